@@ -1,1 +1,66 @@
+//! What may happen to money.
+//!
+//! This crate is the ledger without a disk: amounts, accounts, requests and the rules that decide them. It is pure (no
+//! IO, no clock, no randomness), so that the same [`decide`] serves every store, the simulator and the audit.
+//!
+//! It guarantees, for every request it decides:
+//! - debits equal credits per asset, because a [`Posting`] moves one amount from one account to another;
+//! - no account goes below zero, and no account holds more than it has;
+//! - a request is applied whole or not at all;
+//! - no principal moves money along a route it does not have.
+//!
+//! It deliberately does not know: chains, games, tables of flows, how records are stored, and what time it is.
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | what an amount, an asset, an account is | [`Amount`], [`Asset`], [`Account`], [`Kind`] |
+//! | what can be asked | [`Request`], [`Leg`], [`Fact`] |
+//! | who may ask it | [`Principal`], [`Role::may_route`], [`Policy`] |
+//! | how it is decided | [`decide`], [`Rejection`] |
+//! | what is written down, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
+//! | how deposits are divided | [`BuyIn`] |
 
+#![deny(missing_docs)]
+#![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
+#![warn(clippy::pedantic)]
+#![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
+
+mod access;
+mod account;
+mod amount;
+mod asset;
+mod books;
+mod chain;
+mod decide;
+mod fact;
+mod hold;
+mod key;
+pub mod merkle;
+mod name;
+mod record;
+mod rejection;
+mod replay;
+mod request;
+mod split;
+
+pub use access::{Confirmation, Policy, Principal, Role, Roles};
+pub use account::{Account, AccountName, AccountNameError, Kind, OpenRejected, Side};
+pub use amount::{Amount, AmountError};
+pub use asset::{Asset, Unit};
+pub use books::{Books, PastTransfer};
+pub use chain::{Batch, GENESIS, Receipt};
+pub use decide::{Recall, decide, recall};
+pub use fact::{Column, Fact, Guard, Otherwise, Row, RowKey, Value};
+pub use hold::{Hold, HoldState};
+pub use key::{Fingerprint, KEY_BYTES_MAX, Key, Namespace};
+pub use name::{AccountId, AssetId, HoldId, Name, NameError, Scope, Seq, Time};
+pub use record::{Effects, HoldChange, Posting, Record, RecordError, Verdict};
+pub use rejection::Rejection;
+pub use replay::{Replay, Unsound};
+pub use request::{
+    Action, BlockRef, BodyHash, EXTRAS_BYTES_MAX, Event, FACTS_MAX, LEGS_MAX, Leg, References, Request, Settler,
+};
+pub use split::{BuyIn, Split};
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,35 @@
+//! The ledger of record on disk.
+//!
+//! [`Ledger`] is the handle: requests go in, answers come out after they are durable. Behind it one thread, the
+//! [`writer`], decides everything with `bankroll_ledger::decide` and stores it through an [`engine`]. Reading does not
+//! pass through the writer: [`Reader`] opens the same file for itself.
+//!
+//! It guarantees:
+//! - nothing is answered before it is synced to disk;
+//! - a batch is stored whole or not at all: records, balances, key results, facts, events;
+//! - a key has one effect, for ever;
+//! - memory is bounded by the options, whatever callers do;
+//! - one process writes to a folder.
+//!
+//! It does not know: what flows' tables mean, chains, HTTP.
 
+mod audit;
+mod clock;
+mod engine;
+mod error;
+mod keys;
+mod ledger;
+mod lock;
+mod migrations;
+mod reader;
+mod recovery;
+mod writer;
+
+pub use audit::{Audit, AuditReport, Progress};
+pub use clock::Clock;
+pub use engine::{Head, RowsChanged, RowsRejected, Statement};
+pub use error::{Failure, Refused, StoreError};
+pub use ledger::{BOOKS_FILE, CallError, Durability, Ledger, Options};
+pub use migrations::{BOOKS, Migrations};
+pub use reader::{AccountFilter, Reader, StoredEvent};
+pub use writer::{Answer, Reply};

@@ -1,0 +1,254 @@
+//! Access: who may move money along which route, and whose keys are whose.
+//!
+//! A right is a route (role, kind -> kind), so that "may spend from funds" never means "to anybody". Three things must
+//! agree before a leg is allowed: the route table here, the policy stored with each account (written when it was
+//! opened, never looser than the table), and the reach of the principal (its own server, its own wallet).
+//!
+//! Nobody mints: `custody` is touched by the deposits flow and by settlement only, and no caller can open a house kind.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AccountName, Kind, Name, Namespace, Scope, Side};
+
+/// Whoever asks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Principal {
+    /// The deposits flow.
+    Indexer,
+    /// An operator, acting by override.
+    Admin(Name),
+    /// The owner of a server's fees.
+    Developer(Name),
+    /// A game server.
+    GameServer(Name),
+    /// A player, by wallet.
+    User(Name),
+    /// The poker operator.
+    Tables,
+    /// Bankroll itself: payouts, allocation, hot accounts, treasury moves.
+    System,
+}
+
+/// A principal without its name: what policies are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// See [`Principal::Indexer`].
+    Indexer,
+    /// See [`Principal::Admin`].
+    Admin,
+    /// See [`Principal::Developer`].
+    Developer,
+    /// See [`Principal::GameServer`].
+    GameServer,
+    /// See [`Principal::User`].
+    User,
+    /// See [`Principal::Tables`].
+    Tables,
+    /// See [`Principal::System`].
+    System,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 7] =
+        [Self::Indexer, Self::Admin, Self::Developer, Self::GameServer, Self::User, Self::Tables, Self::System];
+
+    /// The route table: whether this role may ever move money from one kind to the other.
+    #[must_use]
+    pub fn may_route(self, from: Kind, to: Kind) -> bool {
+        use Kind::{
+            Clearing, Custody, Debt, Developer, Ecosystem, Funds, House, InTransit, NetworkFees, PlayOnly, Suspense,
+            Table, Unallocated, World,
+        };
+        match self {
+            Self::Indexer => match from {
+                Custody => matches!(to, Funds | Unallocated | Developer | Ecosystem | Suspense | House),
+                Suspense | Unallocated => matches!(to, Funds | Unallocated | Developer | Ecosystem),
+                House => to == PlayOnly,
+                PlayOnly => to == House,
+                _ => false,
+            },
+            Self::GameServer => {
+                matches!((from, to), (Funds | PlayOnly | Ecosystem, World) | (World, Funds | Ecosystem))
+            }
+            Self::Tables => matches!((from, to), (Funds, Table) | (Table, Funds | Table | Developer)),
+            Self::System => match from {
+                Funds => matches!(to, Custody | House | Clearing),
+                Unallocated => matches!(to, Custody | House | Clearing | Funds | Developer | Ecosystem),
+                Developer | Suspense => matches!(to, Custody | House | Clearing),
+                House => matches!(to, Custody | PlayOnly | Ecosystem),
+                Clearing => matches!(to, Funds | Unallocated | PlayOnly | World | Ecosystem | Developer),
+                World | Ecosystem => to == Clearing,
+                PlayOnly => matches!(to, House | Clearing),
+                Custody => to == InTransit,
+                InTransit | NetworkFees => to == Custody,
+                Table | Debt => false,
+            },
+            // An override sets right what went wrong among what we owe; it can forgive a debt from the house's own
+            // capital, and it can touch neither a wallet nor chips on a table.
+            Self::Admin => {
+                let owed = |kind: Kind| kind.side() == Side::Credit && kind != Table;
+                owed(from) && (owed(to) || (from == House && to == Debt))
+            }
+            Self::Developer | Self::User => false,
+        }
+    }
+
+    /// Whether this role may ever set money of this kind aside.
+    #[must_use]
+    pub fn may_hold(self, kind: Kind) -> bool {
+        match self {
+            Self::GameServer => matches!(kind, Kind::Funds | Kind::PlayOnly),
+            Self::User => matches!(kind, Kind::Funds | Kind::Unallocated),
+            Self::Developer => kind == Kind::Developer,
+            Self::System => {
+                matches!(kind, Kind::Funds | Kind::Unallocated | Kind::Developer | Kind::Suspense | Kind::House)
+            }
+            Self::Admin => kind.side() == Side::Credit && kind != Kind::Table,
+            Self::Indexer | Self::Tables => false,
+        }
+    }
+
+    /// Whether this role may open accounts of this kind.
+    #[must_use]
+    pub fn may_open(self, kind: Kind) -> bool {
+        match self {
+            Self::System => true,
+            Self::Indexer => matches!(kind, Kind::Funds | Kind::Unallocated | Kind::PlayOnly | Kind::Debt),
+            Self::GameServer => matches!(kind, Kind::Funds | Kind::Unallocated),
+            Self::Tables => kind == Kind::Table,
+            Self::Admin | Self::Developer | Self::User => false,
+        }
+    }
+}
+
+impl Principal {
+    /// The principal without its name.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        match self {
+            Self::Indexer => Role::Indexer,
+            Self::Admin(_) => Role::Admin,
+            Self::Developer(_) => Role::Developer,
+            Self::GameServer(_) => Role::GameServer,
+            Self::User(_) => Role::User,
+            Self::Tables => Role::Tables,
+            Self::System => Role::System,
+        }
+    }
+
+    /// Whether the account lies within this principal's reach at all.
+    #[must_use]
+    pub fn reaches(&self, account: &AccountName) -> bool {
+        match self {
+            Self::GameServer(server) | Self::Developer(server) => {
+                matches!(&account.scope, Scope::Server(of) if of == server)
+            }
+            Self::User(wallet) => account.owner.as_ref() == Some(wallet),
+            Self::Indexer | Self::Admin(_) | Self::Tables | Self::System => true,
+        }
+    }
+
+    /// Whether this principal may use keys of this namespace and scope. A key is remembered for ever, so nobody may
+    /// occupy another's.
+    #[must_use]
+    pub fn may_use_key(&self, namespace: Namespace, scope: &Scope, text: &str) -> bool {
+        let own = |server: &Name| matches!(scope, Scope::Server(of) if of == server);
+        match self {
+            Self::GameServer(server) | Self::Developer(server) => namespace == Namespace::Client && own(server),
+            // Players share their server's scope with each other: each has the keys that begin with his wallet.
+            Self::User(wallet) => {
+                let mine = text.strip_prefix(wallet.as_str()).is_some_and(|rest| rest.starts_with('/'));
+                namespace == Namespace::Client && mine && matches!(scope, Scope::Server(_))
+            }
+            Self::Admin(_) => namespace == Namespace::Client,
+            Self::Indexer => namespace == Namespace::Deposits,
+            Self::Tables => namespace == Namespace::Tables,
+            Self::System => namespace != Namespace::Client,
+        }
+    }
+}
+
+/// A set of roles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Roles(u8);
+
+impl Roles {
+    /// The roles for which `allowed` says yes.
+    #[must_use]
+    pub fn those(allowed: impl Fn(Role) -> bool) -> Self {
+        let bit = |role: Role| if allowed(role) { 1_u8 << (role as u8) } else { 0 };
+        Self(Role::ALL.into_iter().fold(0, |set, role| set | bit(role)))
+    }
+
+    /// Whether the role is in the set.
+    #[must_use]
+    pub const fn has(self, role: Role) -> bool {
+        self.0 & (1 << (role as u8)) != 0
+    }
+
+    /// Whether every role of this set is in the other.
+    #[must_use]
+    pub const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    /// The set as one byte, for the store.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Reads [`Roles::bits`] back.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+}
+
+/// Who may put into an account, set aside and pay out of it, and move money out of it. Stored with the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// May move money into it.
+    pub deposit: Roles,
+    /// May hold, post and release.
+    pub withdraw: Roles,
+    /// May move money out of it.
+    pub transfer: Roles,
+}
+
+impl Policy {
+    /// The widest policy an account of this kind can have: exactly what the route table allows.
+    #[must_use]
+    pub fn of(kind: Kind) -> Self {
+        let routes_in = |role: Role| Kind::ALL.into_iter().any(|from| role.may_route(from, kind));
+        let routes_out = |role: Role| Kind::ALL.into_iter().any(|to| role.may_route(kind, to));
+        Self {
+            deposit: Roles::those(routes_in),
+            withdraw: Roles::those(|role| role.may_hold(kind)),
+            transfer: Roles::those(routes_out),
+        }
+    }
+
+    /// Whether this policy allows nothing that the other forbids.
+    #[must_use]
+    pub const fn is_within(&self, other: &Self) -> bool {
+        self.deposit.is_within(other.deposit)
+            && self.withdraw.is_within(other.withdraw)
+            && self.transfer.is_within(other.transfer)
+    }
+}
+
+/// A second person's yes to an override.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confirmation {
+    /// The proposal that was confirmed.
+    pub proposal: Name,
+    /// Who confirmed it; never the one who acts.
+    pub by: Name,
+}

@@ -1,0 +1,311 @@
+//! Accounts: where an amount of one asset is, and whose it is.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AccountId, Amount, AssetId, Name, NameError, Policy, Principal, Scope};
+
+/// What an account is for. The kind fixes its side, its owner and who may move what where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A player's money: may be played, may be paid out.
+    Funds,
+    /// A player's money that is no buy-in (yet): may be paid out, is not spawn-eligible.
+    Unallocated,
+    /// Credited to a player before finality: may be played, not paid out.
+    PlayOnly,
+    /// Value deployed in the game world.
+    World,
+    /// The budget for pellets.
+    Ecosystem,
+    /// Fees the developer earned.
+    Developer,
+    /// Chips of one seat of one poker game.
+    Table,
+    /// The control total of a server's hot accounts.
+    Clearing,
+    /// Unmatched, held or refused deposits.
+    Suspense,
+    /// The operator's own capital.
+    House,
+    /// What one of our wallets must hold on chain.
+    Custody,
+    /// Between two of our wallets.
+    InTransit,
+    /// Gas paid and not charged on.
+    NetworkFees,
+    /// Owed to us after an orphaned credit was already spent.
+    Debt,
+}
+
+/// Which way an account counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What we owe: money that comes in adds to it.
+    Credit,
+    /// What we own: money that leaves it for another account adds to it, as a deposit adds to what a wallet holds.
+    Debit,
+}
+
+/// Who can own an account of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnedBy {
+    /// Named owner within one server.
+    Player,
+    /// The server itself; no owner is named.
+    Server,
+    /// The operator; no owner is named, no server.
+    House,
+    /// A named wallet of the house or of a server.
+    Wallet,
+    /// A player, or the server itself where developer or ecosystem owe something back.
+    Debtor,
+}
+
+impl Kind {
+    /// Every kind, in the order of the enum.
+    pub const ALL: [Self; 14] = [
+        Self::Funds,
+        Self::Unallocated,
+        Self::PlayOnly,
+        Self::World,
+        Self::Ecosystem,
+        Self::Developer,
+        Self::Table,
+        Self::Clearing,
+        Self::Suspense,
+        Self::House,
+        Self::Custody,
+        Self::InTransit,
+        Self::NetworkFees,
+        Self::Debt,
+    ];
+
+    /// Which way accounts of this kind count.
+    #[must_use]
+    pub const fn side(self) -> Side {
+        match self {
+            Self::Custody | Self::InTransit | Self::NetworkFees | Self::Debt => Side::Debit,
+            _ => Side::Credit,
+        }
+    }
+
+    /// Whether a credit to this account first repays what its owner owes. Early credit is the house's money and
+    /// cannot repay anything; the pellet budget is the game's, and its server repays from the fees it earns.
+    #[must_use]
+    pub const fn repays_debt(self) -> bool {
+        matches!(self, Self::Funds | Self::Unallocated | Self::Developer)
+    }
+
+    /// Whether what cannot be taken back from such an account becomes its owner's debt.
+    #[must_use]
+    pub const fn may_owe(self) -> bool {
+        matches!(
+            self,
+            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::World | Self::Ecosystem | Self::Developer
+        )
+    }
+
+    /// The name as it is written in account names and JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Funds => "funds",
+            Self::Unallocated => "unallocated",
+            Self::PlayOnly => "play_only",
+            Self::World => "world",
+            Self::Ecosystem => "ecosystem",
+            Self::Developer => "developer",
+            Self::Table => "table",
+            Self::Clearing => "clearing",
+            Self::Suspense => "suspense",
+            Self::House => "house",
+            Self::Custody => "custody",
+            Self::InTransit => "in_transit",
+            Self::NetworkFees => "network_fees",
+            Self::Debt => "debt",
+        }
+    }
+
+    const fn owned_by(self) -> OwnedBy {
+        match self {
+            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::Table => OwnedBy::Player,
+            Self::World | Self::Ecosystem | Self::Developer | Self::Clearing => OwnedBy::Server,
+            Self::Suspense | Self::House | Self::InTransit | Self::NetworkFees => OwnedBy::House,
+            Self::Custody => OwnedBy::Wallet,
+            Self::Debt => OwnedBy::Debtor,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = AccountNameError;
+
+    fn from_str(text: &str) -> Result<Self, AccountNameError> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(AccountNameError::UnknownKind)
+    }
+}
+
+/// What tells one account from every other: whose books, which asset, what for, whose.
+///
+/// Written `server/kind/asset` or `server/kind/asset/owner`: `arena-1/funds/1/0xab12`, `@house/suspense/1`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountName {
+    /// Whose books.
+    pub scope: Scope,
+    /// What for.
+    pub kind: Kind,
+    /// Of which asset.
+    pub asset: AssetId,
+    /// The player, seat or wallet; `None` where server or house is the owner.
+    pub owner: Option<Name>,
+}
+
+/// Why a text is not an account's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AccountNameError {
+    /// Wrong number of parts.
+    #[error("an account is written server/kind/asset or server/kind/asset/owner")]
+    Shape,
+    /// No such kind.
+    #[error("there is no account kind of that name")]
+    UnknownKind,
+    /// The third part is not an asset's number.
+    #[error("the third part of an account's name is the asset's number")]
+    AssetNumber,
+    /// Server or owner is not a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The kind does not go with this server and owner.
+    #[error("accounts of this kind belong to somebody else: check server and owner")]
+    Owner,
+}
+
+impl AccountName {
+    /// Whether scope and owner are of the sort that the kind asks for.
+    #[must_use]
+    pub fn is_well_owned(&self) -> bool {
+        let (house, owner) = (self.scope == Scope::House, self.owner.is_some());
+        match self.kind.owned_by() {
+            OwnedBy::Player => !house && owner,
+            OwnedBy::Server => !house && !owner,
+            OwnedBy::House => house && !owner,
+            OwnedBy::Wallet => owner,
+            OwnedBy::Debtor => !house,
+        }
+    }
+
+    /// The account in which the same owner's debt is kept; `None` for kinds that owe nothing.
+    #[must_use]
+    pub fn debt(&self) -> Option<Self> {
+        self.kind.may_owe().then(|| Self { kind: Kind::Debt, ..self.clone() })
+    }
+
+    /// For a debt account: the accounts whose debt it keeps.
+    #[must_use]
+    pub fn debtors(&self) -> Vec<Self> {
+        let owing = Kind::ALL.into_iter().filter(|kind| self.kind == Kind::Debt && kind.may_owe());
+        owing.map(|kind| Self { kind, ..self.clone() }).filter(Self::is_well_owned).collect()
+    }
+
+    /// Whether this principal may open this account with this policy.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check_open(&self, by: &Principal, policy: &Policy) -> Result<(), OpenRejected> {
+        if !self.is_well_owned() {
+            return Err(OpenRejected::Owner);
+        }
+        if !by.role().may_open(self.kind) || !by.reaches(self) {
+            return Err(OpenRejected::NotAllowed);
+        }
+        if !policy.is_within(&Policy::of(self.kind)) {
+            return Err(OpenRejected::PolicyTooWide);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for AccountName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.scope, self.kind, self.asset)?;
+        self.owner.as_ref().map_or(Ok(()), |owner| write!(f, "/{owner}"))
+    }
+}
+
+impl FromStr for AccountName {
+    type Err = AccountNameError;
+
+    fn from_str(text: &str) -> Result<Self, AccountNameError> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let (scope, kind, asset, owner) = match parts[..] {
+            [scope, kind, asset] => (scope, kind, asset, None),
+            [scope, kind, asset, owner] => (scope, kind, asset, Some(owner)),
+            _ => return Err(AccountNameError::Shape),
+        };
+        let name = Self {
+            scope: scope.parse()?,
+            kind: kind.parse()?,
+            asset: AssetId(asset.parse().map_err(|_| AccountNameError::AssetNumber)?),
+            owner: owner.map(str::parse).transpose()?,
+        };
+        if name.is_well_owned() { Ok(name) } else { Err(AccountNameError::Owner) }
+    }
+}
+
+/// Why an account was not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenRejected {
+    /// Scope and owner do not go with the kind.
+    #[error("accounts of this kind belong to somebody else: check server and owner")]
+    Owner,
+    /// The principal may not open such an account.
+    #[error("the principal may not open such an account")]
+    NotAllowed,
+    /// The policy allows what the route table does not.
+    #[error("the policy is wider than accounts of this kind can have")]
+    PolicyTooWide,
+    /// The asset was never listed.
+    #[error("there is no such asset")]
+    AssetNotFound,
+}
+
+/// An account as the writer knows it: who it is, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its number.
+    pub id: AccountId,
+    /// Its name.
+    pub name: AccountName,
+    /// Who may put in, take out and move on.
+    pub policy: Policy,
+    /// Where its owner's debt is kept, once there is such an account.
+    pub debt: Option<AccountId>,
+    /// What is in it, held amounts included. Never below zero, on either side of the books.
+    pub balance: Amount,
+    /// The part of the balance that is set aside. Never above the balance.
+    pub held: Amount,
+}
+
+impl Account {
+    /// A new account with nothing in it.
+    #[must_use]
+    pub fn open(id: AccountId, name: AccountName, policy: Policy) -> Self {
+        Self { id, name, policy, debt: None, balance: Amount::ZERO, held: Amount::ZERO }
+    }
+
+    /// What may be spent now.
+    #[must_use]
+    pub fn available(&self) -> Amount {
+        self.balance.checked_sub(self.held).unwrap_or(Amount::ZERO)
+    }
+}

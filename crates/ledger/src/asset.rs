@@ -1,0 +1,36 @@
+//! Assets: a chain's native coin, or one token contract on it. Data, not code.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Name;
+
+/// What an amount is an amount of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asset {
+    /// The chain, as in CAIP-2: `eip155:1`.
+    pub chain: Name,
+    /// The coin or the contract.
+    pub unit: Unit,
+    /// How many digits a person expects behind the point. Never used in arithmetic.
+    pub decimals: u8,
+    /// What a person calls it. Never used to tell assets apart: anybody can deploy a second "USDT".
+    pub symbol: String,
+}
+
+/// The native coin of a chain, or a token on it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Unit {
+    /// The chain's own coin.
+    Native,
+    /// A token contract, by its address in lower case.
+    Token(Name),
+}
+
+impl Asset {
+    /// Whether both are the same coin on the same chain. Decimals and symbol only describe it.
+    #[must_use]
+    pub fn is_same_coin(&self, other: &Self) -> bool {
+        self.chain == other.chain && self.unit == other.unit
+    }
+}

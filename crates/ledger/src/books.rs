@@ -1,0 +1,188 @@
+//! Books: accounts, holds and rows as they stand, in memory.
+//!
+//! The writer fills them with what a batch touches and drops them when in doubt; the audit and the simulator fill
+//! them with everything. What is not in here does not exist as far as [`crate::decide`] is concerned, so whoever
+//! calls it must first have loaded what the request names.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    Account, AccountId, Amount, AssetId, Effects, Fact, Hold, HoldChange, HoldId, HoldState, Posting, Record, Role,
+    Row, RowKey, Seq, Side, Verdict,
+};
+
+/// Accounts, holds, past transfers and flow rows as they stand.
+#[derive(Clone, Debug, Default)]
+pub struct Books {
+    accounts: HashMap<AccountId, Account>,
+    holds: HashMap<HoldId, Hold>,
+    past: HashMap<Seq, PastTransfer>,
+    rows: HashMap<RowKey, Row>,
+}
+
+/// A request of the past that somebody wants to take back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastTransfer {
+    /// Who had asked for it.
+    pub by: Role,
+    /// What it had moved.
+    pub postings: Vec<Posting>,
+    /// Whether it was itself a reversal.
+    pub is_reversal: bool,
+    /// The reversal that took it back, if there was one.
+    pub reversed_by: Option<Seq>,
+}
+
+impl PastTransfer {
+    /// The transfer that a record made; `None` if it made none.
+    #[must_use]
+    pub fn of(record: Record, reversed_by: Option<Seq>) -> Option<Self> {
+        let Record::Decided { request, verdict: Verdict::Applied(effects) } = record else { return None };
+        Some(Self {
+            by: request.principal.role(),
+            postings: effects.postings,
+            is_reversal: effects.reverses.is_some(),
+            reversed_by,
+        })
+    }
+}
+
+impl Books {
+    /// An account, if there is one.
+    #[must_use]
+    pub fn account(&self, id: AccountId) -> Option<&Account> {
+        self.accounts.get(&id)
+    }
+
+    /// All accounts in memory.
+    pub fn accounts(&self) -> impl Iterator<Item = &Account> {
+        self.accounts.values()
+    }
+
+    /// How many accounts are in memory.
+    #[must_use]
+    pub fn account_count(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// All holds in memory.
+    pub fn holds(&self) -> impl Iterator<Item = &Hold> {
+        self.holds.values()
+    }
+
+    /// A hold, if there is one.
+    #[must_use]
+    pub fn hold(&self, id: HoldId) -> Option<&Hold> {
+        self.holds.get(&id)
+    }
+
+    /// A past transfer, if there is one.
+    #[must_use]
+    pub fn past(&self, seq: Seq) -> Option<&PastTransfer> {
+        self.past.get(&seq)
+    }
+
+    /// A flow's row, if there is one.
+    #[must_use]
+    pub fn row(&self, key: &RowKey) -> Option<&Row> {
+        self.rows.get(key)
+    }
+
+    /// Puts an account in as it stands.
+    pub fn put_account(&mut self, account: Account) {
+        self.accounts.insert(account.id, account);
+    }
+
+    /// Puts a hold in as it stands.
+    pub fn put_hold(&mut self, hold: Hold) {
+        self.holds.insert(hold.id, hold);
+    }
+
+    /// Puts a past transfer in.
+    pub fn put_past(&mut self, seq: Seq, past: PastTransfer) {
+        self.past.insert(seq, past);
+    }
+
+    /// Puts a row in as it stands.
+    pub fn put_row(&mut self, key: RowKey, row: Row) {
+        self.rows.insert(key, row);
+    }
+
+    /// Tells an account where its owner's debt is kept.
+    pub fn link_debt(&mut self, account: AccountId, debt: AccountId) {
+        if let Some(account) = self.accounts.get_mut(&account) {
+            account.debt = Some(debt);
+        }
+    }
+
+    /// Applies what was decided for the request at `seq`.
+    pub fn apply(&mut self, seq: Seq, effects: &Effects, facts: &[Fact]) {
+        for posting in &effects.postings {
+            self.apply_posting(posting);
+        }
+        for change in &effects.holds {
+            self.apply_hold(change);
+        }
+        if let Some(original) = effects.reverses.and_then(|original| self.past.get_mut(&original)) {
+            original.reversed_by = Some(seq);
+        }
+        for fact in facts.iter().filter(|fact| !fact.set.is_empty()) {
+            let after = fact.apply(self.rows.get(&fact.row));
+            self.rows.insert(fact.row.clone(), after);
+        }
+    }
+
+    /// Applies a hold's change; also how an expiry is applied.
+    pub fn apply_hold(&mut self, change: &HoldChange) {
+        self.holds.insert(change.hold.id, change.hold);
+        if let Some(account) = self.accounts.get_mut(&change.hold.account) {
+            account.held = change.held_after;
+        }
+    }
+
+    fn apply_posting(&mut self, posting: &Posting) {
+        for (id, after) in [(posting.from, posting.from_after), (posting.to, posting.to_after)] {
+            if let Some(account) = self.accounts.get_mut(&id) {
+                account.balance = after;
+            }
+        }
+    }
+
+    /// The change that ends a hold whose time is over; `None` if it is not open.
+    #[must_use]
+    pub fn expire(&self, id: HoldId) -> Option<HoldChange> {
+        let hold = self.hold(id).filter(|hold| hold.state == HoldState::Open)?;
+        let held_after = self.account(hold.account)?.held.checked_sub(hold.remaining)?;
+        let hold = Hold { state: HoldState::Expired, remaining: Amount::ZERO, ..*hold };
+        Some(HoldChange { hold, held_after })
+    }
+
+    /// Forgets everything but the accounts: what is only worth keeping while a batch is decided.
+    pub fn forget_all_but_accounts(&mut self) {
+        self.holds.clear();
+        self.past.clear();
+        self.rows.clear();
+    }
+
+    /// Forgets everything.
+    pub fn forget_all(&mut self) {
+        self.accounts.clear();
+        self.forget_all_but_accounts();
+    }
+
+    /// For each asset, all debit-side balances and all credit-side ones: equal in sound books.
+    /// `None` if a sum leaves 128 bits. Only meaningful when all accounts are in memory.
+    #[must_use]
+    pub fn totals(&self) -> Option<BTreeMap<AssetId, (Amount, Amount)>> {
+        let mut totals = BTreeMap::new();
+        for account in self.accounts.values() {
+            let (debit, credit) = totals.entry(account.name.asset).or_default();
+            let side: &mut Amount = match account.name.kind.side() {
+                Side::Debit => debit,
+                Side::Credit => credit,
+            };
+            *side = side.checked_add(account.balance)?;
+        }
+        Some(totals)
+    }
+}

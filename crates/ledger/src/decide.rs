@@ -1,0 +1,314 @@
+//! The decision: the one place where money may move.
+//!
+//! Pure: no clock, no IO, no randomness. The rules about the request as a whole are checked first, each over all legs
+//! before the next, in the order of [`Rejection`]; then the legs are carried out one by one on a copy of the touched
+//! balances, and the first that cannot be carried out rejects the request. Nothing is changed here: the caller applies
+//! the effects, and they say what every touched balance is afterwards.
+//!
+//! What it does not know: whether the key was used before (see [`recall`]), and whether the books in memory are the
+//! truth. Both are the store's part.
+
+use crate::{
+    Account, AccountId, Action, Amount, Books, Effects, Hold, HoldChange, HoldId, HoldState, Leg, Otherwise, Posting,
+    Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
+};
+
+/// Decides one request, as the one that would get place `seq` in the journal.
+#[must_use]
+pub fn decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Verdict {
+    match try_decide(books, request, seq, now) {
+        Ok(effects) => Verdict::Applied(effects),
+        Err(rejection) => Verdict::Rejected(rejection),
+    }
+}
+
+/// What an earlier request with the same fingerprint means for this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recall {
+    /// Another key that happens to share the fingerprint.
+    Unrelated,
+    /// The same request again: it gets the same answer.
+    Replay,
+    /// The same key for something else.
+    KeyReused,
+}
+
+/// Compares a request with an earlier one that has the same fingerprint.
+#[must_use]
+pub fn recall(earlier: &Request, request: &Request) -> Recall {
+    if earlier.key != request.key {
+        Recall::Unrelated
+    } else if earlier.body_hash() == request.body_hash() {
+        Recall::Replay
+    } else {
+        Recall::KeyReused
+    }
+}
+
+fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<Effects, Rejection> {
+    request.check()?;
+    check_guards(books, request, Otherwise::Paused, Rejection::ServerPaused)?;
+    let mut work = Work { books, touched: Vec::new(), holds: Vec::new(), effects: Effects::default() };
+    match &request.action {
+        Action::Legs(legs) => {
+            let steps = resolve(books, legs)?;
+            check_access(&request.principal, &steps)?;
+            check_assets(&steps)?;
+            check_expiry(&steps, now)?;
+            check_guards(books, request, Otherwise::Conflict, Rejection::GuardFailed)?;
+            for (step, place) in steps.iter().zip(0_u8..) {
+                work.carry_out(step, HoldId::of(seq, place))?;
+            }
+        }
+        Action::Reverse(original) => {
+            let postings = reversible(books, request, *original)?;
+            check_guards(books, request, Otherwise::Conflict, Rejection::GuardFailed)?;
+            work.effects.reverses = Some(*original);
+            for posting in postings.iter().rev() {
+                work.take_back(posting)?;
+            }
+        }
+    }
+    Ok(work.effects)
+}
+
+/// A leg with the accounts and the hold it names.
+enum Step<'a> {
+    Move { from: &'a Account, to: &'a Account, amount: Amount },
+    Hold { account: &'a Account, amount: Amount, expires: Option<Time>, settler: Settler },
+    Post { hold: &'a Hold, from: &'a Account, to: &'a Account, amount: Amount },
+    Release { hold: &'a Hold, account: &'a Account },
+}
+
+fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<Vec<Step<'a>>, Rejection> {
+    let account = |id: AccountId| books.account(id).ok_or(Rejection::AccountNotFound);
+    for leg in legs {
+        match *leg {
+            Leg::Move { from, to, .. } => account(from).and(account(to))?,
+            Leg::Hold { account: id, .. } | Leg::Post { to: id, .. } => account(id)?,
+            Leg::Release { .. } => continue,
+        };
+    }
+    let hold = |id: HoldId| books.hold(id).ok_or(Rejection::HoldNotFound);
+    let resolve_one = |leg: &Leg| match *leg {
+        Leg::Move { from, to, amount } => Ok(Step::Move { from: account(from)?, to: account(to)?, amount }),
+        Leg::Hold { account: id, amount, expires, settler } => {
+            Ok(Step::Hold { account: account(id)?, amount, expires, settler })
+        }
+        Leg::Post { hold: id, to, amount } => {
+            let hold = hold(id)?;
+            Ok(Step::Post { hold, from: account(hold.account)?, to: account(to)?, amount })
+        }
+        Leg::Release { hold: id } => {
+            hold(id).and_then(|hold| Ok(Step::Release { hold, account: account(hold.account)? }))
+        }
+    };
+    legs.iter().map(resolve_one).collect()
+}
+
+fn check_access(principal: &Principal, steps: &[Step<'_>]) -> Result<(), Rejection> {
+    let role = principal.role();
+    // Money never crosses from one server's books to another's.
+    let one_server = |a: &Account, b: &Account| {
+        a.name.scope == b.name.scope || a.name.scope == Scope::House || b.name.scope == Scope::House
+    };
+    let may_route = |from: &Account, to: &Account| {
+        role.may_route(from.name.kind, to.name.kind)
+            && to.policy.deposit.has(role)
+            && principal.reaches(&to.name)
+            && one_server(from, to)
+    };
+    let may_withdraw = |account: &Account| {
+        role.may_hold(account.name.kind) && account.policy.withdraw.has(role) && principal.reaches(&account.name)
+    };
+    let may_settle = |hold: &Hold, account: &Account| {
+        may_withdraw(account) && (hold.settler == Settler::Holder || role == Role::System)
+    };
+    let allowed = steps.iter().all(|step| match *step {
+        Step::Move { from, to, .. } => {
+            from.policy.transfer.has(role) && principal.reaches(&from.name) && may_route(from, to)
+        }
+        Step::Hold { account, .. } => may_withdraw(account),
+        Step::Post { hold, from, to, .. } => may_settle(hold, from) && may_route(from, to),
+        Step::Release { hold, account } => may_settle(hold, account),
+    });
+    if allowed { Ok(()) } else { Err(Rejection::NotAllowed) }
+}
+
+fn check_assets(steps: &[Step<'_>]) -> Result<(), Rejection> {
+    let matching = steps.iter().all(|step| match step {
+        Step::Move { from, to, .. } | Step::Post { from, to, .. } => from.name.asset == to.name.asset,
+        Step::Hold { .. } | Step::Release { .. } => true,
+    });
+    if matching { Ok(()) } else { Err(Rejection::AssetMismatch) }
+}
+
+fn check_expiry(steps: &[Step<'_>], now: Time) -> Result<(), Rejection> {
+    let over = |hold: &Hold| hold.state == HoldState::Expired || (hold.state == HoldState::Open && hold.is_due(now));
+    let expired = steps.iter().any(|step| match step {
+        Step::Post { hold, .. } | Step::Release { hold, .. } => over(hold),
+        Step::Hold { expires, .. } => expires.is_some_and(|expires| expires <= now),
+        Step::Move { .. } => false,
+    });
+    if expired { Err(Rejection::HoldExpired) } else { Ok(()) }
+}
+
+fn check_guards(books: &Books, request: &Request, sort: Otherwise, broken: Rejection) -> Result<(), Rejection> {
+    let mut guarded = request.facts.iter().filter(|fact| fact.otherwise == sort);
+    if guarded.all(|fact| fact.guard.holds(books.row(&fact.row))) { Ok(()) } else { Err(broken) }
+}
+
+/// The postings to take back, if this principal may take them back.
+fn reversible<'a>(books: &'a Books, request: &Request, original: Seq) -> Result<&'a [Posting], Rejection> {
+    let past = books.past(original).ok_or(Rejection::TransferNotFound)?;
+    if past.postings.is_empty() || past.is_reversal {
+        return Err(Rejection::NotReversible);
+    }
+    if past.reversed_by.is_some() {
+        return Err(Rejection::AlreadyReversed);
+    }
+    match request.principal.role() {
+        Role::System | Role::Admin => Ok(&past.postings),
+        // The deposits flow takes back what it gave, and nothing else.
+        Role::Indexer if past.by == Role::Indexer => Ok(&past.postings),
+        _ => Err(Rejection::NotAllowed),
+    }
+}
+
+/// The working copy: what the touched accounts and holds would be.
+struct Work<'a> {
+    books: &'a Books,
+    touched: Vec<Standing<'a>>,
+    holds: Vec<Hold>,
+    effects: Effects,
+}
+
+struct Standing<'a> {
+    account: &'a Account,
+    balance: Amount,
+    held: Amount,
+}
+
+impl Standing<'_> {
+    fn available(&self) -> Amount {
+        self.balance.checked_sub(self.held).unwrap_or(Amount::ZERO)
+    }
+}
+
+impl<'a> Work<'a> {
+    fn carry_out(&mut self, step: &Step<'a>, new_hold: HoldId) -> Result<(), Rejection> {
+        match *step {
+            Step::Move { from, to, amount } => self.credit(from, to, amount),
+            Step::Hold { account, amount, expires, settler } => {
+                let standing = self.standing(account);
+                if standing.available() < amount {
+                    return Err(Rejection::InsufficientFunds);
+                }
+                standing.held = standing.held.checked_add(amount).ok_or(Rejection::BalanceOverflow)?;
+                let state = HoldState::Open;
+                self.record_hold(Hold {
+                    id: new_hold,
+                    account: account.id,
+                    remaining: amount,
+                    expires,
+                    settler,
+                    state,
+                });
+                Ok(())
+            }
+            Step::Post { hold, from, to, amount } => {
+                let hold = self.open_hold(hold)?;
+                let remaining = hold.remaining.checked_sub(amount).ok_or(Rejection::HoldExceeded)?;
+                self.free(from, amount);
+                self.credit(from, to, amount)?;
+                let state = if remaining.is_zero() { HoldState::Settled } else { HoldState::Open };
+                self.record_hold(Hold { remaining, state, ..hold });
+                Ok(())
+            }
+            Step::Release { hold, account } => {
+                let hold = self.open_hold(hold)?;
+                self.free(account, hold.remaining);
+                self.record_hold(Hold { remaining: Amount::ZERO, state: HoldState::Settled, ..hold });
+                Ok(())
+            }
+        }
+    }
+
+    /// Moves an amount to an account; what its owner owes is repaid from it first.
+    fn credit(&mut self, from: &'a Account, to: &'a Account, amount: Amount) -> Result<(), Rejection> {
+        let debt = to.debt.filter(|_| to.name.kind.repays_debt()).and_then(|id| self.books.account(id));
+        let (Some(debt), true) = (debt, debt.is_some_and(|debt| debt.id != from.id)) else {
+            return self.post(from, to, amount);
+        };
+        let repaid = self.standing(debt).balance.min(amount);
+        self.post(from, debt, repaid)?;
+        self.post(from, to, amount.checked_sub(repaid).unwrap_or(Amount::ZERO))
+    }
+
+    /// Takes a posting back: from the account that got it as far as it can give, the rest as its owner's debt.
+    fn take_back(&mut self, posting: &Posting) -> Result<(), Rejection> {
+        let account = |id: AccountId| self.books.account(id).ok_or(Rejection::AccountNotFound);
+        let (giver, taker) = (account(posting.to)?, account(posting.from)?);
+        let returned = match giver.name.kind.side() {
+            Side::Credit => self.standing(giver).available().min(posting.amount),
+            Side::Debit => posting.amount,
+        };
+        self.post(giver, taker, returned)?;
+        let owed = posting.amount.checked_sub(returned).unwrap_or(Amount::ZERO);
+        if owed.is_zero() {
+            return Ok(());
+        }
+        let debt = giver.debt.and_then(|id| self.books.account(id)).ok_or(Rejection::DebtAccountNotFound)?;
+        self.post(debt, taker, owed)
+    }
+
+    /// One posting: the only lines that change balances. An amount of zero is no posting.
+    fn post(&mut self, from: &'a Account, to: &'a Account, amount: Amount) -> Result<(), Rejection> {
+        if amount.is_zero() {
+            return Ok(());
+        }
+        let giver = self.standing(from);
+        giver.balance = match from.name.kind.side() {
+            Side::Credit if giver.available() < amount => return Err(Rejection::InsufficientFunds),
+            Side::Credit => giver.balance.checked_sub(amount).ok_or(Rejection::InsufficientFunds)?,
+            Side::Debit => giver.balance.checked_add(amount).ok_or(Rejection::BalanceOverflow)?,
+        };
+        let from_after = giver.balance;
+        let taker = self.standing(to);
+        taker.balance = match to.name.kind.side() {
+            Side::Credit => taker.balance.checked_add(amount).ok_or(Rejection::BalanceOverflow)?,
+            // A wallet cannot pay out what it does not hold, nor a debt be repaid twice.
+            Side::Debit => taker.balance.checked_sub(amount).ok_or(Rejection::InsufficientFunds)?,
+        };
+        let to_after = taker.balance;
+        self.effects.postings.push(Posting { from: from.id, to: to.id, amount, from_after, to_after });
+        Ok(())
+    }
+
+    fn standing(&mut self, account: &'a Account) -> &mut Standing<'a> {
+        let place = self.touched.iter().position(|standing| standing.account.id == account.id);
+        let place = place.unwrap_or(self.touched.len());
+        if place == self.touched.len() {
+            self.touched.push(Standing { account, balance: account.balance, held: account.held });
+        }
+        self.touched.get_mut(place).expect("found or just pushed")
+    }
+
+    /// The hold as the legs before this one left it.
+    fn open_hold(&self, hold: &Hold) -> Result<Hold, Rejection> {
+        let current = self.holds.iter().rev().find(|changed| changed.id == hold.id).unwrap_or(hold);
+        if current.state == HoldState::Open { Ok(*current) } else { Err(Rejection::HoldSettled) }
+    }
+
+    fn free(&mut self, account: &'a Account, amount: Amount) {
+        let standing = self.standing(account);
+        standing.held = standing.held.checked_sub(amount).expect("an account holds at least what each hold has left");
+    }
+
+    fn record_hold(&mut self, hold: Hold) {
+        let held_after = self.touched.iter().find(|standing| standing.account.id == hold.account);
+        let held_after = held_after.expect("a changed hold has touched its account").held;
+        self.holds.push(hold);
+        self.effects.holds.push(HoldChange { hold, held_after });
+    }
+}

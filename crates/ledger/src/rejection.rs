@@ -1,0 +1,158 @@
+//! Rejections: the normal way to be told no. Values, not errors.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a request was not applied.
+///
+/// The variants stand in the order in which the rules are checked, so the first broken rule is the one reported:
+/// first the form, then the request as a whole, then its legs one by one. The wire codes are the names in snake case
+/// and never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejection {
+    // Form: needs no books to see. Not remembered.
+    /// The key is empty, longer than 255 bytes or has control characters.
+    #[error("the idempotency key must have 1 to 255 bytes and no control characters")]
+    KeyMalformed,
+    /// No leg, or more than sixteen.
+    #[error("a request has 1 to 16 legs")]
+    LegsOutOfRange,
+    /// A leg of nothing.
+    #[error("an amount of zero moves nothing")]
+    AmountZero,
+    /// Both ends of a leg are one account.
+    #[error("the two accounts of a leg must differ")]
+    AccountsMustDiffer,
+    /// A fact or event names something that is no identifier, or there are too many, or they are too large.
+    #[error("a fact or event of the request is malformed or too large")]
+    FactMalformed,
+
+    // The request as a whole. The first four are not remembered.
+    /// The key lies in a namespace or scope of somebody else.
+    #[error("the principal may not use keys of this namespace and scope")]
+    KeyNotAllowed,
+    /// An override without the yes of a second person.
+    #[error("an override needs the confirmation of a second person")]
+    NotConfirmed,
+    /// The key was used for a request with another body.
+    #[error("the idempotency key was used for another request")]
+    KeyReused,
+    /// The server is paused for this.
+    #[error("the server is paused")]
+    ServerPaused,
+    /// No such account.
+    #[error("there is no such account")]
+    AccountNotFound,
+    /// No such hold.
+    #[error("there is no such hold")]
+    HoldNotFound,
+    /// No such transfer.
+    #[error("there is no such transfer")]
+    TransferNotFound,
+    /// The record moved no money, or is itself a reversal.
+    #[error("this transfer cannot be reversed")]
+    NotReversible,
+    /// It was reversed before.
+    #[error("this transfer was already reversed")]
+    AlreadyReversed,
+    /// The principal may not do this to these accounts.
+    #[error("the principal may not do this to these accounts")]
+    NotAllowed,
+    /// The two accounts of a leg are of different assets.
+    #[error("both accounts of a leg must be of one asset")]
+    AssetMismatch,
+    /// The hold's time is over.
+    #[error("the hold has expired")]
+    HoldExpired,
+    /// A row that the request depends on has changed.
+    #[error("a condition of the request no longer holds")]
+    GuardFailed,
+    /// A fact breaks a constraint of its table.
+    #[error("a fact of the request breaks a constraint of its table")]
+    FactRefused,
+
+    // The legs, one by one.
+    /// The hold was posted or released in full.
+    #[error("the hold is already settled")]
+    HoldSettled,
+    /// More is posted than the hold has left.
+    #[error("the hold has less left than this")]
+    HoldExceeded,
+    /// The account has less available than this, held amounts not counted.
+    #[error("insufficient funds")]
+    InsufficientFunds,
+    /// What is taken back was spent, and there is no account to book the debt in.
+    #[error("there is no debt account for the owner of what was spent")]
+    DebtAccountNotFound,
+    /// The sum would leave 128 bits.
+    #[error("the balance would exceed 2^128 - 1")]
+    BalanceOverflow,
+}
+
+impl Rejection {
+    /// Every rejection, in the order of the enum.
+    pub const ALL: [Self; 24] = [
+        Self::KeyMalformed,
+        Self::LegsOutOfRange,
+        Self::AmountZero,
+        Self::AccountsMustDiffer,
+        Self::FactMalformed,
+        Self::KeyNotAllowed,
+        Self::NotConfirmed,
+        Self::KeyReused,
+        Self::ServerPaused,
+        Self::AccountNotFound,
+        Self::HoldNotFound,
+        Self::TransferNotFound,
+        Self::NotReversible,
+        Self::AlreadyReversed,
+        Self::NotAllowed,
+        Self::AssetMismatch,
+        Self::HoldExpired,
+        Self::GuardFailed,
+        Self::FactRefused,
+        Self::HoldSettled,
+        Self::HoldExceeded,
+        Self::InsufficientFunds,
+        Self::DebtAccountNotFound,
+        Self::BalanceOverflow,
+    ];
+
+    /// Whether the key keeps this answer for ever. A verdict about money is final, so that a retry cannot succeed by
+    /// surprise; a form error, a pause or another's key leaves no trace.
+    #[must_use]
+    pub fn is_remembered(self) -> bool {
+        self >= Self::AccountNotFound
+    }
+
+    /// The stable code that callers see.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::KeyMalformed => "key_malformed",
+            Self::LegsOutOfRange => "legs_out_of_range",
+            Self::AmountZero => "amount_zero",
+            Self::AccountsMustDiffer => "accounts_must_differ",
+            Self::FactMalformed => "fact_malformed",
+            Self::KeyNotAllowed => "key_not_allowed",
+            Self::NotConfirmed => "not_confirmed",
+            Self::KeyReused => "key_reused",
+            Self::ServerPaused => "server_paused",
+            Self::AccountNotFound => "account_not_found",
+            Self::HoldNotFound => "hold_not_found",
+            Self::TransferNotFound => "transfer_not_found",
+            Self::NotReversible => "not_reversible",
+            Self::AlreadyReversed => "already_reversed",
+            Self::NotAllowed => "not_allowed",
+            Self::AssetMismatch => "asset_mismatch",
+            Self::HoldExpired => "hold_expired",
+            Self::GuardFailed => "guard_failed",
+            Self::FactRefused => "fact_refused",
+            Self::HoldSettled => "hold_settled",
+            Self::HoldExceeded => "hold_exceeded",
+            Self::InsufficientFunds => "insufficient_funds",
+            Self::DebtAccountNotFound => "debt_account_not_found",
+            Self::BalanceOverflow => "balance_overflow",
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Replay: the books from the journal alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    Account, AccountId, AccountName, Asset, AssetId, Books, PastTransfer, Record, Rejection, Request, Seq, Time,
+    Verdict, decide,
+};
+
+/// Books that grow record by record, with every account in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// Accounts and holds as they stand.
+    pub books: Books,
+    /// Assets by number.
+    pub assets: BTreeMap<AssetId, Asset>,
+    /// Transfers that were taken back, and by which record.
+    pub reversals: BTreeMap<Seq, Seq>,
+    names: HashMap<AccountName, AccountId>,
+}
+
+/// A record that does not follow from the ones before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct Unsound {
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl Replay {
+    /// Applies a record as it stands.
+    pub fn apply(&mut self, seq: Seq, record: &Record) {
+        match record {
+            Record::AssetListed { id, asset } => drop(self.assets.insert(*id, asset.clone())),
+            Record::AccountOpened { id, name, policy, .. } => {
+                let mut account = Account::open(*id, name.clone(), *policy);
+                account.debt = name.debt().and_then(|debt| self.names.get(&debt)).copied();
+                for debtor in name.debtors() {
+                    if let Some(debtor) = self.names.get(&debtor) {
+                        self.books.link_debt(*debtor, *id);
+                    }
+                }
+                self.names.insert(name.clone(), *id);
+                self.books.put_account(account);
+            }
+            Record::Decided { verdict: Verdict::Applied(effects), .. } => {
+                // Facts belong to the flows' tables; here only money counts.
+                self.books.apply(seq, effects, &[]);
+                self.reversals.extend(effects.reverses.map(|original| (original, seq)));
+            }
+            Record::Decided { verdict: Verdict::Rejected(_), .. } => {}
+            Record::HoldExpired(change) => self.books.apply_hold(change),
+        }
+    }
+
+    /// Whether the record follows from the books as they stand: every request is decided again.
+    ///
+    /// `original` finds the record that a reversal takes back.
+    ///
+    /// # Errors
+    /// What is wrong with the record.
+    pub fn check(
+        &mut self,
+        seq: Seq,
+        at: Time,
+        record: &Record,
+        original: impl FnOnce(Seq) -> Option<Record>,
+    ) -> Result<(), Unsound> {
+        let unsound = |what: &str| Err(Unsound { what: what.to_owned() });
+        match record {
+            Record::AssetListed { id, asset } => {
+                let known = self.assets.values().any(|known| known.is_same_coin(asset));
+                if known || self.assets.contains_key(id) { unsound("the asset was listed before") } else { Ok(()) }
+            }
+            Record::AccountOpened { id, name, policy, by } => {
+                if self.names.contains_key(name) || self.books.account(*id).is_some() {
+                    unsound("the account was opened before")
+                } else if name.check_open(by, policy).is_err() {
+                    unsound("the account could not be opened so")
+                } else {
+                    Ok(())
+                }
+            }
+            Record::HoldExpired(change) => {
+                let due = self.books.hold(change.hold.id).is_some_and(|hold| hold.is_due(at));
+                if due && self.books.expire(change.hold.id) == Some(*change) {
+                    Ok(())
+                } else {
+                    unsound("the hold could not expire so")
+                }
+            }
+            Record::Decided { request, verdict } => self.check_decided(seq, at, request, verdict, original),
+        }
+    }
+
+    fn check_decided(
+        &mut self,
+        seq: Seq,
+        at: Time,
+        request: &Request,
+        verdict: &Verdict,
+        original: impl FnOnce(Seq) -> Option<Record>,
+    ) -> Result<(), Unsound> {
+        // Whether a guard held depends on the flows' tables at that time, which the journal does not have.
+        if matches!(verdict, Verdict::Rejected(Rejection::GuardFailed | Rejection::FactRefused)) {
+            return Ok(());
+        }
+        if let crate::Action::Reverse(place) = request.action {
+            let reversed_by = self.reversals.get(&place).copied();
+            if let Some(past) = original(place).and_then(|record| PastTransfer::of(record, reversed_by)) {
+                self.books.put_past(place, past);
+            }
+        }
+        let without_facts;
+        let request = if request.facts.is_empty() {
+            request
+        } else {
+            without_facts = Request { facts: Vec::new(), ..request.clone() };
+            &without_facts
+        };
+        let again = decide(&self.books, request, seq, at);
+        if again == *verdict {
+            return Ok(());
+        }
+        Err(Unsound { what: format!("the request was decided otherwise: {verdict:?} instead of {again:?}") })
+    }
+}

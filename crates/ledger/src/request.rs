@@ -1,0 +1,212 @@
+//! Requests: what somebody asks of the ledger, whole or not at all.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{AccountId, Amount, Confirmation, Fact, HoldId, Key, Name, Principal, Rejection, Seq, Time};
+
+/// The most legs in one request.
+pub const LEGS_MAX: usize = 16;
+/// The most facts, and the most events, in one request.
+pub const FACTS_MAX: usize = 16;
+/// The most bytes that facts, events and references of one request may take together.
+pub const EXTRAS_BYTES_MAX: usize = 16 * 1024;
+
+/// One atomic request under one key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The idempotency key.
+    pub key: Key,
+    /// Who asks.
+    pub principal: Principal,
+    /// For an override: who agreed.
+    pub confirmation: Option<Confirmation>,
+    /// What to do.
+    pub action: Action,
+    /// What it is about.
+    #[serde(default)]
+    pub references: References,
+    /// Rows of flows to check and write in the same commit.
+    #[serde(default)]
+    pub facts: Vec<Fact>,
+    /// Events to announce, in the same commit.
+    #[serde(default)]
+    pub events: Vec<Event>,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// One to sixteen legs, of any sorts.
+    Legs(Vec<Leg>),
+    /// Take back what the request at this place moved. What was spent meanwhile becomes its owner's debt.
+    Reverse(Seq),
+}
+
+/// One step of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Leg {
+    /// Move an amount.
+    Move {
+        /// Out of this account.
+        from: AccountId,
+        /// Into this one.
+        to: AccountId,
+        /// So much.
+        amount: Amount,
+    },
+    /// Set an amount aside in its account.
+    Hold {
+        /// In this account.
+        account: AccountId,
+        /// So much.
+        amount: Amount,
+        /// Until then, or until it is settled.
+        expires: Option<Time>,
+        /// Who may post or release it.
+        settler: Settler,
+    },
+    /// Move all or part of what is held. What is left stays held.
+    Post {
+        /// Out of this hold.
+        hold: HoldId,
+        /// Into this account.
+        to: AccountId,
+        /// So much.
+        amount: Amount,
+    },
+    /// Free all that is left of a hold.
+    Release {
+        /// This hold.
+        hold: HoldId,
+    },
+}
+
+/// Who may settle a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settler {
+    /// Whoever may hold on that account, as the maker does: a reservation.
+    Holder,
+    /// Bankroll alone: a payout, which must not be freed while its transaction may still pay.
+    System,
+}
+
+/// What a request is about: what nobody could add to the journal later.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct References {
+    /// The deposit.
+    pub deposit: Option<String>,
+    /// The payout intent.
+    pub intent: Option<String>,
+    /// The transaction on chain.
+    pub tx_hash: Option<String>,
+    /// The hand.
+    pub hand: Option<String>,
+    /// The block in which a custody leg took effect on chain.
+    pub block: Option<BlockRef>,
+}
+
+/// A block on a chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockRef {
+    /// Its height.
+    pub number: u64,
+    /// Its hash.
+    pub hash: String,
+}
+
+/// Something to announce in the outbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// Its type: `deposit.credited`.
+    pub kind: Name,
+    /// What it is about: `dep_01h...`.
+    pub resource: String,
+    /// Its JSON body.
+    pub body: String,
+}
+
+/// The hash of a request's canonical body.
+pub type BodyHash = [u8; 32];
+
+impl Request {
+    /// Checks what can be seen without the books: the form, and whether the caller may use the key at all.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(&self) -> Result<(), Rejection> {
+        self.check_form()?;
+        if !self.principal.may_use_key(self.key.namespace, &self.key.scope, &self.key.text) {
+            return Err(Rejection::KeyNotAllowed);
+        }
+        match &self.principal {
+            Principal::Admin(person) if self.confirmation.as_ref().is_none_or(|yes| yes.by == *person) => {
+                Err(Rejection::NotConfirmed)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_form(&self) -> Result<(), Rejection> {
+        if !self.key.is_well_formed() {
+            return Err(Rejection::KeyMalformed);
+        }
+        if let Action::Legs(legs) = &self.action {
+            if !(1..=LEGS_MAX).contains(&legs.len()) {
+                return Err(Rejection::LegsOutOfRange);
+            }
+            if legs.iter().any(|leg| leg.amount().is_some_and(Amount::is_zero)) {
+                return Err(Rejection::AmountZero);
+            }
+            if legs.iter().any(|leg| matches!(leg, Leg::Move { from, to, .. } if from == to)) {
+                return Err(Rejection::AccountsMustDiffer);
+            }
+        }
+        if self.extras_are_well_formed() { Ok(()) } else { Err(Rejection::FactMalformed) }
+    }
+
+    /// The hash by which two requests under one key are compared: principal, confirmation, action, references, facts
+    /// and events in their canonical encoding, with the version of that encoding.
+    #[must_use]
+    pub fn body_hash(&self) -> BodyHash {
+        let body = (&self.principal, &self.confirmation, &self.action, &self.references, &self.facts, &self.events);
+        let bytes = postcard::to_stdvec(&body).expect("encoding into memory cannot fail");
+        Sha256::new().chain_update(b"bankroll request body 1\0").chain_update(bytes).finalize().into()
+    }
+
+    fn extras_are_well_formed(&self) -> bool {
+        if self.facts.is_empty() && self.events.is_empty() && self.references == References::default() {
+            return true;
+        }
+        let text_is_fine = |text: &String| (1..=255).contains(&text.len()) && !text.chars().any(char::is_control);
+        let References { deposit, intent, tx_hash, hand, block } = &self.references;
+        let block_hash = block.as_ref().map(|block| &block.hash);
+        let mut texts = [deposit.as_ref(), intent.as_ref(), tx_hash.as_ref(), hand.as_ref(), block_hash]
+            .into_iter()
+            .flatten()
+            .chain(self.events.iter().map(|event| &event.resource));
+        texts.all(text_is_fine)
+            && self.facts.len() <= FACTS_MAX
+            && self.events.len() <= FACTS_MAX
+            && self.facts.iter().all(Fact::is_well_formed)
+            && postcard::to_stdvec(&(&self.facts, &self.events)).is_ok_and(|bytes| bytes.len() <= EXTRAS_BYTES_MAX)
+    }
+}
+
+impl Leg {
+    /// The amount it names; a release names none.
+    #[must_use]
+    pub const fn amount(&self) -> Option<Amount> {
+        match self {
+            Self::Move { amount, .. } | Self::Hold { amount, .. } | Self::Post { amount, .. } => Some(*amount),
+            Self::Release { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+-- The journal is the truth: one row a record, in order, for ever. Everything below it is derived and can be rebuilt.
+CREATE TABLE journal (
+  seq    INTEGER PRIMARY KEY,
+  record BLOB NOT NULL
+);
+CREATE TRIGGER journal_keeps_what_it_has BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_forgets_nothing BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+
+-- One row a commit: its records, its time, its Merkle root and the head of the hash chain after it.
+CREATE TABLE batches (
+  number INTEGER PRIMARY KEY,
+  first  INTEGER NOT NULL,
+  count  INTEGER NOT NULL CHECK (count > 0),
+  at     INTEGER NOT NULL,
+  root   BLOB NOT NULL CHECK (length(root) = 32),
+  head   BLOB NOT NULL CHECK (length(head) = 32)
+);
+CREATE TRIGGER batches_keep_what_they_have BEFORE UPDATE ON batches BEGIN SELECT RAISE(ABORT, 'batches are append-only'); END;
+CREATE TRIGGER batches_forget_nothing BEFORE DELETE ON batches BEGIN SELECT RAISE(ABORT, 'batches are append-only'); END;
+
+CREATE TABLE assets (
+  id       INTEGER PRIMARY KEY,
+  chain    TEXT NOT NULL,
+  contract TEXT NOT NULL, -- empty for the chain's native coin
+  decimals INTEGER NOT NULL,
+  symbol   TEXT NOT NULL,
+  UNIQUE (chain, contract)
+);
+
+CREATE TABLE accounts (
+  id           INTEGER PRIMARY KEY,
+  name         TEXT NOT NULL UNIQUE,
+  may_deposit  INTEGER NOT NULL,
+  may_withdraw INTEGER NOT NULL,
+  may_transfer INTEGER NOT NULL,
+  debt         INTEGER
+);
+
+-- Apart from accounts and narrow, since every commit writes here. Amounts are 16 big-endian bytes: they sort, and the
+-- last check is the rule that no account holds more than it has.
+CREATE TABLE balances (
+  id      INTEGER PRIMARY KEY,
+  balance BLOB NOT NULL CHECK (length(balance) = 16),
+  held    BLOB NOT NULL CHECK (length(held) = 16),
+  CHECK (held <= balance)
+);
+
+CREATE TABLE holds (
+  id        INTEGER PRIMARY KEY,
+  account   INTEGER NOT NULL,
+  remaining BLOB NOT NULL CHECK (length(remaining) = 16),
+  expires   INTEGER,
+  settler   INTEGER NOT NULL,
+  state     INTEGER NOT NULL
+);
+CREATE INDEX holds_due ON holds (expires) WHERE state = 0 AND expires IS NOT NULL;
+
+CREATE TABLE reversals (
+  original INTEGER PRIMARY KEY,
+  reversal INTEGER NOT NULL
+);
+
+-- Announcements, in the order of the records that made them.
+CREATE TABLE outbox (
+  seq      INTEGER NOT NULL,
+  place    INTEGER NOT NULL,
+  kind     TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  body     TEXT NOT NULL,
+  PRIMARY KEY (seq, place)
+) WITHOUT ROWID;
+
+-- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/keys.
+CREATE TABLE key_runs (
+  id          INTEGER PRIMARY KEY,
+  level       INTEGER NOT NULL,
+  first_seq   INTEGER NOT NULL,
+  last_seq    INTEGER NOT NULL,
+  entries     INTEGER NOT NULL,
+  first_chunk INTEGER NOT NULL,
+  chunks      INTEGER NOT NULL,
+  summary     BLOB NOT NULL
+);
+CREATE TABLE key_chunks (
+  id   INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+);

@@ -1,0 +1,159 @@
+//! The contract between the writer and a database.
+//!
+//! An engine stores what the writer decided, whole or not at all, and reads back what a batch needs. It decides
+//! nothing. Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error
+//! that leaves doubt about that is fatal for the writer, which stops and lets whoever owns it open the books again.
+
+pub(crate) mod sqlite;
+
+use std::ops::Range;
+
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, Event, Fact, Hold, HoldId, Row, RowKey, Seq, Time,
+    Value, merkle::Hash,
+};
+
+use crate::{StoreError, keys::RunMeta};
+
+/// Where the journal ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The number of the last batch; 0 if there is none.
+    pub batch: u64,
+    /// The place of the last record; 0 if there is none.
+    pub seq: Seq,
+    /// The time of the last batch.
+    pub at: Time,
+    /// The head of the hash chain.
+    pub hash: Hash,
+}
+
+/// What an account stands at after a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    pub id: AccountId,
+    pub balance: Amount,
+    pub held: Amount,
+}
+
+/// Everything that one batch changes.
+#[derive(Debug, Default)]
+pub(crate) struct Commit<'a> {
+    /// The batch and its encoded records; `None` if only rows or runs are written.
+    pub batch: Option<(Batch, &'a [Vec<u8>])>,
+    pub assets: &'a [(AssetId, Asset)],
+    pub accounts: &'a [Account],
+    pub debt_links: &'a [(AccountId, AccountId)],
+    /// In the order of their ids, so that neighbours are written together.
+    pub standings: &'a [Standing],
+    pub holds: &'a [Hold],
+    pub reversals: &'a [(Seq, Seq)],
+    /// Facts, each with the place in the batch of the request it belongs to.
+    pub facts: Vec<(usize, &'a Fact)>,
+    pub events: Vec<(Seq, u16, &'a Event)>,
+    pub runs: Option<&'a RunWrites>,
+    /// The second lane: rows of flows that go along without money.
+    pub rows: Vec<&'a [Statement]>,
+}
+
+/// What a commit changes in the key index.
+#[derive(Debug, Default)]
+pub(crate) struct RunWrites {
+    pub chunks: Vec<(u64, Vec<u8>)>,
+    pub added: Option<(RunMeta, Vec<u8>)>,
+    pub removed: Vec<u64>,
+    pub dropped_chunks: Vec<Range<u64>>,
+}
+
+impl RunWrites {
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty() && self.added.is_none() && self.removed.is_empty() && self.dropped_chunks.is_empty()
+    }
+}
+
+/// One statement of a flow: one text for both engines, with `$1`, `$2`, ... for its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The text.
+    pub sql: String,
+    /// The values.
+    pub values: Vec<Value>,
+    /// How many rows it must change; with another number, the whole set of statements is taken back.
+    pub must_change: Option<u64>,
+}
+
+/// What became of a set of statements.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RowsRejected {
+    /// A constraint of a table.
+    #[error("statement {index} breaks a constraint")]
+    Constraint {
+        /// Which statement, from 0.
+        index: usize,
+    },
+    /// It changed another number of rows than it must.
+    #[error("statement {index} changed {changed} rows")]
+    Changed {
+        /// Which statement, from 0.
+        index: usize,
+        /// How many it changed.
+        changed: u64,
+    },
+    /// It is no statement that the database understands, or one that a flow may not use.
+    #[error("statement {index} cannot be run: {reason}")]
+    Malformed {
+        /// Which statement, from 0.
+        index: usize,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// How many rows each statement of a set changed.
+pub type RowsChanged = Result<Vec<u64>, RowsRejected>;
+
+/// Why a commit did not happen.
+#[derive(Debug)]
+pub(crate) enum CommitError {
+    /// The fact of the request at this place breaks a constraint of its table. Rolled back; decide again without it.
+    FactRefused(usize),
+    /// Rolled back for certain; nothing happened.
+    NothingHappened(StoreError),
+    /// Anything else: the outcome is unknown until the books are opened again.
+    Fatal(StoreError),
+}
+
+/// A database under the writer.
+pub(crate) trait Engine: Send {
+    fn head(&mut self) -> Result<Head, StoreError>;
+    fn last_ids(&mut self) -> Result<(AssetId, AccountId), StoreError>;
+    fn assets(&mut self) -> Result<Vec<(AssetId, Asset)>, StoreError>;
+    /// Those of the accounts that exist.
+    fn accounts(&mut self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError>;
+    fn accounts_named(&mut self, names: &[AccountName]) -> Result<Vec<Account>, StoreError>;
+    fn holds(&mut self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError>;
+    /// Open holds whose time is over, earliest first.
+    fn due_holds(&mut self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError>;
+    fn next_expiry(&mut self) -> Result<Option<Time>, StoreError>;
+    fn record(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError>;
+    /// Up to `most` records from a place on.
+    fn records_from(&mut self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
+    /// The batches from this number on, up to `most`, each with the head it was stored with.
+    fn batches_from(&mut self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError>;
+    fn reversal_of(&mut self, original: Seq) -> Result<Option<Seq>, StoreError>;
+    fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError>;
+    fn runs(&mut self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
+    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
+    /// A second way to the chunks, for a merge on another thread.
+    fn chunk_reader(&self) -> Result<Box<dyn ChunkReader>, StoreError>;
+    /// Deletes every chunk outside these ranges: what an interrupted merge left behind.
+    fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError>;
+    fn commit(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError>;
+    /// House-keeping after a commit has been answered.
+    fn after_commit(&mut self) -> Result<(), StoreError>;
+}
+
+/// Reads chunks of the key index beside the writer.
+pub(crate) trait ChunkReader: Send {
+    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
+}

@@ -1,0 +1,217 @@
+//! One batch, one transaction.
+
+use std::ops::Range;
+
+use bankroll_ledger::{Batch, Unit};
+use rusqlite::{Connection, ErrorCode, params};
+
+use super::{Sqlite, load::sql_number, row};
+use crate::{
+    StoreError,
+    engine::{Commit, CommitError, RowsChanged, RunWrites},
+};
+
+pub(super) fn commit(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+    let connection = &engine.connection;
+    if let Some((place, _)) = commit.facts.iter().find(|(_, fact)| engine.owns(&fact.row.table)) {
+        return Err(CommitError::FactRefused(*place));
+    }
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| match code(&error) {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CommitError::NothingHappened(StoreError::Locked),
+        _ => CommitError::Fatal(error.into()),
+    })?;
+    let written = write(connection, commit).and_then(|rows| {
+        connection.execute_batch("COMMIT").map_err(Trouble::Database)?;
+        Ok(rows)
+    });
+    written.map_err(|trouble| roll_back(connection, trouble))
+}
+
+/// What went wrong inside the transaction.
+enum Trouble {
+    Database(rusqlite::Error),
+    Fact(usize, rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+fn roll_back(connection: &Connection, trouble: Trouble) -> CommitError {
+    // A failing COMMIT may have rolled back by itself; the transaction is over in any case, or it is fatal.
+    let rolled_back = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+    let (error, fact) = match trouble {
+        Trouble::Fact(place, error) => (error, Some(place)),
+        Trouble::Database(error) => (error, None),
+    };
+    match (code(&error), fact) {
+        (Some(ErrorCode::ConstraintViolation), Some(place)) if rolled_back => CommitError::FactRefused(place),
+        // Without room for its last frame a commit is not in the log: nothing happened.
+        (Some(ErrorCode::DiskFull), _) if rolled_back => CommitError::NothingHappened(StoreError::Full),
+        // A fact that names a table or column that is not there.
+        (Some(ErrorCode::Unknown), Some(place)) if rolled_back => CommitError::FactRefused(place),
+        _ => CommitError::Fatal(error.into()),
+    }
+}
+
+fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => Some(failure.code),
+        _ => None,
+    }
+}
+
+fn write(connection: &Connection, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
+    if let Some((batch, records)) = &commit.batch {
+        write_batch(connection, batch, records)?;
+    }
+    write_derived(connection, commit)?;
+    for (place, fact) in &commit.facts {
+        row::write_fact(connection, fact).map_err(|error| Trouble::Fact(*place, error))?;
+    }
+    write_events(connection, commit)?;
+    commit.runs.map_or(Ok(()), |runs| write_runs(connection, runs))?;
+    let rows: rusqlite::Result<_> = commit.rows.iter().map(|statements| row::run(connection, statements)).collect();
+    Ok(rows?)
+}
+
+/// Accounts, balances and holds: what the journal could give again.
+pub(super) fn write_derived(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+    write_accounts(connection, commit)?;
+    write_standings(connection, commit)?;
+    write_holds(connection, commit)
+}
+
+fn write_batch(connection: &Connection, batch: &Batch, records: &[Vec<u8>]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
+    for (record, seq) in records.iter().zip(sql_number(batch.first.0)..) {
+        insert.execute(params![seq, record])?;
+    }
+    let sql = "INSERT INTO batches (number, first, count, at, root, head) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(params![
+        sql_number(batch.number),
+        sql_number(batch.first.0),
+        batch.count,
+        sql_number(batch.at.0),
+        batch.root,
+        batch.head()
+    ])?;
+    Ok(())
+}
+
+fn write_accounts(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+    for (id, asset) in commit.assets {
+        let contract = match &asset.unit {
+            Unit::Native => "",
+            Unit::Token(contract) => contract.as_str(),
+        };
+        let sql = "INSERT INTO assets (id, chain, contract, decimals, symbol) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let row = params![id.0, asset.chain.as_str(), contract, asset.decimals, asset.symbol];
+        connection.prepare_cached(sql)?.execute(row)?;
+    }
+    if !commit.accounts.is_empty() {
+        let mut account = connection.prepare_cached(
+            "INSERT INTO accounts (id, name, may_deposit, may_withdraw, may_transfer, debt) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let mut balance = connection.prepare_cached("INSERT INTO balances (id, balance, held) VALUES (?1, ?2, ?3)")?;
+        for new in commit.accounts {
+            let (id, policy) = (sql_number(new.id.0), new.policy);
+            let rights = (policy.deposit.bits(), policy.withdraw.bits(), policy.transfer.bits());
+            let debt = new.debt.map(|debt| sql_number(debt.0));
+            account.execute(params![id, new.name.to_string(), rights.0, rights.1, rights.2, debt])?;
+            balance.execute(params![id, new.balance.to_sortable(), new.held.to_sortable()])?;
+        }
+    }
+    for (account, debt) in commit.debt_links {
+        let sql = "UPDATE accounts SET debt = ?2 WHERE id = ?1";
+        connection.prepare_cached(sql)?.execute([sql_number(account.0), sql_number(debt.0)])?;
+    }
+    Ok(())
+}
+
+fn write_standings(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+    let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
+    for standing in commit.standings {
+        let (balance, held) = (standing.balance.to_sortable(), standing.held.to_sortable());
+        update.execute(params![sql_number(standing.id.0), balance, held])?;
+    }
+    Ok(())
+}
+
+fn write_holds(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+    for hold in commit.holds {
+        let mut put = connection.prepare_cached(
+            "INSERT INTO holds (id, account, remaining, expires, settler, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (id) DO UPDATE SET remaining = excluded.remaining, state = excluded.state",
+        )?;
+        put.execute(params![
+            sql_number(hold.id.0),
+            sql_number(hold.account.0),
+            hold.remaining.to_sortable(),
+            hold.expires.map(|expires| sql_number(expires.0)),
+            hold.settler as u8,
+            hold.state as u8
+        ])?;
+    }
+    for (original, reversal) in commit.reversals {
+        let sql = "INSERT INTO reversals (original, reversal) VALUES (?1, ?2)";
+        connection.prepare_cached(sql)?.execute([sql_number(original.0), sql_number(reversal.0)])?;
+    }
+    Ok(())
+}
+
+fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+    for (seq, place, event) in &commit.events {
+        let sql = "INSERT INTO outbox (seq, place, kind, resource, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let row = params![sql_number(seq.0), place, event.kind.as_str(), event.resource, event.body];
+        connection.prepare_cached(sql)?.execute(row)?;
+    }
+    Ok(())
+}
+
+fn write_runs(connection: &Connection, runs: &RunWrites) -> rusqlite::Result<()> {
+    for (id, data) in &runs.chunks {
+        let sql = "INSERT INTO key_chunks (id, data) VALUES (?1, ?2)";
+        connection.prepare_cached(sql)?.execute(params![sql_number(*id), data])?;
+    }
+    for id in &runs.removed {
+        connection.prepare_cached("DELETE FROM key_runs WHERE id = ?1")?.execute([sql_number(*id)])?;
+    }
+    if let Some((meta, summary)) = &runs.added {
+        let sql = "INSERT INTO key_runs (id, level, first_seq, last_seq, entries, first_chunk, chunks, summary)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        connection.prepare_cached(sql)?.execute(params![
+            sql_number(meta.id),
+            meta.level,
+            sql_number(meta.first.0),
+            sql_number(meta.last.0),
+            sql_number(meta.entries),
+            sql_number(meta.first_chunk),
+            sql_number(meta.chunks),
+            summary
+        ])?;
+    }
+    runs.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, range))
+}
+
+fn drop_chunks(connection: &Connection, range: &Range<u64>) -> rusqlite::Result<()> {
+    let mut delete = connection.prepare_cached("DELETE FROM key_chunks WHERE id >= ?1 AND id < ?2")?;
+    delete.execute([sql_number(range.start), sql_number(range.end)])?;
+    Ok(())
+}
+
+/// Deletes every chunk outside the live ranges.
+pub(super) fn sweep_chunks(connection: &Connection, live: &[Range<u64>]) -> Result<(), StoreError> {
+    let mut live = live.to_vec();
+    live.sort_by_key(|range| range.start);
+    let mut from = 0;
+    for range in live {
+        if from < range.start {
+            drop_chunks(connection, &(from..range.start))?;
+        }
+        from = from.max(range.end);
+    }
+    Ok(drop_chunks(connection, &(from..u64::MAX))?)
+}

@@ -1,0 +1,267 @@
+//! Reading back what the writer needs.
+
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, GENESIS, Hold, HoldId, HoldState, Policy, Roles,
+    Seq, Settler, Time, Unit, merkle::Hash,
+};
+use rusqlite::{Connection, OptionalExtension, Row, types::FromSql};
+
+use crate::{StoreError, StoredEvent, engine::Head, keys::RunMeta};
+
+pub(crate) fn head(connection: &Connection) -> Result<Head, StoreError> {
+    let last = last_batch(connection)?;
+    let journal: Option<u64> =
+        connection.query_row("SELECT max(seq) FROM journal", [], |row| optional_number(row, 0))?;
+    let seq = last.as_ref().map_or(0, |(batch, _)| batch.first.0 + u64::from(batch.count) - 1);
+    if journal.unwrap_or(0) != seq {
+        return Err(StoreError::diverged(Seq(seq), "the journal does not end where its last batch ends"));
+    }
+    Ok(last.map_or(Head { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS }, |(batch, hash)| Head {
+        batch: batch.number,
+        seq: Seq(seq),
+        at: batch.at,
+        hash,
+    }))
+}
+
+fn last_batch(connection: &Connection) -> Result<Option<(Batch, Hash)>, StoreError> {
+    let last: Option<u64> =
+        connection.query_row("SELECT max(number) FROM batches", [], |row| optional_number(row, 0))?;
+    last.map_or(Ok(None), |number| Ok(batches_from(connection, number, 1)?.pop()))
+}
+
+pub(crate) fn batches_from(
+    connection: &Connection,
+    number: u64,
+    most: usize,
+) -> Result<Vec<(Batch, Hash)>, StoreError> {
+    let mut previous: Hash = connection
+        .prepare_cached("SELECT head FROM batches WHERE number = ?1")?
+        .query_row([sql_number(number) - 1], |row| row.get(0))
+        .optional()?
+        .unwrap_or(GENESIS);
+    let mut statement = connection.prepare_cached(
+        "SELECT number, first, count, at, root, head FROM batches WHERE number >= ?1 ORDER BY number LIMIT ?2",
+    )?;
+    let mut rows = statement.query([sql_number(number), i64::try_from(most).unwrap_or(i64::MAX)])?;
+    let mut batches = Vec::new();
+    while let Some(row) = rows.next()? {
+        let batch = Batch {
+            number: number_at(row, 0)?,
+            first: Seq(number_at(row, 1)?),
+            count: row.get(2)?,
+            at: Time(number_at(row, 3)?),
+            root: row.get(4)?,
+            previous,
+        };
+        let head: Hash = row.get(5)?;
+        previous = head;
+        batches.push((batch, head));
+    }
+    Ok(batches)
+}
+
+/// The batch that has a record, with the head it was stored with.
+pub(crate) fn batch_of(connection: &Connection, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
+    // Numbers and first places grow together, so the batch is found by halving.
+    let (mut low, mut high) = (1, head(connection)?.batch);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        match batches_from(connection, middle, 1)?.pop() {
+            Some((batch, _)) if batch.first <= seq => low = middle,
+            _ => high = middle - 1,
+        }
+    }
+    let found = batches_from(connection, low, 1)?.pop();
+    Ok(found.filter(|(batch, _)| batch.first <= seq && seq.0 < batch.first.0 + u64::from(batch.count)))
+}
+
+pub(crate) fn last_ids(connection: &Connection) -> Result<(AssetId, AccountId), StoreError> {
+    let assets: Option<u32> = connection.query_row("SELECT max(id) FROM assets", [], |row| row.get(0))?;
+    let accounts = connection.query_row("SELECT max(id) FROM accounts", [], |row| optional_number(row, 0))?;
+    Ok((AssetId(assets.unwrap_or(0)), AccountId(accounts.unwrap_or(0))))
+}
+
+pub(crate) fn assets(connection: &Connection) -> Result<Vec<(AssetId, Asset)>, StoreError> {
+    let mut statement = connection.prepare("SELECT id, chain, contract, decimals, symbol FROM assets ORDER BY id")?;
+    let rows = statement.query_map([], |row| {
+        let contract: String = row.get(2)?;
+        let unit = if contract.is_empty() { Unit::Native } else { Unit::Token(parsed(row, 2)?) };
+        let asset = Asset { chain: parsed(row, 1)?, unit, decimals: row.get(3)?, symbol: row.get(4)? };
+        Ok((AssetId(row.get(0)?), asset))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The columns that [`read_account`] reads, of `accounts a JOIN balances b`.
+pub(crate) fn account_columns() -> &'static str {
+    "a.id, a.name, a.may_deposit, a.may_withdraw, a.may_transfer, a.debt, b.balance, b.held
+     FROM accounts a JOIN balances b ON b.id = a.id"
+}
+
+pub(crate) fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
+    Ok(Account {
+        id: AccountId(number_at(row, 0)?),
+        name: parsed(row, 1)?,
+        policy: Policy {
+            deposit: Roles::from_bits(row.get(2)?),
+            withdraw: Roles::from_bits(row.get(3)?),
+            transfer: Roles::from_bits(row.get(4)?),
+        },
+        debt: optional_number(row, 5)?.map(AccountId),
+        balance: Amount::from_sortable(row.get(6)?),
+        held: Amount::from_sortable(row.get(7)?),
+    })
+}
+
+pub(crate) fn accounts(connection: &Connection, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {} WHERE a.id = ?1", account_columns()))?;
+    let found = ids.iter().map(|id| statement.query_row([sql_number(id.0)], read_account).optional());
+    found.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(Into::into)
+}
+
+pub(crate) fn accounts_named(connection: &Connection, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {} WHERE a.name = ?1", account_columns()))?;
+    let found = names.iter().map(|name| statement.query_row([name.to_string()], read_account).optional());
+    found.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(Into::into)
+}
+
+const HOLD_COLUMNS: &str = "id, account, remaining, expires, settler, state FROM holds";
+
+fn read_hold(row: &Row<'_>) -> rusqlite::Result<Hold> {
+    let settler: u8 = row.get(4)?;
+    let state: u8 = row.get(5)?;
+    Ok(Hold {
+        id: HoldId(number_at(row, 0)?),
+        account: AccountId(number_at(row, 1)?),
+        remaining: Amount::from_sortable(row.get(2)?),
+        expires: optional_number(row, 3)?.map(Time),
+        settler: if settler == Settler::System as u8 { Settler::System } else { Settler::Holder },
+        state: match state {
+            0 => HoldState::Open,
+            1 => HoldState::Settled,
+            _ => HoldState::Expired,
+        },
+    })
+}
+
+pub(crate) fn holds(connection: &Connection, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {HOLD_COLUMNS} WHERE id = ?1"))?;
+    let found = ids.iter().map(|id| statement.query_row([sql_number(id.0)], read_hold).optional());
+    found.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(Into::into)
+}
+
+pub(crate) fn due_holds(connection: &Connection, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {HOLD_COLUMNS} WHERE state = 0 AND expires IS NOT NULL AND expires <= ?1 ORDER BY expires, id LIMIT ?2"
+    ))?;
+    let rows = statement.query_map([sql_number(now.0), i64::try_from(most).unwrap_or(i64::MAX)], read_hold)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn open_holds(connection: &Connection, account: AccountId) -> Result<Vec<Hold>, StoreError> {
+    let sql = format!("SELECT {HOLD_COLUMNS} WHERE account = ?1 AND state = 0 ORDER BY id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([sql_number(account.0)], read_hold)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn all_open_holds(connection: &Connection) -> Result<Vec<Hold>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {HOLD_COLUMNS} WHERE state = 0 ORDER BY id"))?;
+    let rows = statement.query_map([], read_hold)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn events_after(connection: &Connection, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = "SELECT seq, place, kind, resource, body FROM outbox WHERE seq > ?1 ORDER BY seq, place LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([sql_number(seq.0), i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+        let seq = Seq(number_at(row, 0)?);
+        Ok(StoredEvent { seq, place: row.get(1)?, kind: row.get(2)?, resource: row.get(3)?, body: row.get(4)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn next_expiry(connection: &Connection) -> Result<Option<Time>, StoreError> {
+    let sql = "SELECT min(expires) FROM holds WHERE state = 0 AND expires IS NOT NULL";
+    Ok(connection.prepare_cached(sql)?.query_row([], |row| optional_number(row, 0))?.map(Time))
+}
+
+pub(crate) fn record(connection: &Connection, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT record FROM journal WHERE seq = ?1")?;
+    Ok(statement.query_row([sql_number(seq.0)], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn records_from(
+    connection: &Connection,
+    first: Seq,
+    most: usize,
+) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
+    let sql = "SELECT seq, record FROM journal WHERE seq >= ?1 ORDER BY seq LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([sql_number(first.0), i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+        Ok((Seq(number_at(row, 0)?), row.get(1)?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn reversal_of(connection: &Connection, original: Seq) -> Result<Option<Seq>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT reversal FROM reversals WHERE original = ?1")?;
+    Ok(statement.query_row([sql_number(original.0)], |row| number_at(row, 0)).optional()?.map(Seq))
+}
+
+pub(crate) fn runs(connection: &Connection) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
+    let mut statement = connection.prepare(
+        "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, summary FROM key_runs ORDER BY first_seq",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let meta = RunMeta {
+            id: number_at(row, 0)?,
+            level: row.get(1)?,
+            first: Seq(number_at(row, 2)?),
+            last: Seq(number_at(row, 3)?),
+            entries: number_at(row, 4)?,
+            first_chunk: number_at(row, 5)?,
+            chunks: number_at(row, 6)?,
+        };
+        Ok((meta, row.get(7)?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn chunk(connection: &Connection, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT data FROM key_chunks WHERE id = ?1")?;
+    Ok(statement.query_row([sql_number(id)], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn table_names(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+/// SQLite's integers are signed; places and ids stay far below 2^63.
+pub(crate) fn sql_number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn number_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+fn optional_number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    let number: Option<i64> = FromSql::column_result(row.get_ref(column)?)?;
+    let out_of_range = |number| rusqlite::Error::IntegralValueOutOfRange(column, number);
+    number.map(|number| u64::try_from(number).map_err(|_| out_of_range(number))).transpose()
+}
+
+fn parsed<T: std::str::FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+where
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    let text: String = row.get(column)?;
+    text.parse().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+    })
+}

@@ -1,0 +1,165 @@
+//! SQLite: one file in a folder, write-ahead log, a sync in every commit.
+
+mod commit;
+pub(crate) mod load;
+mod rebuild;
+mod row;
+mod settings;
+
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, HoldId, Row, RowKey, Seq, Time, merkle::Hash,
+};
+use rusqlite::Connection;
+
+use super::{ChunkReader, Commit, CommitError, Engine, Head, RowsChanged};
+use crate::{Durability, Migrations, StoreError, keys::RunMeta, migrations};
+
+pub(crate) use load as queries;
+pub(crate) use load::{account_columns, read_account};
+pub(crate) use settings::{ReadOnly, open_read_only};
+
+/// Pages in the write-ahead log at which they are copied back into the file: 32 MiB. Larger is faster and makes the
+/// file beside the books, and the pause when it is copied back, larger.
+const WAL_PAGES_MAX: u32 = 8192;
+
+/// The books of one folder.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    wal_pages: Arc<AtomicU32>,
+    /// Tables that facts and rows may not touch: the store's own.
+    own_tables: Vec<String>,
+}
+
+impl Sqlite {
+    /// Opens the file, or makes it, checks its settings and migrates it.
+    pub fn open(path: &Path, durability: Durability, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
+        let mut connection = settings::open_for_writing(path, durability)?;
+        migrations::migrate(&mut connection, &sets[..1], now)?;
+        let own_tables = load::table_names(&connection)?;
+        migrations::migrate(&mut connection, sets, now)?;
+        let wal_pages = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&wal_pages);
+        connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages: i32| {
+            counter.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        }))?;
+        let mut engine = Self { connection, path: path.into(), wal_pages, own_tables };
+        // After a sync that failed, what can be read may not be what is on disk. Copying the whole log back and
+        // syncing the file makes what we are about to read durable before anybody relies on it.
+        engine.checkpoint("TRUNCATE")?;
+        Ok(engine)
+    }
+
+    /// If tables that are derived from the journal have lost rows, fills them again from it.
+    pub fn restore_derived(&mut self) -> Result<(), StoreError> {
+        if rebuild::is_complete(&self.connection)? { Ok(()) } else { rebuild::rebuild(&mut self.connection) }
+    }
+
+    fn checkpoint(&mut self, mode: &str) -> Result<(), StoreError> {
+        self.wal_pages.store(0, Ordering::Relaxed);
+        Ok(self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?)
+    }
+
+    fn owns(&self, table: &str) -> bool {
+        self.own_tables.iter().any(|own| own == table)
+    }
+}
+
+impl Engine for Sqlite {
+    fn head(&mut self) -> Result<Head, StoreError> {
+        load::head(&self.connection)
+    }
+
+    fn last_ids(&mut self) -> Result<(AssetId, AccountId), StoreError> {
+        load::last_ids(&self.connection)
+    }
+
+    fn assets(&mut self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
+        load::assets(&self.connection)
+    }
+
+    fn accounts(&mut self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
+        load::accounts(&self.connection, ids)
+    }
+
+    fn accounts_named(&mut self, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
+        load::accounts_named(&self.connection, names)
+    }
+
+    fn holds(&mut self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
+        load::holds(&self.connection, ids)
+    }
+
+    fn due_holds(&mut self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
+        load::due_holds(&self.connection, now, most)
+    }
+
+    fn next_expiry(&mut self) -> Result<Option<Time>, StoreError> {
+        load::next_expiry(&self.connection)
+    }
+
+    fn record(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+        load::record(&self.connection, seq)
+    }
+
+    fn records_from(&mut self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
+        load::records_from(&self.connection, first, most)
+    }
+
+    fn batches_from(&mut self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError> {
+        load::batches_from(&self.connection, number, most)
+    }
+
+    fn reversal_of(&mut self, original: Seq) -> Result<Option<Seq>, StoreError> {
+        load::reversal_of(&self.connection, original)
+    }
+
+    fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError> {
+        if self.owns(&key.table) { Ok(None) } else { row::read(&self.connection, key) }
+    }
+
+    fn runs(&mut self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
+        load::runs(&self.connection)
+    }
+
+    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        load::chunk(&self.connection, id)
+    }
+
+    fn chunk_reader(&self) -> Result<Box<dyn ChunkReader>, StoreError> {
+        Ok(Box::new(open_read_only(&self.path)?))
+    }
+
+    fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
+        commit::sweep_chunks(&self.connection, live)
+    }
+
+    fn commit(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+        commit::commit(self, commit)
+    }
+
+    fn after_commit(&mut self) -> Result<(), StoreError> {
+        if self.wal_pages.load(Ordering::Relaxed) >= WAL_PAGES_MAX {
+            // Not restarted by force: readers go on, and the log is used again from its start once they are done.
+            self.checkpoint("PASSIVE")?;
+        }
+        Ok(())
+    }
+}
+
+impl ChunkReader for ReadOnly {
+    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        load::chunk(self.connection(), id)
+    }
+}

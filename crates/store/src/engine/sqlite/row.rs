@@ -1,0 +1,134 @@
+//! Rows of flows: reading one for a guard, writing facts, and running the statements of the second lane.
+
+use bankroll_ledger::{Amount, Fact, Guard, Row, RowKey, Value};
+use rusqlite::{
+    Connection, OptionalExtension, ToSql,
+    types::{ToSqlOutput, ValueRef},
+};
+
+use crate::{
+    StoreError,
+    engine::{RowsChanged, RowsRejected, Statement},
+};
+
+/// How the engine stores a value: amounts are sixteen bytes that sort.
+struct Stored<'a>(&'a Value);
+
+impl ToSql for Stored<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Int(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
+            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Value::Amount(amount) => ToSqlOutput::Owned(amount.to_sortable().to_vec().into()),
+        })
+    }
+}
+
+/// A row as a guard sees it. A column declared `AMOUNT` comes back as an amount, every other as it is stored.
+pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>, StoreError> {
+    let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
+    let mut statement = connection.prepare_cached(&sql)?;
+    let columns: Vec<(String, bool)> = statement
+        .columns()
+        .map(|column| (column.name().to_owned(), column.decl_type().is_some_and(|declared| declared == "AMOUNT")))
+        .collect();
+    let values: Vec<Stored<'_>> = key.columns.iter().map(|(_, value)| Stored(value)).collect();
+    let row = statement.query_row(rusqlite::params_from_iter(&values), |row| {
+        let mut found = Row::new();
+        for (place, (name, is_amount)) in columns.iter().enumerate() {
+            found.insert(name.clone(), loaded(row.get_ref(place)?, *is_amount));
+        }
+        Ok(found)
+    });
+    Ok(row.optional()?)
+}
+
+fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        // No flow's table has floating-point columns; one that did would read as text and fail its guard.
+        ValueRef::Real(number) => Value::Text(number.to_string()),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => match <[u8; 16]>::try_from(bytes) {
+            Ok(sortable) if is_amount => Value::Amount(Amount::from_sortable(sortable)),
+            _ => Value::Bytes(bytes.to_vec()),
+        },
+    }
+}
+
+/// Writes one fact: a new row where it must be absent, the set columns of the row otherwise.
+pub(super) fn write_fact(connection: &Connection, fact: &Fact) -> rusqlite::Result<()> {
+    if fact.set.is_empty() {
+        return Ok(());
+    }
+    let key = &fact.row.columns;
+    let sql = match fact.guard {
+        Guard::Absent => {
+            let names: Vec<&str> = fact.set.iter().chain(key).map(|(name, _)| name.as_str()).collect();
+            let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
+            format!("INSERT INTO {} ({}) VALUES ({})", fact.row.table, names.join(", "), places.join(", "))
+        }
+        Guard::Is(_) => {
+            let set: Vec<String> =
+                fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ?{place}")).collect();
+            format!("UPDATE {} SET {} WHERE {}", fact.row.table, set.join(", "), matching(&fact.row, set.len() + 1))
+        }
+    };
+    let values: Vec<Stored<'_>> = fact.set.iter().chain(key).map(|(_, value)| Stored(value)).collect();
+    connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(&values))?;
+    Ok(())
+}
+
+fn matching(key: &RowKey, first_place: usize) -> String {
+    let columns = key.columns.iter().zip(first_place..);
+    columns.map(|((name, _), place)| format!("{name} IS ?{place}")).collect::<Vec<_>>().join(" AND ")
+}
+
+/// Runs a set of statements, all or none. Only trouble with the database itself is an error.
+pub(super) fn run(connection: &Connection, statements: &[Statement]) -> rusqlite::Result<RowsChanged> {
+    connection.execute_batch("SAVEPOINT rows")?;
+    let mut changed = Vec::with_capacity(statements.len());
+    for (index, statement) in statements.iter().enumerate() {
+        let rejected = match run_one(connection, statement) {
+            Ok(count) if statement.must_change.is_none_or(|must| must == count) => {
+                changed.push(count);
+                continue;
+            }
+            Ok(count) => RowsRejected::Changed { index, changed: count },
+            Err(error) => rejection(index, error)?,
+        };
+        connection.execute_batch("ROLLBACK TO rows; RELEASE rows")?;
+        return Ok(Err(rejected));
+    }
+    connection.execute_batch("RELEASE rows")?;
+    Ok(Ok(changed))
+}
+
+fn run_one(connection: &Connection, statement: &Statement) -> rusqlite::Result<u64> {
+    let mut prepared = connection.prepare_cached(&statement.sql)?;
+    if prepared.parameter_count() > statement.values.len() {
+        return Err(rusqlite::Error::InvalidParameterCount(statement.values.len(), prepared.parameter_count()));
+    }
+    // `$1` is a name to SQLite, numbered by first use: find where each one really went.
+    for (value, number) in statement.values.iter().zip(1..) {
+        if let Some(place) = prepared.parameter_index(&format!("${number}"))? {
+            prepared.raw_bind_parameter(place, Stored(value))?;
+        }
+    }
+    prepared.raw_execute().map(|count| count as u64)
+}
+
+/// What the flow did wrong, or the error again if it is the database's.
+fn rejection(index: usize, error: rusqlite::Error) -> rusqlite::Result<RowsRejected> {
+    use rusqlite::ErrorCode::{ConstraintViolation, Unknown};
+    match &error {
+        rusqlite::Error::SqliteFailure(failure, _) if failure.code == ConstraintViolation => {
+            Ok(RowsRejected::Constraint { index })
+        }
+        rusqlite::Error::SqliteFailure(failure, _) if failure.code != Unknown => Err(error),
+        _ => Ok(RowsRejected::Malformed { index, reason: error.to_string() }),
+    }
+}

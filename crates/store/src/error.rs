@@ -1,0 +1,130 @@
+//! Errors of the store, by what the caller must do next.
+
+use std::path::PathBuf;
+
+use bankroll_ledger::{RecordError, Seq};
+
+/// Why a call was not taken. Nothing happened; the same call may be made again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The queue is full.
+    #[error("the ledger is busy; try the same request again in a moment")]
+    Busy,
+    /// More requests in one call than a batch takes.
+    #[error("a call has 1 to {most} requests; this one has {given}")]
+    CallSize {
+        /// What was given.
+        given: usize,
+        /// What is possible.
+        most: usize,
+    },
+    /// The writer has stopped; open the ledger again.
+    #[error("the ledger's writer has stopped")]
+    Stopped,
+}
+
+/// Why a call that was taken has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The disk is full. Nothing of this call happened; the same call may be made again.
+    #[error("the disk is full; nothing was changed")]
+    StorageFull,
+    /// The database is locked by another program. Nothing of this call happened.
+    #[error("the database is locked by another program; nothing was changed")]
+    Locked,
+    /// The writer stopped before it could tell. Ask again with the same key once the ledger is open again.
+    #[error("the outcome is unknown; ask again with the same key")]
+    Unknown,
+}
+
+/// What can go wrong with the store itself.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder or a file in it cannot be used.
+    #[error("cannot use {path}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another process has the ledger.
+    #[error("{path} is in use by another process ({holder})")]
+    InUse {
+        /// The lock file.
+        path: PathBuf,
+        /// What that process wrote about itself.
+        holder: String,
+    },
+    /// The folder has no ledger.
+    #[error("there is no ledger in {path}; `bankroll init` makes one")]
+    NoLedger {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A setting that durability depends on is not as it must be.
+    #[error("SQLite setting {setting} is {found}, and must be {wanted}")]
+    Setting {
+        /// Its name.
+        setting: &'static str,
+        /// What it is.
+        found: String,
+        /// What it must be.
+        wanted: &'static str,
+    },
+    /// The database was made by a newer program.
+    #[error("the database has migration {number} of {owner}, which this program does not know: use a newer program")]
+    NewerSchema {
+        /// Whose migration.
+        owner: String,
+        /// Which.
+        number: u32,
+    },
+    /// A migration that was applied has another text now.
+    #[error("migration {number} of {owner} is not the one that was applied")]
+    ChangedMigration {
+        /// Whose migration.
+        owner: String,
+        /// Which.
+        number: u32,
+    },
+    /// The disk is full; the transaction was rolled back.
+    #[error("the disk is full")]
+    Full,
+    /// Another program has the database locked; the transaction did not begin.
+    #[error("the database is locked")]
+    Locked,
+    /// The database failed. What was being written may or may not be there.
+    #[error("the database failed")]
+    Database(#[from] rusqlite::Error),
+    /// The journal and what is derived from it disagree, or the chain is broken.
+    #[error("the books diverge at record {at}: {what}")]
+    Diverged {
+        /// Where.
+        at: Seq,
+        /// What was found.
+        what: String,
+    },
+    /// The derived key index is damaged and must be rebuilt from the journal.
+    #[error("the key index is damaged: {what}")]
+    KeyIndexDamaged {
+        /// What was found.
+        what: String,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+
+    pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {
+        Self::Diverged { at, what: what.into() }
+    }
+
+    pub(crate) fn unreadable(at: Seq) -> impl FnOnce(RecordError) -> Self {
+        move |error| Self::diverged(at, error.to_string())
+    }
+}

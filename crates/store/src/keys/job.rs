@@ -1,0 +1,230 @@
+//! Background work on the key index: sorting a full table into a run, or merging neighbours.
+//!
+//! A job only computes. It hands finished chunks over a bounded channel to the writer, which stores them a slice at a
+//! time in its own commits; the run counts from the commit that stores its summary. A job that is dropped, with the
+//! process or without, leaves chunks that nobody refers to, and they are swept when the books are opened.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvError, SyncSender, TryRecvError, sync_channel},
+    },
+    thread,
+};
+
+use bankroll_ledger::Seq;
+
+use super::{
+    Recent,
+    filter::Filter,
+    run::{CHUNK_ENTRIES, Entry, Run, RunMeta, decode_chunk, encode_chunk},
+};
+use crate::{StoreError, engine::ChunkReader};
+
+/// Chunks that may wait between the thread and the writer: half a megabyte.
+const CHUNKS_WAITING: usize = 64;
+
+enum Piece {
+    Chunk(Vec<u8>),
+    Done(Box<(Filter, Vec<u128>, u64)>),
+    Failed(StoreError),
+}
+
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The runs that the new one takes the place of; none for a flush.
+    pub replaces: Vec<u64>,
+    meta: RunMeta,
+    pieces: Receiver<Piece>,
+    peeked: Option<Piece>,
+    done: Option<Box<(Filter, Vec<u128>, u64)>>,
+}
+
+impl std::fmt::Debug for Piece {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Piece")
+    }
+}
+
+impl Job {
+    pub fn flush(id: u64, first: Seq, last: Seq, keys: Arc<Recent>, first_chunk: u64) -> Self {
+        let meta = RunMeta { id, level: 0, first, last, entries: 0, first_chunk, chunks: 0 };
+        Self::start(meta, Vec::new(), move |out| {
+            let mut entries = keys.entries();
+            entries.sort_unstable();
+            let count = entries.len() as u64;
+            Builder::new(out, count).push_all(entries.into_iter().map(Ok))
+        })
+    }
+
+    pub fn merge(id: u64, inputs: Vec<RunMeta>, mut reader: Box<dyn ChunkReader>, first_chunk: u64) -> Self {
+        let level = inputs[0].level + 1;
+        let (first, last) = (inputs[0].first, inputs[inputs.len() - 1].last);
+        let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };
+        let replaces = inputs.iter().map(|input| input.id).collect();
+        Self::start(meta, replaces, move |out| {
+            let count = inputs.iter().map(|input| input.entries).sum();
+            let merged = Merge::new(&inputs, |id| decode_chunk(id, reader.chunk(id)?));
+            Builder::new(out, count).push_all(merged)
+        })
+    }
+
+    fn start(
+        meta: RunMeta,
+        replaces: Vec<u64>,
+        work: impl FnOnce(SyncSender<Piece>) -> Result<(), Stop> + Send + 'static,
+    ) -> Self {
+        let (out, pieces) = sync_channel(CHUNKS_WAITING);
+        let failed = out.clone();
+        thread::spawn(move || {
+            if let Err(Stop::Failed(error)) = work(out) {
+                // Nobody listens any more if the ledger was closed meanwhile.
+                let _ = failed.send(Piece::Failed(error));
+            }
+        });
+        Self { replaces, meta, pieces, peeked: None, done: None }
+    }
+
+    /// Waits until there is a piece to take.
+    pub fn wait(&mut self) {
+        if self.peeked.is_none() && self.done.is_none() {
+            let died = |_: RecvError| Piece::Failed(died());
+            self.peeked = Some(self.pieces.recv().unwrap_or_else(died));
+        }
+    }
+
+    /// Takes what is ready, and gives each chunk its number.
+    pub fn take(&mut self, most: usize, next_chunk: &mut u64) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
+        let mut chunks = Vec::new();
+        while chunks.len() < most && self.done.is_none() {
+            let piece = match self.peeked.take().map_or_else(|| self.pieces.try_recv(), Ok) {
+                Ok(piece) => piece,
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return Err(died()),
+            };
+            match piece {
+                Piece::Chunk(data) => {
+                    chunks.push((*next_chunk, data));
+                    *next_chunk += 1;
+                    self.meta.chunks += 1;
+                }
+                Piece::Done(done) => self.done = Some(done),
+                Piece::Failed(error) => return Err(error),
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// The run, once all its chunks were taken.
+    pub fn finished(&mut self) -> Option<Run> {
+        let (filter, fences, entries) = *self.done.take()?;
+        self.meta.entries = entries;
+        Some(Run::new(self.meta.clone(), filter, fences))
+    }
+}
+
+fn died() -> StoreError {
+    StoreError::KeyIndexDamaged { what: "a background job on it died".into() }
+}
+
+enum Stop {
+    /// The writer is gone.
+    Closed,
+    Failed(StoreError),
+}
+
+/// Cuts a sorted stream into chunks.
+struct Builder {
+    out: SyncSender<Piece>,
+    chunk: Vec<Entry>,
+    filter: Filter,
+    fences: Vec<u128>,
+    entries: u64,
+}
+
+impl Builder {
+    fn new(out: SyncSender<Piece>, count: u64) -> Self {
+        let chunk = Vec::with_capacity(CHUNK_ENTRIES);
+        Self { out, chunk, filter: Filter::for_keys(count), fences: Vec::new(), entries: 0 }
+    }
+
+    fn push_all(mut self, sorted: impl Iterator<Item = Result<Entry, StoreError>>) -> Result<(), Stop> {
+        for entry in sorted {
+            let entry = entry.map_err(Stop::Failed)?;
+            self.filter.insert(entry.0);
+            self.entries += 1;
+            self.chunk.push(entry);
+            if self.chunk.len() == CHUNK_ENTRIES {
+                self.cut()?;
+            }
+        }
+        if !self.chunk.is_empty() {
+            self.cut()?;
+        }
+        let done = Box::new((self.filter, self.fences, self.entries));
+        self.out.send(Piece::Done(done)).map_err(|_| Stop::Closed)
+    }
+
+    fn cut(&mut self) -> Result<(), Stop> {
+        self.fences.push(self.chunk[0].0);
+        let data = encode_chunk(&self.chunk);
+        self.chunk.clear();
+        self.out.send(Piece::Chunk(data)).map_err(|_| Stop::Closed)
+    }
+}
+
+/// Several sorted runs as one sorted stream, one chunk of each in memory.
+struct Merge<R> {
+    read: R,
+    sources: Vec<(std::ops::Range<u64>, std::vec::IntoIter<Entry>)>,
+    heap: BinaryHeap<Reverse<(Entry, usize)>>,
+    failed: bool,
+}
+
+impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Merge<R> {
+    fn new(inputs: &[RunMeta], read: R) -> Self {
+        let sources = inputs.iter().map(|input| (input.chunk_range(), Vec::new().into_iter())).collect();
+        Self { read, sources, heap: BinaryHeap::new(), failed: false }
+    }
+
+    /// Brings the next entry of a source onto the heap.
+    fn refill(&mut self, source: usize) -> Result<(), StoreError> {
+        let (chunks, entries) = &mut self.sources[source];
+        let next = match entries.next() {
+            Some(entry) => Some(entry),
+            None => match chunks.next() {
+                Some(chunk) => {
+                    *entries = (self.read)(chunk)?.into_iter();
+                    entries.next()
+                }
+                None => None,
+            },
+        };
+        self.heap.extend(next.map(|entry| Reverse((entry, source))));
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<Option<Entry>, StoreError> {
+        if self.heap.is_empty() {
+            (0..self.sources.len()).try_for_each(|source| self.refill(source))?;
+        }
+        let Some(Reverse((entry, source))) = self.heap.pop() else { return Ok(None) };
+        self.refill(source)?;
+        Ok(Some(entry))
+    }
+}
+
+impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Iterator for Merge<R> {
+    type Item = Result<Entry, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let advanced = self.advance().transpose();
+        self.failed = matches!(advanced, Some(Err(_)));
+        advanced
+    }
+}

@@ -1,0 +1,295 @@
+//! The key index: which journal place an idempotency key was decided at.
+//!
+//! It decides money, so it may not trail: the newest keys are in memory (and rebuilt from the journal's tail when the
+//! books are opened), older ones in sorted runs in the store. A run covers an unbroken stretch of the journal and is
+//! written once, in key order; runs of one size are merged into a larger one in the background, so that random keys
+//! cost what ordered ones do and nothing is ever written in a random place.
+//!
+//! | step | where | bound |
+//! | --- | --- | --- |
+//! | newest keys | hash table | [`RECENT_MAX`] keys, 48 bytes each |
+//! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
+//! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk for a false alarm in about 1,000 |
+//! | merge | [`FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
+//!
+//! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
+//! chunks and summaries carry checksums) and the whole index is built again from the journal.
+
+mod filter;
+mod job;
+mod run;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::Range,
+    sync::Arc,
+};
+
+use bankroll_ledger::{Fingerprint, Record, Seq};
+
+use crate::{
+    StoreError,
+    engine::{Engine, RunWrites},
+};
+use job::Job;
+pub(crate) use run::RunMeta;
+use run::{Entry, Run};
+
+/// How many keys stay in the hash table before they are written out as a run.
+pub(crate) const RECENT_MAX: usize = 262_144;
+/// How many runs of one level are merged into one of the next.
+const FAN_IN: usize = 4;
+/// How many chunks a commit takes along at the most, for each stretch of keys that waits to be written.
+const SLICE_CHUNKS: usize = 256;
+
+/// Newest keys, and the place each was decided at. Two keys with one fingerprint keep both entries.
+#[derive(Debug, Default)]
+struct Recent {
+    places: HashMap<u128, u64>,
+    twins: Vec<Entry>,
+}
+
+impl Recent {
+    fn insert(&mut self, (fingerprint, place): Entry) {
+        if let Some(older) = self.places.insert(fingerprint, place) {
+            self.twins.push((fingerprint, older));
+        }
+    }
+
+    fn find(&self, fingerprint: u128, found: &mut Vec<Seq>) {
+        found.extend(self.places.get(&fingerprint).map(|place| Seq(*place)));
+        found.extend(self.twins.iter().filter(|(twin, _)| *twin == fingerprint).map(|(_, place)| Seq(*place)));
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        self.places
+            .iter()
+            .map(|(fingerprint, place)| (*fingerprint, *place))
+            .chain(self.twins.iter().copied())
+            .collect()
+    }
+}
+
+/// A full table that waits to be stored as a run.
+#[derive(Debug)]
+struct Frozen {
+    keys: Arc<Recent>,
+    first: Seq,
+    last: Seq,
+}
+
+/// The key index of one ledger.
+#[derive(Debug)]
+pub(crate) struct KeyIndex {
+    recent: Recent,
+    recent_max: usize,
+    /// The first journal place whose key is in `recent`.
+    recent_first: Seq,
+    frozen: VecDeque<Frozen>,
+    /// In the order of the journal.
+    runs: Vec<Run>,
+    job: Option<Job>,
+    next_run: u64,
+    next_chunk: u64,
+    dropped: Vec<Range<u64>>,
+}
+
+/// What a commit takes along, and what becomes true once it is durable.
+#[derive(Debug, Default)]
+pub(crate) struct Upkeep {
+    pub writes: RunWrites,
+    finished: Option<Run>,
+}
+
+impl KeyIndex {
+    /// Loads the summaries of the runs and the keys of the journal's tail; `last` is where the journal ends.
+    pub fn load(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
+        let stored = engine.runs()?;
+        let runs: Vec<Run> = stored.into_iter().map(Run::load).collect::<Result<_, _>>()?;
+        let mut next = Seq(1);
+        for run in &runs {
+            if run.meta.first != next || run.meta.last > last {
+                return Err(StoreError::KeyIndexDamaged { what: format!("no run begins at record {next}") });
+            }
+            next = run.meta.last.next();
+        }
+        let live: Vec<Range<u64>> = runs.iter().map(|run| run.meta.chunk_range()).collect();
+        engine.sweep_chunks(&live)?;
+        let mut index = Self::empty(recent_max);
+        index.next_run = runs.iter().map(|run| run.meta.id + 1).max().unwrap_or(1);
+        index.next_chunk = live.iter().map(|range| range.end).max().unwrap_or(1);
+        (index.runs, index.recent_first) = (runs, next);
+        index.absorb_tail(engine, last)?;
+        Ok(index)
+    }
+
+    /// Builds the index anew from the journal alone, and stores it.
+    pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
+        let removed: Vec<u64> = engine.runs()?.iter().map(|(meta, _)| meta.id).collect();
+        let writes = RunWrites { removed, ..RunWrites::default() };
+        crate::recovery::commit_runs(engine, &writes)?;
+        engine.sweep_chunks(&[])?;
+        let mut index = Self::empty(recent_max);
+        index.absorb_tail(engine, last)?;
+        while let Some(upkeep) = index.upkeep_to_the_end(engine)? {
+            let Upkeep { writes, finished } = upkeep;
+            crate::recovery::commit_runs(engine, &writes)?;
+            index.committed(finished);
+        }
+        Ok(index)
+    }
+
+    fn empty(recent_max: usize) -> Self {
+        Self {
+            recent: Recent::default(),
+            recent_max,
+            recent_first: Seq(1),
+            frozen: VecDeque::new(),
+            runs: Vec::new(),
+            job: None,
+            next_run: 1,
+            next_chunk: 1,
+            dropped: Vec::new(),
+        }
+    }
+
+    fn absorb_tail(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<(), StoreError> {
+        let mut from = self.recent_first;
+        while from <= last {
+            let records = engine.records_from(from, 10_000)?;
+            for (seq, bytes) in &records {
+                let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
+                if let Record::Decided { request, .. } = record {
+                    self.recent.insert((request.key.fingerprint().0, seq.0));
+                }
+            }
+            let Some((read, _)) = records.last() else {
+                return Err(StoreError::diverged(from, "the journal has a gap"));
+            };
+            from = read.next();
+            self.freeze_if_full(*read);
+        }
+        Ok(())
+    }
+
+    /// The places at which each key may have been decided, with the key's position in the question.
+    pub fn candidates(&self, engine: &mut dyn Engine, keys: &[Fingerprint]) -> Result<Vec<(usize, Seq)>, StoreError> {
+        let mut found = Vec::new();
+        let mut places = Vec::new();
+        for (position, key) in keys.iter().enumerate() {
+            self.recent.find(key.0, &mut places);
+            self.frozen.iter().for_each(|frozen| frozen.keys.find(key.0, &mut places));
+            found.extend(places.drain(..).map(|place| (position, place)));
+        }
+        // Run by run, so that the filter's cache lines are fetched for many keys at once.
+        for run in &self.runs {
+            for (position, key) in keys.iter().enumerate() {
+                if run.may_have(key.0) {
+                    run.find(key.0, |chunk| engine.chunk(chunk), &mut places)?;
+                    found.extend(places.drain(..).map(|place| (position, place)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes in the keys of a batch that is durable; `last` is the batch's last place.
+    pub fn publish(&mut self, keys: impl Iterator<Item = (Fingerprint, Seq)>, last: Seq) {
+        for (key, seq) in keys {
+            self.recent.insert((key.0, seq.0));
+        }
+        self.freeze_if_full(last);
+    }
+
+    fn freeze_if_full(&mut self, last: Seq) {
+        if self.recent.places.len() >= self.recent_max {
+            let keys = Arc::new(std::mem::take(&mut self.recent));
+            self.frozen.push_back(Frozen { keys, first: self.recent_first, last });
+            self.recent_first = last.next();
+        }
+    }
+
+    /// Whether there is something that the next commit should take along.
+    pub fn has_upkeep(&self) -> bool {
+        self.job.is_some() || !self.frozen.is_empty() || !self.dropped.is_empty() || self.mergeable().is_some()
+    }
+
+    /// What the next commit takes along: never waits for the threads that sort and merge.
+    pub fn upkeep(&mut self, engine: &mut dyn Engine) -> Result<Upkeep, StoreError> {
+        self.start_job(engine)?;
+        let most = SLICE_CHUNKS * (1 + self.frozen.len());
+        let mut upkeep = Upkeep::default();
+        if let Some(dropped) = self.dropped.pop() {
+            let end = dropped.end.min(dropped.start + most as u64);
+            upkeep.writes.dropped_chunks.push(dropped.start..end);
+            if end < dropped.end {
+                self.dropped.push(end..dropped.end);
+            }
+        }
+        if let Some(job) = &mut self.job {
+            upkeep.writes.chunks = job.take(most, &mut self.next_chunk)?;
+            if let Some(run) = job.finished() {
+                upkeep.writes.added = Some((run.meta.clone(), run.summary()));
+                upkeep.writes.removed.clone_from(&job.replaces);
+                upkeep.finished = Some(run);
+            }
+        }
+        Ok(upkeep)
+    }
+
+    /// As [`KeyIndex::upkeep`], waiting for the threads; `None` when all is done.
+    fn upkeep_to_the_end(&mut self, engine: &mut dyn Engine) -> Result<Option<Upkeep>, StoreError> {
+        self.start_job(engine)?;
+        if let Some(job) = &mut self.job {
+            job.wait();
+        }
+        if self.has_upkeep() { self.upkeep(engine).map(Some) } else { Ok(None) }
+    }
+
+    /// What [`Upkeep`] promised is durable.
+    pub fn committed(&mut self, finished: Option<Run>) {
+        let Some(run) = finished else { return };
+        let job = self.job.take().expect("a run is finished by a job");
+        if job.replaces.is_empty() {
+            self.frozen.pop_front();
+        }
+        let (gone, kept): (Vec<Run>, Vec<Run>) =
+            self.runs.drain(..).partition(|run| job.replaces.contains(&run.meta.id));
+        self.dropped.extend(gone.iter().map(|run| run.meta.chunk_range()));
+        self.runs = kept;
+        self.runs.push(run);
+        self.runs.sort_by_key(|run| run.meta.first);
+    }
+
+    fn start_job(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        if self.job.is_some() {
+            return Ok(());
+        }
+        let id = self.next_run;
+        if let Some(frozen) = self.frozen.front() {
+            self.job = Some(Job::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
+        } else if let Some(range) = self.mergeable() {
+            let inputs: Vec<RunMeta> = self.runs[range].iter().map(|run| run.meta.clone()).collect();
+            self.job = Some(Job::merge(id, inputs, engine.chunk_reader()?, self.next_chunk));
+        } else {
+            return Ok(());
+        }
+        self.next_run += 1;
+        Ok(())
+    }
+
+    /// Neighbours of one level that are due to be merged.
+    fn mergeable(&self) -> Option<Range<usize>> {
+        let same_level = |start: usize| {
+            let window = self.runs.get(start..start + FAN_IN)?;
+            window.iter().all(|run| run.meta.level == window[0].meta.level).then_some(start..start + FAN_IN)
+        };
+        (0..self.runs.len()).find_map(same_level)
+    }
+}
+
+impl Upkeep {
+    pub fn into_finished(self) -> Option<Run> {
+        self.finished
+    }
+}

@@ -1,0 +1,124 @@
+//! A sorted run: chunks of (fingerprint, place) in the store, its fences and its filter in memory.
+
+use bankroll_ledger::Seq;
+use sha2::{Digest, Sha256};
+
+use super::filter::Filter;
+use crate::StoreError;
+
+/// A fingerprint and the journal place it was decided at.
+pub(super) type Entry = (u128, u64);
+
+/// Entries in a full chunk: 340 of 24 bytes and a checksum are a little under 8 KiB.
+pub(super) const CHUNK_ENTRIES: usize = 340;
+const ENTRY_BYTES: usize = 24;
+const CHECKSUM_BYTES: usize = 8;
+
+/// What the store knows of a run besides its chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunMeta {
+    pub id: u64,
+    pub level: u8,
+    /// The stretch of the journal whose keys it has.
+    pub first: Seq,
+    pub last: Seq,
+    pub entries: u64,
+    pub first_chunk: u64,
+    pub chunks: u64,
+}
+
+impl RunMeta {
+    pub fn chunk_range(&self) -> std::ops::Range<u64> {
+        self.first_chunk..self.first_chunk + self.chunks
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub meta: RunMeta,
+    filter: Filter,
+    /// The first fingerprint of each chunk.
+    fences: Vec<u128>,
+}
+
+impl Run {
+    pub(super) fn new(meta: RunMeta, filter: Filter, fences: Vec<u128>) -> Self {
+        Self { meta, filter, fences }
+    }
+
+    /// Reads a stored run; its summary is filter and fences under a checksum.
+    pub(super) fn load((meta, summary): (RunMeta, Vec<u8>)) -> Result<Self, StoreError> {
+        let damaged = |what: &str| StoreError::KeyIndexDamaged { what: format!("run {}: {what}", meta.id) };
+        let body = checked(&summary).ok_or_else(|| damaged("its summary is torn"))?;
+        let fence_bytes = usize::try_from(meta.chunks).unwrap_or(usize::MAX).saturating_mul(16);
+        let (fences, filter) = body.split_at_checked(fence_bytes).ok_or_else(|| damaged("it misses fences"))?;
+        let (fences, _) = fences.as_chunks::<16>();
+        let fences = fences.iter().map(|fence| u128::from_be_bytes(*fence)).collect();
+        let filter = Filter::decode(filter).ok_or_else(|| damaged("its filter is torn"))?;
+        Ok(Self { meta, filter, fences })
+    }
+
+    pub(super) fn summary(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.fences.iter().flat_map(|fence| fence.to_be_bytes()).collect();
+        self.filter.encode(&mut bytes);
+        with_checksum(bytes)
+    }
+
+    pub(super) fn may_have(&self, key: u128) -> bool {
+        self.filter.may_have(key)
+    }
+
+    /// Looks the key up in the chunks that can have it: one, unless twins of one fingerprint cross a boundary.
+    pub(super) fn find(
+        &self,
+        key: u128,
+        mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
+        found: &mut Vec<Seq>,
+    ) -> Result<(), StoreError> {
+        let after = self.fences.partition_point(|fence| *fence <= key);
+        for place in (0..after).rev() {
+            let id = self.meta.first_chunk + place as u64;
+            let entries = decode_chunk(id, chunk(id)?)?;
+            let from = entries.partition_point(|(fingerprint, _)| *fingerprint < key);
+            let matching = entries[from..].iter().take_while(|(fingerprint, _)| *fingerprint == key);
+            found.extend(matching.map(|(_, place)| Seq(*place)));
+            if self.fences[place] < key {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(entries.len() * ENTRY_BYTES + CHECKSUM_BYTES);
+    for (fingerprint, place) in entries {
+        bytes.extend(fingerprint.to_be_bytes());
+        bytes.extend(place.to_be_bytes());
+    }
+    with_checksum(bytes)
+}
+
+pub(super) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
+    let damaged = |what: &str| StoreError::KeyIndexDamaged { what: format!("chunk {id} {what}") };
+    let stored = stored.ok_or_else(|| damaged("is missing"))?;
+    let body = checked(&stored).ok_or_else(|| damaged("is torn"))?;
+    let (entries, []) = body.as_chunks::<ENTRY_BYTES>() else { return Err(damaged("is cut")) };
+    let entry = |bytes: &[u8; ENTRY_BYTES]| {
+        let (fingerprint, place) = bytes.split_at(16);
+        let fingerprint = u128::from_be_bytes(fingerprint.try_into().expect("sixteen bytes"));
+        (fingerprint, u64::from_be_bytes(place.try_into().expect("eight bytes")))
+    };
+    Ok(entries.iter().map(entry).collect())
+}
+
+fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+    let digest = Sha256::digest(&bytes);
+    bytes.extend(&digest[..CHECKSUM_BYTES]);
+    bytes
+}
+
+fn checked(bytes: &[u8]) -> Option<&[u8]> {
+    let (body, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_BYTES)?)?;
+    (Sha256::digest(body)[..CHECKSUM_BYTES] == *checksum).then_some(body)
+}

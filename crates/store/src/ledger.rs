@@ -1,0 +1,263 @@
+//! The ledger as the rest of the program uses it: a handle that can be cloned and shared.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, mpsc::channel},
+    thread::JoinHandle,
+};
+
+use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejected, Policy, Principal, Request};
+use tokio::sync::Semaphore;
+
+use crate::{
+    Answer, Clock, Failure, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
+    engine::{Engine, sqlite::Sqlite},
+    keys::{KeyIndex, RECENT_MAX},
+    lock::FolderLock,
+    migrations::BOOKS,
+    recovery,
+    writer::{BATCH_MAX, Job, Prepared, Queue, Writer},
+};
+
+/// The database in its folder.
+pub const BOOKS_FILE: &str = "books.db";
+const LOCK_FILE: &str = "books.lock";
+
+/// How the books are kept.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Where the time comes from.
+    pub clock: Clock,
+    /// How much a crash of the machine may lose.
+    pub durability: Durability,
+    /// Requests that may wait or be worked on at once, about: one with facts counts as seventeen.
+    pub queue_max: usize,
+    /// Accounts that are kept in memory at the most.
+    pub accounts_in_memory_max: usize,
+    /// Keys that are kept in memory before they are written out as a run.
+    pub keys_in_memory_max: usize,
+    /// The tables of flows.
+    pub migrations: Vec<Migrations>,
+}
+
+/// How much a crash of the machine may lose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing that was acknowledged: every commit is synced.
+    #[default]
+    Full,
+    /// The newest commits, acknowledged ones among them. For experiments with play money only.
+    MayLoseRecentCommits,
+}
+
+impl Options {
+    /// The ordinary ones, for a folder.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            clock: Clock::machine(),
+            durability: Durability::Full,
+            queue_max: 65_536,
+            accounts_in_memory_max: 262_144,
+            keys_in_memory_max: RECENT_MAX,
+            migrations: Vec::new(),
+        }
+    }
+}
+
+/// The books of one folder, open for writing.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    queue: Queue,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    folder: PathBuf,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    stopped_by: Arc<Mutex<Option<StoreError>>>,
+    jobs: std::sync::mpsc::Sender<Job>,
+}
+
+impl Ledger {
+    /// Opens the books of a folder, or makes new ones: takes the lock, checks the settings, migrates, verifies the
+    /// tail of the journal and starts the writer.
+    ///
+    /// # Errors
+    /// If another process has them, a setting is not safe, or what is stored is not sound.
+    pub fn open(options: Options) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(&options.folder).map_err(StoreError::io(&options.folder))?;
+        let lock = FolderLock::take(&options.folder.join(LOCK_FILE))?;
+        let sets: Vec<Migrations> = [BOOKS].into_iter().chain(options.migrations.iter().copied()).collect();
+        let path = options.folder.join(BOOKS_FILE);
+        let mut engine = Sqlite::open(&path, options.durability, &sets, options.clock.now())?;
+        engine.restore_derived()?;
+        let head = engine.head()?;
+        recovery::verify_tail(&mut engine, &head)?;
+        let keys = match KeyIndex::load(&mut engine, head.seq, options.keys_in_memory_max) {
+            Err(StoreError::KeyIndexDamaged { .. }) => {
+                KeyIndex::rebuild(&mut engine, head.seq, options.keys_in_memory_max)?
+            }
+            loaded => loaded?,
+        };
+        let (jobs, receiver) = channel();
+        let stopped_by = Arc::default();
+        let writer = Writer {
+            clock: options.clock,
+            jobs: receiver,
+            head,
+            books: Books::default(),
+            accounts_max: options.accounts_in_memory_max,
+            assets: engine.assets()?,
+            last_account: engine.last_ids()?.1,
+            next_expiry: engine.next_expiry()?,
+            keys,
+            recent_max: options.keys_in_memory_max,
+            stopped_by: Arc::clone(&stopped_by),
+            engine: Box::new(engine),
+        };
+        let run = move || {
+            writer.run();
+            // Freed only after the database is closed.
+            drop(lock);
+        };
+        let thread = std::thread::Builder::new().name("books".into()).spawn(run);
+        let thread = thread.map_err(StoreError::io(&options.folder))?;
+        let room = Arc::new(Semaphore::new(options.queue_max));
+        let shared =
+            Shared { folder: options.folder, writer: Mutex::new(Some(thread)), stopped_by, jobs: jobs.clone() };
+        Ok(Self { queue: Queue { jobs, room }, shared: Arc::new(shared) })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.shared.folder
+    }
+
+    /// Hands requests to the writer. Each is decided on its own, in order; the answers come in the same order.
+    ///
+    /// # Errors
+    /// If there is no room, the call is too large, or the writer has stopped. Nothing happened then.
+    pub fn submit(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
+        let given = requests.len();
+        if !(1..=BATCH_MAX).contains(&given) {
+            return Err(Refused::CallSize { given, most: BATCH_MAX });
+        }
+        // Room first: a caller that never stops is refused before it costs anything.
+        let mut room = self.queue.room_for(given)?;
+        let requests: Vec<Prepared> = requests.into_iter().map(Prepared::new).collect();
+        let extra = requests.iter().map(Prepared::weight).sum::<usize>() - given;
+        if extra > 0 {
+            room.merge(self.queue.room_for(extra)?);
+        }
+        self.queue.send(|reply| Job::Money { requests, reply, _room: room })
+    }
+
+    /// Hands one request to the writer and waits for its answer.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn apply(&self, request: Request) -> Result<Answer, CallError> {
+        let mut answers = self.submit(vec![request])?.wait()?;
+        answers.pop().ok_or(CallError::Failed(Failure::Unknown))
+    }
+
+    /// Opens accounts with the policy of their kind; one that exists keeps the policy it has.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn open_accounts(
+        &self,
+        by: &Principal,
+        names: Vec<AccountName>,
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallError> {
+        let names = names.into_iter().map(|name| (Policy::of(name.kind), name)).map(|(policy, name)| (name, policy));
+        self.open_accounts_with(by, names.collect())
+    }
+
+    /// Opens accounts, each with its own policy.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn open_accounts_with(
+        &self,
+        by: &Principal,
+        names: Vec<(AccountName, Policy)>,
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallError> {
+        let given = names.len();
+        if !(1..=BATCH_MAX).contains(&given) {
+            return Err(Refused::CallSize { given, most: BATCH_MAX }.into());
+        }
+        let room = self.queue.room_for(given)?;
+        Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, _room: room })?.wait()?)
+    }
+
+    /// Lists an asset; one that is known keeps its number.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn list_asset(&self, asset: Asset) -> Result<AssetId, CallError> {
+        Ok(self.queue.send(|reply| Job::List { asset, reply })?.wait()?)
+    }
+
+    /// Writes rows of a flow, all or none, in the next commit.
+    ///
+    /// # Errors
+    /// If there is no room, or the writer has stopped.
+    pub fn write_rows(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
+        let room = self.queue.room_for(statements.len().max(1))?;
+        self.queue.send(|reply| Job::Rows { statements, reply, _room: room })
+    }
+
+    /// Makes the writer look at the clock; returns when the holds that are due have expired.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn tick(&self) -> Result<(), CallError> {
+        Ok(self.queue.send(|reply| Job::Tick { reply })?.wait()?)
+    }
+
+    /// Why the writer stopped, if an error stopped it.
+    #[must_use]
+    pub fn stopped_by(&self) -> Option<StoreError> {
+        self.shared.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Lets the writer finish what it has and waits until the folder is free.
+    pub fn close(self) {
+        self.shared.close();
+    }
+}
+
+impl Shared {
+    fn close(&self) {
+        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // Fails only if the writer has stopped already.
+            let _ = self.jobs.send(Job::Stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Why a call has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// It was not taken; nothing happened.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It was taken, and failed.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+}

@@ -1,0 +1,388 @@
+//! A batch while it is being decided.
+
+use std::collections::HashMap;
+
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected, Policy,
+    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide,
+    merkle::{self, Hash},
+    recall,
+};
+
+use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, prefetch};
+use crate::{
+    RowsChanged, StoreError,
+    engine::{Commit, Head, RunWrites, Standing},
+};
+
+/// What has been decided so far, and what the commit will write.
+pub(super) struct Draft {
+    before: Head,
+    now: Time,
+    records: Vec<Vec<u8>>,
+    leaves: Vec<Hash>,
+    touched: Vec<AccountId>,
+    standings: Vec<Standing>,
+    holds: Vec<Hold>,
+    reversals: Vec<(Seq, Seq)>,
+    assets: Vec<(AssetId, Asset)>,
+    accounts: Vec<Account>,
+    named: HashMap<AccountName, AccountId>,
+    debt_links: Vec<(AccountId, AccountId)>,
+    /// Keys decided in this batch, with the request's place among all requests of the batch.
+    keys: HashMap<Fingerprint, usize>,
+    /// Places whose fingerprint another key of the batch has too.
+    twins: Vec<(Fingerprint, usize)>,
+    answers: Vec<Answer>,
+    opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    listed: Vec<AssetId>,
+    next_expiry: Option<Time>,
+    more_expiries: bool,
+    refused: Vec<usize>,
+    batch: Option<Batch>,
+}
+
+impl Draft {
+    /// An empty batch behind `before`. The requests at the places `refused` have a fact that their table refuses.
+    pub fn new(before: Head, clock: Time, refused: Vec<usize>) -> Self {
+        Self {
+            before,
+            // The clock may have jumped back; the journal's time never does.
+            now: clock.max(before.at),
+            records: Vec::new(),
+            leaves: Vec::new(),
+            touched: Vec::new(),
+            standings: Vec::new(),
+            holds: Vec::new(),
+            reversals: Vec::new(),
+            assets: Vec::new(),
+            accounts: Vec::new(),
+            named: HashMap::new(),
+            debt_links: Vec::new(),
+            keys: HashMap::new(),
+            twins: Vec::new(),
+            answers: Vec::new(),
+            opened: Vec::new(),
+            listed: Vec::new(),
+            next_expiry: None,
+            more_expiries: false,
+            refused,
+            batch: None,
+        }
+    }
+
+    pub fn into_refused(self) -> Vec<usize> {
+        self.refused
+    }
+
+    /// Prefetches and decides everything the jobs ask for.
+    pub fn fill(&mut self, writer: &mut Writer, jobs: &[Job]) -> Result<(), StoreError> {
+        let requests: Vec<&Prepared> = jobs.iter().flat_map(Job::requests).collect();
+        let well_formed = requests.iter().filter(|prepared| prepared.checked.is_ok());
+        let named = well_formed.map(|prepared| &prepared.request);
+        prefetch::prefetch(writer.engine.as_mut(), &mut writer.books, named)?;
+        let fingerprints: Vec<Fingerprint> = requests.iter().map(|prepared| prepared.fingerprint).collect();
+        let candidates = writer.look_after_keys(|keys, engine| keys.candidates(engine, &fingerprints))?;
+        let earlier = earlier_requests(writer, &candidates)?;
+        self.expire_due(writer)?;
+        for job in jobs {
+            match job {
+                Job::Money { requests: of_job, .. } => {
+                    for _ in of_job {
+                        let known = earlier.get(&self.answers.len()).map_or(&[][..], Vec::as_slice);
+                        let answer = self.answer(writer, &requests, known);
+                        self.answers.push(answer);
+                    }
+                }
+                Job::Open { by, names, .. } => {
+                    let opened = names.iter().map(|(name, policy)| self.open(writer, by, name, policy));
+                    let opened = opened.collect::<Result<_, _>>()?;
+                    self.opened.push(opened);
+                }
+                Job::List { asset, .. } => self.list(writer, asset),
+                Job::Rows { .. } | Job::Tick { .. } | Job::Stop => {}
+            }
+        }
+        self.close(writer);
+        Ok(())
+    }
+
+    fn next_seq(&self) -> Seq {
+        Seq(self.before.seq.0 + self.records.len() as u64 + 1)
+    }
+
+    fn push_record(&mut self, record: Vec<u8>) {
+        self.leaves.push(merkle::leaf(&record));
+        self.records.push(record);
+    }
+
+    fn expire_due(&mut self, writer: &mut Writer) -> Result<(), StoreError> {
+        if writer.next_expiry.is_none_or(|expiry| expiry > self.now) {
+            return Ok(());
+        }
+        let due = writer.engine.due_holds(self.now, EXPIRIES_MAX)?;
+        self.more_expiries = due.len() == EXPIRIES_MAX;
+        let accounts = due.iter().map(|hold| hold.account).collect();
+        prefetch::load_accounts(writer.engine.as_mut(), &mut writer.books, accounts)?;
+        for hold in due {
+            writer.books.put_hold(hold);
+            let Some(change) = writer.books.expire(hold.id) else {
+                return Err(StoreError::diverged(hold.id.made_by(), "a hold holds more than its account"));
+            };
+            writer.books.apply_hold(&change);
+            self.touched.push(hold.account);
+            self.holds.push(change.hold);
+            self.push_record(Record::HoldExpired(change).encode());
+        }
+        self.next_expiry = Some(self.now);
+        Ok(())
+    }
+
+    /// Answers the next request: by what was answered before under its key, or by a decision.
+    fn answer(&mut self, writer: &mut Writer, requests: &[&Prepared], earlier: &[(Seq, Request, Verdict)]) -> Answer {
+        let place = self.answers.len();
+        let prepared = requests[place];
+        let untold = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
+        if let Err(rejection) = prepared.checked {
+            return untold(rejection);
+        }
+        let twins = self.twins.iter().filter(|(key, _)| *key == prepared.fingerprint).map(|(_, place)| place);
+        for &twin in self.keys.get(&prepared.fingerprint).into_iter().chain(twins) {
+            match recall(&requests[twin].request, &prepared.request) {
+                Recall::Replay => return Answer { replayed: true, ..self.answers[twin].clone() },
+                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::Unrelated => {}
+            }
+        }
+        for (seq, earlier, verdict) in earlier {
+            match recall(earlier, &prepared.request) {
+                Recall::Replay => return Answer { seq: Some(*seq), replayed: true, verdict: verdict.clone() },
+                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::Unrelated => {}
+            }
+        }
+        self.decide(writer, prepared, place)
+    }
+
+    fn decide(&mut self, writer: &mut Writer, prepared: &Prepared, place: usize) -> Answer {
+        let seq = self.next_seq();
+        let mut verdict = decide(&writer.books, &prepared.request, seq, self.now);
+        if matches!(verdict, Verdict::Applied(_)) && self.refused.contains(&place) {
+            verdict = Verdict::Rejected(Rejection::FactRefused);
+        }
+        match &verdict {
+            Verdict::Applied(effects) => {
+                writer.books.apply(seq, effects, &prepared.request.facts);
+                self.note(seq, effects);
+            }
+            Verdict::Rejected(rejection) if !rejection.is_remembered() => {
+                return Answer { seq: None, replayed: false, verdict };
+            }
+            Verdict::Rejected(_) => {}
+        }
+        self.push_record(Record::encode_decided(&prepared.request, &verdict));
+        if let Some(other) = self.keys.insert(prepared.fingerprint, place) {
+            self.twins.push((prepared.fingerprint, other));
+        }
+        Answer { seq: Some(seq), replayed: false, verdict }
+    }
+
+    fn note(&mut self, seq: Seq, effects: &Effects) {
+        self.touched.extend(effects.postings.iter().flat_map(|posting| [posting.from, posting.to]));
+        for change in &effects.holds {
+            self.touched.push(change.hold.account);
+            self.holds.push(change.hold);
+            self.next_expiry = self.next_expiry.into_iter().chain(change.hold.expires).min();
+        }
+        self.reversals.extend(effects.reverses.map(|original| (original, seq)));
+    }
+
+    fn open(
+        &mut self,
+        writer: &mut Writer,
+        by: &Principal,
+        name: &AccountName,
+        policy: &Policy,
+    ) -> Result<Result<AccountId, OpenRejected>, StoreError> {
+        if let Err(rejected) = name.check_open(by, policy) {
+            return Ok(Err(rejected));
+        }
+        if let Some(existing) = self.account_named(writer, name)? {
+            return Ok(Ok(existing));
+        }
+        let listed = |(id, _): &(AssetId, Asset)| *id == name.asset;
+        if !writer.assets.iter().chain(&self.assets).any(listed) {
+            return Ok(Err(OpenRejected::AssetNotFound));
+        }
+        let id = AccountId(writer.last_account.0 + self.accounts.len() as u64 + 1);
+        let mut account = Account::open(id, name.clone(), *policy);
+        if let Some(debt) = name.debt() {
+            account.debt = self.account_named(writer, &debt)?;
+        }
+        for debtor in name.debtors() {
+            if let Some(debtor) = self.account_named(writer, &debtor)? {
+                writer.books.link_debt(debtor, id);
+                self.link_debt(debtor, id);
+            }
+        }
+        self.named.insert(name.clone(), id);
+        self.accounts.push(account.clone());
+        writer.books.put_account(account);
+        self.push_record(Record::AccountOpened { id, name: name.clone(), policy: *policy, by: by.clone() }.encode());
+        Ok(Ok(id))
+    }
+
+    /// The debtor may itself be new in this batch and not stored yet.
+    fn link_debt(&mut self, debtor: AccountId, debt: AccountId) {
+        match self.accounts.iter_mut().find(|account| account.id == debtor) {
+            Some(new) => new.debt = Some(debt),
+            None => self.debt_links.push((debtor, debt)),
+        }
+    }
+
+    fn account_named(&self, writer: &mut Writer, name: &AccountName) -> Result<Option<AccountId>, StoreError> {
+        if let Some(id) = self.named.get(name) {
+            return Ok(Some(*id));
+        }
+        let found = writer.engine.accounts_named(std::slice::from_ref(name))?.pop();
+        let Some(account) = found else { return Ok(None) };
+        // Loaded by its number, so that a copy which this batch has changed already stays as it is.
+        prefetch::load_accounts(writer.engine.as_mut(), &mut writer.books, vec![account.id])?;
+        Ok(Some(account.id))
+    }
+
+    fn list(&mut self, writer: &Writer, asset: &Asset) {
+        let mut all = writer.assets.iter().chain(&self.assets);
+        let known = all.find(|(_, known)| known.is_same_coin(asset)).map(|(id, _)| *id);
+        let id = known.unwrap_or_else(|| {
+            let id = AssetId(u32::try_from(writer.assets.len() + self.assets.len() + 1).unwrap_or(u32::MAX));
+            self.assets.push((id, asset.clone()));
+            self.push_record(Record::AssetListed { id, asset: asset.clone() }.encode());
+            id
+        });
+        self.listed.push(id);
+    }
+
+    /// All is decided: the balances of what was touched, and the batch's place in the chain.
+    fn close(&mut self, writer: &Writer) {
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        let new = self.accounts.first().map(|account| account.id);
+        for id in self.touched.drain(..) {
+            let account = writer.books.account(id).expect("touched accounts are in memory");
+            if new.is_some_and(|new| id >= new) {
+                // Inserted with what it stands at now.
+                let index = usize::try_from(id.0 - new.map_or(0, |new| new.0)).expect("one of this batch");
+                (self.accounts[index].balance, self.accounts[index].held) = (account.balance, account.held);
+            } else {
+                self.standings.push(Standing { id, balance: account.balance, held: account.held });
+            }
+        }
+        let count = u32::try_from(self.records.len()).expect("a batch is far smaller");
+        self.batch = (count > 0).then(|| Batch {
+            number: self.before.batch + 1,
+            first: self.before.seq.next(),
+            count,
+            at: self.now,
+            root: merkle::root(&self.leaves),
+            previous: self.before.hash,
+        });
+    }
+
+    /// What to write; `None` if there is nothing.
+    pub fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
+        let rows: Vec<_> = jobs.iter().filter_map(Job::statements).collect();
+        if self.batch.is_none() && rows.is_empty() && runs.is_empty() {
+            return None;
+        }
+        let applied = jobs
+            .iter()
+            .flat_map(Job::requests)
+            .zip(&self.answers)
+            .enumerate()
+            .filter(|(_, (_, answer))| !answer.replayed && matches!(answer.verdict, Verdict::Applied(_)));
+        let (mut facts, mut events) = (Vec::<(usize, &Fact)>::new(), Vec::new());
+        for (place, (prepared, answer)) in applied {
+            facts.extend(prepared.request.facts.iter().map(|fact| (place, fact)));
+            let seq = answer.seq.expect("an applied request has a place");
+            events.extend(prepared.request.events.iter().zip(0_u16..).map(|(event, number)| (seq, number, event)));
+        }
+        Some(Commit {
+            batch: self.batch.map(|batch| (batch, self.records.as_slice())),
+            assets: &self.assets,
+            accounts: &self.accounts,
+            debt_links: &self.debt_links,
+            standings: &self.standings,
+            holds: &self.holds,
+            reversals: &self.reversals,
+            facts,
+            events,
+            runs: Some(runs),
+            rows,
+        })
+    }
+
+    /// The batch is durable: memory follows, and everybody gets an answer.
+    pub fn publish(self, writer: &mut Writer, jobs: &mut Vec<Job>, rows: Vec<RowsChanged>) {
+        if let Some(batch) = self.batch {
+            let seq = Seq(self.before.seq.0 + u64::from(batch.count));
+            writer.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
+            let decided = self.keys.iter().map(|(key, place)| (*key, *place)).chain(self.twins.iter().copied());
+            let places = decided.filter_map(|(key, place)| Some((key, self.answers[place].seq?)));
+            writer.keys.publish(places, seq);
+        }
+        writer.assets.extend(self.assets);
+        writer.last_account.0 += self.accounts.len() as u64;
+        writer.next_expiry = match (self.more_expiries, writer.next_expiry) {
+            (true, _) => Some(self.now),
+            // Some have expired: only the store knows which is next.
+            (false, Some(expiry)) if expiry <= self.now => writer.engine.next_expiry().unwrap_or(Some(self.now)),
+            (false, expiry) => expiry.into_iter().chain(self.next_expiry).min(),
+        };
+        let (mut answers, mut opened, mut listed, mut rows) =
+            (self.answers.into_iter(), self.opened.into_iter(), self.listed.into_iter(), rows.into_iter());
+        for job in jobs.drain(..) {
+            // A caller that went away does not want to know.
+            match job {
+                Job::Money { requests, reply, .. } => {
+                    drop(reply.send(Ok(answers.by_ref().take(requests.len()).collect())));
+                }
+                Job::Open { reply, .. } => drop(reply.send(Ok(opened.next().expect("one for each job")))),
+                Job::List { reply, .. } => drop(reply.send(Ok(listed.next().expect("one for each job")))),
+                Job::Rows { reply, .. } => drop(reply.send(Ok(rows.next().expect("one for each job")))),
+                Job::Tick { reply } => drop(reply.send(Ok(()))),
+                Job::Stop => {}
+            }
+        }
+    }
+}
+
+impl Job {
+    fn requests(&self) -> &[Prepared] {
+        match self {
+            Self::Money { requests, .. } => requests,
+            _ => &[],
+        }
+    }
+
+    fn statements(&self) -> Option<&[crate::Statement]> {
+        match self {
+            Self::Rows { statements, .. } => Some(statements),
+            _ => None,
+        }
+    }
+}
+
+/// Earlier requests that may have used one of the keys, by the place of the request that asks.
+type Earlier = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
+
+fn earlier_requests(writer: &mut Writer, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
+    let mut earlier = Earlier::new();
+    for (place, seq) in candidates {
+        let bytes = writer.engine.record(*seq)?.ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
+        if let Record::Decided { request, verdict } = Record::decode(&bytes).map_err(StoreError::unreadable(*seq))? {
+            earlier.entry(*place).or_default().push((*seq, request, verdict));
+        }
+    }
+    Ok(earlier)
+}

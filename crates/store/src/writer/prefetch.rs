@@ -1,0 +1,91 @@
+//! Prefetch: what a batch names and memory does not have.
+
+use bankroll_ledger::{AccountId, Action, Books, HoldId, Leg, PastTransfer, Record, Request, Seq};
+
+use crate::{StoreError, engine::Engine};
+
+/// Loads everything that the requests name. Afterwards, what is not in the books does not exist.
+pub(super) fn prefetch<'a>(
+    engine: &mut dyn Engine,
+    books: &mut Books,
+    requests: impl Iterator<Item = &'a Request>,
+) -> Result<(), StoreError> {
+    let mut named = Named::default();
+    for request in requests {
+        named.collect(books, request);
+    }
+    for fact in named.facts {
+        if let Some(row) = engine.row(&fact.row)? {
+            books.put_row(fact.row.clone(), row);
+        }
+    }
+    for hold in engine.holds(&named.holds)? {
+        named.accounts.push(hold.account);
+        books.put_hold(hold);
+    }
+    for original in named.originals {
+        if let Some(past) = past_transfer(engine, original)? {
+            named.accounts.extend(past.postings.iter().flat_map(|posting| [posting.from, posting.to]));
+            books.put_past(original, past);
+        }
+    }
+    load_accounts(engine, books, named.accounts)
+}
+
+/// Loads accounts, and with each the account its owner's debt is kept in.
+pub(super) fn load_accounts(
+    engine: &mut dyn Engine,
+    books: &mut Books,
+    mut ids: Vec<AccountId>,
+) -> Result<(), StoreError> {
+    while !ids.is_empty() {
+        ids.retain(|id| books.account(*id).is_none());
+        ids.sort_unstable();
+        ids.dedup();
+        let loaded = engine.accounts(&ids)?;
+        ids = loaded.iter().filter_map(|account| account.debt).collect();
+        loaded.into_iter().for_each(|account| books.put_account(account));
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Named<'a> {
+    accounts: Vec<AccountId>,
+    holds: Vec<HoldId>,
+    originals: Vec<Seq>,
+    facts: Vec<&'a bankroll_ledger::Fact>,
+}
+
+impl<'a> Named<'a> {
+    fn collect(&mut self, books: &Books, request: &'a Request) {
+        let mut name = |id: AccountId| {
+            if books.account(id).is_none() {
+                self.accounts.push(id);
+            }
+        };
+        match &request.action {
+            Action::Legs(legs) => {
+                for leg in legs {
+                    match *leg {
+                        Leg::Move { from, to, .. } => [from, to].into_iter().for_each(&mut name),
+                        Leg::Hold { account, .. } => name(account),
+                        Leg::Post { hold, to, .. } => {
+                            name(to);
+                            self.holds.push(hold);
+                        }
+                        Leg::Release { hold } => self.holds.push(hold),
+                    }
+                }
+            }
+            Action::Reverse(original) => self.originals.push(*original),
+        }
+        self.facts.extend(&request.facts);
+    }
+}
+
+fn past_transfer(engine: &mut dyn Engine, seq: Seq) -> Result<Option<PastTransfer>, StoreError> {
+    let Some(bytes) = engine.record(seq)? else { return Ok(None) };
+    let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
+    Ok(PastTransfer::of(record, engine.reversal_of(seq)?))
+}

@@ -1,0 +1,169 @@
+//! What callers hand to the writer, and how they get their answers.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::mpsc::Sender,
+    task::{Context, Poll},
+};
+
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Asset, AssetId, Effects, Fingerprint, OpenRejected, Policy, Principal, Rejection,
+    Request, Seq, Verdict,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::{Failure, Refused, RowsChanged, Statement};
+
+/// What became of one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its place in the journal; `None` for a rejection that leaves no trace.
+    pub seq: Option<Seq>,
+    /// Whether this is the stored answer to an earlier request with the same key and body.
+    pub replayed: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+impl Answer {
+    /// What an applied request did.
+    ///
+    /// # Errors
+    /// The rejection, if it was rejected.
+    pub fn effects(&self) -> Result<&Effects, Rejection> {
+        match &self.verdict {
+            Verdict::Applied(effects) => Ok(effects),
+            Verdict::Rejected(rejection) => Err(*rejection),
+        }
+    }
+}
+
+/// A request with what the caller's thread could find out about it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub request: Request,
+    pub fingerprint: Fingerprint,
+    pub checked: Result<(), Rejection>,
+}
+
+impl Prepared {
+    pub fn new(request: Request) -> Self {
+        let checked = request.check();
+        let mut prepared = Self { fingerprint: Fingerprint(0), request, checked };
+        if checked.is_ok() {
+            prepared.fingerprint = prepared.request.key.fingerprint();
+        } else {
+            // However large it was, what waits in the queue is small.
+            let request = &mut prepared.request;
+            request.key.text = String::new();
+            request.action = Action::Legs(Vec::new());
+            (request.references, request.facts, request.events) = Default::default();
+        }
+        prepared
+    }
+
+    /// How much room it takes in the queue: more with facts or events, which may be of 16 KiB.
+    pub fn weight(&self) -> usize {
+        if self.request.facts.is_empty() && self.request.events.is_empty() { 1 } else { 17 }
+    }
+}
+
+type Sent<T> = oneshot::Sender<Result<T, Failure>>;
+
+/// One call.
+pub(crate) enum Job {
+    Money {
+        requests: Vec<Prepared>,
+        reply: Sent<Vec<Answer>>,
+        _room: OwnedSemaphorePermit,
+    },
+    Open {
+        by: Principal,
+        names: Vec<(AccountName, Policy)>,
+        reply: Sent<Vec<Result<AccountId, OpenRejected>>>,
+        _room: OwnedSemaphorePermit,
+    },
+    List {
+        asset: Asset,
+        reply: Sent<AssetId>,
+    },
+    Rows {
+        statements: Vec<Statement>,
+        reply: Sent<RowsChanged>,
+        _room: OwnedSemaphorePermit,
+    },
+    /// Look at the clock: answered after the holds that are due have expired.
+    Tick {
+        reply: Sent<()>,
+    },
+    Stop,
+}
+
+impl Job {
+    /// How many requests, and how many sets of rows, it brings.
+    pub fn weight(&self) -> (usize, usize) {
+        match self {
+            Self::Money { requests, .. } => (requests.len(), 0),
+            Self::Open { names, .. } => (names.len(), 0),
+            Self::Rows { .. } => (0, 1),
+            Self::List { .. } | Self::Tick { .. } | Self::Stop => (1, 0),
+        }
+    }
+
+    pub fn fail(self, failure: &Failure) {
+        // A caller that went away does not want to know.
+        match self {
+            Self::Money { reply, .. } => drop(reply.send(Err(failure.clone()))),
+            Self::Open { reply, .. } => drop(reply.send(Err(failure.clone()))),
+            Self::List { reply, .. } => drop(reply.send(Err(failure.clone()))),
+            Self::Rows { reply, .. } => drop(reply.send(Err(failure.clone()))),
+            Self::Tick { reply } => drop(reply.send(Err(failure.clone()))),
+            Self::Stop => {}
+        }
+    }
+}
+
+/// The way to the writer: bounded by the work that is waiting or being done, so that memory is too.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    pub jobs: Sender<Job>,
+    pub room: std::sync::Arc<Semaphore>,
+}
+
+impl Queue {
+    /// Takes room for so many requests.
+    pub fn room_for(&self, count: usize) -> Result<OwnedSemaphorePermit, Refused> {
+        let count = u32::try_from(count).map_err(|_| Refused::Busy)?;
+        self.room.clone().try_acquire_many_owned(count).map_err(|_| Refused::Busy)
+    }
+
+    pub fn send<T>(&self, job: impl FnOnce(Sent<T>) -> Job) -> Result<Reply<T>, Refused> {
+        let (sent, reply) = oneshot::channel();
+        self.jobs.send(job(sent)).map_err(|_| Refused::Stopped)?;
+        Ok(Reply(reply))
+    }
+}
+
+/// An answer that is on its way: wait for it in a thread, or await it in a task.
+#[derive(Debug)]
+#[must_use = "nothing is known until the answer is"]
+pub struct Reply<T>(oneshot::Receiver<Result<T, Failure>>);
+
+impl<T> Reply<T> {
+    /// Blocks this thread until the answer is there.
+    ///
+    /// # Errors
+    /// If the writer could not carry the call out, or stopped before it could tell.
+    pub fn wait(self) -> Result<T, Failure> {
+        self.0.blocking_recv().unwrap_or(Err(Failure::Unknown))
+    }
+}
+
+impl<T> Future for Reply<T> {
+    type Output = Result<T, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map(|answer| answer.unwrap_or(Err(Failure::Unknown)))
+    }
+}

@@ -1,0 +1,131 @@
+//! A small world for the stories: one server, some players, money from a wallet.
+
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Amount, Asset, Key, Kind, Leg, Name, Namespace, Principal, References, Request,
+    Scope, Settler, Time, Unit,
+};
+use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Options, Reader};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+use tempfile::TempDir;
+
+pub struct World {
+    pub folder: TempDir,
+    pub ledger: Option<Ledger>,
+    pub options: Options,
+    clock: Arc<AtomicU64>,
+    next_key: AtomicU64,
+}
+
+pub fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+pub fn game_server() -> Principal {
+    Principal::GameServer(name("arena"))
+}
+
+pub fn hold(account: AccountId, amount: u128, expires: Option<u64>, settler: Settler) -> Leg {
+    Leg::Hold { account, amount: Amount::new(amount), expires: expires.map(Time), settler }
+}
+
+pub fn moving(from: AccountId, to: AccountId, amount: u128) -> Leg {
+    Leg::Move { from, to, amount: Amount::new(amount) }
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(set: impl FnOnce(&mut Options)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (clock, hand) = Clock::manual(Time(1_000_000));
+        let mut options = Options { clock, ..Options::new(folder.path()) };
+        set(&mut options);
+        let ledger = Some(Ledger::open(options.clone()).unwrap());
+        let world = Self { folder, ledger, options, clock: hand, next_key: AtomicU64::new(1) };
+        let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
+        world.ledger().list_asset(ether).unwrap();
+        world
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        self.ledger.as_ref().unwrap()
+    }
+
+    pub fn reader(&self) -> Reader {
+        Reader::open(self.folder.path()).unwrap()
+    }
+
+    pub fn reopen(&mut self) {
+        self.ledger.take().unwrap().close();
+        self.ledger = Some(Ledger::open(self.options.clone()).unwrap());
+    }
+
+    pub fn set_time(&self, micros: u64) {
+        self.clock.store(micros, Ordering::SeqCst);
+        self.ledger().tick().unwrap();
+    }
+
+    /// Opens an account of the server or the house.
+    pub fn account(&self, kind: Kind, owner: Option<&str>) -> AccountId {
+        let house = matches!(kind, Kind::House | Kind::Suspense | Kind::InTransit | Kind::NetworkFees);
+        let scope = if house { Scope::House } else { Scope::Server(name("arena")) };
+        let name = AccountName { scope, kind, asset: bankroll_ledger::AssetId(1), owner: owner.map(name) };
+        self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
+    }
+
+    /// A player with so much in his funds, deposited from the server's wallet.
+    pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
+        let (custody, account) = (self.account(Kind::Custody, Some("hot")), self.account(Kind::Funds, Some(wallet)));
+        if funds > 0 {
+            self.deposit(moving(custody, account, funds));
+        }
+        account
+    }
+
+    pub fn deposit(&self, leg: Leg) -> Answer {
+        let key = self.fresh_key(Namespace::Deposits);
+        let answer = self.ledger().apply(request(key, Principal::Indexer, vec![leg])).unwrap();
+        answer.effects().unwrap();
+        answer
+    }
+
+    pub fn fresh_key(&self, namespace: Namespace) -> Key {
+        let number = self.next_key.fetch_add(1, Ordering::SeqCst);
+        Key { namespace, scope: Scope::Server(name("arena")), text: format!("story-{number}") }
+    }
+
+    pub fn play(&self, legs: Vec<Leg>) -> Answer {
+        self.ledger().apply(request(self.fresh_key(Namespace::Client), game_server(), legs)).unwrap()
+    }
+
+    pub fn system(&self, legs: Vec<Leg>) -> Answer {
+        self.ledger().apply(request(self.fresh_key(Namespace::System), Principal::System, legs)).unwrap()
+    }
+
+    /// Balance and held amount.
+    pub fn standing(&self, id: AccountId) -> (u128, u128) {
+        let account = self.reader().account(id).unwrap().unwrap();
+        (account.balance.units(), account.held.units())
+    }
+
+    pub fn audit(&self) -> AuditReport {
+        Audit::new(self.reader()).run(|_| {}).unwrap().0
+    }
+}
+
+pub fn request(key: Key, principal: Principal, legs: Vec<Leg>) -> Request {
+    Request {
+        key,
+        principal,
+        confirmation: None,
+        action: Action::Legs(legs),
+        references: References::default(),
+        facts: Vec::new(),
+        events: Vec::new(),
+    }
+}

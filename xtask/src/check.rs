@@ -1,0 +1,35 @@
+//! Everything that can be judged without running the product, in order, stopping at the first failure.
+
+mod banned;
+mod deny;
+mod direction;
+mod purity;
+mod sizes;
+mod tiers;
+mod tree;
+
+use anyhow::Result;
+
+use crate::stage::{Stages, verdict};
+use crate::workspace::Workspace;
+use crate::{metadata, program};
+
+pub fn run(workspace: &Workspace) -> Result<()> {
+    let mut stages = Stages::default();
+    stages.run("formatting", || program::succeed(&mut workspace.cargo(["fmt", "--all", "--check"])))?;
+    stages.run("clippy", || {
+        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        program::succeed(&mut workspace.cargo(lint))
+    })?;
+    stages.run("documentation", || {
+        let mut doc = workspace.cargo(["doc", "--workspace", "--no-deps", "--locked"]);
+        program::succeed(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    stages.run("dependency direction", || verdict(&direction::findings(&metadata::of(workspace)?)))?;
+    stages.run("file sizes", || verdict(&sizes::findings(&tree::files(workspace)?)))?;
+    stages.run("banned names and text", || verdict(&banned::findings(&tree::files(workspace)?)))?;
+    stages.run("lints of pure crates", || verdict(&purity::findings(&metadata::of(workspace)?)?))?;
+    stages.run("bans, licences, sources", || deny::run(workspace))?;
+    stages.print_times();
+    Ok(())
+}

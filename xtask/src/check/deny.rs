@@ -1,0 +1,42 @@
+//! Bans, licences and sources of all dependencies, judged by cargo-deny after `deny.toml`.
+//!
+//! Advisories are not asked for: they need a database from the network, and a check must mean the same every time.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::program;
+use crate::workspace::Workspace;
+
+const VERSION: &str = "0.20.2";
+
+/// In the tree but ignored by git, so that the check leaves the developer's own cargo alone.
+const FOLDER: &str = ".tools";
+
+pub fn run(workspace: &Workspace) -> Result<()> {
+    let mut check = if program::is_installed("cargo-deny") {
+        workspace.command("cargo-deny")
+    } else {
+        workspace.command(own_copy(workspace)?)
+    };
+    let judged = ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+    program::succeed(check.args(judged))
+}
+
+fn own_copy(workspace: &Workspace) -> Result<PathBuf> {
+    let binary = workspace.root().join(FOLDER).join("bin").join("cargo-deny");
+    if !is_current(workspace, &binary) {
+        println!("installing cargo-deny {VERSION} into {FOLDER} (about a minute)");
+        let install = ["install", "cargo-deny", "--locked", "--version", VERSION, "--root", FOLDER, "--debug"];
+        // Built for being built: it runs for a second, so optimising it would cost more than it ever saves.
+        program::succeed(workspace.cargo(install).arg("--quiet").env("CARGO_PROFILE_DEV_DEBUG", "0"))?;
+    }
+    Ok(binary)
+}
+
+fn is_current(workspace: &Workspace, binary: &Path) -> bool {
+    program::is_executable(binary)
+        && program::stdout(workspace.command(binary).arg("--version"))
+            .is_ok_and(|answer| answer.split_whitespace().last() == Some(VERSION))
+}

@@ -1,0 +1,67 @@
+//! The tier of every crate, and the few crates that some dependencies are kept to.
+
+/// Lower first: the derived order is the order in which crates may build on each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// Decides; touches no disk, network, clock or thread.
+    Pure,
+    /// Speaks to one outside thing: a file, a cache, a chain.
+    Infra,
+    /// Carries one business flow through, by the decisions of the pure crates and the hands of the infra crates.
+    Flow,
+    /// Starts, stops and wires the others.
+    Process,
+    /// Holds the worlds tests run in. Nothing shipped may depend on it.
+    Tests,
+    /// Commands for developers, outside the product.
+    Tooling,
+}
+
+/// A name that ends in `*` stands for every crate that begins so.
+const TIERS: &[(&str, Tier)] = &[
+    ("bankroll-ledger", Tier::Pure),
+    ("bankroll-orders", Tier::Pure),
+    ("bankroll-poker", Tier::Pure),
+    ("bankroll-store", Tier::Infra),
+    ("bankroll-hot-accounts", Tier::Infra),
+    ("bankroll-chains*", Tier::Infra),
+    ("bankroll-registry", Tier::Flow),
+    ("bankroll-notify", Tier::Flow),
+    ("bankroll-deposits", Tier::Flow),
+    ("bankroll-withdrawals", Tier::Flow),
+    ("bankroll-tables", Tier::Flow),
+    (SIGNER, Tier::Process),
+    ("bankroll-api", Tier::Process),
+    ("bankroll", Tier::Process),
+    ("bankroll-testkit", Tier::Tests),
+    ("xtask", Tier::Tooling),
+];
+
+/// Runs next to the keys, so it is held to less than its tier allows: pure crates only.
+pub const SIGNER: &str = "bankroll-signer";
+
+/// What pure crates may take from outside, and why each can not make a decision depend on the machine.
+pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
+    ("postcard", "bytes of a record, the same on every machine"),
+    ("serde", "derives only"),
+    ("sha2", "the hash chain"),
+    ("thiserror", "derives only"),
+];
+
+pub const SQLITE: &str = "rusqlite";
+
+/// Who may name SQLite, and why. Everyone else goes through the store.
+pub const SQLITE_CRATES: &[(&str, &str)] = &[
+    ("bankroll-store", "it is the ledger of record on disk"),
+    (SIGNER, "its memory of what it signed is its own file"),
+    ("bankroll", "opens and inspects files the store made"),
+    ("bankroll-testkit", "damages and compares files"),
+];
+
+pub fn tier_of(name: &str) -> Option<Tier> {
+    let names = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == pattern,
+    };
+    TIERS.iter().find(|(pattern, _)| names(pattern)).map(|(_, tier)| *tier)
+}

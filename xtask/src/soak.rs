@@ -1,0 +1,111 @@
+//! The randomised suites, round after round with new seeds, until the time is up or one of them is red.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::stage::Stages;
+use crate::workspace::Workspace;
+use crate::{needed_tools, program, seed};
+
+struct Suite {
+    package: &'static str,
+    binary: &'static str,
+    filter: &'static str,
+}
+
+const SUITES: &[Suite] = &[
+    Suite { package: "bankroll-testkit", binary: "it", filter: "random_streams" },
+    Suite { package: "bankroll-testkit", binary: "it", filter: "crash" },
+];
+
+/// A suite runs about this many seconds before it stops by itself.
+const SECONDS_VARIABLE: &str = "BANKROLL_SOAK_SECONDS";
+
+/// Longer rounds would try fewer seeds, shorter ones would not get deep with any.
+const LONGEST_ROUND: Duration = Duration::from_secs(600);
+
+/// With fewer seconds than this left for each suite, another round is not worth its start.
+const SHORTEST_SHARE: u64 = 5;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// How long to go on. Compiling is not counted.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    minutes: u64,
+    /// Seed of the first round; each later round adds one.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let mut stages = Stages::default();
+    stages.run("needed tools", needed_tools::ensure)?;
+    stages.run("compile", || SUITES.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
+
+    let first = seed::given_or_new(options.seed);
+    let time = Duration::from_secs(options.minutes.saturating_mul(60));
+    let started = Instant::now();
+    let mut seeds = Vec::new();
+    while let Some(seconds) = share(time.saturating_sub(started.elapsed()), seeds.is_empty()) {
+        let seed = first.wrapping_add(seeds.len() as u64);
+        seeds.push(seed);
+        println!("== round {}: seed {seed}, {seconds} s for each suite", seeds.len());
+        for suite in SUITES {
+            let red = || {
+                let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
+                format!("{} is red in round {} (repeat with {again})", suite.filter, seeds.len())
+            };
+            suite.run(workspace, seed, seconds).with_context(red)?;
+        }
+    }
+    let minutes = started.elapsed().as_secs_f64() / 60.0;
+    println!("== soaked for {minutes:.1} minutes: {} round(s), all green, seeds {seeds:?}", seeds.len());
+    Ok(())
+}
+
+/// Seconds for each suite in the next round, or none if the time is up. The first round always happens.
+fn share(remaining: Duration, is_first: bool) -> Option<u64> {
+    let share = remaining.min(LONGEST_ROUND) / SUITES.len() as u32;
+    let seconds = share.as_secs_f64().round() as u64;
+    (is_first || seconds >= SHORTEST_SHARE).then_some(seconds)
+}
+
+impl Suite {
+    fn run(&self, workspace: &Workspace, seed: u64, seconds: u64) -> Result<()> {
+        let mut tests = workspace.cargo(self.release_tests());
+        tests.args(["--nocapture", self.filter]);
+        tests.env(seed::VARIABLE, seed.to_string()).env(SECONDS_VARIABLE, seconds.to_string());
+        program::succeed(&mut tests)
+    }
+
+    /// A filter that fits no test passes, so a renamed suite would soak nothing and stay green.
+    fn ensure_it_has_tests(&self, workspace: &Workspace) -> Result<()> {
+        let mut tests = workspace.cargo(self.release_tests());
+        let listed = program::stdout(tests.args(["--list", self.filter]))?;
+        ensure!(listed.lines().any(|line| line.ends_with(": test")), "no test matches `{}`", self.filter);
+        Ok(())
+    }
+
+    fn release_tests(&self) -> [&'static str; 8] {
+        ["test", "--release", "--locked", "-p", self.package, "--test", self.binary, "--"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(remaining: u64, is_first: bool, expected: Option<u64>) {
+        assert_eq!(share(Duration::from_secs(remaining), is_first), expected);
+    }
+
+    #[test]
+    fn suites_divide_a_round_until_too_little_is_left() {
+        check(3600, true, Some(300));
+        check(60, false, Some(30));
+        check(10, false, Some(5));
+        check(8, false, None);
+        check(0, false, None);
+    }
+}

@@ -1,0 +1,44 @@
+//! Every test of the workspace, then the session the README shows.
+
+use anyhow::Result;
+
+use crate::stage::Stages;
+use crate::workspace::Workspace;
+use crate::{needed_tools, program, seed, session};
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Run only tests whose name contains this; the README's session is then left out.
+    #[arg(long)]
+    filter: Option<String>,
+    /// Repeat the random choices of an earlier run.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let seed = seed::given_or_new(options.seed);
+    println!("seed {seed} (repeat with cargo xtask test --seed {seed})");
+    let mut stages = Stages::default();
+    let outcome = run_stages(workspace, options.filter.as_deref(), seed, &mut stages);
+    stages.print_times();
+    // Said again, because the first line is far above by now.
+    println!("seed {seed}");
+    outcome
+}
+
+fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &mut Stages) -> Result<()> {
+    stages.run("needed tools", needed_tools::ensure)?;
+    stages.run("tests", || {
+        // Plain `cargo test`, because a fresh machine has nothing else; it runs the documentation's examples too.
+        let mut tests = workspace.cargo(["test", "--workspace", "--locked"]);
+        tests.env(seed::VARIABLE, seed.to_string());
+        program::succeed(tests.arg("--").args(filter))
+    })?;
+    if filter.is_some() {
+        println!("the README's session is left out, because of --filter");
+        return Ok(());
+    }
+    stages.run("release build", || program::succeed(&mut workspace.cargo(["build", "--release", "--locked"])))?;
+    stages.run("README session", || session::run(workspace))
+}

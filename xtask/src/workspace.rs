@@ -1,0 +1,40 @@
+//! Where the repository is and which cargo runs in it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+pub struct Workspace {
+    root: PathBuf,
+    cargo: OsString,
+}
+
+impl Workspace {
+    /// Asks the environment of this run, not the one it was compiled in: a target folder may be shared by several
+    /// checkouts, and a path compiled in would then name another one.
+    pub fn of_this_run() -> Result<Self> {
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").context("start it as `cargo xtask`")?;
+        let root = Path::new(&manifest).parent().context("the xtask folder has no parent")?.to_owned();
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Ok(Self { root, cargo })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(&self.cargo);
+        command.args(arguments);
+        command
+    }
+
+    pub fn command(&self, program: impl Into<OsString>) -> Command {
+        let mut command = Command::new(program.into());
+        command.current_dir(&self.root);
+        command
+    }
+}
