@@ -4,19 +4,43 @@
 //! them with everything. What is not in here does not exist as far as [`crate::decide`] is concerned, so whoever
 //! calls it must first have loaded what the request names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::{BuildHasherDefault, Hasher},
+};
 
 use crate::{
     Account, AccountId, Amount, AssetId, Effects, Fact, Hold, HoldChange, HoldId, HoldState, Posting, Record, Role,
     Row, RowKey, Seq, Side, Verdict,
 };
 
+/// Hashes the ledger's own numbers. They are given out in order, so nobody can choose them to collide, and a keyed hash
+/// would cost more than everything else that is done with them.
+#[derive(Clone, Copy, Debug, Default)]
+struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only numbers are hashed here");
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
 /// Accounts, holds, past transfers and flow rows as they stand.
 #[derive(Clone, Debug, Default)]
 pub struct Books {
-    accounts: HashMap<AccountId, Account>,
-    holds: HashMap<HoldId, Hold>,
-    past: HashMap<Seq, PastTransfer>,
+    accounts: Numbered<AccountId, Account>,
+    holds: Numbered<HoldId, Hold>,
+    past: Numbered<Seq, PastTransfer>,
     rows: HashMap<RowKey, Row>,
 }
 

@@ -16,6 +16,15 @@ use crate::{
 /// Decides one request, as the one that would get place `seq` in the journal.
 #[must_use]
 pub fn decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Verdict {
+    match request.check() {
+        Ok(()) => decide_checked(books, request, seq, now),
+        Err(rejection) => Verdict::Rejected(rejection),
+    }
+}
+
+/// As [`decide`], for a request that has passed [`Request::check`].
+#[must_use]
+pub fn decide_checked(books: &Books, request: &Request, seq: Seq, now: Time) -> Verdict {
     match try_decide(books, request, seq, now) {
         Ok(effects) => Verdict::Applied(effects),
         Err(rejection) => Verdict::Rejected(rejection),
@@ -46,7 +55,6 @@ pub fn recall(earlier: &Request, request: &Request) -> Recall {
 }
 
 fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<Effects, Rejection> {
-    request.check()?;
     check_guards(books, request, Otherwise::Paused, Rejection::ServerPaused)?;
     let mut work = Work { books, touched: Vec::new(), holds: Vec::new(), effects: Effects::default() };
     match &request.action {
@@ -205,6 +213,8 @@ impl<'a> Work<'a> {
                     return Err(Rejection::InsufficientFunds);
                 }
                 standing.held = standing.held.checked_add(amount).ok_or(Rejection::BalanceOverflow)?;
+                // Later than any store can write down is never.
+                let expires = expires.filter(|expires| expires.0 <= i64::MAX.cast_unsigned());
                 let state = HoldState::Open;
                 self.record_hold(Hold {
                     id: new_hold,

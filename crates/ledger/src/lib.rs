@@ -49,7 +49,7 @@ pub use amount::{Amount, AmountError};
 pub use asset::{Asset, Unit};
 pub use books::{Books, PastTransfer};
 pub use chain::{Batch, GENESIS, Receipt};
-pub use decide::{Recall, decide, recall};
+pub use decide::{Recall, decide, decide_checked, recall};
 pub use fact::{Column, Fact, Guard, Otherwise, Row, RowKey, Value};
 pub use hold::{Hold, HoldState};
 pub use key::{Fingerprint, KEY_BYTES_MAX, Key, Namespace};

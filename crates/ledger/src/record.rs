@@ -102,13 +102,13 @@ impl Record {
         postcard::to_extend(self, bytes).expect("encoding into memory cannot fail")
     }
 
-    /// As [`Record::encode`] of [`Record::Decided`], without giving the request away.
-    #[must_use]
-    pub fn encode_decided(request: &Request, verdict: &Verdict) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(160);
+    /// Appends [`Record::Decided`] as [`Record::encode`] would encode it, from a request that was encoded before
+    /// ([`Request::encode`]): the writer's time is the scarcest there is, and callers have encoded theirs already.
+    pub fn append_decided(bytes: &mut Vec<u8>, request: &[u8], verdict: &Verdict) {
         // The variant's place in the enum, as its encoding has it; a test keeps the two equal.
         bytes.extend([VERSION, 2]);
-        postcard::to_extend(&(request, verdict), bytes).expect("encoding into memory cannot fail")
+        bytes.extend(request);
+        *bytes = postcard::to_extend(verdict, std::mem::take(bytes)).expect("encoding into memory cannot fail");
     }
 
     /// Reads [`Record::encode`] back.

@@ -181,6 +181,12 @@ impl Request {
         Sha256::new().chain_update(b"bankroll request body 1\0").chain_update(bytes).finalize().into()
     }
 
+    /// The request as a record has it.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        postcard::to_extend(self, Vec::with_capacity(128)).expect("encoding into memory cannot fail")
+    }
+
     fn extras_are_well_formed(&self) -> bool {
         if self.facts.is_empty() && self.events.is_empty() && self.references == References::default() {
             return true;

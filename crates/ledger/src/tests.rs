@@ -1,1 +1,28 @@
+//! The tests of the crate, by topic. Most are stories: text in, expected values visible (see `story`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::pedantic,
+    reason = "a test that panics has said what it has to say"
+)]
+
+mod access;
+mod amounts;
+mod debts;
+mod facts;
+mod holds;
+mod keys;
+mod legs;
+mod merkle;
+mod names;
+mod order;
+mod reach;
+mod receipts;
+mod records;
+mod rejections;
+mod replay;
+mod reversals;
+mod split;
+mod story;

@@ -2,7 +2,7 @@
 CREATE TABLE journal (
   seq    INTEGER PRIMARY KEY,
   record BLOB NOT NULL
-);
+) STRICT;
 CREATE TRIGGER journal_keeps_what_it_has BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_forgets_nothing BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 
@@ -14,7 +14,7 @@ CREATE TABLE batches (
   at     INTEGER NOT NULL,
   root   BLOB NOT NULL CHECK (length(root) = 32),
   head   BLOB NOT NULL CHECK (length(head) = 32)
-);
+) STRICT;
 CREATE TRIGGER batches_keep_what_they_have BEFORE UPDATE ON batches BEGIN SELECT RAISE(ABORT, 'batches are append-only'); END;
 CREATE TRIGGER batches_forget_nothing BEFORE DELETE ON batches BEGIN SELECT RAISE(ABORT, 'batches are append-only'); END;
 
@@ -25,7 +25,7 @@ CREATE TABLE assets (
   decimals INTEGER NOT NULL,
   symbol   TEXT NOT NULL,
   UNIQUE (chain, contract)
-);
+) STRICT;
 
 CREATE TABLE accounts (
   id           INTEGER PRIMARY KEY,
@@ -34,7 +34,7 @@ CREATE TABLE accounts (
   may_withdraw INTEGER NOT NULL,
   may_transfer INTEGER NOT NULL,
   debt         INTEGER
-);
+) STRICT;
 
 -- Apart from accounts and narrow, since every commit writes here. Amounts are 16 big-endian bytes: they sort, and the
 -- last check is the rule that no account holds more than it has.
@@ -43,7 +43,7 @@ CREATE TABLE balances (
   balance BLOB NOT NULL CHECK (length(balance) = 16),
   held    BLOB NOT NULL CHECK (length(held) = 16),
   CHECK (held <= balance)
-);
+) STRICT;
 
 CREATE TABLE holds (
   id        INTEGER PRIMARY KEY,
@@ -52,13 +52,13 @@ CREATE TABLE holds (
   expires   INTEGER,
   settler   INTEGER NOT NULL,
   state     INTEGER NOT NULL
-);
+) STRICT;
 CREATE INDEX holds_due ON holds (expires) WHERE state = 0 AND expires IS NOT NULL;
 
 CREATE TABLE reversals (
   original INTEGER PRIMARY KEY,
   reversal INTEGER NOT NULL
-);
+) STRICT;
 
 -- Announcements, in the order of the records that made them.
 CREATE TABLE outbox (
@@ -68,7 +68,7 @@ CREATE TABLE outbox (
   resource TEXT NOT NULL,
   body     TEXT NOT NULL,
   PRIMARY KEY (seq, place)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 -- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/keys.
 CREATE TABLE key_runs (
@@ -80,8 +80,8 @@ CREATE TABLE key_runs (
   first_chunk INTEGER NOT NULL,
   chunks      INTEGER NOT NULL,
   summary     BLOB NOT NULL
-);
+) STRICT;
 CREATE TABLE key_chunks (
   id   INTEGER PRIMARY KEY,
   data BLOB NOT NULL
-);
+) STRICT;

@@ -46,7 +46,7 @@ pub struct Audit {
     next_batch: u64,
     next_seq: Seq,
     head: Hash,
-    /// The upper halves of all fingerprints: 8 bytes a key. Equal ones are compared in full.
+    /// The upper half of every fingerprint, and its place: 16 bytes a key. Equal ones are compared in full.
     keys: Vec<(u64, u64)>,
 }
 

@@ -155,7 +155,7 @@ impl Ledger {
         if extra > 0 {
             room.merge(self.queue.room_for(extra)?);
         }
-        self.queue.send(|reply| Job::Money { requests, reply, _room: room })
+        self.queue.send(|reply| Job::Money { requests, reply, room })
     }
 
     /// Hands one request to the writer and waits for its answer.
@@ -194,7 +194,7 @@ impl Ledger {
             return Err(Refused::CallSize { given, most: BATCH_MAX }.into());
         }
         let room = self.queue.room_for(given)?;
-        Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, _room: room })?.wait()?)
+        Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, room })?.wait()?)
     }
 
     /// Lists an asset; one that is known keeps its number.
@@ -211,7 +211,7 @@ impl Ledger {
     /// If there is no room, or the writer has stopped.
     pub fn write_rows(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
         let room = self.queue.room_for(statements.len().max(1))?;
-        self.queue.send(|reply| Job::Rows { statements, reply, _room: room })
+        self.queue.send(|reply| Job::Rows { statements, reply, room })
     }
 
     /// Makes the writer look at the clock; returns when the holds that are due have expired.

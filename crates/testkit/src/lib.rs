@@ -1,1 +1,13 @@
+//! What the tests of the ledger stand on.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`model`] | the rules of the ledger a second time, naive and independent |
+//! | [`streams`] | seeded worlds and streams of requests, each with the answer the model expects |
+//! | [`script`] | what the `victim` program does until somebody kills it, and what it says while it does it |
+//!
+//! Nothing here is shipped.
 
+pub mod model;
+pub mod script;
+pub mod streams;

@@ -28,6 +28,31 @@ pub struct Head {
     pub hash: Hash,
 }
 
+/// The encoded records of a batch, one behind the other.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    pub bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Records {
+    /// Everything appended to `bytes` since the last record is one.
+    pub fn end_record(&mut self) -> &[u8] {
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.ends.push(self.bytes.len());
+        &self.bytes[start..]
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    }
+}
+
 /// What an account stands at after a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
@@ -40,7 +65,7 @@ pub(crate) struct Standing {
 #[derive(Debug, Default)]
 pub(crate) struct Commit<'a> {
     /// The batch and its encoded records; `None` if only rows or runs are written.
-    pub batch: Option<(Batch, &'a [Vec<u8>])>,
+    pub batch: Option<(Batch, &'a Records)>,
     pub assets: &'a [(AssetId, Asset)],
     pub accounts: &'a [Account],
     pub debt_links: &'a [(AccountId, AccountId)],
@@ -125,6 +150,11 @@ pub(crate) enum CommitError {
 
 /// A database under the writer.
 pub(crate) trait Engine: Send {
+    /// Begins the transaction that a batch is read and written in, unless one is open. [`StoreError::Locked`] means
+    /// that another program is in the way and nothing happened.
+    fn begin(&mut self) -> Result<(), StoreError>;
+    /// Ends a transaction in which nothing was written.
+    fn end_unwritten(&mut self) -> Result<(), StoreError>;
     fn head(&mut self) -> Result<Head, StoreError>;
     fn last_ids(&mut self) -> Result<(AssetId, AccountId), StoreError>;
     fn assets(&mut self) -> Result<Vec<(AssetId, Asset)>, StoreError>;

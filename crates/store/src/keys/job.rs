@@ -87,6 +87,10 @@ impl Job {
         Self { replaces, meta, pieces, peeked: None, done: None }
     }
 
+    pub fn first_chunk(&self) -> u64 {
+        self.meta.first_chunk
+    }
+
     /// Waits until there is a piece to take.
     pub fn wait(&mut self) {
         if self.peeked.is_none() && self.done.is_none() {

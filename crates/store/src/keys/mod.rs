@@ -16,6 +16,7 @@
 //! chunks and summaries carry checksums) and the whole index is built again from the journal.
 
 mod filter;
+mod hasher;
 mod job;
 mod run;
 
@@ -31,6 +32,7 @@ use crate::{
     StoreError,
     engine::{Engine, RunWrites},
 };
+pub(crate) use hasher::KeyHasher;
 use job::Job;
 pub(crate) use run::RunMeta;
 use run::{Entry, Run};
@@ -43,13 +45,17 @@ const FAN_IN: usize = 4;
 const SLICE_CHUNKS: usize = 256;
 
 /// Newest keys, and the place each was decided at. Two keys with one fingerprint keep both entries.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Recent {
-    places: HashMap<u128, u64>,
+    places: HashMap<u128, u64, KeyHasher>,
     twins: Vec<Entry>,
 }
 
 impl Recent {
+    fn new(hasher: KeyHasher) -> Self {
+        Self { places: HashMap::with_hasher(hasher), twins: Vec::new() }
+    }
+
     fn insert(&mut self, (fingerprint, place): Entry) {
         if let Some(older) = self.places.insert(fingerprint, place) {
             self.twins.push((fingerprint, older));
@@ -141,7 +147,7 @@ impl KeyIndex {
 
     fn empty(recent_max: usize) -> Self {
         Self {
-            recent: Recent::default(),
+            recent: Recent::new(KeyHasher::new()),
             recent_max,
             recent_first: Seq(1),
             frozen: VecDeque::new(),
@@ -151,6 +157,11 @@ impl KeyIndex {
             next_chunk: 1,
             dropped: Vec::new(),
         }
+    }
+
+    /// The hasher of this index's tables.
+    pub fn hasher(&self) -> KeyHasher {
+        *self.recent.places.hasher()
     }
 
     fn absorb_tail(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<(), StoreError> {
@@ -203,7 +214,8 @@ impl KeyIndex {
 
     fn freeze_if_full(&mut self, last: Seq) {
         if self.recent.places.len() >= self.recent_max {
-            let keys = Arc::new(std::mem::take(&mut self.recent));
+            let next = Recent::new(self.hasher());
+            let keys = Arc::new(std::mem::replace(&mut self.recent, next));
             self.frozen.push_back(Frozen { keys, first: self.recent_first, last });
             self.recent_first = last.next();
         }
@@ -259,6 +271,14 @@ impl KeyIndex {
         self.runs = kept;
         self.runs.push(run);
         self.runs.sort_by_key(|run| run.meta.first);
+    }
+
+    /// The commit that took this upkeep along was rolled back: the job is given up and begun anew by the next one.
+    pub fn rolled_back(&mut self, upkeep: Upkeep) {
+        self.dropped.extend(upkeep.writes.dropped_chunks);
+        if let Some(job) = self.job.take() {
+            self.dropped.push(job.first_chunk()..self.next_chunk);
+        }
     }
 
     fn start_job(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {

@@ -1,7 +1,6 @@
 //! A sorted run: chunks of (fingerprint, place) in the store, its fences and its filter in memory.
 
 use bankroll_ledger::Seq;
-use sha2::{Digest, Sha256};
 
 use super::filter::Filter;
 use crate::StoreError;
@@ -12,7 +11,7 @@ pub(super) type Entry = (u128, u64);
 /// Entries in a full chunk: 340 of 24 bytes and a checksum are a little under 8 KiB.
 pub(super) const CHUNK_ENTRIES: usize = 340;
 const ENTRY_BYTES: usize = 24;
-const CHECKSUM_BYTES: usize = 8;
+const CHECKSUM_BYTES: usize = 4;
 
 /// What the store knows of a run besides its chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,10 +77,11 @@ impl Run {
         let after = self.fences.partition_point(|fence| *fence <= key);
         for place in (0..after).rev() {
             let id = self.meta.first_chunk + place as u64;
-            let entries = decode_chunk(id, chunk(id)?)?;
-            let from = entries.partition_point(|(fingerprint, _)| *fingerprint < key);
-            let matching = entries[from..].iter().take_while(|(fingerprint, _)| *fingerprint == key);
-            found.extend(matching.map(|(_, place)| Seq(*place)));
+            let stored = chunk(id)?;
+            let entries = chunk_entries(id, stored.as_deref())?;
+            let from = entries.partition_point(|bytes| entry(bytes).0 < key);
+            let matching = entries[from..].iter().map(entry).take_while(|(fingerprint, _)| *fingerprint == key);
+            found.extend(matching.map(|(_, place)| Seq(place)));
             if self.fences[place] < key {
                 break;
             }
@@ -100,25 +100,32 @@ pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
 }
 
 pub(super) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
-    let damaged = |what: &str| StoreError::KeyIndexDamaged { what: format!("chunk {id} {what}") };
-    let stored = stored.ok_or_else(|| damaged("is missing"))?;
-    let body = checked(&stored).ok_or_else(|| damaged("is torn"))?;
-    let (entries, []) = body.as_chunks::<ENTRY_BYTES>() else { return Err(damaged("is cut")) };
-    let entry = |bytes: &[u8; ENTRY_BYTES]| {
-        let (fingerprint, place) = bytes.split_at(16);
-        let fingerprint = u128::from_be_bytes(fingerprint.try_into().expect("sixteen bytes"));
-        (fingerprint, u64::from_be_bytes(place.try_into().expect("eight bytes")))
-    };
-    Ok(entries.iter().map(entry).collect())
+    Ok(chunk_entries(id, stored.as_deref())?.iter().map(entry).collect())
 }
 
+/// The entries of a chunk where they lie.
+fn chunk_entries(id: u64, stored: Option<&[u8]>) -> Result<&[[u8; ENTRY_BYTES]], StoreError> {
+    let damaged = |what: &str| StoreError::KeyIndexDamaged { what: format!("chunk {id} {what}") };
+    let body = checked(stored.ok_or_else(|| damaged("is missing"))?).ok_or_else(|| damaged("is torn"))?;
+    match body.as_chunks::<ENTRY_BYTES>() {
+        (entries, []) => Ok(entries),
+        _ => Err(damaged("is cut")),
+    }
+}
+
+fn entry(bytes: &[u8; ENTRY_BYTES]) -> Entry {
+    let (fingerprint, place) = bytes.split_at(16);
+    let fingerprint = u128::from_be_bytes(fingerprint.try_into().expect("sixteen bytes"));
+    (fingerprint, u64::from_be_bytes(place.try_into().expect("eight bytes")))
+}
+
+/// Guards against torn and rotten storage, not against an attacker: the index is derived, and can be rebuilt.
 fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
-    let digest = Sha256::digest(&bytes);
-    bytes.extend(&digest[..CHECKSUM_BYTES]);
+    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
     bytes
 }
 
 fn checked(bytes: &[u8]) -> Option<&[u8]> {
-    let (body, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_BYTES)?)?;
-    (Sha256::digest(body)[..CHECKSUM_BYTES] == *checksum).then_some(body)
+    let (body, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
+    (crc32fast::hash(body).to_be_bytes() == *checksum).then_some(body)
 }

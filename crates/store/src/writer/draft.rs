@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected, Policy,
-    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide,
+    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked,
     merkle::{self, Hash},
     recall,
 };
@@ -12,14 +12,15 @@ use bankroll_ledger::{
 use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, prefetch};
 use crate::{
     RowsChanged, StoreError,
-    engine::{Commit, Head, RunWrites, Standing},
+    engine::{Commit, Head, Records, RunWrites, Standing},
+    keys::KeyHasher,
 };
 
 /// What has been decided so far, and what the commit will write.
 pub(super) struct Draft {
     before: Head,
     now: Time,
-    records: Vec<Vec<u8>>,
+    records: Records,
     leaves: Vec<Hash>,
     touched: Vec<AccountId>,
     standings: Vec<Standing>,
@@ -30,9 +31,9 @@ pub(super) struct Draft {
     named: HashMap<AccountName, AccountId>,
     debt_links: Vec<(AccountId, AccountId)>,
     /// Keys decided in this batch, with the request's place among all requests of the batch.
-    keys: HashMap<Fingerprint, usize>,
+    keys: HashMap<u128, usize, KeyHasher>,
     /// Places whose fingerprint another key of the batch has too.
-    twins: Vec<(Fingerprint, usize)>,
+    twins: Vec<(u128, usize)>,
     answers: Vec<Answer>,
     opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
     listed: Vec<AssetId>,
@@ -44,12 +45,12 @@ pub(super) struct Draft {
 
 impl Draft {
     /// An empty batch behind `before`. The requests at the places `refused` have a fact that their table refuses.
-    pub fn new(before: Head, clock: Time, refused: Vec<usize>) -> Self {
+    pub fn new(before: Head, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
         Self {
             before,
             // The clock may have jumped back; the journal's time never does.
             now: clock.max(before.at),
-            records: Vec::new(),
+            records: Records::default(),
             leaves: Vec::new(),
             touched: Vec::new(),
             standings: Vec::new(),
@@ -59,7 +60,7 @@ impl Draft {
             accounts: Vec::new(),
             named: HashMap::new(),
             debt_links: Vec::new(),
-            keys: HashMap::new(),
+            keys: HashMap::with_hasher(hasher),
             twins: Vec::new(),
             answers: Vec::new(),
             opened: Vec::new(),
@@ -81,6 +82,8 @@ impl Draft {
         let well_formed = requests.iter().filter(|prepared| prepared.checked.is_ok());
         let named = well_formed.map(|prepared| &prepared.request);
         prefetch::prefetch(writer.engine.as_mut(), &mut writer.books, named)?;
+        self.keys.reserve(requests.len());
+        self.answers.reserve(requests.len());
         let fingerprints: Vec<Fingerprint> = requests.iter().map(|prepared| prepared.fingerprint).collect();
         let candidates = writer.look_after_keys(|keys, engine| keys.candidates(engine, &fingerprints))?;
         let earlier = earlier_requests(writer, &candidates)?;
@@ -111,9 +114,13 @@ impl Draft {
         Seq(self.before.seq.0 + self.records.len() as u64 + 1)
     }
 
-    fn push_record(&mut self, record: Vec<u8>) {
-        self.leaves.push(merkle::leaf(&record));
-        self.records.push(record);
+    fn push_record(&mut self, record: &Record) {
+        self.records.bytes.extend(record.encode());
+        self.end_record();
+    }
+
+    fn end_record(&mut self) {
+        self.leaves.push(merkle::leaf(self.records.end_record()));
     }
 
     fn expire_due(&mut self, writer: &mut Writer) -> Result<(), StoreError> {
@@ -132,7 +139,7 @@ impl Draft {
             writer.books.apply_hold(&change);
             self.touched.push(hold.account);
             self.holds.push(change.hold);
-            self.push_record(Record::HoldExpired(change).encode());
+            self.push_record(&Record::HoldExpired(change));
         }
         self.next_expiry = Some(self.now);
         Ok(())
@@ -146,8 +153,8 @@ impl Draft {
         if let Err(rejection) = prepared.checked {
             return untold(rejection);
         }
-        let twins = self.twins.iter().filter(|(key, _)| *key == prepared.fingerprint).map(|(_, place)| place);
-        for &twin in self.keys.get(&prepared.fingerprint).into_iter().chain(twins) {
+        let twins = self.twins.iter().filter(|(key, _)| *key == prepared.fingerprint.0).map(|(_, place)| place);
+        for &twin in self.keys.get(&prepared.fingerprint.0).into_iter().chain(twins) {
             match recall(&requests[twin].request, &prepared.request) {
                 Recall::Replay => return Answer { replayed: true, ..self.answers[twin].clone() },
                 Recall::KeyReused => return untold(Rejection::KeyReused),
@@ -166,7 +173,7 @@ impl Draft {
 
     fn decide(&mut self, writer: &mut Writer, prepared: &Prepared, place: usize) -> Answer {
         let seq = self.next_seq();
-        let mut verdict = decide(&writer.books, &prepared.request, seq, self.now);
+        let mut verdict = decide_checked(&writer.books, &prepared.request, seq, self.now);
         if matches!(verdict, Verdict::Applied(_)) && self.refused.contains(&place) {
             verdict = Verdict::Rejected(Rejection::FactRefused);
         }
@@ -180,9 +187,10 @@ impl Draft {
             }
             Verdict::Rejected(_) => {}
         }
-        self.push_record(Record::encode_decided(&prepared.request, &verdict));
-        if let Some(other) = self.keys.insert(prepared.fingerprint, place) {
-            self.twins.push((prepared.fingerprint, other));
+        Record::append_decided(&mut self.records.bytes, &prepared.encoded, &verdict);
+        self.end_record();
+        if let Some(other) = self.keys.insert(prepared.fingerprint.0, place) {
+            self.twins.push((prepared.fingerprint.0, other));
         }
         Answer { seq: Some(seq), replayed: false, verdict }
     }
@@ -228,7 +236,7 @@ impl Draft {
         self.named.insert(name.clone(), id);
         self.accounts.push(account.clone());
         writer.books.put_account(account);
-        self.push_record(Record::AccountOpened { id, name: name.clone(), policy: *policy, by: by.clone() }.encode());
+        self.push_record(&Record::AccountOpened { id, name: name.clone(), policy: *policy, by: by.clone() });
         Ok(Ok(id))
     }
 
@@ -257,7 +265,7 @@ impl Draft {
         let id = known.unwrap_or_else(|| {
             let id = AssetId(u32::try_from(writer.assets.len() + self.assets.len() + 1).unwrap_or(u32::MAX));
             self.assets.push((id, asset.clone()));
-            self.push_record(Record::AssetListed { id, asset: asset.clone() }.encode());
+            self.push_record(&Record::AssetListed { id, asset: asset.clone() });
             id
         });
         self.listed.push(id);
@@ -308,7 +316,7 @@ impl Draft {
             events.extend(prepared.request.events.iter().zip(0_u16..).map(|(event, number)| (seq, number, event)));
         }
         Some(Commit {
-            batch: self.batch.map(|batch| (batch, self.records.as_slice())),
+            batch: self.batch.map(|batch| (batch, &self.records)),
             assets: &self.assets,
             accounts: &self.accounts,
             debt_links: &self.debt_links,
@@ -328,7 +336,7 @@ impl Draft {
             let seq = Seq(self.before.seq.0 + u64::from(batch.count));
             writer.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
             let decided = self.keys.iter().map(|(key, place)| (*key, *place)).chain(self.twins.iter().copied());
-            let places = decided.filter_map(|(key, place)| Some((key, self.answers[place].seq?)));
+            let places = decided.filter_map(|(key, place)| Some((Fingerprint(key), self.answers[place].seq?)));
             writer.keys.publish(places, seq);
         }
         writer.assets.extend(self.assets);
@@ -342,15 +350,23 @@ impl Draft {
         let (mut answers, mut opened, mut listed, mut rows) =
             (self.answers.into_iter(), self.opened.into_iter(), self.listed.into_iter(), rows.into_iter());
         for job in jobs.drain(..) {
-            // A caller that went away does not want to know.
             match job {
-                Job::Money { requests, reply, .. } => {
-                    drop(reply.send(Ok(answers.by_ref().take(requests.len()).collect())));
+                // Room first: who has an answer may call again at once.
+                Job::Money { requests, reply, room } => {
+                    drop(room);
+                    let answers = answers.by_ref().take(requests.len()).collect();
+                    reply.give_back(answers, requests);
                 }
-                Job::Open { reply, .. } => drop(reply.send(Ok(opened.next().expect("one for each job")))),
-                Job::List { reply, .. } => drop(reply.send(Ok(listed.next().expect("one for each job")))),
-                Job::Rows { reply, .. } => drop(reply.send(Ok(rows.next().expect("one for each job")))),
-                Job::Tick { reply } => drop(reply.send(Ok(()))),
+                Job::Open { reply, room, .. } => {
+                    drop(room);
+                    reply.give(opened.next().expect("one for each job"));
+                }
+                Job::List { reply, .. } => reply.give(listed.next().expect("one for each job")),
+                Job::Rows { reply, room, .. } => {
+                    drop(room);
+                    reply.give(rows.next().expect("one for each job"));
+                }
+                Job::Tick { reply } => reply.give(()),
                 Job::Stop => {}
             }
         }

@@ -118,11 +118,15 @@ impl Writer {
         let upkeep = self.look_after_keys(|keys, engine| keys.upkeep(engine))?;
         let mut refused = Vec::new();
         loop {
-            let mut draft = Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused));
+            match self.engine.begin() {
+                Err(StoreError::Locked) => return self.give_up_batch(jobs, upkeep, &Failure::Locked),
+                begun => begun?,
+            }
+            let mut draft = Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher());
             draft.fill(self, jobs)?;
             let committed = match draft.commit(jobs, &upkeep.writes) {
                 Some(commit) => self.engine.commit(&commit),
-                None => Ok(Vec::new()),
+                None => self.engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal),
             };
             match committed {
                 Ok(rows) => {
@@ -137,7 +141,7 @@ impl Writer {
                 Err(CommitError::NothingHappened(error)) => {
                     let failure =
                         if matches!(error, StoreError::Full) { Failure::StorageFull } else { Failure::Locked };
-                    return self.give_up_batch(jobs, &failure);
+                    return self.give_up_batch(jobs, upkeep, &failure);
                 }
                 Err(CommitError::Fatal(error)) => return Err(error),
             }
@@ -155,15 +159,14 @@ impl Writer {
     }
 
     /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
-    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, failure: &Failure) -> Result<(), StoreError> {
+    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, upkeep: Upkeep, failure: &Failure) -> Result<(), StoreError> {
         jobs.drain(..).for_each(|job| job.fail(failure));
         self.books.forget_all();
         self.next_expiry = self.engine.next_expiry()?;
         if self.engine.head()? != self.head {
             return Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"));
         }
-        // The job's chunks went with the transaction; what it had stored before is swept when the books are opened.
-        self.keys = KeyIndex::load(self.engine.as_mut(), self.head.seq, self.recent_max)?;
+        self.keys.rolled_back(upkeep);
         Ok(())
     }
 

@@ -43,6 +43,8 @@ impl Answer {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub request: Request,
+    /// The request as its record will have it.
+    pub encoded: Vec<u8>,
     pub fingerprint: Fingerprint,
     pub checked: Result<(), Rejection>,
 }
@@ -50,9 +52,10 @@ pub(crate) struct Prepared {
 impl Prepared {
     pub fn new(request: Request) -> Self {
         let checked = request.check();
-        let mut prepared = Self { fingerprint: Fingerprint(0), request, checked };
+        let mut prepared = Self { fingerprint: Fingerprint(0), encoded: Vec::new(), request, checked };
         if checked.is_ok() {
             prepared.fingerprint = prepared.request.key.fingerprint();
+            prepared.encoded = prepared.request.encode();
         } else {
             // However large it was, what waits in the queue is small.
             let request = &mut prepared.request;
@@ -69,20 +72,37 @@ impl Prepared {
     }
 }
 
-type Sent<T> = oneshot::Sender<Result<T, Failure>>;
+/// The writer's end of an answer.
+pub(crate) struct Sent<T>(oneshot::Sender<Result<(T, Vec<Prepared>), Failure>>);
+
+impl<T> Sent<T> {
+    pub fn give(self, answer: T) {
+        self.give_back(answer, Vec::new());
+    }
+
+    /// Answers, and leaves it to the caller's thread to free what it had sent.
+    pub fn give_back(self, answer: T, requests: Vec<Prepared>) {
+        // A caller that went away does not want to know.
+        let _ = self.0.send(Ok((answer, requests)));
+    }
+
+    fn fail(self, failure: &Failure) {
+        let _ = self.0.send(Err(failure.clone()));
+    }
+}
 
 /// One call.
 pub(crate) enum Job {
     Money {
         requests: Vec<Prepared>,
         reply: Sent<Vec<Answer>>,
-        _room: OwnedSemaphorePermit,
+        room: OwnedSemaphorePermit,
     },
     Open {
         by: Principal,
         names: Vec<(AccountName, Policy)>,
         reply: Sent<Vec<Result<AccountId, OpenRejected>>>,
-        _room: OwnedSemaphorePermit,
+        room: OwnedSemaphorePermit,
     },
     List {
         asset: Asset,
@@ -91,7 +111,7 @@ pub(crate) enum Job {
     Rows {
         statements: Vec<Statement>,
         reply: Sent<RowsChanged>,
-        _room: OwnedSemaphorePermit,
+        room: OwnedSemaphorePermit,
     },
     /// Look at the clock: answered after the holds that are due have expired.
     Tick {
@@ -112,13 +132,12 @@ impl Job {
     }
 
     pub fn fail(self, failure: &Failure) {
-        // A caller that went away does not want to know.
         match self {
-            Self::Money { reply, .. } => drop(reply.send(Err(failure.clone()))),
-            Self::Open { reply, .. } => drop(reply.send(Err(failure.clone()))),
-            Self::List { reply, .. } => drop(reply.send(Err(failure.clone()))),
-            Self::Rows { reply, .. } => drop(reply.send(Err(failure.clone()))),
-            Self::Tick { reply } => drop(reply.send(Err(failure.clone()))),
+            Self::Money { reply, .. } => reply.fail(failure),
+            Self::Open { reply, .. } => reply.fail(failure),
+            Self::List { reply, .. } => reply.fail(failure),
+            Self::Rows { reply, .. } => reply.fail(failure),
+            Self::Tick { reply } => reply.fail(failure),
             Self::Stop => {}
         }
     }
@@ -140,7 +159,7 @@ impl Queue {
 
     pub fn send<T>(&self, job: impl FnOnce(Sent<T>) -> Job) -> Result<Reply<T>, Refused> {
         let (sent, reply) = oneshot::channel();
-        self.jobs.send(job(sent)).map_err(|_| Refused::Stopped)?;
+        self.jobs.send(job(Sent(sent))).map_err(|_| Refused::Stopped)?;
         Ok(Reply(reply))
     }
 }
@@ -148,7 +167,7 @@ impl Queue {
 /// An answer that is on its way: wait for it in a thread, or await it in a task.
 #[derive(Debug)]
 #[must_use = "nothing is known until the answer is"]
-pub struct Reply<T>(oneshot::Receiver<Result<T, Failure>>);
+pub struct Reply<T>(oneshot::Receiver<Result<(T, Vec<Prepared>), Failure>>);
 
 impl<T> Reply<T> {
     /// Blocks this thread until the answer is there.
@@ -156,7 +175,7 @@ impl<T> Reply<T> {
     /// # Errors
     /// If the writer could not carry the call out, or stopped before it could tell.
     pub fn wait(self) -> Result<T, Failure> {
-        self.0.blocking_recv().unwrap_or(Err(Failure::Unknown))
+        self.0.blocking_recv().unwrap_or(Err(Failure::Unknown)).map(|(answer, _)| answer)
     }
 }
 
@@ -164,6 +183,7 @@ impl<T> Future for Reply<T> {
     type Output = Result<T, Failure>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context).map(|answer| answer.unwrap_or(Err(Failure::Unknown)))
+        let answered = Pin::new(&mut self.0).poll(context);
+        answered.map(|answer| answer.unwrap_or(Err(Failure::Unknown)).map(|(answer, _)| answer))
     }
 }

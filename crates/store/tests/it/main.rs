@@ -2,5 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod admission;
+mod facts;
+mod keys;
 mod money;
+mod opening;
+mod reading;
+mod rows;
 mod world;

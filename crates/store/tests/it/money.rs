@@ -1,8 +1,8 @@
 //! Money in, around and held, through the whole store.
 
-use bankroll_ledger::{Kind, Rejection, Settler};
+use bankroll_ledger::{Action, Amount, Kind, Leg, Namespace, Principal, Rejection, Settler};
 
-use crate::world::{World, hold, moving};
+use crate::world::{World, game_server, hold, moving, request};
 
 #[test]
 fn a_deposit_can_be_spent_once() {
@@ -31,5 +31,85 @@ fn a_hold_keeps_money_from_being_spent_and_expires_by_the_ledgers_clock() {
     world.set_time(5_000_000);
     assert_eq!(world.standing(alice), (100, 0));
     assert!(world.play(vec![moving(alice, arena, 100)]).effects().is_ok());
+    world.audit();
+}
+
+#[test]
+fn an_exit_is_a_move_and_a_payout_hold_that_only_the_system_settles() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let custody = world.account(Kind::Custody, Some("hot"));
+    world.play(vec![moving(alice, arena, 100)]);
+    let exit = world.play(vec![moving(arena, alice, 80), hold(alice, 80, None, Settler::System)]);
+    let payout = exit.effects().unwrap().holds[0].hold.id;
+    assert_eq!(world.standing(alice), (80, 80));
+    assert_eq!(world.play(vec![Leg::Release { hold: payout }]).effects(), Err(Rejection::NotAllowed));
+    assert_eq!(world.play(vec![moving(alice, arena, 1)]).effects(), Err(Rejection::InsufficientFunds));
+    let pay = |amount: u128| world.system(vec![Leg::Post { hold: payout, to: custody, amount: Amount::new(amount) }]);
+    assert!(pay(50).effects().is_ok());
+    assert_eq!(pay(31).effects(), Err(Rejection::HoldExceeded));
+    assert!(world.system(vec![Leg::Release { hold: payout }]).effects().is_ok());
+    assert_eq!(pay(30).effects(), Err(Rejection::HoldSettled));
+    assert_eq!((world.standing(alice), world.standing(custody)), ((30, 0), (50, 0)));
+    world.audit();
+}
+
+#[test]
+fn an_orphaned_deposit_that_was_spent_becomes_a_debt_which_new_credits_repay() {
+    let mut world = World::new();
+    let custody = world.account(Kind::Custody, Some("hot"));
+    let (alice, arena) = (world.account(Kind::Funds, Some("alice")), world.account(Kind::World, None));
+    let deposit = world.deposit(moving(custody, alice, 100)).seq.unwrap();
+    world.play(vec![moving(alice, arena, 70)]);
+    let reverse = |world: &World| {
+        let mut reversal = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![]);
+        reversal.action = Action::Reverse(deposit);
+        world.ledger().apply(reversal).unwrap()
+    };
+    assert_eq!(reverse(&world).effects(), Err(Rejection::DebtAccountNotFound));
+    let debt = world.account(Kind::Debt, Some("alice"));
+    assert!(reverse(&world).effects().is_ok());
+    assert_eq!((world.standing(alice), world.standing(debt), world.standing(custody)), ((0, 0), (70, 0), (0, 0)));
+    assert_eq!(reverse(&world).effects(), Err(Rejection::AlreadyReversed));
+    world.reopen();
+    world.play(vec![moving(arena, alice, 50)]);
+    assert_eq!((world.standing(alice), world.standing(debt)), ((0, 0), (20, 0)));
+    world.deposit(moving(custody, alice, 100));
+    assert_eq!((world.standing(alice), world.standing(debt)), ((80, 0), (0, 0)));
+    world.audit();
+}
+
+#[test]
+fn many_holds_expire_in_several_batches_each_with_a_record() {
+    let world = World::new();
+    let alice = world.player("alice", 3_000);
+    let holds = (0..200).map(|_| {
+        let legs = vec![hold(alice, 1, Some(2_000_000), Settler::Holder); 15];
+        request(world.fresh_key(Namespace::Client), game_server(), legs)
+    });
+    world.ledger().submit(holds.collect()).unwrap().wait().unwrap();
+    assert_eq!(world.standing(alice), (3_000, 3_000));
+    let before = world.reader().head().unwrap().seq.0;
+    for _ in 0..3 {
+        world.set_time(2_000_000);
+    }
+    assert_eq!(world.standing(alice), (3_000, 0));
+    assert_eq!(world.reader().head().unwrap().seq.0 - before, 3_000);
+    world.audit();
+}
+
+#[test]
+fn a_clock_that_jumps_back_does_not_take_the_journal_with_it() {
+    let world = World::new();
+    let alice = world.player("alice", 10);
+    world.set_time(9_000_000);
+    world.play(vec![hold(alice, 1, Some(9_500_000), Settler::Holder)]);
+    world.set_time(5_000_000);
+    world.play(vec![hold(alice, 1, Some(9_500_000), Settler::Holder)]);
+    assert_eq!(world.reader().head().unwrap().at.0, 9_000_000);
+    assert_eq!(
+        world.play(vec![hold(alice, 1, Some(6_000_000), Settler::Holder)]).effects(),
+        Err(Rejection::HoldExpired)
+    );
     world.audit();
 }

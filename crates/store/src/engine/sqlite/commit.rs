@@ -8,23 +8,38 @@ use rusqlite::{Connection, ErrorCode, params};
 use super::{Sqlite, load::sql_number, row};
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, RowsChanged, RunWrites},
+    engine::{Commit, CommitError, Records, RowsChanged, RunWrites, Statement},
 };
 
 pub(super) fn commit(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
     let connection = &engine.connection;
-    if let Some((place, _)) = commit.facts.iter().find(|(_, fact)| engine.owns(&fact.row.table)) {
-        return Err(CommitError::FactRefused(*place));
-    }
-    connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| match code(&error) {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CommitError::NothingHappened(StoreError::Locked),
-        _ => CommitError::Fatal(error.into()),
+    begin(connection).map_err(|error| match error {
+        StoreError::Locked => CommitError::NothingHappened(error),
+        _ => CommitError::Fatal(error),
     })?;
-    let written = write(connection, commit).and_then(|rows| {
+    let foreign = commit.facts.iter().find(|(_, fact)| engine.owns(&fact.row.table));
+    if let Some((place, _)) = foreign {
+        return Err(match connection.execute_batch("ROLLBACK") {
+            Ok(()) => CommitError::FactRefused(*place),
+            Err(error) => CommitError::Fatal(error.into()),
+        });
+    }
+    let written = write(engine, commit).and_then(|rows| {
         connection.execute_batch("COMMIT").map_err(Trouble::Database)?;
         Ok(rows)
     });
     written.map_err(|trouble| roll_back(connection, trouble))
+}
+
+/// One transaction from the first read of a batch to its commit: a read of its own would take the file's lock each.
+pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
+    if !connection.is_autocommit() {
+        return Ok(());
+    }
+    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop).map_err(|error| match code(&error) {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
+        _ => error.into(),
+    })
 }
 
 /// What went wrong inside the transaction.
@@ -63,7 +78,8 @@ fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     }
 }
 
-fn write(connection: &Connection, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
+fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
+    let connection = &engine.connection;
     if let Some((batch, records)) = &commit.batch {
         write_batch(connection, batch, records)?;
     }
@@ -73,8 +89,8 @@ fn write(connection: &Connection, commit: &Commit<'_>) -> Result<Vec<RowsChanged
     }
     write_events(connection, commit)?;
     commit.runs.map_or(Ok(()), |runs| write_runs(connection, runs))?;
-    let rows: rusqlite::Result<_> = commit.rows.iter().map(|statements| row::run(connection, statements)).collect();
-    Ok(rows?)
+    let run = |statements: &&[Statement]| row::run(connection, &engine.flow_speaks, statements);
+    Ok(commit.rows.iter().map(run).collect::<rusqlite::Result<_>>()?)
 }
 
 /// Accounts, balances and holds: what the journal could give again.
@@ -84,7 +100,7 @@ pub(super) fn write_derived(connection: &Connection, commit: &Commit<'_>) -> rus
     write_holds(connection, commit)
 }
 
-fn write_batch(connection: &Connection, batch: &Batch, records: &[Vec<u8>]) -> rusqlite::Result<()> {
+fn write_batch(connection: &Connection, batch: &Batch, records: &Records) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
     for (record, seq) in records.iter().zip(sql_number(batch.first.0)..) {
         insert.execute(params![seq, record])?;

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
@@ -39,6 +39,8 @@ pub(crate) struct Sqlite {
     wal_pages: Arc<AtomicU32>,
     /// Tables that facts and rows may not touch: the store's own.
     own_tables: Vec<String>,
+    /// Whether the statement that is being prepared is a flow's.
+    flow_speaks: Arc<AtomicBool>,
 }
 
 impl Sqlite {
@@ -54,7 +56,8 @@ impl Sqlite {
             counter.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        let mut engine = Self { connection, path: path.into(), wal_pages, own_tables };
+        let flow_speaks = row::guard_own_tables(&mut connection, own_tables.clone())?;
+        let mut engine = Self { connection, path: path.into(), wal_pages, own_tables, flow_speaks };
         // After a sync that failed, what can be read may not be what is on disk. Copying the whole log back and
         // syncing the file makes what we are about to read durable before anybody relies on it.
         engine.checkpoint("TRUNCATE")?;
@@ -68,7 +71,11 @@ impl Sqlite {
 
     fn checkpoint(&mut self, mode: &str) -> Result<(), StoreError> {
         self.wal_pages.store(0, Ordering::Relaxed);
-        Ok(self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?)
+        let copied = self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        copied.map_err(|error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+            _ => error.into(),
+        })
     }
 
     fn owns(&self, table: &str) -> bool {
@@ -77,8 +84,21 @@ impl Sqlite {
 }
 
 impl Engine for Sqlite {
+    fn begin(&mut self) -> Result<(), StoreError> {
+        commit::begin(&self.connection)
+    }
+
+    fn end_unwritten(&mut self) -> Result<(), StoreError> {
+        if self.connection.is_autocommit() { Ok(()) } else { Ok(self.connection.execute_batch("ROLLBACK")?) }
+    }
+
     fn head(&mut self) -> Result<Head, StoreError> {
-        load::head(&self.connection)
+        let head = load::head(&self.connection)?;
+        if load::last_seq(&self.connection)? == head.seq {
+            Ok(head)
+        } else {
+            Err(StoreError::diverged(head.seq, "the journal does not end where its last batch ends"))
+        }
     }
 
     fn last_ids(&mut self) -> Result<(AssetId, AccountId), StoreError> {
@@ -152,7 +172,11 @@ impl Engine for Sqlite {
     fn after_commit(&mut self) -> Result<(), StoreError> {
         if self.wal_pages.load(Ordering::Relaxed) >= WAL_PAGES_MAX {
             // Not restarted by force: readers go on, and the log is used again from its start once they are done.
-            self.checkpoint("PASSIVE")?;
+            return match self.checkpoint("PASSIVE") {
+                // What is committed is in the log; a full disk only keeps it from being copied back.
+                Err(StoreError::Full) => Ok(()),
+                copied => copied,
+            };
         }
         Ok(())
     }

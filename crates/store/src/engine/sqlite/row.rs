@@ -1,8 +1,14 @@
 //! Rows of flows: reading one for a guard, writing facts, and running the statements of the second lane.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use bankroll_ledger::{Amount, Fact, Guard, Row, RowKey, Value};
 use rusqlite::{
-    Connection, OptionalExtension, ToSql,
+    Connection, ErrorCode, OptionalExtension, ToSql,
+    hooks::{AuthAction, AuthContext, Authorization},
     types::{ToSqlOutput, ValueRef},
 };
 
@@ -29,7 +35,11 @@ impl ToSql for Stored<'_> {
 /// A row as a guard sees it. A column declared `AMOUNT` comes back as an amount, every other as it is stored.
 pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>, StoreError> {
     let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = match connection.prepare_cached(&sql) {
+        // A table or column that is not there has no such row; writing the fact will say so.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => return Ok(None),
+        prepared => prepared?,
+    };
     let columns: Vec<(String, bool)> = statement
         .columns()
         .map(|column| (column.name().to_owned(), column.decl_type().is_some_and(|declared| declared == "AMOUNT")))
@@ -87,12 +97,38 @@ fn matching(key: &RowKey, first_place: usize) -> String {
     columns.map(|((name, _), place)| format!("{name} IS ?{place}")).collect::<Vec<_>>().join(" AND ")
 }
 
+/// Keeps flows to their own tables: while the flag is set, a statement that is prepared may read everything, and change
+/// rows of tables that are not the store's. Everything else (settings, schema, transactions) is refused.
+pub(super) fn guard_own_tables(connection: &mut Connection, own: Vec<String>) -> rusqlite::Result<Arc<AtomicBool>> {
+    let flow_speaks = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&flow_speaks);
+    connection.authorizer(Some(move |asked: AuthContext<'_>| {
+        let foreign = |table: &str| !own.iter().any(|own| own == table);
+        let allowed = !flag.load(Ordering::Relaxed)
+            || match asked.action {
+                AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { .. } | AuthAction::Recursive => {
+                    true
+                }
+                AuthAction::Insert { table_name }
+                | AuthAction::Delete { table_name }
+                | AuthAction::Update { table_name, .. } => foreign(table_name),
+                _ => false,
+            };
+        if allowed { Authorization::Allow } else { Authorization::Deny }
+    }))?;
+    Ok(flow_speaks)
+}
+
 /// Runs a set of statements, all or none. Only trouble with the database itself is an error.
-pub(super) fn run(connection: &Connection, statements: &[Statement]) -> rusqlite::Result<RowsChanged> {
+pub(super) fn run(
+    connection: &Connection,
+    flow_speaks: &AtomicBool,
+    statements: &[Statement],
+) -> rusqlite::Result<RowsChanged> {
     connection.execute_batch("SAVEPOINT rows")?;
     let mut changed = Vec::with_capacity(statements.len());
     for (index, statement) in statements.iter().enumerate() {
-        let rejected = match run_one(connection, statement) {
+        let rejected = match run_one(connection, flow_speaks, statement) {
             Ok(count) if statement.must_change.is_none_or(|must| must == count) => {
                 changed.push(count);
                 continue;
@@ -107,8 +143,12 @@ pub(super) fn run(connection: &Connection, statements: &[Statement]) -> rusqlite
     Ok(Ok(changed))
 }
 
-fn run_one(connection: &Connection, statement: &Statement) -> rusqlite::Result<u64> {
-    let mut prepared = connection.prepare_cached(&statement.sql)?;
+fn run_one(connection: &Connection, flow_speaks: &AtomicBool, statement: &Statement) -> rusqlite::Result<u64> {
+    flow_speaks.store(true, Ordering::Relaxed);
+    // The mark keeps a flow's text apart from the same text of the store's, which was prepared without a guard.
+    let prepared = connection.prepare_cached(&format!("/* flow */ {}", statement.sql));
+    flow_speaks.store(false, Ordering::Relaxed);
+    let mut prepared = prepared?;
     if prepared.parameter_count() > statement.values.len() {
         return Err(rusqlite::Error::InvalidParameterCount(statement.values.len(), prepared.parameter_count()));
     }
@@ -123,12 +163,16 @@ fn run_one(connection: &Connection, statement: &Statement) -> rusqlite::Result<u
 
 /// What the flow did wrong, or the error again if it is the database's.
 fn rejection(index: usize, error: rusqlite::Error) -> rusqlite::Result<RowsRejected> {
-    use rusqlite::ErrorCode::{ConstraintViolation, Unknown};
-    match &error {
-        rusqlite::Error::SqliteFailure(failure, _) if failure.code == ConstraintViolation => {
-            Ok(RowsRejected::Constraint { index })
+    use rusqlite::ErrorCode::{
+        ApiMisuse, AuthorizationForStatementDenied, ConstraintViolation, ParameterOutOfRange, TooBig, TypeMismatch,
+        Unknown,
+    };
+    match error.sqlite_error_code() {
+        Some(ConstraintViolation) => Ok(RowsRejected::Constraint { index }),
+        None
+        | Some(Unknown | TypeMismatch | TooBig | ApiMisuse | ParameterOutOfRange | AuthorizationForStatementDenied) => {
+            Ok(RowsRejected::Malformed { index, reason: error.to_string() })
         }
-        rusqlite::Error::SqliteFailure(failure, _) if failure.code != Unknown => Err(error),
-        _ => Ok(RowsRejected::Malformed { index, reason: error.to_string() }),
+        Some(_) => Err(error),
     }
 }

@@ -1,0 +1,94 @@
+//! `bankroll accounts list`.
+
+use bankroll_ledger::{Account, AccountId, Kind, Name, Scope};
+use bankroll_store::AccountFilter;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::account_json;
+use crate::{
+    decimal::Assets,
+    place::Place,
+    terminal::{self, Paint, table},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll accounts list --dir bankroll-demo
+  bankroll accounts list --server arena --kind funds --non-zero
+  bankroll accounts list --server @house
+  bankroll accounts list --limit 1000 --after 1000 --json")]
+pub struct ListArgs {
+    #[command(flatten)]
+    place: Place,
+    /// Only of this game server; @house for the operator's own
+    #[arg(long, value_name = "SERVER")]
+    server: Option<Scope>,
+    /// Only of this kind: funds, world, custody, ...
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<Kind>,
+    /// Only of this player or wallet
+    #[arg(long, value_name = "OWNER")]
+    owner: Option<Name>,
+    /// Only with something in them
+    #[arg(long)]
+    non_zero: bool,
+    /// How many at the most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    limit: u32,
+    /// Only after this account, by its number
+    #[arg(long, value_name = "ID")]
+    after: Option<u64>,
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let all = || Kind::ALL.map(Kind::as_str).join(", ");
+    text.parse().map_err(|_| format!("the kinds are {}", all()))
+}
+
+pub fn run(args: &ListArgs, json: bool) -> anyhow::Result<()> {
+    let reader = args.place.reader()?;
+    let assets = Assets::read(&reader)?;
+    let filter = AccountFilter {
+        scope: args.server.as_ref().map(ToString::to_string),
+        kind: args.kind,
+        owner: args.owner.clone(),
+        non_zero: args.non_zero,
+        after: args.after.map(AccountId),
+    };
+    let limit = args.limit as usize;
+    // One more than asked for, to know whether there are more.
+    let mut accounts = reader.accounts(&filter, limit + 1)?;
+    let more = accounts.len() > limit;
+    accounts.truncate(limit);
+    let next = accounts.last().map(|account| account.id).filter(|_| more);
+    if json {
+        let all: Vec<Value> = accounts.iter().map(|account| account_json(account, &assets)).collect();
+        return terminal::answer_json(&json!({ "accounts": all, "next_after": next }));
+    }
+    terminal::answer(&told(&accounts, &assets, next))
+}
+
+fn told(accounts: &[Account], assets: &Assets, next: Option<AccountId>) -> String {
+    if accounts.is_empty() {
+        return "no account".into();
+    }
+    let holding = accounts.iter().any(|account| !account.held.is_zero());
+    let header = ["ID", "ACCOUNT", "BALANCE", "BASE UNITS", "HELD (BASE UNITS)"];
+    let columns = if holding { 5 } else { 4 };
+    let mut table = table(&header[..columns], &[0, 2, 3, 4]);
+    for account in accounts {
+        let name = &account.name;
+        let row = [
+            account.id.to_string(),
+            name.to_string(),
+            assets.with_symbol(name.asset, account.balance),
+            account.balance.to_string(),
+            account.held.to_string(),
+        ];
+        table.add_row(&row[..columns]);
+    }
+    let hint = next.map(|id| Paint::stdout().quiet(&format!("\nmore: --after {id}")));
+    format!("{}{}", table.trim_fmt(), hint.unwrap_or_default())
+}

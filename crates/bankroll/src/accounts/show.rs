@@ -1,0 +1,123 @@
+//! `bankroll accounts show`.
+
+use std::fmt::Write;
+
+use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Settler, Side};
+use bankroll_store::Reader;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::account_json;
+use crate::{
+    decimal::Assets,
+    exit::{NotFound, Usage},
+    place::Place,
+    terminal::{self, Paint},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll accounts show 3
+  bankroll accounts show arena/world/1 --dir bankroll-demo
+  bankroll accounts show @house/suspense/1 --json
+
+A name is server/kind/asset or server/kind/asset/owner; the asset is its number.")]
+pub struct ShowArgs {
+    /// Its number, or its name
+    #[arg(value_name = "NAME|ID")]
+    account: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// What there is to say about an account.
+struct Shown {
+    account: Account,
+    holds: Vec<Hold>,
+    debt: Option<Account>,
+}
+
+pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
+    let reader = args.place.reader()?;
+    let assets = Assets::read(&reader)?;
+    let account = find(&reader, &args.account)?;
+    let holds = reader.open_holds(account.id)?;
+    let debt = account.debt.map(|debt| reader.account(debt)).transpose()?.flatten();
+    let shown = Shown { account, holds, debt };
+    if json { terminal::answer_json(&shown.json(&assets)) } else { terminal::answer(&shown.told(&assets)?) }
+}
+
+fn find(reader: &Reader, text: &str) -> anyhow::Result<Account> {
+    let found = if let Ok(id) = text.parse() {
+        reader.account(AccountId(id))?
+    } else {
+        let name: AccountName = text.parse().map_err(|error| Usage(format!("{text:?}: {error}")))?;
+        reader.account_named(&name)?
+    };
+    Ok(found.ok_or_else(|| NotFound(format!("there is no account {text}; `bankroll accounts list` shows all")))?)
+}
+
+impl Shown {
+    fn json(&self, assets: &Assets) -> Value {
+        let policy = &self.account.policy;
+        let hold = |hold: &Hold| json!({ "id": hold.id, "remaining": hold.remaining, "expires": hold.expires, "settler": hold.settler });
+        let mut value = account_json(&self.account, assets);
+        value["holds"] = self.holds.iter().map(hold).collect();
+        value["policy"] = json!({ "deposit": roles(policy.deposit), "withdraw": roles(policy.withdraw), "transfer": roles(policy.transfer) });
+        value["debt"] = json!(self.debt.as_ref().map(|debt| account_json(debt, assets)));
+        value
+    }
+
+    fn told(&self, assets: &Assets) -> Result<String, std::fmt::Error> {
+        let (account, asset) = (&self.account, self.account.name.asset);
+        let amount = |amount| format!("{}  ({amount} base units)", assets.with_symbol(asset, amount));
+        let side = match account.name.kind.side() {
+            Side::Credit => "credit side: what we owe",
+            Side::Debit => "debit side: what we own",
+        };
+        let mut text = String::new();
+        writeln!(text, "{}  (number {}; {side})", Paint::stdout().strong(&account.name.to_string()), account.id)?;
+        writeln!(text, "  balance    {}", amount(account.balance))?;
+        writeln!(text, "  held       {}", amount(account.held))?;
+        writeln!(text, "  available  {}", amount(account.available()))?;
+        for hold in &self.holds {
+            writeln!(text, "  hold {}  {}, {}", hold.id, amount(hold.remaining), ends(hold))?;
+        }
+        let debt = self.debt.as_ref().map(|debt| format!("{} in {}", amount(debt.balance), debt.name));
+        writeln!(text, "  debt       {}", debt.unwrap_or_else(|| "no debt account".into()))?;
+        writeln!(text, "  may put money in:         {}", words(account.policy.deposit))?;
+        writeln!(text, "  may set aside, pay out:   {}", words(account.policy.withdraw))?;
+        writeln!(text, "  may move money out:       {}", words(account.policy.transfer))?;
+        Ok(text)
+    }
+}
+
+fn ends(hold: &Hold) -> String {
+    let settler = match hold.settler {
+        Settler::Holder => "settled by whoever may set aside here",
+        Settler::System => "a payout: settled by Bankroll alone",
+    };
+    match hold.expires {
+        Some(at) => format!("{settler}, ends at {at} (microseconds since 1970)"),
+        None => settler.into(),
+    }
+}
+
+fn roles(set: Roles) -> Vec<Role> {
+    Role::ALL.into_iter().filter(|role| set.has(*role)).collect()
+}
+
+fn words(set: Roles) -> String {
+    let word = |role: Role| match role {
+        Role::Indexer => "the deposits flow",
+        Role::Admin => "an operator by confirmed override",
+        Role::Developer => "the developer",
+        Role::GameServer => "its game server",
+        Role::User => "the player",
+        Role::Tables => "the poker operator",
+        Role::System => "Bankroll itself",
+    };
+    let all: Vec<&str> = roles(set).into_iter().map(word).collect();
+    if all.is_empty() { "nobody".into() } else { all.join(", ") }
+}

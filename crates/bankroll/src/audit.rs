@@ -1,0 +1,56 @@
+//! The audit as people see it: with a bar that says how far it is.
+
+use std::{
+    fmt,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use bankroll_ledger::Account;
+use bankroll_store::{Audit, AuditReport, Progress, Reader, StoreError};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::terminal::{per_second, thousands};
+
+/// What an audit of sound books found, and how long it took.
+#[derive(Debug)]
+pub struct Audited {
+    pub report: AuditReport,
+    /// Every account as the journal gives it, which is as it is stored.
+    pub accounts: Vec<Account>,
+    pub took: Duration,
+}
+
+impl Audited {
+    pub fn rows_per_s(&self) -> u64 {
+        per_second(self.report.rows, self.took)
+    }
+}
+
+/// Computes the books again from the journal. The bar is on standard error, and only on a terminal.
+pub fn run(folder: &Path, quiet: bool) -> Result<Audited, StoreError> {
+    let begun = Instant::now();
+    let bar = ProgressBar::with_draw_target(None, target(quiet)).with_style(style());
+    let tell = |progress: Progress| {
+        bar.set_length(progress.rows_total.max(progress.rows));
+        bar.set_position(progress.rows);
+    };
+    let audited = Audit::new(Reader::open(folder)?).run(tell);
+    bar.finish_and_clear();
+    let (report, accounts) = audited?;
+    Ok(Audited { report, accounts, took: begun.elapsed() })
+}
+
+fn target(quiet: bool) -> ProgressDrawTarget {
+    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
+
+fn style() -> ProgressStyle {
+    let template = "  audit {bar:32.green} {human_pos} of {human_len} records, {rate} a second, {eta} left";
+    // A rate for people has no digits behind the point.
+    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+        // A line that cannot be drawn is not worth an error.
+        let _ = text.write_str(&thousands(state.per_sec() as u64));
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
+}

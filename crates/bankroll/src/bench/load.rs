@@ -1,0 +1,142 @@
+//! Callers: threads that send calls and wait for their answers.
+
+use std::{
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+
+use bankroll_ledger::Request;
+use bankroll_store::Reader;
+
+use super::seats::Seats;
+
+/// How the load is cut into calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub callers: usize,
+    pub per_call: usize,
+}
+
+impl Shape {
+    pub const FULL: Self = Self { callers: 2, per_call: 8_189 };
+    pub const ALL: [Self; 3] = [Self { callers: 32, per_call: 1 }, Self { callers: 32, per_call: 100 }, Self::FULL];
+
+    pub fn name(self) -> String {
+        format!("{}x{}", self.callers, self.per_call)
+    }
+}
+
+/// Which keys the transfers carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    Ordered,
+    Random,
+    /// Keys of earlier transfers: the stored answer again.
+    Replay,
+}
+
+impl Keys {
+    pub const ALL: [Self; 3] = [Self::Ordered, Self::Random, Self::Replay];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ordered => "ordered",
+            Self::Random => "random",
+            Self::Replay => "replay",
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub per_s: f64,
+    pub p50: Duration,
+    pub p99: Duration,
+    /// Requests in a batch of the writer, on average.
+    pub mean_batch: usize,
+}
+
+/// Transfers that were made before the measurement, for replays: enough to lie in runs on disk.
+pub(super) const HISTORY: u64 = 300_000;
+
+/// Sends calls for so long and waits for the last answers.
+pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<Run> {
+    let reader = Reader::open(seats.ledger.folder())?;
+    let before = reader.head()?;
+    let start = Instant::now();
+    let calls = thread::scope(|scope| -> anyhow::Result<Vec<Duration>> {
+        let caller = |number: usize| call_until(seats, shape.per_call, keys, start + time, number as u64);
+        let callers: Vec<_> = (0..shape.callers).map(|number| scope.spawn(move || caller(number))).collect();
+        let mut calls = Vec::new();
+        for caller in callers {
+            calls.extend(caller.join().map_err(|_| anyhow::anyhow!("a caller panicked"))??);
+        }
+        Ok(calls)
+    })?;
+    let took = start.elapsed();
+    let after = reader.head()?;
+    let transfers = calls.len() * shape.per_call;
+    let batches = (after.batch - before.batch).max(1);
+    Ok(summary(calls, transfers, took, usize::try_from((after.seq.0 - before.seq.0) / batches)?))
+}
+
+fn call_until(seats: &Seats, per_call: usize, keys: Keys, end: Instant, seed: u64) -> anyhow::Result<Vec<Duration>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut took = Vec::new();
+    while Instant::now() < end {
+        let requests = next_call(seats, per_call, keys, &mut random);
+        let start = Instant::now();
+        for answer in seats.ledger.submit(requests)?.wait()? {
+            answer.effects()?;
+            anyhow::ensure!(answer.replayed == (keys == Keys::Replay), "a transfer was taken for another one");
+        }
+        took.push(start.elapsed());
+    }
+    Ok(took)
+}
+
+fn next_call(seats: &Seats, count: usize, keys: Keys, random: &mut fastrand::Rng) -> Vec<Request> {
+    if keys == Keys::Replay {
+        return (0..count).map(|_| seats.transfer(random.u64(..HISTORY), false)).collect();
+    }
+    let first = seats.next.fetch_add(count as u64, Ordering::SeqCst);
+    (first..first + count as u64).map(|number| seats.transfer(number, keys == Keys::Random)).collect()
+}
+
+/// Sends single transfers at a steady pace; latency counts from the moment each was due.
+pub(super) fn paced(seats: &Seats, per_s: u32, time: Duration) -> anyhow::Result<Run> {
+    const CALLERS: u32 = 32;
+    let start = Instant::now();
+    let each = Duration::from_secs(1) / per_s;
+    let count = u32::try_from(time.as_millis())? * per_s / 1_000;
+    let late = thread::scope(|scope| -> anyhow::Result<Vec<Duration>> {
+        let caller = move |caller: u32| -> anyhow::Result<Vec<Duration>> {
+            let mut late = Vec::new();
+            for number in (caller..count).step_by(CALLERS as usize) {
+                let due = start + each * number;
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+                let number = seats.next.fetch_add(1, Ordering::SeqCst);
+                seats.ledger.apply(seats.transfer(number, false))?.effects()?;
+                late.push(due.elapsed());
+            }
+            Ok(late)
+        };
+        let callers: Vec<_> = (0..CALLERS).map(|number| scope.spawn(move || caller(number))).collect();
+        let mut late = Vec::new();
+        for caller in callers {
+            late.extend(caller.join().map_err(|_| anyhow::anyhow!("a caller panicked"))??);
+        }
+        Ok(late)
+    })?;
+    let sent = late.len();
+    Ok(summary(late, sent, start.elapsed(), 1))
+}
+
+fn summary(mut calls: Vec<Duration>, transfers: usize, took: Duration, mean_batch: usize) -> Run {
+    calls.sort_unstable();
+    let percentile = |percent: usize| calls.get(calls.len() * percent / 100).copied().unwrap_or_default();
+    let per_s = transfers as f64 / took.as_secs_f64();
+    Run { per_s, p50: percentile(50), p99: percentile(99), mean_batch: mean_batch.max(1) }
+}

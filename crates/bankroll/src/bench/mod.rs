@@ -1,0 +1,112 @@
+//! `bankroll bench ledger`: what the books do per second on this machine, beside what the database alone would do.
+//!
+//! Every figure is of durable transfers: a call counts when its answer is there, and the answer comes after the sync.
+//! Beside each shape stand, measured in the same run: the raw rate (the same rows in the same batches, written to
+//! SQLite by one thread that decides nothing) and the rate of one SQL transaction per transfer.
+
+mod growth;
+mod load;
+mod raw;
+mod report;
+mod seats;
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::Context;
+
+use load::{Keys, Shape};
+use report::{Report, Row};
+use seats::Seats;
+
+/// What to measure, and how to tell it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Shorter runs: under 45 seconds in all.
+    pub quick: bool,
+    /// JSON instead of a table.
+    pub json: bool,
+    /// Where to put the books; a temporary folder below it is removed afterwards.
+    pub dir: Option<PathBuf>,
+}
+
+/// Accounts that transfers are spread over.
+const ACCOUNTS: usize = 10_000;
+
+/// Runs the benchmark and prints its report.
+///
+/// # Errors
+/// If the books cannot be made, or are not sound afterwards.
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let parent = options.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    let folder = parent.join(format!("bankroll-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let measured = measure(options, &folder);
+    let removed = std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()));
+    let report = measured?;
+    removed?;
+    if options.json {
+        report.print_json()
+    } else {
+        report.print_table()
+    }
+    Ok(())
+}
+
+fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
+    let (cell, side) = if options.quick { (0.8, 1.0) } else { (5.0, 3.0) };
+    let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
+    let mut rows = Vec::new();
+    for accounts in [ACCOUNTS, 1] {
+        let single_tx_per_s = raw::one_transaction_each(&folder.join(format!("single-{accounts}")), accounts, side)?;
+        let seats = Seats::open(&folder.join(format!("books-{accounts}")), ACCOUNTS, accounts == 1)?;
+        seats.remember(load::HISTORY)?;
+        for shape in Shape::ALL {
+            let mut raw_per_s = None;
+            for keys in Keys::ALL {
+                let name = keys.name();
+                say(&format!("{} callers x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
+                let run = load::run(&seats, shape, keys, cell)?;
+                let raw = match raw_per_s {
+                    Some(raw) => raw,
+                    // The batches that came about in the run, stored again without deciding anything.
+                    None => raw::same_rows(&folder.join("raw"), accounts, run.mean_batch, side)?,
+                };
+                raw_per_s = Some(raw);
+                rows.push(Row::new(shape.name(), accounts, name, &run, Some(raw), Some(single_tx_per_s)));
+            }
+        }
+        let pace = load::paced(&seats, 1_000, if options.quick { cell * 2 } else { cell * 4 })?;
+        rows.push(Row::new("1000/s".into(), accounts, "ordered", &pace, None, None));
+        seats.close_and_audit()?;
+    }
+    say("growth");
+    let growth = growth::run(&folder.join("growth"), options.quick)?;
+    Ok(Report { rows, growth })
+}
+
+fn say(what: &str) {
+    eprintln!("bench: {what}");
+}
+pub fn grow() {
+    println!("{:?}", growth::run_n(&PathBuf::from("/tmp/bs-grow"), 1_000_000, 1_000_000).unwrap());
+}
+pub fn one(callers: usize, per_call: usize, keys: &str, hot: bool, secs: f64) {
+    let f = PathBuf::from("/tmp/bs-one");
+    let _ = std::fs::remove_dir_all(&f);
+    let seats = Seats::open(&f, ACCOUNTS, hot).unwrap();
+    seats.remember(load::HISTORY).unwrap();
+    let keys = match keys {
+        "ordered" => Keys::Ordered,
+        "random" => Keys::Random,
+        _ => Keys::Replay,
+    };
+    let r = load::run(&seats, Shape { callers, per_call }, keys, Duration::from_secs_f64(secs)).unwrap();
+    let raw = raw::same_rows(
+        &PathBuf::from("/tmp/bs-raw"),
+        if hot { 1 } else { ACCOUNTS },
+        r.mean_batch,
+        Duration::from_secs(1),
+    )
+    .unwrap();
+    println!("{r:?} raw {raw:.0} ratio {:.2}", r.per_s / raw);
+}

@@ -1,0 +1,143 @@
+//! The books that are measured: one poker server whose seats pay each other, so that any account can pay any other.
+
+use std::{
+    collections::VecDeque,
+    ops::Range,
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use anyhow::Context;
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, References,
+    Request, Scope, Unit,
+};
+use bankroll_store::{Audit, Ledger, Options, Reader};
+
+use super::load::Shape;
+
+/// Enough for any run: a trillion times the largest transfer.
+const STACK: u128 = 1_000_000_000_000_000_000_000_000_000_000;
+
+/// Seats that are opened in one call.
+const CALL: usize = 8_000;
+
+pub(super) struct Seats {
+    pub ledger: Ledger,
+    pub accounts: Vec<AccountId>,
+    /// The number of the next transfer.
+    pub next: AtomicU64,
+    /// Whether the first seat pays every transfer.
+    hot: bool,
+    server: Name,
+}
+
+impl Seats {
+    /// New books with so many funded seats; with `hot`, the first one pays everything.
+    pub fn open(folder: &Path, count: usize, hot: bool) -> anyhow::Result<Self> {
+        let ledger = Ledger::open(Options::new(folder))?;
+        let server: Name = "bench".parse()?;
+        let asset = ledger.list_asset(Asset {
+            chain: "eip155:31337".parse()?,
+            unit: Unit::Native,
+            decimals: 18,
+            symbol: "ETH".into(),
+        })?;
+        let mut seats = Self { ledger, accounts: Vec::new(), next: AtomicU64::new(0), hot, server };
+        let [custody, bank] = [(Kind::Custody, "hot"), (Kind::Funds, "bank")].map(|(kind, owner)| {
+            let name = seats.name(kind, asset, owner)?;
+            anyhow::Ok(seats.ledger.open_accounts(&Principal::System, vec![name])?[0]?)
+        });
+        let (custody, bank) = (custody?, bank?);
+        let total = STACK.checked_mul(count as u128).context("fewer seats")?;
+        let deposit = Leg::Move { from: custody, to: bank, amount: Amount::new(total) };
+        let deposit = seats.request(Principal::Indexer, Namespace::Deposits, "all".into(), vec![deposit]);
+        seats.ledger.apply(deposit)?.effects()?;
+        for first in (0..count).step_by(CALL) {
+            seats.seat(bank, asset, first..count.min(first + CALL))?;
+        }
+        Ok(seats)
+    }
+
+    /// Opens some more seats and gives each its stack.
+    fn seat(&mut self, bank: AccountId, asset: AssetId, numbers: Range<usize>) -> anyhow::Result<()> {
+        let names = numbers.map(|seat| self.name(Kind::Table, asset, &format!("seat-{seat}")));
+        let opened = self.ledger.open_accounts(&Principal::System, names.collect::<anyhow::Result<_>>()?)?;
+        let opened: Vec<AccountId> = opened.into_iter().collect::<Result<_, _>>()?;
+        let stack = |seat: &AccountId| {
+            let leg = Leg::Move { from: bank, to: *seat, amount: Amount::new(STACK) };
+            self.request(Principal::Tables, Namespace::Tables, format!("fund-{seat}"), vec![leg])
+        };
+        for answer in self.ledger.submit(opened.iter().map(stack).collect())?.wait()? {
+            answer.effects()?;
+        }
+        self.accounts.extend(opened);
+        Ok(())
+    }
+
+    fn name(&self, kind: Kind, asset: AssetId, owner: &str) -> anyhow::Result<AccountName> {
+        Ok(AccountName { scope: Scope::Server(self.server.clone()), kind, asset, owner: Some(owner.parse()?) })
+    }
+
+    /// Transfer number `number`: always the same one, so that it can be sent again.
+    pub fn transfer(&self, number: u64, random_key: bool) -> Request {
+        let mut random = fastrand::Rng::with_seed(number);
+        let count = self.accounts.len();
+        let from = if self.hot { 0 } else { random.usize(..count) };
+        let to = (from + 1 + random.usize(..count - 1)) % count;
+        let amount = Amount::new(1 + random.u128(..1_000_000_000_000_000_000));
+        let leg = Leg::Move { from: self.accounts[from], to: self.accounts[to], amount };
+        let tail = random.u64(..);
+        // A UUIDv7 begins with the time; a random key with anything.
+        let key = if random_key {
+            format!("{:016x}-{number:012x}-{:08x}", random.u64(..), tail >> 32)
+        } else {
+            format!("{number:016x}-7{:011x}-{:08x}", tail & 0xfff_ffff_ffff, tail >> 32)
+        };
+        self.request(Principal::Tables, Namespace::Tables, key, vec![leg])
+    }
+
+    /// Transfers of the past, with ordered keys, numbered from 0: what replays are taken from.
+    pub fn remember(&self, count: u64) -> anyhow::Result<()> {
+        let first = self.next.fetch_add(count, Ordering::SeqCst);
+        self.send(first..first + count, false)
+    }
+
+    /// Sends these transfers in full calls, two at a time.
+    pub fn send(&self, mut numbers: Range<u64>, random_keys: bool) -> anyhow::Result<()> {
+        let mut on_their_way = VecDeque::new();
+        while !numbers.is_empty() || !on_their_way.is_empty() {
+            if !numbers.is_empty() && on_their_way.len() < 2 {
+                let end = numbers.end.min(numbers.start + Shape::FULL.per_call as u64);
+                let call = (numbers.start..end).map(|number| self.transfer(number, random_keys)).collect();
+                on_their_way.push_back(self.ledger.submit(call)?);
+                numbers.start = end;
+            } else if let Some(reply) = on_their_way.pop_front() {
+                for answer in reply.wait()? {
+                    answer.effects()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn request(&self, principal: Principal, namespace: Namespace, text: String, legs: Vec<Leg>) -> Request {
+        Request {
+            key: Key { namespace, scope: Scope::Server(self.server.clone()), text },
+            principal,
+            confirmation: None,
+            action: Action::Legs(legs),
+            references: References::default(),
+            facts: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// A measurement of books that are not sound is worth nothing.
+    pub fn close_and_audit(self) -> anyhow::Result<()> {
+        let folder = self.ledger.folder().to_owned();
+        self.ledger.close();
+        Audit::new(Reader::open(&folder)?).run(|_| {}).context("the books are not sound after the run")?;
+        Ok(std::fs::remove_dir_all(folder)?)
+    }
+}

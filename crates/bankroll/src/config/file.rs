@@ -1,0 +1,48 @@
+//! The file that `bankroll init` writes: every key with its default, commented.
+
+use super::Books;
+
+/// `bankroll.toml` with all defaults.
+pub fn commented_defaults() -> String {
+    let Books { queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = Books::default();
+    format!(
+        r#"# Bankroll's configuration. Every key is here with its default; a key that is not known is an error.
+# Above this file stand environment variables (BANKROLL__BOOKS__QUEUE_MAX=8192), above those --set books.queue_max=8192.
+# `bankroll config show --origin` says where each value comes from.
+
+[books]
+# Where books.db is, relative to this file's folder. Keep it on a local disk.
+folder = "."
+
+# "full": nothing that was acknowledged is lost, whatever happens to the machine.
+# "may_lose_recent_commits": faster on slow disks, and a power cut loses acknowledged transfers. Play money only.
+durability = "full"
+
+# Requests that may wait or be worked on at once; more are answered `busy` and may be sent again. Bounds memory.
+queue_max = {queue_max}
+
+# Accounts kept in memory. More than that are read from the file again: slower, never wrong.
+accounts_in_memory_max = {accounts_in_memory_max}
+
+# Idempotency keys kept in memory (48 bytes each) before they are written out in order. Keys never expire.
+keys_in_memory_max = {keys_in_memory_max}
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use figment::{
+        Figment,
+        providers::{Format, Toml},
+    };
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_file_says_what_the_program_does() {
+        let written: Config = Figment::from(Toml::string(&commented_defaults())).extract().unwrap();
+        assert_eq!(written, Config::default());
+    }
+}

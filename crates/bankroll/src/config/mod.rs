@@ -1,0 +1,102 @@
+//! The configuration: `bankroll.toml`, under `BANKROLL__SECTION__KEY`, under flags.
+//!
+//! Every key that is not known is an error that says where it stands and what may have been meant; a value that is
+//! misread silently would be worse than no start.
+
+mod command;
+mod file;
+mod layers;
+mod problems;
+
+use std::path::PathBuf;
+
+use bankroll_store::{Durability, Options};
+use serde::{Deserialize, Serialize};
+
+use crate::terminal::Paint;
+pub use command::{ConfigCommand, EXAMPLES, run};
+pub use file::commented_defaults;
+pub use layers::{Loaded, SetFlag};
+pub use problems::ConfigError;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub books: Books,
+}
+
+/// `[books]`: how the ledger of record is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Books {
+    pub folder: PathBuf,
+    pub durability: Durable,
+    pub queue_max: usize,
+    pub accounts_in_memory_max: usize,
+    pub keys_in_memory_max: usize,
+}
+
+/// [`Durability`] as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durable {
+    Full,
+    MayLoseRecentCommits,
+}
+
+/// Every key there is, in the order in which it is shown.
+const KEYS: [&str; 5] =
+    ["books.folder", "books.durability", "books.queue_max", "books.accounts_in_memory_max", "books.keys_in_memory_max"];
+
+impl Default for Books {
+    /// What the store does by itself.
+    fn default() -> Self {
+        let options = Options::new(".");
+        Self {
+            folder: options.folder,
+            durability: Durable::Full,
+            queue_max: options.queue_max,
+            accounts_in_memory_max: options.accounts_in_memory_max,
+            keys_in_memory_max: options.keys_in_memory_max,
+        }
+    }
+}
+
+impl Books {
+    /// As the store wants it, for books in this folder.
+    pub fn options(&self, folder: PathBuf) -> Options {
+        let durability = match self.durability {
+            Durable::Full => Durability::Full,
+            Durable::MayLoseRecentCommits => Durability::MayLoseRecentCommits,
+        };
+        Options {
+            durability,
+            queue_max: self.queue_max,
+            accounts_in_memory_max: self.accounts_in_memory_max,
+            keys_in_memory_max: self.keys_in_memory_max,
+            ..Options::new(folder)
+        }
+    }
+
+    /// Says loudly that money can be lost, if it can.
+    pub fn warn_if_lossy(&self) {
+        if self.durability == Durable::MayLoseRecentCommits {
+            let warning = Paint::stderr().bad("WARNING: books.durability is \"may_lose_recent_commits\".");
+            eprintln!("{warning} A crash of this machine can lose transfers that were acknowledged. Play money only.");
+        }
+    }
+
+    /// Numbers that would not work, each with what would.
+    fn out_of_range(&self) -> Vec<(&'static str, String)> {
+        let ranges = [
+            ("books.queue_max", self.queue_max, 1_024..=1_048_576),
+            ("books.accounts_in_memory_max", self.accounts_in_memory_max, 1_024..=16_777_216),
+            ("books.keys_in_memory_max", self.keys_in_memory_max, 1_024..=16_777_216),
+        ];
+        let wrong = ranges.into_iter().filter(|(_, value, range)| !range.contains(value));
+        wrong
+            .map(|(key, value, range)| (key, format!("{value} is not from {} to {}", range.start(), range.end())))
+            .collect()
+    }
+}

@@ -1,0 +1,94 @@
+//! What is wrong with a configuration: all of it, with where it stands and what may have been meant.
+
+use figment::{
+    Figment,
+    error::Kind,
+    value::{Dict, Value},
+};
+
+use super::{Config, KEYS, layers::origin};
+
+/// How alike two names must be for one to be suggested for the other.
+const ALIKE: f64 = 0.7;
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration cannot be used:{}", .problems.iter().map(|problem| format!("\n  - {problem}")).collect::<String>())]
+pub struct ConfigError {
+    /// Each in one line: where, what, and what may have been meant.
+    pub problems: Vec<String>,
+}
+
+/// The configuration, if every given key is known and every value can be used.
+pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
+    let given_dict: Dict = given.extract()?;
+    let mut unknown = Vec::new();
+    find_unknown(given, &given_dict, "", &mut unknown);
+    if !unknown.is_empty() {
+        return Err(ConfigError { problems: unknown });
+    }
+    let config: Config = all.extract()?;
+    let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
+    let wrong = config.books.out_of_range();
+    if wrong.is_empty() {
+        return Ok(config);
+    }
+    Err(ConfigError {
+        problems: wrong.into_iter().map(|(key, what)| format!("{}: {key}: {what}", place(key))).collect(),
+    })
+}
+
+fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<String>) {
+    for (name, value) in dict {
+        let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let is_section = KEYS.iter().any(|known| known.starts_with(&format!("{key}.")));
+        match value {
+            Value::Dict(_, inner) if is_section || (!inner.is_empty() && !KEYS.contains(&key.as_str())) => {
+                find_unknown(given, inner, &key, unknown);
+            }
+            // A section's name with a plain value is left to the types, which say it better.
+            _ if is_section || KEYS.contains(&key.as_str()) => {}
+            _ => {
+                let place = given.get_metadata(value.tag()).map_or_else(String::new, |from| origin(from, &key));
+                unknown.push(format!("{place}: there is no key `{key}`{}", suggestion(&key, &KEYS)));
+            }
+        }
+    }
+}
+
+/// What the types do not accept.
+pub fn of(error: figment::Error) -> ConfigError {
+    let problem = |error: figment::Error| {
+        let key = error.path.join(".");
+        let place = error.metadata.as_ref().map_or_else(|| "configuration".into(), |from| origin(from, &key));
+        let what = match &error.kind {
+            Kind::UnknownVariant(given, known) => {
+                let known_ones: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
+                format!("\"{given}\" is not one of {}{}", known_ones.join(", "), suggestion(given, known))
+            }
+            kind => kind.to_string().trim_end().to_owned(),
+        };
+        if key.is_empty() { format!("{place}: {what}") } else { format!("{place}: {key}: {what}") }
+    };
+    ConfigError { problems: error.into_iter().map(problem).collect() }
+}
+
+fn suggestion(given: &str, known: &[&str]) -> String {
+    let likeness = |name: &&str| strsim::normalized_damerau_levenshtein(given, name);
+    let best = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    best.filter(|name| likeness(name) >= ALIKE).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_alike_is_suggested() {
+        let check = |given: &str, expected: &str| assert_eq!(suggestion(given, &KEYS), expected);
+        check("books.durabilty", "; did you mean `books.durability`?");
+        check("boks.folder", "; did you mean `books.folder`?");
+        check("books.que_max", "; did you mean `books.queue_max`?");
+        check("payouts.hot_wallet", "");
+    }
+}

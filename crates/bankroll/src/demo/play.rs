@@ -1,0 +1,150 @@
+//! The threads: each room asks, waits, and takes in the answers; whoever watches looks at the tally.
+
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, anyhow, bail};
+use bankroll_store::{Answer, Failure, Ledger, Refused};
+
+use super::{asks::Asked, interrupt::Interrupt, room::Room, tally::Tally, view::View};
+
+/// Asks in one call at the most.
+const CALL_MAX: usize = 1_000;
+/// How long a room waits before it tries a call again that was not taken.
+const BUSY_PAUSE: Duration = Duration::from_millis(1);
+const VIEW_PAUSE: Duration = Duration::from_millis(100);
+
+/// What a game came to.
+#[derive(Debug)]
+pub struct Played {
+    pub tally: Tally,
+    pub took: Duration,
+    pub interrupted: bool,
+}
+
+/// How many asks fit into one call: a call that is larger than the queue could never be taken.
+pub fn call_max(queue_max: usize) -> usize {
+    CALL_MAX.min(queue_max / 4).max(1)
+}
+
+struct Game<'a> {
+    ledger: &'a Ledger,
+    call_max: usize,
+    tally: Mutex<Tally>,
+    over: AtomicBool,
+    playing: AtomicUsize,
+}
+
+/// Plays until the time is over, somebody presses Ctrl-C, or something is wrong.
+pub fn run(
+    ledger: &Ledger,
+    rooms: Vec<Room>,
+    call_max: usize,
+    time: Option<Duration>,
+    interrupt: &Interrupt,
+    view: &mut View,
+) -> anyhow::Result<Played> {
+    let playing = AtomicUsize::new(rooms.len());
+    let game = Game { ledger, call_max, tally: Mutex::default(), over: AtomicBool::new(false), playing };
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        let threads: Vec<_> = rooms.into_iter().map(|room| scope.spawn(|| game.play(room))).collect();
+        while game.playing.load(Ordering::Acquire) > 0 {
+            thread::sleep(VIEW_PAUSE);
+            view.show(&game.tally().clone(), begun.elapsed());
+            if interrupt.is_asked() || time.is_some_and(|time| begun.elapsed() >= time) {
+                game.over.store(true, Ordering::Relaxed);
+            }
+        }
+        threads
+            .into_iter()
+            .try_for_each(|room| room.join().map_err(|_| anyhow!("a room panicked; its message is above"))?)
+    })?;
+    let interrupted = interrupt.is_asked();
+    interrupt.no_longer();
+    let tally = game.tally().clone();
+    Ok(Played { tally, took: begun.elapsed(), interrupted })
+}
+
+impl Game<'_> {
+    fn play(&self, room: Room) -> anyhow::Result<()> {
+        let played = self.play_and_close(room);
+        if played.is_err() {
+            // One room's trouble ends the game for all.
+            self.over.store(true, Ordering::Relaxed);
+        }
+        self.playing.fetch_sub(1, Ordering::AcqRel);
+        played
+    }
+
+    fn play_and_close(&self, mut room: Room) -> anyhow::Result<()> {
+        while !self.over.load(Ordering::Relaxed) {
+            let asked = room.turn(self.call_max);
+            self.call(&mut room, &asked)?;
+        }
+        loop {
+            let asked = room.close(self.call_max);
+            if asked.is_empty() {
+                return Ok(());
+            }
+            self.call(&mut room, &asked)?;
+        }
+    }
+
+    fn call(&self, room: &mut Room, asked: &[Asked]) -> anyhow::Result<()> {
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let answers = self.answers(room, asked)?;
+        let mut tally = self.tally();
+        for (asked, answer) in asked.iter().zip(&answers) {
+            room.hear(asked, answer, &mut tally)?;
+        }
+        tally.crowds.insert(room.number, room.crowd());
+        Ok(())
+    }
+
+    /// Asks until there is an answer, or there can be none. What is asked again is the same, byte by byte.
+    fn answers(&self, room: &Room, asked: &[Asked]) -> anyhow::Result<Vec<Answer>> {
+        loop {
+            let requests = asked.iter().map(|asked| room.request(asked)).collect();
+            let reply = match self.ledger.submit(requests) {
+                Ok(reply) => reply,
+                Err(Refused::Busy) => {
+                    self.tally().busy += 1;
+                    thread::sleep(BUSY_PAUSE);
+                    continue;
+                }
+                Err(refused) => return Err(self.stopped()).context(refused),
+            };
+            match reply.wait() {
+                Ok(answers) => return Ok(answers),
+                // Another program has the file for a moment; nothing happened.
+                Err(Failure::Locked) => thread::sleep(BUSY_PAUSE),
+                Err(Failure::StorageFull) => {
+                    bail!(
+                        "the disk is full: nothing was lost, but nobody can play on; make room and start the demo again"
+                    )
+                }
+                Err(failure @ Failure::Unknown) => return Err(self.stopped()).context(failure),
+            }
+        }
+    }
+
+    fn stopped(&self) -> anyhow::Error {
+        let cause = self.ledger.stopped_by().map_or_else(|| anyhow!("it did not say why"), anyhow::Error::from);
+        cause.context(
+            "the ledger's writer stopped in the middle; start the demo again: it verifies the books and goes on",
+        )
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,135 @@
+//! What a demo came to: the figures, and the books as the journal gives them.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
+use bankroll_store::StoreError;
+use serde_json::{Value, json};
+
+use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played};
+use crate::{audit::Audited, decimal::decimal, exit::Exit, terminal};
+
+mod told;
+
+pub struct Report<'a> {
+    pub args: &'a DemoArgs,
+    pub arena: &'a Arena,
+    pub leftovers: Leftovers,
+    pub played: Played,
+    pub audited: Result<Audited, StoreError>,
+}
+
+/// All accounts of one kind together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    accounts: u64,
+    balance: Amount,
+}
+
+impl Report<'_> {
+    pub fn print(self, json: bool) -> anyhow::Result<Exit> {
+        if json {
+            terminal::answer_json(&self.json())?;
+        }
+        let exit = if self.is_sound() { Exit::Ok } else { Exit::Unsound };
+        match &self.audited {
+            Err(_) if json => Ok(Exit::Unsound),
+            _ if json => Ok(exit),
+            Ok(audited) => terminal::answer(&self.told(audited)?).map(|()| exit),
+            Err(_) => Err(self
+                .audited
+                .err()
+                .map_or_else(|| anyhow::anyhow!("no audit"), anyhow::Error::from)
+                .context("the books could not be recomputed")),
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.audited.as_ref().is_ok_and(|audited| self.world_is_empty(audited) && self.custody_is_right(audited))
+    }
+
+    /// What entered the world has left it, now that the arena is closed.
+    fn world_is_empty(&self, audited: &Audited) -> bool {
+        balance(audited, self.arena.world).is_zero()
+    }
+
+    /// The wallet holds what the chain saw arriving, less what it saw leaving.
+    fn custody_is_right(&self, audited: &Audited) -> bool {
+        self.on_chain() == Some(balance(audited, self.arena.custody))
+    }
+
+    fn on_chain(&self) -> Option<Amount> {
+        let tally = &self.played.tally;
+        let held = self.arena.custody_before.checked_add(tally.deposited)?;
+        held.checked_sub(tally.paid_out)?.checked_sub(self.leftovers.paid_out)
+    }
+
+    fn json(&self) -> Value {
+        let (tally, took) = (&self.played.tally, self.played.took);
+        let mut value = json!({
+            "transfers": tally.transfers,
+            "transfers_per_s": terminal::per_second(tally.transfers, took),
+            "players": tally.players(),
+            "seconds": took.as_secs_f64(),
+            "interrupted": self.played.interrupted,
+            "rejected": tally.rejected,
+            "replayed": tally.replayed,
+            "busy": tally.busy,
+            "moves": {
+                "deposits": tally.deposits,
+                "spawns": tally.spawns,
+                "pellets": tally.pellets,
+                "recycled": tally.recycled,
+                "exits": tally.exits,
+                "payouts": tally.payouts,
+            },
+            "chain": { "deposited": tally.deposited, "paid_out": tally.paid_out, "holds": self.on_chain() },
+            "dir": self.args.dir,
+        });
+        match &self.audited {
+            Ok(audited) => self.add_books(&mut value, audited),
+            Err(error) => value["audit"] = json!({ "ok": false, "rows": null, "error": error.to_string() }),
+        }
+        value
+    }
+
+    fn add_books(&self, value: &mut Value, audited: &Audited) {
+        let report = &audited.report;
+        let total = |((_, kind), total): (&(AssetId, Kind), &Total)| {
+            json!({
+                "kind": kind,
+                "side": match kind.side() { Side::Credit => "credit", Side::Debit => "debit" },
+                "accounts": total.accounts,
+                "balance": total.balance,
+                "balance_decimal": decimal(total.balance, self.arena.decimals),
+            })
+        };
+        let head: String = report.head.iter().map(|byte| format!("{byte:02x}")).collect();
+        value["audit"] = json!({
+            "ok": self.is_sound(),
+            "rows": report.rows,
+            "batches": report.batches,
+            "head": head,
+            "seconds": audited.took.as_secs_f64(),
+            "rows_per_s": audited.rows_per_s(),
+            "world_is_empty": self.world_is_empty(audited),
+            "custody_is_what_the_chain_holds": self.custody_is_right(audited),
+        });
+        value["accounts"] = json!(report.accounts);
+        value["totals"] = totals(audited).iter().map(total).collect();
+    }
+}
+
+fn balance(audited: &Audited, id: AccountId) -> Amount {
+    audited.accounts.iter().find(|account| account.id == id).map_or(Amount::ZERO, |account| account.balance)
+}
+
+fn totals(audited: &Audited) -> BTreeMap<(AssetId, Kind), Total> {
+    let mut totals: BTreeMap<_, Total> = BTreeMap::new();
+    for Account { name, balance, .. } in &audited.accounts {
+        let total = totals.entry((name.asset, name.kind)).or_default();
+        total.accounts += 1;
+        super::tally::add(&mut total.balance, *balance);
+    }
+    totals
+}

@@ -1,0 +1,127 @@
+//! The report in words.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
+};
+
+use bankroll_ledger::{Amount, Kind, Name, Side};
+use bankroll_store::BOOKS_FILE;
+
+use super::{super::tally::add, Report, totals};
+use crate::{
+    audit::Audited,
+    decimal::decimal,
+    terminal::{Paint, invocation, per_second, table, thousands},
+};
+
+/// How many players are named.
+const TOP: usize = 5;
+
+impl Report<'_> {
+    pub(super) fn told(&self, audited: &Audited) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        self.tell_game(&mut text)?;
+        self.tell_books(&mut text, audited)?;
+        self.tell_players(&mut text, audited)?;
+        self.tell_next(&mut text)?;
+        Ok(text)
+    }
+
+    fn tell_game(&self, text: &mut String) -> fmt::Result {
+        let (paint, tally, took) = (Paint::stdout(), &self.played.tally, self.played.took);
+        let rate = thousands(per_second(tally.transfers, took));
+        let (players, transfers) = (thousands(tally.players()), thousands(tally.transfers));
+        writeln!(
+            text,
+            "{players} players, {transfers} transfers in {:.1} s: {}",
+            took.as_secs_f64(),
+            paint.strong(&format!("{rate} a second"))
+        )?;
+        writeln!(text, "each synced to disk before it was answered")?;
+        let moves = [
+            ("deposits", tally.deposits),
+            ("spawns", tally.spawns),
+            ("pellets", tally.pellets),
+            ("recycled", tally.recycled),
+            ("exits", tally.exits),
+            ("payouts", tally.payouts),
+        ];
+        let moves: Vec<String> =
+            moves.into_iter().map(|(name, count)| format!("{name} {}", thousands(count))).collect();
+        writeln!(text, "  moves     {}", moves.join(", "))?;
+        let refused: Vec<String> =
+            tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
+        writeln!(text, "  refused   {}", if refused.is_empty() { "nothing".into() } else { refused.join(", ") })?;
+        writeln!(
+            text,
+            "  replayed  {}: the same key again, the same answer, nothing moved twice",
+            thousands(tally.replayed)
+        )?;
+        if tally.busy > 0 {
+            writeln!(text, "  busy      {} calls found the queue full and were made again", thousands(tally.busy))?;
+        }
+        writeln!(text)
+    }
+
+    fn tell_books(&self, text: &mut String, audited: &Audited) -> fmt::Result {
+        let (report, symbol) = (&audited.report, &self.arena.symbol);
+        let (rows, rate) = (thousands(report.rows), thousands(audited.rows_per_s()));
+        writeln!(text, "the books, computed again from the journal: {rows} records, {rate} a second")?;
+        mark(text, true, "books balance to the wei")?;
+        mark(text, self.world_is_empty(audited), "the world is empty: all that entered it has left it")?;
+        mark(text, self.custody_is_right(audited), "custody holds what the chain saw coming, less what it saw going")?;
+        let mut table = table(&["", "KIND", "ACCOUNTS", symbol, "WEI"], &[2, 3, 4]);
+        let mut sums = [Amount::ZERO; 2];
+        for ((_, kind), total) in &totals(audited) {
+            let side = usize::from(kind.side() == Side::Credit);
+            add(&mut sums[side], total.balance);
+            let side = ["owned", "owed"][side];
+            let amount = decimal(total.balance, self.arena.decimals);
+            table.add_row([side, kind.as_str(), &thousands(total.accounts), &amount, &total.balance.to_string()]);
+        }
+        for (sum, name) in sums.iter().zip(["all owned", "all owed"]) {
+            table.add_row(["", name, "", &decimal(*sum, self.arena.decimals), &sum.to_string()]);
+        }
+        writeln!(text, "{}\n", indented(&table.trim_fmt()))
+    }
+
+    fn tell_players(&self, text: &mut String, audited: &Audited) -> fmt::Result {
+        let mut players: BTreeMap<&Name, Amount> = BTreeMap::new();
+        for account in &audited.accounts {
+            if let (Kind::Funds | Kind::Unallocated, Some(owner)) = (account.name.kind, &account.name.owner) {
+                add(players.entry(owner).or_default(), account.balance);
+            }
+        }
+        let mut players: Vec<_> = players.into_iter().filter(|(_, amount)| !amount.is_zero()).collect();
+        players.sort_by_key(|(_, amount)| std::cmp::Reverse(*amount));
+        writeln!(text, "the richest of {} players with money on the books", thousands(players.len() as u64))?;
+        for (owner, amount) in players.into_iter().take(TOP) {
+            writeln!(text, "  {owner}  {} {}", decimal(amount, self.arena.decimals), self.arena.symbol)?;
+        }
+        writeln!(text)
+    }
+
+    fn tell_next(&self, text: &mut String) -> fmt::Result {
+        let (me, dir) = (invocation(), self.args.dir.display());
+        let developer = format!("{}/developer/{}", self.arena.server, self.arena.asset);
+        writeln!(text, "{}", Paint::stdout().strong("try next"))?;
+        writeln!(text, "  {me} accounts list --dir {dir} --non-zero")?;
+        writeln!(text, "  {me} accounts show {developer} --dir {dir}")?;
+        writeln!(text, "  {me} doctor --dir {dir} --full")?;
+        writeln!(text, "  {me} bench ledger --quick")?;
+        writeln!(text, "  {me} demo --dir {dir}    plays on in the same books; kill -9 it, and start it again")?;
+        let size = self.args.dir.join(BOOKS_FILE).metadata().map_or(0, |file| file.len());
+        writeln!(text, "the books in {dir} take {} MB; nothing else needs them", thousands(size / 1_000_000))
+    }
+}
+
+fn mark(text: &mut String, good: bool, what: &str) -> fmt::Result {
+    let paint = Paint::stdout();
+    let sign = if good { paint.good("✓") } else { paint.bad("✗ NOT SO:") };
+    writeln!(text, "  {sign} {}", if good { paint.good(what) } else { paint.bad(what) })
+}
+
+fn indented(lines: &str) -> String {
+    lines.lines().map(|line| format!(" {line}")).collect::<Vec<_>>().join("\n")
+}

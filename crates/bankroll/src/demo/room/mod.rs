@@ -1,0 +1,140 @@
+//! The game: who is where with how much mass. Pure: chance and answers come from outside.
+//!
+//! What the room counts (mass, pellets lying about) is exactly what it has put into the world's account and not taken
+//! out again, so that the account is empty when every room has closed.
+
+mod hearing;
+mod life;
+
+use std::sync::Arc;
+
+use bankroll_ledger::{AccountId, Amount, HoldId, Request};
+
+use super::{
+    arena::Arena,
+    asks::{Ask, Asked},
+    tally::{Crowd, add},
+};
+
+#[derive(Debug)]
+pub struct Player {
+    pub funds: AccountId,
+    pub unallocated: AccountId,
+    /// What is in `unallocated`.
+    saved: Amount,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Outside,
+    AtTheDoor,
+    InWorld { mass: Amount },
+    Leaving { hold: HoldId, amount: Amount },
+}
+
+impl Player {
+    pub fn new(funds: AccountId, unallocated: AccountId) -> Self {
+        Self { funds, unallocated, saved: Amount::ZERO, place: Place::Outside }
+    }
+}
+
+#[derive(Debug)]
+pub struct Room {
+    pub number: usize,
+    arena: Arc<Arena>,
+    players: Vec<Player>,
+    /// How many have ever come: the door lets a few in each turn.
+    admitted: usize,
+    cursor: usize,
+    /// Pellets lying about, and what is left of the eaten: in the world, and nobody's.
+    loose: Amount,
+    ashes: Amount,
+    chance: fastrand::Rng,
+    next_number: u64,
+    /// What was asked last: some of it is asked again, as after a lost answer.
+    last: Vec<Asked>,
+}
+
+impl Room {
+    pub fn new(number: usize, arena: Arc<Arena>, players: Vec<Player>, chance: fastrand::Rng) -> Self {
+        Self {
+            number,
+            arena,
+            players,
+            admitted: 0,
+            cursor: 0,
+            loose: Amount::ZERO,
+            ashes: Amount::ZERO,
+            chance,
+            next_number: 0,
+            last: Vec::new(),
+        }
+    }
+
+    pub fn request(&self, asked: &Asked) -> Request {
+        self.arena.request(self.number, &self.players, asked)
+    }
+
+    pub fn crowd(&self) -> Crowd {
+        let in_world = self.players.iter().filter(|player| matches!(player.place, Place::InWorld { .. })).count();
+        Crowd { arrived: self.admitted as u64, in_world: in_world as u64 }
+    }
+
+    /// One turn: what the next players do, about `most` asks.
+    pub fn turn(&mut self, most: usize) -> Vec<Asked> {
+        let mut asked = self.ask_again();
+        self.admitted = self.players.len().min(self.admitted + self.players.len().div_ceil(256));
+        // Each asks twice at the most, and there is room for those who ask again.
+        for _ in 0..self.admitted.min(most * 2 / 5) {
+            self.cursor = (self.cursor + 1) % self.admitted;
+            self.act(self.cursor, &mut asked);
+        }
+        if self.admitted > 1 && self.chance.u32(..64) == 0 {
+            self.ask(Ask::Theft { from: 0, to: 1 }, &mut asked);
+        }
+        self.last.clone_from(&asked);
+        asked
+    }
+
+    /// The arena closes: everybody's mass becomes his money, pellets go back. Empty when all is done.
+    pub fn close(&mut self, most: usize) -> Vec<Asked> {
+        let mut asked = Vec::new();
+        for player in 0..self.players.len() {
+            match self.players[player].place {
+                _ if asked.len() >= most => break,
+                Place::InWorld { mass } if mass.is_zero() => self.players[player].place = Place::Outside,
+                Place::InWorld { mass } => self.ask(Ask::Home { player, mass }, &mut asked),
+                Place::Leaving { hold, amount } => self.ask(Ask::Payout { player, hold, amount }, &mut asked),
+                Place::Outside | Place::AtTheDoor => {}
+            }
+        }
+        if asked.is_empty() && !self.loose.is_zero() {
+            add(&mut self.ashes, self.loose);
+            let amount = std::mem::take(&mut self.loose);
+            self.ask(Ask::Recycle { from: None, amount }, &mut asked);
+        }
+        asked
+    }
+
+    fn ask(&mut self, ask: Ask, asked: &mut Vec<Asked>) {
+        self.next_number += 1;
+        asked.push(Asked { number: self.next_number, ask });
+    }
+
+    /// Answers get lost and servers have bugs: some of the last asks again, a few with another body under the same key.
+    fn ask_again(&mut self) -> Vec<Asked> {
+        let mut again: Vec<Asked> = Vec::new();
+        for earlier in std::mem::take(&mut self.last) {
+            match (self.chance.u32(..8_192), &earlier.ask) {
+                (0, Ask::Pellet { amount }) => {
+                    let amount = amount.checked_add(Amount::new(1)).unwrap_or(*amount);
+                    again.push(Asked { ask: Ask::Pellet { amount }, ..earlier });
+                }
+                (1..=16, _) => again.push(earlier),
+                _ => {}
+            }
+        }
+        again
+    }
+}

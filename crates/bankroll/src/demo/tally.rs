@@ -1,0 +1,62 @@
+//! What has happened so far, counted.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{Amount, Rejection};
+
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Requests that were applied; a replay is none.
+    pub transfers: u64,
+    pub deposits: u64,
+    pub spawns: u64,
+    pub pellets: u64,
+    pub recycled: u64,
+    pub exits: u64,
+    pub payouts: u64,
+    /// Requests that were sent again and got the stored answer again.
+    pub replayed: u64,
+    /// Calls that were refused because the queue was full, and made again.
+    pub busy: u64,
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Who is there, by room.
+    pub crowds: BTreeMap<usize, Crowd>,
+    /// What the imagined chain saw arriving, and leaving.
+    pub deposited: Amount,
+    pub paid_out: Amount,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Crowd {
+    /// Players who have come at least once.
+    pub arrived: u64,
+    pub in_world: u64,
+}
+
+impl Tally {
+    pub fn reject(&mut self, rejection: Rejection) {
+        *self.rejected.entry(rejection.code()).or_default() += 1;
+    }
+
+    pub fn players(&self) -> u64 {
+        self.crowds.values().map(|crowd| crowd.arrived).sum()
+    }
+
+    pub fn in_world(&self) -> u64 {
+        self.crowds.values().map(|crowd| crowd.in_world).sum()
+    }
+
+    pub fn rejections(&self) -> u64 {
+        self.rejected.values().sum()
+    }
+}
+
+/// Adds amounts of play money, which are far from 128 bits.
+pub fn add(to: &mut Amount, amount: Amount) {
+    *to = to.checked_add(amount).expect("a demo's money fits 128 bits");
+}
+
+/// Takes from an amount what is known to be in it.
+pub fn take(from: &mut Amount, amount: Amount) {
+    *from = from.checked_sub(amount).expect("the game takes only what is there");
+}

@@ -1,0 +1,54 @@
+//! Where the configuration and the books are, as commands are told.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use bankroll_store::{Reader, StoreError};
+use clap::Args;
+
+use crate::{
+    config::{Loaded, SetFlag},
+    demo,
+};
+
+/// The name of the configuration file in its folder.
+pub const CONFIG_FILE: &str = "bankroll.toml";
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct Place {
+    /// The folder with `bankroll.toml` and the books [default: the folder of --config, or .]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// The configuration file [default: bankroll.toml in the folder, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Set one value, above file and environment: --set books.queue_max=8192
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<SetFlag>,
+}
+
+impl Place {
+    /// What relative paths in the configuration are relative to.
+    pub fn base(&self) -> PathBuf {
+        let of_config = || self.config.as_deref().and_then(Path::parent).filter(|parent| *parent != Path::new(""));
+        self.dir.clone().or_else(|| of_config().map(Path::to_owned)).unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// Loads the configuration: file, then environment, then flags.
+    pub fn load(&self) -> anyhow::Result<Loaded> {
+        Loaded::load(self.base(), self.config.clone(), &self.set)
+    }
+
+    /// Opens the books for reading.
+    pub fn reader(&self) -> anyhow::Result<Reader> {
+        let folder = self.load()?.books_folder();
+        match Reader::open(&folder) {
+            Err(error @ StoreError::NoLedger { .. })
+                if self.dir.is_none() && demo::is_demo(Path::new(demo::FOLDER)) =>
+            {
+                Err(error).context(format!("no ledger here; the demo's is in {0}: add `--dir {0}`", demo::FOLDER))
+            }
+            opened => opened.with_context(|| format!("cannot read the books in {}", folder.display())),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! How many legs, of which assets, and how large the sums may be.
+
+use super::story::{Story, check};
+use crate::Amount;
+
+/// So many moves of 1 from alice to the world, in one request.
+fn moves(count: usize) -> String {
+    vec!["move alice -> world 1"; count].join(", ")
+}
+
+#[test]
+fn sixteen_legs_are_the_most() {
+    let scenario = format!(
+        "deposit d1 100 -> alice
+         k1 game_server: {}  applied
+         k2 game_server: {}  legs_out_of_range
+         k3 game_server:     legs_out_of_range",
+        moves(16),
+        moves(17)
+    );
+    check(&scenario, "vault 100, world 16, alice 84");
+}
+
+#[test]
+fn a_request_is_applied_whole_or_not_at_all() {
+    check(
+        "deposit d1 100 -> alice
+         k1 game_server: move alice -> world 60, move alice -> world 41  insufficient_funds
+         k2 game_server: move alice -> world 60, move alice -> world 40  applied",
+        "vault 100, world 100",
+    );
+}
+
+#[test]
+fn later_legs_see_what_earlier_ones_did() {
+    check(
+        "deposit d1 100 -> alice
+         k1 game_server: move world -> bob 30, move alice -> world 30                        insufficient_funds
+         k2 game_server: move alice -> world 30, move world -> bob 30, move bob -> world 10  applied",
+        "vault 100, world 10, alice 70, bob 20",
+    );
+}
+
+#[test]
+fn both_ends_of_a_move_must_differ() {
+    check(
+        "deposit d1 100 -> alice
+         k1 game_server: move alice -> alice 1                         accounts_must_differ
+         k2 game_server: move alice -> world 1, move alice -> alice 1  accounts_must_differ
+         k3 game_server: move #99 -> #99 1                             accounts_must_differ",
+        "vault 100, alice 100",
+    );
+}
+
+#[test]
+fn one_request_may_move_two_assets_but_one_leg_may_not() {
+    check(
+        "open vault2 @house/custody/2/vault
+         open alice2 arena/funds/2/alice
+         open world2 arena/world/2
+         deposit d1 100 -> alice
+         d2 indexer: move vault2 -> alice2 50                             applied
+         k1 game_server: move alice -> world 10, move alice2 -> world2 5  applied
+         k2 game_server: move alice -> world2 10                          asset_mismatch
+         k3 game_server: move alice -> world 1, move alice2 -> world 1    asset_mismatch
+         k4 game_server: hold alice2 5                                    applied h1
+         k5 game_server: post h1 -> world 5                               asset_mismatch
+         d3 indexer: move vault -> alice2 1                               asset_mismatch",
+        "vault 100, world 10, alice 90, vault2 50, alice2 45 held 5, world2 5",
+    );
+}
+
+#[test]
+fn a_wallet_cannot_be_owed_more_than_128_bits() {
+    check(
+        "deposit d1 MAX -> alice
+         d2 indexer: move vault -> bob 1          balance_overflow
+         k1 game_server: move alice -> world MAX  applied
+         k2 game_server: move world -> alice MAX  applied
+         d3 indexer: move vault -> bob 1          balance_overflow",
+        "vault 340282366920938463463374607431768211455, alice 340282366920938463463374607431768211455",
+    );
+}
+
+#[test]
+fn an_account_cannot_receive_more_than_128_bits() {
+    check(
+        "open other @house/custody/1/other
+         deposit d1 MAX -> alice
+         d2 indexer: move other -> alice 1                           balance_overflow
+         d3 indexer: move other -> bob 5                             applied
+         k1 game_server: move alice -> world MAX                     applied
+         k2 game_server: move bob -> world 1                         balance_overflow
+         k3 game_server: move world -> alice 1, move bob -> world 1  applied
+         k4 game_server: hold bob 4, hold bob MAX                    insufficient_funds",
+        "vault 340282366920938463463374607431768211455, world 340282366920938463463374607431768211455, \
+         alice 1, bob 4, other 5",
+    );
+}
+
+/// Each account fits, all together do not: the books are sound (the harness sums in two halves), the total has no name.
+#[test]
+fn the_total_of_an_asset_may_leave_128_bits() {
+    let mut story = Story::new();
+    story.tell(
+        "deposit d1 MAX -> alice
+         open other @house/custody/1/other",
+    );
+    let balanced = Some((Amount::MAX, Amount::MAX));
+    assert_eq!(story.books.totals().map(|totals| totals[&crate::AssetId(1)]), balanced);
+    story.tell("d2 indexer: move other -> bob 1  applied");
+    assert_eq!(story.books.totals(), None);
+}
+
+#[test]
+fn a_wallet_pays_no_more_than_it_holds() {
+    check(
+        "open other @house/custody/1/other
+         deposit d1 100 -> alice
+         k1 user(alice): hold alice 60 by system  applied h1
+         k2 system: post h1 -> other 60           insufficient_funds
+         k3 system: post h1 -> vault 60           applied",
+        "vault 40, alice 40",
+    );
+}
+
+/// A debit account grows by what leaves it: gas and sweeps are booked from what they add to.
+#[test]
+fn sweeps_and_gas_keep_the_wallets_in_step_with_the_chain() {
+    check(
+        "open hot @house/custody/1/hot
+         open transit @house/in_transit/1
+         open gas @house/network_fees/1
+         deposit d1 100 -> alice
+         s1 system: move transit -> vault 90, move gas -> vault 1  applied
+         s2 system: move hot -> transit 91                         insufficient_funds
+         s3 system: move hot -> transit 90                         applied",
+        "vault 9, alice 100, hot 90, gas 1",
+    );
+}

@@ -1,0 +1,163 @@
+//! Names, scopes, accounts' names, kinds and who can own them.
+
+use crate::{AccountName, AccountNameError, Asset, HoldId, Kind, Name, Scope, Seq, Side, Unit};
+
+#[test]
+fn names_are_short_lower_case_and_free_of_separators() {
+    for legal in ["a", "0xab12", "arena-1", "a_b.c:d-e", "eip155:1", &"x".repeat(128)] {
+        assert_eq!(legal.parse::<Name>().map(String::from), Ok(legal.to_owned()));
+    }
+    let illegal = ["", "Alice", "0xAB", "a/b", "a b", " a", "a\n", "a\0", "a*", "a%", "a?", "@house", "{a}", "\u{e9}"];
+    for illegal in illegal.into_iter().map(str::to_owned).chain(["x".repeat(129)]) {
+        assert!(illegal.parse::<Name>().is_err(), "{illegal:?}");
+    }
+}
+
+#[test]
+fn a_refused_name_is_quoted_but_not_at_any_length() {
+    let refused = "É".repeat(1000).parse::<Name>().unwrap_err();
+    assert_eq!(refused.given.chars().count(), 64);
+}
+
+#[test]
+fn json_names_are_checked_too() {
+    assert_eq!(serde_json::from_str::<Name>("\"arena\"").unwrap().as_str(), "arena");
+    assert!(serde_json::from_str::<Name>("\"Arena\"").is_err());
+    assert!(serde_json::from_str::<Name>("7").is_err());
+}
+
+#[test]
+fn no_server_can_call_itself_the_house() {
+    assert_eq!("@house".parse(), Ok(Scope::House));
+    assert_eq!("house".parse(), Ok(Scope::Server("house".parse().unwrap())));
+    assert!("@house".parse::<Name>().is_err());
+    assert!("@House".parse::<Scope>().is_err());
+    assert!(serde_json::from_str::<Scope>(r#"{"Server":"@house"}"#).is_err());
+    for text in ["@house", "house", "arena-1"] {
+        assert_eq!(text.parse::<Scope>().unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn account_names_are_read_as_they_are_written() {
+    let names = [
+        "arena-1/funds/1/0xab12",
+        "arena-1/unallocated/1/0xab12",
+        "arena-1/table/1/nlhe-7.seat-3",
+        "arena-1/world/4294967295",
+        "arena-1/debt/1",
+        "arena-1/debt/1/0xab12",
+        "arena-1/custody/1/deposits",
+        "@house/custody/1/0xfeed",
+        "@house/suspense/1",
+    ];
+    for name in names {
+        assert_eq!(name.parse::<AccountName>().unwrap().to_string(), name);
+    }
+}
+
+#[test]
+fn a_refused_account_name_says_why() {
+    let why = |text: &str| text.parse::<AccountName>().unwrap_err();
+    assert_eq!(why(""), AccountNameError::Shape);
+    assert_eq!(why("arena/funds"), AccountNameError::Shape);
+    assert_eq!(why("arena/funds/1/alice/x"), AccountNameError::Shape);
+    assert_eq!(why("arena/gold/1/alice"), AccountNameError::UnknownKind);
+    assert_eq!(why("arena/Funds/1/alice"), AccountNameError::UnknownKind);
+    assert_eq!(why("arena/funds/eth/alice"), AccountNameError::AssetNumber);
+    assert_eq!(why("arena/funds/-1/alice"), AccountNameError::AssetNumber);
+    assert_eq!(why("arena/funds/4294967296/alice"), AccountNameError::AssetNumber);
+    assert!(matches!(why("Arena/funds/1/alice"), AccountNameError::Name(error) if error.given == "Arena"));
+    assert!(matches!(why("arena/funds/1/"), AccountNameError::Name(error) if error.given.is_empty()));
+    assert!(matches!(why("/funds/1/alice"), AccountNameError::Name(_)));
+    assert_eq!(why("arena/funds/1"), AccountNameError::Owner);
+    assert_eq!(why("@house/funds/1/alice"), AccountNameError::Owner);
+    assert_eq!(why("arena/suspense/1"), AccountNameError::Owner);
+}
+
+/// Which of the four forms of a name each kind accepts.
+#[test]
+fn every_kind_has_its_side_and_its_owners() {
+    let forms = [
+        ("server+owner", "arena", "/x"),
+        ("server", "arena", ""),
+        ("house+owner", "@house", "/x"),
+        ("house", "@house", ""),
+    ];
+    let line = |kind: Kind| {
+        let is_legal = |scope, owner| format!("{scope}/{kind}/1{owner}").parse::<AccountName>().is_ok();
+        let accepted = forms.iter().filter(|(_, scope, owner)| is_legal(scope, owner)).map(|(form, ..)| *form);
+        format!("{kind} {:?}: {}", kind.side(), accepted.collect::<Vec<_>>().join(" "))
+    };
+    let table = [
+        "funds Credit: server+owner",
+        "unallocated Credit: server+owner",
+        "play_only Credit: server+owner",
+        "world Credit: server",
+        "ecosystem Credit: server",
+        "developer Credit: server",
+        "table Credit: server+owner",
+        "clearing Credit: server",
+        "suspense Credit: house",
+        "house Credit: house",
+        "custody Debit: server+owner house+owner",
+        "in_transit Debit: house",
+        "network_fees Debit: house",
+        "debt Debit: server+owner server",
+    ];
+    assert_eq!(Kind::ALL.map(line), table);
+}
+
+#[test]
+fn the_list_of_kinds_is_complete() {
+    for (place, kind) in Kind::ALL.into_iter().enumerate() {
+        assert_eq!(postcard::from_bytes(&[place as u8]), Ok(kind));
+        assert_eq!(kind.as_str().parse(), Ok(kind));
+        assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
+    }
+    assert!(postcard::from_bytes::<Kind>(&[Kind::ALL.len() as u8]).is_err());
+    assert_eq!(Kind::ALL.iter().filter(|kind| kind.side() == Side::Debit).count(), 4);
+}
+
+#[test]
+fn a_debt_is_kept_per_player_and_per_server() {
+    let name = |text: &str| text.parse::<AccountName>().unwrap();
+    let debt_of = |text: &str| name(text).debt().map(|debt| debt.to_string());
+    assert_eq!(debt_of("arena/funds/1/alice").as_deref(), Some("arena/debt/1/alice"));
+    assert_eq!(debt_of("arena/play_only/1/alice").as_deref(), Some("arena/debt/1/alice"));
+    assert_eq!(debt_of("arena/ecosystem/1").as_deref(), Some("arena/debt/1"));
+    for owes_nothing in ["arena/table/1/seat", "@house/house/1", "@house/custody/1/vault", "arena/debt/1/alice"] {
+        assert_eq!(debt_of(owes_nothing), None);
+    }
+    let debtors = |text: &str| name(text).debtors().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let players = "arena/funds/1/alice arena/unallocated/1/alice arena/play_only/1/alice";
+    assert_eq!(debtors("arena/debt/1/alice"), players);
+    assert_eq!(debtors("arena/debt/1"), "arena/world/1 arena/ecosystem/1 arena/developer/1");
+    assert_eq!(debtors("arena/funds/1/alice"), "");
+}
+
+#[test]
+fn an_asset_is_told_by_chain_and_contract_not_by_symbol() {
+    let asset = |chain: &str, unit: Unit, symbol: &str| Asset {
+        chain: chain.parse().unwrap(),
+        unit,
+        decimals: 6,
+        symbol: symbol.to_owned(),
+    };
+    let token = |address: &str| Unit::Token(address.parse().unwrap());
+    let usdt = asset("eip155:1", token("0xdac1"), "USDT");
+    assert!(usdt.is_same_coin(&asset("eip155:1", token("0xdac1"), "Tether")));
+    assert!(!usdt.is_same_coin(&asset("eip155:1", token("0xbad1"), "USDT")));
+    assert!(!usdt.is_same_coin(&asset("eip155:10", token("0xdac1"), "USDT")));
+    assert!(!usdt.is_same_coin(&asset("eip155:1", Unit::Native, "USDT")));
+}
+
+#[test]
+fn a_hold_is_numbered_by_the_request_that_made_it_and_its_leg() {
+    assert_eq!(HoldId::of(Seq(1), 0), HoldId(16));
+    assert_eq!(HoldId::of(Seq(1), 15), HoldId(31));
+    assert_eq!(HoldId::of(Seq(2), 0), HoldId(32));
+    assert_eq!(HoldId(31).made_by(), Seq(1));
+    assert_eq!(HoldId::of(Seq((1 << 60) - 1), 15), HoldId(u64::MAX));
+    assert_eq!(Seq(7).next(), Seq(8));
+}

@@ -1,0 +1,212 @@
+//! Replay: the journal alone gives the books, and a record that does not follow from it is noticed.
+
+use super::story::{Story, everything};
+use crate::{
+    AccountId, Amount, Asset, AssetId, Effects, HoldChange, Kind, Policy, Principal, Record, Rejection, Replay, Roles,
+    Seq, Time, Unit, Verdict,
+};
+
+const TALE: &str = "
+    open alice.debt arena/debt/1/alice
+    d1 indexer: move vault -> alice 100, make deposits/x1 state=credited  applied
+    k1 game_server: move alice -> world 30                                applied
+    k2 game_server: hold alice 20 until 500                               applied h1
+    k3 game_server: move alice -> world 999                               insufficient_funds
+    k4 game_server: post h1 -> world 5                                    applied
+    d2 indexer: move vault -> alice 100, make deposits/x1 state=credited  guard_failed
+    r1 indexer: reverse d1                                                applied
+    r2 indexer: reverse d1                                                already_reversed
+    at 500
+    expire h1
+    deposit d3 70 -> alice";
+
+fn told() -> Story {
+    let mut story = Story::new();
+    story.tell(TALE);
+    assert_eq!(story.standings(), "vault 70, world 35, alice 35");
+    story
+}
+
+/// Replays the journal, with one record as `change` leaves it; what the check said of that record.
+fn check_changed(key: Seq, change: impl FnOnce(&mut Record)) -> Result<(), String> {
+    let story = told();
+    let mut replay = Replay::default();
+    for (place, (at, record)) in (1..).map(Seq).zip(&story.journal) {
+        let mut record = record.clone();
+        if place == key {
+            change(&mut record);
+            return replay.check(place, *at, &record, |place| story.record(place)).map_err(|unsound| unsound.what);
+        }
+        assert_eq!(replay.check(place, *at, &record, |place| story.record(place)), Ok(()));
+        replay.apply(place, &record);
+    }
+    panic!("no record {key}");
+}
+
+fn effects(record: &mut Record) -> &mut Effects {
+    match record {
+        Record::Decided { verdict: Verdict::Applied(effects), .. } => effects,
+        other => panic!("not applied: {other:?}"),
+    }
+}
+
+fn verdict(record: &mut Record) -> &mut Verdict {
+    match record {
+        Record::Decided { verdict, .. } => verdict,
+        other => panic!("not decided: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn noticed(key: &str, change: impl FnOnce(&mut Record)) {
+    let what = check_changed(told().place(key), change).unwrap_err();
+    assert!(what.starts_with("the request was decided otherwise: "), "{what}");
+}
+
+#[test]
+fn the_journal_alone_gives_the_books() {
+    let story = told();
+    let mut replay = Replay::default();
+    for (place, (_, record)) in (1..).map(Seq).zip(&story.journal) {
+        replay.apply(place, &Record::decode(&record.encode()).unwrap());
+    }
+    assert_eq!(everything(&replay.books), everything(&story.books));
+    assert_eq!(replay.reversals, story.replay.reversals);
+    assert_eq!(replay.assets.len(), 2);
+    let totals = replay.books.totals().unwrap();
+    assert_eq!(totals[&AssetId(1)], (Amount::new(70), Amount::new(70)));
+}
+
+#[test]
+fn an_untouched_journal_is_sound() {
+    let last = told().journal.len() as u64;
+    assert_eq!(check_changed(Seq(last), |_| {}), Ok(()));
+}
+
+#[test]
+fn a_changed_verdict_is_noticed() {
+    noticed("k1", |record| *verdict(record) = Verdict::Rejected(Rejection::InsufficientFunds));
+    noticed("k3", |record| *verdict(record) = Verdict::Applied(Effects::default()));
+    noticed("k3", |record| *verdict(record) = Verdict::Rejected(Rejection::NotAllowed));
+    noticed("r2", |record| *verdict(record) = Verdict::Rejected(Rejection::NotReversible));
+}
+
+#[test]
+fn a_verdict_that_is_never_recorded_is_noticed() {
+    noticed("k1", |record| *verdict(record) = Verdict::Rejected(Rejection::ServerPaused));
+    noticed("k1", |record| *verdict(record) = Verdict::Rejected(Rejection::KeyReused));
+}
+
+#[test]
+fn a_changed_posting_is_noticed() {
+    noticed("k1", |record| effects(record).postings[0].amount = Amount::new(31));
+    noticed("k1", |record| effects(record).postings[0].from_after = Amount::new(71));
+    noticed("k1", |record| effects(record).postings[0].to_after = Amount::new(29));
+    noticed("k1", |record| effects(record).postings[0].to = AccountId(8));
+    noticed("k1", |record| effects(record).postings.clear());
+    noticed("d3", |record| effects(record).postings.swap(0, 1));
+    noticed("k1", |record| {
+        let twice = effects(record).postings[0];
+        effects(record).postings.push(twice);
+    });
+}
+
+#[test]
+fn a_changed_hold_is_noticed() {
+    noticed("k2", |record| effects(record).holds[0].hold.remaining = Amount::new(19));
+    noticed("k2", |record| effects(record).holds[0].hold.expires = None);
+    noticed("k4", |record| effects(record).holds[0].held_after = Amount::new(14));
+    noticed("k4", |record| effects(record).holds.clear());
+}
+
+#[test]
+fn a_changed_request_is_noticed() {
+    noticed("k1", |record| {
+        let Record::Decided { request, .. } = record else { unreachable!() };
+        request.principal = Principal::Tables;
+    });
+    noticed("r1", |record| effects(record).reverses = None);
+}
+
+#[test]
+fn a_hold_expires_at_its_time_as_it_stands_and_once() {
+    let story = told();
+    let place = story.place("r2").next();
+    let expiry = |change: fn(&mut HoldChange)| {
+        check_changed(place, |record| match record {
+            Record::HoldExpired(expiry) => change(expiry),
+            other => panic!("no expiry: {other:?}"),
+        })
+    };
+    let unsound = Err("the hold could not expire so".to_owned());
+    assert_eq!(expiry(|_| {}), Ok(()));
+    assert_eq!(expiry(|change| change.held_after = Amount::new(1)), unsound);
+    assert_eq!(expiry(|change| change.hold.remaining = Amount::new(1)), unsound);
+    assert_eq!(expiry(|change| change.hold.account = AccountId(8)), unsound);
+    assert_eq!(expiry(|change| change.hold.id.0 += 1), unsound);
+
+    let record = story.record(place).unwrap();
+    let again = story.replay.clone().check(story.next_seq(), story.now, &record, |_| None);
+    assert_eq!(again.unwrap_err().what, "the hold could not expire so");
+}
+
+#[test]
+fn a_hold_does_not_expire_before_its_time() {
+    let mut story = Story::new();
+    story.tell(
+        "deposit d1 100 -> alice
+         k1 game_server: hold alice 20 until 500, hold alice 5  applied h1 h2",
+    );
+    let mut expiry = |hold: &str, at: u64| {
+        let record = Record::HoldExpired(story.books.expire(story.hold(hold)).unwrap());
+        story.replay.check(Seq(99), Time(at), &record, |_| None).is_ok()
+    };
+    assert!(!expiry("h1", 499));
+    assert!(expiry("h1", 500));
+    assert!(!expiry("h2", u64::MAX), "it has no time");
+}
+
+#[test]
+fn an_account_is_opened_once_and_as_it_may_be() {
+    let mut replay = told().replay;
+    let mut opened = |id, name: &str, policy, by: &Principal| {
+        let record = Record::AccountOpened { id: AccountId(id), name: name.parse().unwrap(), policy, by: by.clone() };
+        replay.check(Seq(99), Time(500), &record, |_| None).map_err(|unsound| unsound.what)
+    };
+    let (alice, carol, policy, by) =
+        ("arena/debt/1/alice", "arena/debt/1/carol", Policy::of(Kind::Debt), Principal::Indexer);
+    let before = Err("the account was opened before".to_owned());
+    let not_so = Err("the account could not be opened so".to_owned());
+    assert_eq!(opened(9, alice, policy, &by), before);
+    assert_eq!(opened(99, alice, policy, &by), before);
+    assert_eq!(opened(9, carol, policy, &by), before);
+    let wide = Policy { deposit: Roles::those(|_| true), ..policy };
+    assert_eq!(opened(99, carol, wide, &by), not_so);
+    assert_eq!(opened(99, carol, policy, &Principal::Tables), not_so);
+    assert_eq!(opened(99, carol, policy, &by), Ok(()));
+}
+
+#[test]
+fn an_asset_is_listed_once() {
+    let mut story = told();
+    let Some(Record::AssetListed { asset, .. }) = story.record(Seq(1)) else { panic!("not an asset") };
+    let mut listed = |id, asset| {
+        let record = Record::AssetListed { id: AssetId(id), asset };
+        story.replay.check(Seq(99), Time(500), &record, |_| None).map_err(|unsound| unsound.what)
+    };
+    let before = Err("the asset was listed before".to_owned());
+    let renamed = Asset { symbol: "WETH".to_owned(), ..asset.clone() };
+    let token = Asset { unit: Unit::Token("0xdac1".parse().unwrap()), ..asset.clone() };
+    assert_eq!(listed(1, asset.clone()), before);
+    assert_eq!(listed(3, renamed), before);
+    assert_eq!(listed(2, token.clone()), before);
+    assert_eq!(listed(3, token), Ok(()));
+}
+
+/// Whether a guard held, or a table took a row, is not in the journal.
+#[test]
+fn a_failed_guard_is_taken_at_its_word() {
+    let refused = |record: &mut Record| *verdict(record) = Verdict::Rejected(Rejection::FactRefused);
+    assert_eq!(check_changed(told().place("d1"), refused), Ok(()));
+    assert_eq!(check_changed(told().place("d2"), |_| {}), Ok(()));
+}

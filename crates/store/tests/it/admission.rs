@@ -1,0 +1,106 @@
+//! What is refused at the door, and what leaves no trace.
+
+use bankroll_ledger::{Amount, Kind, Leg, Namespace, Rejection, Scope, Verdict};
+use bankroll_store::Refused;
+
+use crate::world::{World, game_server, moving, name, request};
+
+#[test]
+fn malformed_requests_get_a_named_rejection_and_change_nothing() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let head = world.reader().head().unwrap();
+    let leg = || moving(alice, arena, 1);
+    let with_key = |text: &str| {
+        let mut key = world.fresh_key(Namespace::Client);
+        key.text = text.to_owned();
+        request(key, game_server(), vec![leg()])
+    };
+    let with_legs = |legs: Vec<Leg>| request(world.fresh_key(Namespace::Client), game_server(), legs);
+    let expected = [
+        (with_key(""), Rejection::KeyMalformed),
+        (with_key(&"k".repeat(256)), Rejection::KeyMalformed),
+        (with_key("line\nbreak"), Rejection::KeyMalformed),
+        (with_key("nul\0"), Rejection::KeyMalformed),
+        (with_legs(vec![]), Rejection::LegsOutOfRange),
+        (with_legs(vec![leg(); 17]), Rejection::LegsOutOfRange),
+        (with_legs(vec![moving(alice, arena, 0)]), Rejection::AmountZero),
+        (with_legs(vec![moving(alice, alice, 1)]), Rejection::AccountsMustDiffer),
+    ];
+    for (request, rejection) in expected {
+        let answer = world.ledger().apply(request.clone()).unwrap();
+        assert_eq!((answer.seq, answer.verdict), (None, Verdict::Rejected(rejection)), "{request:?}");
+    }
+    assert_eq!(world.reader().head().unwrap(), head, "nothing was written");
+    assert_eq!(world.standing(alice), (100, 0));
+}
+
+#[test]
+fn a_key_of_255_bytes_and_sixteen_legs_are_fine() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let mut key = world.fresh_key(Namespace::Client);
+    key.text = "k".repeat(255);
+    let answer = world.ledger().apply(request(key, game_server(), vec![moving(alice, arena, 1); 16])).unwrap();
+    assert_eq!(answer.effects().unwrap().postings.len(), 16);
+    assert_eq!(world.standing(alice), (84, 0));
+}
+
+#[test]
+fn nobody_can_occupy_a_key_of_somebody_elses() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let mut key = world.fresh_key(Namespace::System);
+    let answer = world.ledger().apply(request(key.clone(), game_server(), vec![moving(alice, arena, 1)])).unwrap();
+    assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::KeyNotAllowed)));
+    key.namespace = Namespace::Client;
+    key.scope = Scope::Server(name("other"));
+    let answer = world.ledger().apply(request(key, game_server(), vec![moving(alice, arena, 1)])).unwrap();
+    assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::KeyNotAllowed)));
+}
+
+#[test]
+fn a_call_has_1_to_8192_requests() {
+    let world = World::new();
+    let refused = |count: usize| {
+        let one = request(world.fresh_key(Namespace::Client), game_server(), vec![]);
+        world.ledger().submit(vec![one; count]).unwrap_err()
+    };
+    assert_eq!(refused(0), Refused::CallSize { given: 0, most: 8192 });
+    assert_eq!(refused(8193), Refused::CallSize { given: 8193, most: 8192 });
+}
+
+#[test]
+fn a_full_queue_is_busy_and_room_comes_back() {
+    let world = World::with(|options| options.queue_max = 4);
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let spend = || request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+    let five = (0..5).map(|_| spend()).collect();
+    assert_eq!(world.ledger().submit(five).unwrap_err(), Refused::Busy);
+    for _ in 0..20 {
+        world.ledger().submit((0..4).map(|_| spend()).collect()).unwrap().wait().unwrap();
+    }
+    assert_eq!(world.standing(alice), (20, 0));
+}
+
+#[test]
+fn the_largest_amount_fits_and_one_more_is_an_overflow() {
+    let world = World::new();
+    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.account(Kind::Funds, Some("alice")));
+    world.deposit(Leg::Move { from: custody, to: alice, amount: Amount::MAX });
+    assert_eq!(world.standing(alice), (u128::MAX, 0));
+    let key = world.fresh_key(Namespace::Deposits);
+    let more = request(key, bankroll_ledger::Principal::Indexer, vec![moving(custody, alice, 1)]);
+    assert_eq!(world.ledger().apply(more).unwrap().effects(), Err(Rejection::BalanceOverflow));
+    assert_eq!(world.standing(alice), (u128::MAX, 0));
+}
+
+#[test]
+fn after_close_calls_are_refused() {
+    let mut world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let ledger = world.ledger.take().unwrap();
+    ledger.clone().close();
+    let late = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+    assert_eq!(ledger.submit(vec![late]).unwrap_err(), Refused::Stopped);
+}

@@ -1,0 +1,130 @@
+//! Facts: rows of flows in the commit of the money.
+
+use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
+use bankroll_store::{Migrations, Statement};
+
+use crate::world::{World, game_server, moving, name, request};
+
+const DEPOSITS: Migrations = Migrations {
+    owner: "deposits",
+    steps: &[
+        "CREATE TABLE deposits (id TEXT PRIMARY KEY, ledger_state TEXT NOT NULL CHECK (ledger_state <> 'odd'), amount AMOUNT) WITHOUT ROWID",
+    ],
+};
+
+fn world() -> World {
+    World::with(|options| options.migrations = vec![DEPOSITS])
+}
+
+fn deposit_row(id: &str) -> RowKey {
+    RowKey { table: "deposits".into(), columns: vec![("id".into(), Value::Text(id.into()))] }
+}
+
+fn state(text: &str) -> (String, Value) {
+    ("ledger_state".into(), Value::Text(text.into()))
+}
+
+fn fact(id: &str, guard: Guard, set: Vec<(String, Value)>) -> Fact {
+    Fact { row: deposit_row(id), guard, otherwise: Otherwise::Conflict, set }
+}
+
+fn stored(world: &World) -> Vec<(String, String)> {
+    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+    let mut rows = database.prepare("SELECT id, ledger_state FROM deposits ORDER BY id").unwrap();
+    rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_row_and_the_money_are_one_commit_and_the_guard_lets_it_happen_once() {
+    let world = world();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let spend = |fact: Fact| {
+        let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
+        request.facts = vec![fact];
+        world.ledger().apply(request).unwrap()
+    };
+    let amount = ("amount".to_owned(), Value::Amount(Amount::new(10)));
+    assert!(spend(fact("d1", Guard::Absent, vec![state("none"), amount.clone()])).effects().is_ok());
+    assert_eq!(spend(fact("d1", Guard::Absent, vec![state("none")])).effects(), Err(Rejection::GuardFailed));
+    let credit = || fact("d1", Guard::Is(vec![state("none"), amount.clone()]), vec![state("credited")]);
+    assert!(spend(credit()).effects().is_ok());
+    assert_eq!(spend(credit()).effects(), Err(Rejection::GuardFailed));
+    assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
+    assert_eq!(world.standing(alice), (80, 0));
+    world.audit();
+}
+
+#[test]
+fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else_in_its_batch() {
+    let world = world();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let spend = |facts: Vec<Fact>| {
+        let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+        request.facts = facts;
+        request
+    };
+    let call = vec![
+        spend(vec![fact("a", Guard::Absent, vec![state("new")])]),
+        spend(vec![fact("a", Guard::Absent, vec![state("new")])]),
+        spend(vec![fact("b", Guard::Absent, vec![state("odd")])]),
+        spend(vec![]),
+        spend(vec![fact("c", Guard::Absent, vec![("no_such_column".into(), Value::Null)])]),
+        spend(vec![fact("a", Guard::Is(vec![state("new")]), vec![state("old")])]),
+        spend(vec![Fact {
+            row: RowKey { table: "balances".into(), ..deposit_row("x") },
+            ..fact("x", Guard::Absent, vec![state("x")])
+        }]),
+    ];
+    let answers = world.ledger().submit(call.clone()).unwrap().wait().unwrap();
+    let outcomes: Vec<_> = answers.iter().map(|answer| answer.effects().err()).collect();
+    let refused = Some(Rejection::FactRefused);
+    assert_eq!(outcomes, [None, Some(Rejection::GuardFailed), refused, None, refused, None, refused]);
+    assert_eq!(stored(&world), [("a".into(), "old".into())]);
+    assert_eq!(world.standing(alice), (97, 0));
+    let again = world.ledger().submit(call).unwrap().wait().unwrap();
+    assert!(again.iter().all(|answer| answer.replayed));
+    world.audit();
+}
+
+#[test]
+fn a_paused_server_is_not_remembered() {
+    let world = world();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let pause = |text: &str| Statement {
+        sql: "INSERT INTO deposits (id, ledger_state) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET ledger_state = $2"
+            .into(),
+        values: vec![Value::Text("server".into()), Value::Text(text.into())],
+        must_change: Some(1),
+    };
+    world.ledger().write_rows(vec![pause("paused")]).unwrap().wait().unwrap().unwrap();
+    let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+    spend.facts =
+        vec![Fact { otherwise: Otherwise::Paused, ..fact("server", Guard::Is(vec![state("active")]), vec![]) }];
+    let answer = world.ledger().apply(spend.clone()).unwrap();
+    assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::ServerPaused)));
+    world.ledger().write_rows(vec![pause("active")]).unwrap().wait().unwrap().unwrap();
+    assert!(world.ledger().apply(spend).unwrap().effects().is_ok());
+}
+
+#[test]
+fn events_are_announced_with_the_request_that_was_applied() {
+    let world = world();
+    let (alice, arena) = (world.player("alice", 10), world.account(Kind::World, None));
+    let event = |number: u8| Event {
+        kind: name("spawn.committed"),
+        resource: format!("spawn-{number}"),
+        body: format!("{{\"number\":{number}}}"),
+    };
+    let spend = |amount: u128| {
+        let mut request =
+            request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, amount)]);
+        request.events = vec![event(1), event(2)];
+        world.ledger().apply(request).unwrap()
+    };
+    let applied = spend(10);
+    assert_eq!(spend(10).effects(), Err(Rejection::InsufficientFunds));
+    let events = world.reader().events_after(Seq(0), 100).unwrap();
+    let seen: Vec<_> = events.iter().map(|event| (event.seq, event.place, event.resource.as_str())).collect();
+    let seq = applied.seq.unwrap();
+    assert_eq!(seen, [(seq, 0, "spawn-1"), (seq, 1, "spawn-2")]);
+}

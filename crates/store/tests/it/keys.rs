@@ -1,0 +1,100 @@
+//! One key, one effect, for ever: in memory, in runs on disk, over merges and restarts.
+
+use bankroll_ledger::{Kind, Namespace, Rejection, Request};
+
+use crate::world::{World, game_server, moving, request};
+
+/// A world whose keys leave memory at once: every 64 keys are a run, every four runs are merged.
+fn world_of_runs() -> World {
+    World::with(|options| options.keys_in_memory_max = 64)
+}
+
+fn spends(world: &World, count: usize) -> Vec<Request> {
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    (0..count)
+        .map(|_| request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]))
+        .collect()
+}
+
+fn send(world: &World, requests: &[Request]) -> Vec<bankroll_store::Answer> {
+    let calls = requests.chunks(37).map(|call| world.ledger().submit(call.to_vec()).unwrap().wait().unwrap());
+    calls.flatten().collect()
+}
+
+#[test]
+fn the_same_request_again_gets_the_same_answer_from_memory_runs_and_after_a_restart() {
+    let mut world = world_of_runs();
+    let requests = spends(&world, 3_000);
+    let first = send(&world, &requests);
+    assert!(first.iter().all(|answer| !answer.replayed && answer.effects().is_ok()));
+    for _ in 0..2 {
+        let again = send(&world, &requests);
+        for (first, again) in first.iter().zip(&again) {
+            assert!(again.replayed);
+            assert_eq!((first.seq, &first.verdict), (again.seq, &again.verdict));
+        }
+        world.reopen();
+    }
+    world.audit();
+}
+
+#[test]
+fn a_key_with_another_body_is_refused_and_keeps_its_answer() {
+    let world = world_of_runs();
+    let requests = spends(&world, 500);
+    send(&world, &requests);
+    let mut other = requests[3].clone();
+    other.references.hand = Some("hand-1".into());
+    let answer = world.ledger().apply(other).unwrap();
+    assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::KeyReused)));
+    assert!(world.ledger().apply(requests[3].clone()).unwrap().replayed);
+}
+
+#[test]
+fn a_rejection_about_money_is_remembered() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 10), world.account(Kind::World, None));
+    let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 11)]);
+    let refused = world.ledger().apply(spend.clone()).unwrap();
+    assert_eq!(refused.effects(), Err(Rejection::InsufficientFunds));
+    world.player("alice", 100);
+    let again = world.ledger().apply(spend).unwrap();
+    assert!(again.replayed, "a retry must not succeed by surprise");
+    assert_eq!((again.seq, again.effects()), (refused.seq, Err(Rejection::InsufficientFunds)));
+}
+
+#[test]
+fn the_same_key_twice_in_one_call_has_one_effect() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 10), world.account(Kind::World, None));
+    let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 4)]);
+    let mut other = spend.clone();
+    other.references.intent = Some("another".into());
+    let answers = world.ledger().submit(vec![spend.clone(), spend, other]).unwrap().wait().unwrap();
+    assert_eq!(answers.iter().map(|answer| answer.replayed).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(answers[0].verdict, answers[1].verdict);
+    assert_eq!(answers[2].effects(), Err(Rejection::KeyReused));
+    assert_eq!(world.standing(alice), (6, 0));
+}
+
+#[test]
+fn runs_cover_the_journal_and_are_merged() {
+    let mut world = world_of_runs();
+    let requests = spends(&world, 5_000);
+    send(&world, &requests);
+    // Upkeep goes on in later commits; each of these takes a slice along.
+    world.reopen();
+    send(&world, &requests[..500]);
+    world.ledger.take().unwrap().close();
+    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+    let runs: Vec<(u8, i64, i64)> = database
+        .prepare("SELECT level, first_seq, last_seq FROM key_runs ORDER BY first_seq")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert!(runs.iter().any(|(level, _, _)| *level > 0), "some were merged: {runs:?}");
+    assert_eq!(runs[0].1, 1);
+    assert!(runs.windows(2).all(|pair| pair[0].2 + 1 == pair[1].1), "no gap: {runs:?}");
+}

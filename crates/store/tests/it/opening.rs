@@ -1,0 +1,108 @@
+//! Opening: locks, settings, migrations, and books that were closed in any way.
+
+use bankroll_ledger::{AccountName, Kind, OpenRejected, Policy, Principal, Roles};
+use bankroll_store::{BOOKS, Durability, Ledger, Migrations, Options, Reader, StoreError};
+
+use crate::world::{World, moving, name};
+
+#[test]
+fn a_second_writer_is_refused_and_a_reader_is_not() {
+    let world = World::new();
+    world.player("alice", 100);
+    match Ledger::open(world.options.clone()) {
+        Err(StoreError::InUse { holder, .. }) => assert_eq!(holder, format!("process {}", std::process::id())),
+        other => panic!("{other:?}"),
+    }
+    assert!(Reader::open(world.folder.path()).unwrap().head().unwrap().seq.0 > 0);
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_restart() {
+    let mut world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    world.play(vec![moving(alice, arena, 30)]);
+    let head = world.reader().head().unwrap();
+    world.reopen();
+    assert_eq!(world.reader().head().unwrap(), head);
+    assert_eq!((world.standing(alice), world.standing(arena)), ((70, 0), (30, 0)));
+    world.play(vec![moving(alice, arena, 30)]);
+    assert_eq!(world.audit().head, world.reader().head().unwrap().hash);
+}
+
+#[test]
+fn a_folder_without_books_has_nothing_to_read() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(Reader::open(folder.path()), Err(StoreError::NoLedger { .. })));
+}
+
+#[test]
+fn another_programs_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
+    other.execute_batch("CREATE TABLE recipes (id INTEGER)").unwrap();
+    drop(other);
+    let opened = Ledger::open(Options::new(folder.path()));
+    assert!(matches!(opened, Err(StoreError::Setting { setting: "application_id", .. })), "{opened:?}");
+}
+
+#[test]
+fn an_older_program_refuses_a_newer_schema_and_a_changed_migration() {
+    let mut world = World::new();
+    world.ledger.take().unwrap().close();
+    let edit = |sql: &str| {
+        let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+        database.execute_batch(sql).unwrap();
+    };
+    edit("INSERT INTO migrations (owner, number, hash, at) VALUES ('books', 99, x'00', 0)");
+    let newer = |opened: Result<Ledger, StoreError>| matches!(opened, Err(StoreError::NewerSchema { number: 99, .. }));
+    assert!(newer(Ledger::open(world.options.clone())));
+    assert!(matches!(Reader::open(world.folder.path()), Err(StoreError::NewerSchema { number: 99, .. })));
+    edit("DELETE FROM migrations WHERE number = 99; UPDATE migrations SET hash = x'00'");
+    let changed = Ledger::open(world.options.clone());
+    assert!(matches!(changed, Err(StoreError::ChangedMigration { number: 1, .. })), "{changed:?}");
+}
+
+#[test]
+fn a_failing_migration_leaves_nothing_behind() {
+    const BROKEN: Migrations =
+        Migrations { owner: "broken", steps: &["CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1)"] };
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { migrations: vec![BROKEN], ..Options::new(folder.path()) };
+    assert!(matches!(Ledger::open(options), Err(StoreError::Database(_))));
+    let database = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
+    let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM sqlite_master WHERE name = 'half'"), 0);
+    assert_eq!(count("SELECT count(*) FROM migrations WHERE owner = 'broken'"), 0);
+    assert_eq!(count("SELECT count(*) FROM migrations WHERE owner = 'books'"), BOOKS.steps.len() as i64);
+}
+
+#[test]
+fn the_loud_option_opens_with_less_durability_and_the_same_books() {
+    let mut world = World::new();
+    let alice = world.player("alice", 100);
+    world.options.durability = Durability::MayLoseRecentCommits;
+    world.reopen();
+    assert_eq!(world.standing(alice), (100, 0));
+}
+
+#[test]
+fn accounts_are_opened_once_and_only_by_who_may() {
+    let world = World::new();
+    let funds = |owner: &str| -> AccountName { format!("arena/funds/1/{owner}").parse().unwrap() };
+    let open = |by: &Principal, name: AccountName, policy: Policy| {
+        world.ledger().open_accounts_with(by, vec![(name, policy)]).unwrap()[0]
+    };
+    let game = Principal::GameServer(name("arena"));
+    let first = open(&game, funds("alice"), Policy::of(Kind::Funds)).unwrap();
+    assert_eq!(open(&game, funds("alice"), Policy::of(Kind::Funds)), Ok(first));
+    assert_ne!(open(&game, funds("bob"), Policy::of(Kind::Funds)), Ok(first));
+    let stranger = Principal::GameServer(name("other"));
+    assert_eq!(open(&stranger, funds("carol"), Policy::of(Kind::Funds)), Err(OpenRejected::NotAllowed));
+    let house: AccountName = "@house/house/1".parse().unwrap();
+    assert_eq!(open(&game, house, Policy::of(Kind::House)), Err(OpenRejected::NotAllowed));
+    let wide = Policy { deposit: Roles::those(|_| true), ..Policy::of(Kind::Funds) };
+    assert_eq!(open(&game, funds("carol"), wide), Err(OpenRejected::PolicyTooWide));
+    let unlisted: AccountName = "arena/funds/7/carol".parse().unwrap();
+    assert_eq!(open(&game, unlisted, Policy::of(Kind::Funds)), Err(OpenRejected::AssetNotFound));
+    world.audit();
+}

@@ -1,0 +1,88 @@
+//! Reading beside the writer: accounts, receipts, and audits that find what was changed.
+
+use bankroll_ledger::{Kind, Seq};
+use bankroll_store::{AccountFilter, Audit, StoreError};
+
+use crate::world::{World, moving};
+
+#[test]
+fn accounts_are_listed_in_pages_and_filtered() {
+    let world = World::new();
+    world.account(Kind::World, None);
+    for player in ["alice", "bob", "carol"] {
+        world.player(player, if player == "bob" { 0 } else { 5 });
+    }
+    let list = |filter: AccountFilter, most: usize| -> Vec<String> {
+        world.reader().accounts(&filter, most).unwrap().iter().map(|account| account.name.to_string()).collect()
+    };
+    let funds = AccountFilter { kind: Some(Kind::Funds), ..AccountFilter::default() };
+    assert_eq!(list(funds.clone(), 2), ["arena/funds/1/alice", "arena/funds/1/bob"]);
+    let second = world.reader().accounts(&funds, 2).unwrap()[1].id;
+    assert_eq!(list(AccountFilter { after: Some(second), ..funds.clone() }, 2), ["arena/funds/1/carol"]);
+    assert_eq!(list(AccountFilter { non_zero: true, ..funds }, 9), ["arena/funds/1/alice", "arena/funds/1/carol"]);
+}
+
+#[test]
+fn a_receipt_proves_a_record_without_the_ledger() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    for amount in 1..=9 {
+        world.play(vec![moving(alice, arena, amount)]);
+    }
+    let last = world.reader().head().unwrap().seq;
+    for seq in (1..=last.0).map(Seq) {
+        let (receipt, head) = world.reader().receipt(seq).unwrap().unwrap();
+        assert!(receipt.proves_under(&head));
+        let (_, other_head) = world.reader().receipt(Seq(1)).unwrap().unwrap();
+        assert_eq!(receipt.proves_under(&other_head), seq == Seq(1));
+    }
+    assert_eq!(world.reader().receipt(last.next()).unwrap(), None);
+}
+
+/// Closes the books, edits them by hand, and audits them.
+fn audit_after(edit: &str) -> Result<(), StoreError> {
+    let mut world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    world.play(vec![moving(alice, arena, 60)]);
+    world.ledger.take().unwrap().close();
+    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+    database.execute_batch(edit).unwrap();
+    drop(database);
+    Audit::new(world.reader()).run(|_| {}).map(drop)
+}
+
+#[test]
+fn an_audit_finds_edited_rows() {
+    assert!(audit_after("SELECT 1").is_ok());
+    let edits = [
+        "UPDATE balances SET balance = x'00000000000000000000000000000029' WHERE id = 2",
+        "UPDATE balances SET held = x'00000000000000000000000000000001' WHERE id = 2",
+        "DELETE FROM balances WHERE id = 3",
+        "UPDATE accounts SET may_transfer = 127 WHERE id = 2",
+        "UPDATE assets SET decimals = 6",
+        "DROP TRIGGER journal_keeps_what_it_has; UPDATE journal SET record = CAST(substr(record, 1, length(record) - 1) || x'29' AS BLOB) WHERE seq = 6",
+        "DROP TRIGGER journal_forgets_nothing; DELETE FROM journal WHERE seq = 3",
+        "DROP TRIGGER batches_keep_what_they_have; UPDATE batches SET at = at + 1 WHERE number = 2",
+        "DROP TRIGGER batches_forget_nothing; DELETE FROM batches WHERE number = 2",
+    ];
+    for edit in edits {
+        let found = audit_after(edit);
+        assert!(matches!(found, Err(StoreError::Diverged { .. })), "{edit}: {found:?}");
+    }
+}
+
+#[test]
+fn the_journal_refuses_to_be_changed() {
+    let mut world = World::new();
+    world.player("alice", 100);
+    world.ledger.take().unwrap().close();
+    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+    for edit in
+        ["UPDATE journal SET record = x''", "DELETE FROM journal", "UPDATE batches SET at = 0", "DELETE FROM batches"]
+    {
+        let refused = database.execute_batch(edit).unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{edit}: {refused}");
+    }
+    let negative = "UPDATE balances SET held = x'000000000000000000000000000000ff'";
+    assert!(database.execute_batch(negative).is_err(), "no account holds more than it has, says the store too");
+}

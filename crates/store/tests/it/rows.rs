@@ -1,0 +1,69 @@
+//! The second lane: rows of flows without money, all or none, never in the way of others.
+
+use bankroll_ledger::Value;
+use bankroll_store::{Migrations, RowsRejected, Statement};
+
+use crate::world::World;
+
+const CURSOR: Migrations = Migrations {
+    owner: "indexer",
+    steps: &["CREATE TABLE chain_cursor (chain INTEGER PRIMARY KEY, block INTEGER NOT NULL UNIQUE)"],
+};
+
+fn put(chain: i64, block: i64) -> Statement {
+    statement("INSERT INTO chain_cursor (block, chain) VALUES ($2, $1)", vec![Value::Int(chain), Value::Int(block)])
+}
+
+fn statement(sql: &str, values: Vec<Value>) -> Statement {
+    Statement { sql: sql.into(), values, must_change: None }
+}
+
+fn cursors(world: &World) -> Vec<(i64, i64)> {
+    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+    let mut rows = database.prepare("SELECT chain, block FROM chain_cursor ORDER BY chain").unwrap();
+    rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn statements_are_applied_all_or_none() {
+    let world = World::with(|options| options.migrations = vec![CURSOR]);
+    let run = |statements: Vec<Statement>| world.ledger().write_rows(statements).unwrap().wait().unwrap();
+    assert_eq!(run(vec![put(1, 100), put(2, 200)]), Ok(vec![1, 1]));
+    assert_eq!(run(vec![put(3, 300), put(4, 100)]), Err(RowsRejected::Constraint { index: 1 }));
+    let advance = |from: i64, to: i64| Statement {
+        must_change: Some(1),
+        ..statement(
+            "UPDATE chain_cursor SET block = $1 WHERE chain = 1 AND block = $2",
+            vec![Value::Int(to), Value::Int(from)],
+        )
+    };
+    assert_eq!(run(vec![advance(100, 101)]), Ok(vec![1]));
+    assert_eq!(run(vec![put(5, 500), advance(100, 102)]), Err(RowsRejected::Changed { index: 1, changed: 0 }));
+    assert_eq!(cursors(&world), [(1, 101), (2, 200)]);
+}
+
+#[test]
+fn a_flow_cannot_touch_the_books_nor_the_schema_nor_the_settings() {
+    let world = World::with(|options| options.migrations = vec![CURSOR]);
+    let alice = world.player("alice", 100);
+    let forbidden = [
+        "UPDATE balances SET balance = zeroblob(16)",
+        "UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1",
+        "DELETE FROM journal",
+        "INSERT INTO key_chunks (id, data) VALUES (99, x'00')",
+        "DROP TABLE journal",
+        "CREATE TABLE mine (id INTEGER)",
+        "PRAGMA synchronous = OFF",
+        "COMMIT",
+        "ATTACH 'other.db' AS other",
+        "no statement at all",
+        "SELECT $1",
+    ];
+    for sql in forbidden {
+        let outcome = world.ledger().write_rows(vec![put(1, 1), statement(sql, vec![])]).unwrap().wait().unwrap();
+        assert!(matches!(outcome, Err(RowsRejected::Malformed { index: 1, .. })), "{sql}: {outcome:?}");
+    }
+    assert_eq!(cursors(&world), []);
+    assert_eq!(world.standing(alice), (100, 0));
+    world.audit();
+}

@@ -1,0 +1,89 @@
+//! What can be seen of a request without the books.
+
+use bankroll_ledger::{Action, Fact, Guard, Leg, Principal, Request, Value};
+
+use super::{Code, rights};
+
+pub(super) fn check(request: &Request) -> Result<(), Code> {
+    if !is_plain(&request.key.text) {
+        return Err("key_malformed");
+    }
+    if let Action::Legs(legs) = &request.action {
+        if legs.is_empty() || legs.len() > 16 {
+            return Err("legs_out_of_range");
+        }
+        if legs.iter().any(|leg| amount(leg) == Some(0)) {
+            return Err("amount_zero");
+        }
+        if legs.iter().any(|leg| matches!(leg, Leg::Move { from, to, .. } if from.0 == to.0)) {
+            return Err("accounts_must_differ");
+        }
+    }
+    if !extras_are_fine(request) {
+        return Err("fact_malformed");
+    }
+    if !rights::may_use_key(&request.principal, &request.key) {
+        return Err("key_not_allowed");
+    }
+    if let Principal::Admin(person) = &request.principal {
+        let second = request.confirmation.as_ref().map(|confirmation| confirmation.by.as_str());
+        if second.is_none() || second == Some(person.as_str()) {
+            return Err("not_confirmed");
+        }
+    }
+    Ok(())
+}
+
+fn amount(leg: &Leg) -> Option<u128> {
+    match leg {
+        Leg::Move { amount, .. } | Leg::Hold { amount, .. } | Leg::Post { amount, .. } => Some(amount.units()),
+        Leg::Release { .. } => None,
+    }
+}
+
+/// 1 to 255 bytes, no control characters.
+fn is_plain(text: &str) -> bool {
+    let control = |letter: char| (letter as u32) < 32 || (127..=159).contains(&(letter as u32));
+    !text.is_empty() && text.len() < 256 && !text.chars().any(control)
+}
+
+fn extras_are_fine(request: &Request) -> bool {
+    let references = &request.references;
+    let named = [&references.deposit, &references.intent, &references.tx_hash, &references.hand];
+    let named = named.into_iter().flatten().chain(references.block.as_ref().map(|block| &block.hash));
+    let mut texts = named.chain(request.events.iter().map(|event| &event.resource));
+    texts.all(|text| is_plain(text))
+        && request.facts.len() <= 16
+        && request.events.len() <= 16
+        && request.facts.iter().all(fact_is_fine)
+        && rough_size(request) <= 16 * 1024
+}
+
+fn fact_is_fine(fact: &Fact) -> bool {
+    let guarded = match &fact.guard {
+        Guard::Absent if fact.set.is_empty() => return false,
+        Guard::Absent => Vec::new(),
+        Guard::Is(columns) => columns.clone(),
+    };
+    let mut columns = fact.row.columns.iter().chain(&guarded).chain(&fact.set);
+    !fact.row.columns.is_empty() && is_identifier(&fact.row.table) && columns.all(|(name, _)| is_identifier(name))
+}
+
+fn is_identifier(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+        && text.len() <= 63
+}
+
+/// The texts alone. What streams send is far below the limit or far above it, so that no encoding needs to be known.
+fn rough_size(request: &Request) -> usize {
+    let value = |value: &Value| match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Null | Value::Int(_) | Value::Amount(_) => 0,
+    };
+    let facts = request.facts.iter().flat_map(|fact| fact.row.columns.iter().chain(&fact.set));
+    let events = request.events.iter().map(|event| event.resource.len() + event.body.len());
+    facts.map(|(name, set)| name.len() + value(set)).chain(events).sum()
+}

@@ -1,0 +1,242 @@
+//! A naive model of the ledger: plain maps, strings and `u128`, written from the documentation.
+//!
+//! It shares no rule with `bankroll-ledger`: requests are its input, and every table (sides, routes, owners, order of
+//! the checks, what is remembered) is written down here a second time. So where the two disagree, one of them is wrong.
+//!
+//! For every call it says the exact answer: place in the journal, replayed or not, each posting with both balances
+//! after it, each hold as it stands, or the code of the first broken rule.
+//!
+//! It is slow on purpose (it copies all balances for each request) and knows nothing of batches, memory or disks.
+
+mod form;
+mod money;
+mod outcome;
+pub mod rights;
+mod rows;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bankroll_ledger::{AccountName, Action, Event, Otherwise, Principal, Request};
+
+pub use money::{Hold, Money, Standing};
+pub use outcome::{Effect, HoldChange, Moved, Outcome, Said};
+pub use rows::{Rows, TABLES, Ticket};
+
+/// Roles by name.
+pub type Set = BTreeSet<&'static str>;
+
+/// Who an account is, and who may do what with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub scope: String,
+    pub kind: String,
+    pub asset: u32,
+    pub owner: Option<String>,
+    pub may_deposit: Set,
+    pub may_withdraw: Set,
+    pub may_transfer: Set,
+}
+
+/// An applied request, as far as a reversal needs it.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    pub by: &'static str,
+    pub moved: Vec<Moved>,
+    pub is_reversal: bool,
+    pub reversed: bool,
+}
+
+/// The whole ledger, as one would write it on a sheet of paper.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub accounts: BTreeMap<u64, Account>,
+    pub money: Money,
+    /// Holds that were settled or have expired.
+    pub ended: BTreeMap<u64, Hold>,
+    pub transfers: BTreeMap<u64, Transfer>,
+    pub rows: Rows,
+    /// Announcements, each with the place of its record.
+    pub events: Vec<(u64, Event)>,
+    pub assets: u32,
+    pub seq: u64,
+    pub now: u64,
+    last_batch_at: u64,
+    names: BTreeMap<String, u64>,
+    keys: BTreeMap<(String, String, String), (Request, Outcome)>,
+}
+
+/// The code of a broken rule.
+pub type Code = &'static str;
+
+/// What leaves no trace: form, other people's keys, a pause.
+const FORGOTTEN: [Code; 9] = [
+    "key_malformed",
+    "legs_out_of_range",
+    "amount_zero",
+    "accounts_must_differ",
+    "fact_malformed",
+    "key_not_allowed",
+    "not_confirmed",
+    "key_reused",
+    "server_paused",
+];
+
+impl Model {
+    /// An empty ledger, with its clock at this time.
+    #[must_use]
+    pub fn at(now: u64) -> Self {
+        Self { now, ..Self::default() }
+    }
+
+    /// Lists a coin that was not listed before.
+    pub fn list_asset(&mut self) -> u32 {
+        self.assets += 1;
+        self.next_seq();
+        self.assets
+    }
+
+    /// Opens an account, or finds the one that has this name.
+    ///
+    /// # Errors
+    /// The code of the first broken rule.
+    pub fn open(&mut self, by: &Principal, name: &AccountName, rights: [&Set; 3]) -> Result<u64, Code> {
+        let account = Account {
+            scope: name.scope.to_string(),
+            kind: name.kind.to_string(),
+            asset: name.asset.0,
+            owner: name.owner.as_ref().map(ToString::to_string),
+            may_deposit: rights[0].clone(),
+            may_withdraw: rights[1].clone(),
+            may_transfer: rights[2].clone(),
+        };
+        rights::check_open(by, &account)?;
+        if let Some(id) = self.names.get(&account.full_name()) {
+            return Ok(*id);
+        }
+        if !(1..=self.assets).contains(&account.asset) {
+            return Err("asset_not_found");
+        }
+        let id = self.accounts.len() as u64 + 1;
+        self.names.insert(account.full_name(), id);
+        self.accounts.insert(id, account);
+        self.money.standings.insert(id, Standing::default());
+        self.next_seq();
+        Ok(id)
+    }
+
+    /// The clock is at this time now, and the writer has looked at it: what is due expires, earliest first.
+    pub fn tick(&mut self, clock: u64) {
+        self.now = clock.max(self.last_batch_at);
+        let is_due = |hold: &Hold| hold.expires.is_some_and(|expires| expires <= self.now);
+        let mut due: Vec<(Option<u64>, u64)> =
+            self.money.holds.iter().filter(|(_, hold)| is_due(hold)).map(|(id, hold)| (hold.expires, *id)).collect();
+        due.sort_unstable();
+        for (_, id) in due {
+            self.money.expire(id);
+            self.next_seq();
+        }
+        self.put_ended_aside();
+    }
+
+    /// Answers one request.
+    pub fn ask(&mut self, request: &Request) -> Outcome {
+        if let Err(code) = form::check(request) {
+            return Outcome::untold(code);
+        }
+        let key = &request.key;
+        let key = (format!("{:?}", key.namespace), key.scope.to_string(), key.text.clone());
+        if let Some((earlier, outcome)) = self.keys.get(&key) {
+            let same = Request { key: request.key.clone(), ..earlier.clone() } == *request;
+            return if same { outcome.again() } else { Outcome::untold("key_reused") };
+        }
+        let said = match self.try_apply(request) {
+            Err(code) if FORGOTTEN.contains(&code) => return Outcome::untold(code),
+            Err(code) => Said::Rejected(code.to_owned()),
+            Ok(effect) => Said::Applied(effect),
+        };
+        let outcome = Outcome { seq: Some(self.next_seq()), replayed: false, said };
+        self.keys.insert(key, (request.clone(), outcome.clone()));
+        outcome
+    }
+
+    /// Carries the request out on a copy, which becomes the truth only if every rule holds.
+    fn try_apply(&mut self, request: &Request) -> Result<Effect, Code> {
+        self.rows.check_guards(&request.facts, Otherwise::Paused, "server_paused")?;
+        let mut money = self.money.clone();
+        let effect = match &request.action {
+            Action::Legs(legs) => {
+                self.check_legs(&request.principal, legs)?;
+                self.rows.check_guards(&request.facts, Otherwise::Conflict, "guard_failed")?;
+                money.carry_out(self, legs)?
+            }
+            Action::Reverse(original) => {
+                let moved = self.check_reversal(&request.principal, original.0)?;
+                self.rows.check_guards(&request.facts, Otherwise::Conflict, "guard_failed")?;
+                money.take_back(self, original.0, &moved)?
+            }
+        };
+        // A table speaks last: its constraints are found out when the rows are written.
+        if !request.facts.is_empty() {
+            self.rows = self.rows.with_facts(&request.facts)?;
+        }
+        self.money = money;
+        self.put_ended_aside();
+        let seq = self.seq + 1;
+        if let Some(original) = effect.reverses.and_then(|original| self.transfers.get_mut(&original)) {
+            original.reversed = true;
+        }
+        let (by, is_reversal) = (rights::role(&request.principal), effect.reverses.is_some());
+        self.transfers.insert(seq, Transfer { by, moved: effect.moved.clone(), is_reversal, reversed: false });
+        self.events.extend(request.events.iter().map(|event| (seq, event.clone())));
+        Ok(effect)
+    }
+
+    fn check_reversal(&self, principal: &Principal, original: u64) -> Result<Vec<Moved>, Code> {
+        let transfer = self.transfers.get(&original).ok_or("transfer_not_found")?;
+        if transfer.moved.is_empty() || transfer.is_reversal {
+            return Err("not_reversible");
+        }
+        if transfer.reversed {
+            return Err("already_reversed");
+        }
+        match rights::role(principal) {
+            "system" | "admin" => Ok(transfer.moved.clone()),
+            "indexer" if transfer.by == "indexer" => Ok(transfer.moved.clone()),
+            _ => Err("not_allowed"),
+        }
+    }
+
+    /// The account in which this account's owner's debt is kept.
+    #[must_use]
+    pub fn debt_of(&self, id: u64) -> Option<u64> {
+        let account = self.accounts.get(&id).filter(|account| rights::may_owe(&account.kind))?;
+        let debt = Account { kind: "debt".to_owned(), ..account.clone() };
+        self.names.get(&debt.full_name()).copied()
+    }
+
+    /// An open or ended hold.
+    #[must_use]
+    pub fn hold(&self, id: u64) -> Option<&Hold> {
+        self.money.holds.get(&id).or_else(|| self.ended.get(&id))
+    }
+
+    fn put_ended_aside(&mut self) {
+        let holds = std::mem::take(&mut self.money.holds);
+        let (open, ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            holds.into_iter().partition(|(_, hold)| hold.state == "open");
+        self.money.holds = open;
+        self.ended.extend(ended);
+    }
+
+    fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.last_batch_at = self.now;
+        self.seq
+    }
+}
+
+impl Account {
+    fn full_name(&self) -> String {
+        format!("{} {} {} {:?}", self.scope, self.kind, self.asset, self.owner)
+    }
+}

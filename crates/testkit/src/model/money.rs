@@ -1,0 +1,168 @@
+//! Balances and holds, and what legs and reversals do to them.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::Leg;
+
+use super::{Code, Effect, HoldChange, Model, Moved, rights};
+
+/// What is in an account, and what part of it is set aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    pub balance: u128,
+    pub held: u128,
+}
+
+/// Money set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    pub account: u64,
+    pub remaining: u128,
+    pub expires: Option<u64>,
+    pub system_settles: bool,
+    pub state: &'static str,
+}
+
+/// Every balance and every open hold. Copied for each request, so that a rejected one leaves nothing behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Money {
+    pub standings: BTreeMap<u64, Standing>,
+    pub holds: BTreeMap<u64, Hold>,
+}
+
+impl Money {
+    /// Carries the legs out one by one, as the request that gets the model's next place.
+    pub(super) fn carry_out(&mut self, model: &Model, legs: &[Leg]) -> Result<Effect, Code> {
+        let mut effect = Effect::default();
+        for (place, leg) in legs.iter().enumerate() {
+            match leg {
+                Leg::Move { from, to, amount } => self.credit(model, from.0, to.0, amount.units(), &mut effect)?,
+                Leg::Hold { account, amount, expires, settler } => {
+                    let standing = self.at(account.0);
+                    if standing.balance - standing.held < amount.units() {
+                        return Err("insufficient_funds");
+                    }
+                    standing.held += amount.units();
+                    let id = (model.seq + 1) * 16 + place as u64;
+                    let hold = Hold {
+                        account: account.0,
+                        remaining: amount.units(),
+                        expires: expires.map(|expires| expires.0),
+                        system_settles: rights::system_settles(*settler),
+                        state: "open",
+                    };
+                    self.holds.insert(id, hold);
+                    self.tell(id, &mut effect);
+                }
+                Leg::Post { hold, to, amount } => {
+                    let (id, amount) = (hold.0, amount.units());
+                    let hold = self.open_hold(id)?;
+                    if hold.remaining < amount {
+                        return Err("hold_exceeded");
+                    }
+                    hold.remaining -= amount;
+                    if hold.remaining == 0 {
+                        hold.state = "settled";
+                    }
+                    let from = hold.account;
+                    self.at(from).held -= amount;
+                    self.credit(model, from, to.0, amount, &mut effect)?;
+                    self.tell(id, &mut effect);
+                }
+                Leg::Release { hold } => {
+                    let id = hold.0;
+                    let hold = self.open_hold(id)?;
+                    hold.state = "settled";
+                    let (account, freed) = (hold.account, std::mem::take(&mut hold.remaining));
+                    self.at(account).held -= freed;
+                    self.tell(id, &mut effect);
+                }
+            }
+        }
+        Ok(effect)
+    }
+
+    /// Takes back what was moved, last first. What the receiver no longer has becomes its owner's debt.
+    pub(super) fn take_back(&mut self, model: &Model, original: u64, moved: &[Moved]) -> Result<Effect, Code> {
+        let mut effect = Effect { reverses: Some(original), ..Effect::default() };
+        for Moved { from, to, amount, .. } in moved.iter().rev() {
+            let standing = *self.at(*to);
+            let has = if is_debit(model, *to) { *amount } else { standing.balance - standing.held };
+            let returned = has.min(*amount);
+            self.shift(model, *to, *from, returned, &mut effect)?;
+            if returned < *amount {
+                let debt = model.debt_of(*to).ok_or("debt_account_not_found")?;
+                self.shift(model, debt, *from, amount - returned, &mut effect)?;
+            }
+        }
+        Ok(effect)
+    }
+
+    pub(super) fn expire(&mut self, id: u64) {
+        let Some(hold) = self.holds.get_mut(&id) else { return };
+        hold.state = "expired";
+        let (account, freed) = (hold.account, std::mem::take(&mut hold.remaining));
+        self.at(account).held -= freed;
+    }
+
+    /// Moves money in; what the receiver's owner owes is repaid first.
+    fn credit(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
+        let repaying = rights::repays(&model.accounts[&to].kind);
+        let debt = model.debt_of(to).filter(|debt| repaying && *debt != from);
+        let repaid = debt.map_or(0, |debt| self.at(debt).balance.min(amount));
+        if let Some(debt) = debt {
+            self.shift(model, from, debt, repaid, effect)?;
+        }
+        self.shift(model, from, to, amount - repaid, effect)
+    }
+
+    /// One posting. Debit-side accounts count the other way round: money that leaves them adds to them.
+    fn shift(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
+        if amount == 0 {
+            return Ok(());
+        }
+        let giver = self.at(from);
+        if is_debit(model, from) {
+            giver.balance = giver.balance.checked_add(amount).ok_or("balance_overflow")?;
+        } else if giver.balance - giver.held < amount {
+            return Err("insufficient_funds");
+        } else {
+            giver.balance -= amount;
+        }
+        let from_after = giver.balance;
+        let taker = self.at(to);
+        taker.balance = if is_debit(model, to) {
+            taker.balance.checked_sub(amount).ok_or("insufficient_funds")?
+        } else {
+            taker.balance.checked_add(amount).ok_or("balance_overflow")?
+        };
+        let to_after = taker.balance;
+        effect.moved.push(Moved { from, to, amount, from_after, to_after });
+        Ok(())
+    }
+
+    fn open_hold(&mut self, id: u64) -> Result<&mut Hold, Code> {
+        self.holds.get_mut(&id).filter(|hold| hold.state == "open").ok_or("hold_settled")
+    }
+
+    fn tell(&mut self, id: u64, effect: &mut Effect) {
+        let hold = self.holds[&id].clone();
+        effect.holds.push(HoldChange {
+            id,
+            account: hold.account,
+            remaining: hold.remaining,
+            expires: hold.expires,
+            system_settles: hold.system_settles,
+            state: hold.state.to_owned(),
+            held_after: self.at(hold.account).held,
+        });
+    }
+
+    fn at(&mut self, id: u64) -> &mut Standing {
+        self.standings.entry(id).or_default()
+    }
+}
+
+fn is_debit(model: &Model, id: u64) -> bool {
+    rights::is_debit(&model.accounts[&id].kind)
+}

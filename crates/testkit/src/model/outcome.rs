@@ -1,0 +1,105 @@
+//! What the model says of a request, in plain numbers, and the store's answer in the same words.
+
+use bankroll_ledger::{Effects, Posting, Settler, Verdict};
+use bankroll_store::Answer;
+
+/// The answer to one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its place in the journal; `None` for a rejection that leaves no trace.
+    pub seq: Option<u64>,
+    pub replayed: bool,
+    pub said: Said,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    Applied(Effect),
+    /// By its code.
+    Rejected(String),
+}
+
+/// What an applied request did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    pub moved: Vec<Moved>,
+    pub holds: Vec<HoldChange>,
+    pub reverses: Option<u64>,
+}
+
+/// Money that moved, and both balances after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    pub from: u64,
+    pub to: u64,
+    pub amount: u128,
+    pub from_after: u128,
+    pub to_after: u128,
+}
+
+/// A hold after a change, and all that its account holds then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldChange {
+    pub id: u64,
+    pub account: u64,
+    pub remaining: u128,
+    pub expires: Option<u64>,
+    pub system_settles: bool,
+    pub state: String,
+    pub held_after: u128,
+}
+
+impl Outcome {
+    pub(super) fn untold(code: &str) -> Self {
+        Self { seq: None, replayed: false, said: Said::Rejected(code.to_owned()) }
+    }
+
+    pub(super) fn again(&self) -> Self {
+        Self { replayed: true, ..self.clone() }
+    }
+
+    /// The code of a rejection.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match &self.said {
+            Said::Applied(_) => None,
+            Said::Rejected(code) => Some(code),
+        }
+    }
+}
+
+impl From<&Answer> for Outcome {
+    fn from(answer: &Answer) -> Self {
+        let said = match &answer.verdict {
+            Verdict::Applied(effects) => Said::Applied(effects.into()),
+            Verdict::Rejected(rejection) => Said::Rejected(rejection.code().to_owned()),
+        };
+        Self { seq: answer.seq.map(|seq| seq.0), replayed: answer.replayed, said }
+    }
+}
+
+impl From<&Effects> for Effect {
+    fn from(effects: &Effects) -> Self {
+        let moved = |posting: &Posting| Moved {
+            from: posting.from.0,
+            to: posting.to.0,
+            amount: posting.amount.units(),
+            from_after: posting.from_after.units(),
+            to_after: posting.to_after.units(),
+        };
+        let change = |change: &bankroll_ledger::HoldChange| HoldChange {
+            id: change.hold.id.0,
+            account: change.hold.account.0,
+            remaining: change.hold.remaining.units(),
+            expires: change.hold.expires.map(|expires| expires.0),
+            system_settles: change.hold.settler == Settler::System,
+            state: format!("{:?}", change.hold.state).to_lowercase(),
+            held_after: change.held_after.units(),
+        };
+        Self {
+            moved: effects.postings.iter().map(moved).collect(),
+            holds: effects.holds.iter().map(change).collect(),
+            reverses: effects.reverses.map(|original| original.0),
+        }
+    }
+}

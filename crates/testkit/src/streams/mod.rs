@@ -1,0 +1,207 @@
+//! Random worlds and streams of requests, all of it following from one seed.
+//!
+//! A stream makes up a step, asks the model, and hands both out: what to do, and what must come of it. Most requests
+//! are plausible, so that money gets around; the rest is what careless, unlucky and hostile callers send.
+
+mod extras;
+mod hostile;
+mod keys;
+mod legs;
+mod world;
+
+use bankroll_ledger::{AccountName, Action, Asset, Confirmation, Name, Policy, Principal, Request, Role, Roles, Seq};
+use bankroll_store::Statement;
+use fastrand::Rng;
+
+use crate::model::{Code, Model, Outcome, Set, rights};
+
+pub use extras::{RowsOutcome, rows_outcome};
+pub use world::name;
+
+/// What to do next, and what must come of it.
+#[derive(Debug)]
+pub enum Step {
+    /// List a coin.
+    List { asset: Asset, expected: u32 },
+    /// Open accounts.
+    Open { by: Principal, names: Vec<(AccountName, Policy)>, expected: Vec<Result<u64, Code>> },
+    /// Submit these calls, and beside them a set of row statements, before waiting for any answer.
+    Ask { calls: Vec<Vec<(Request, Outcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
+    /// Set the clock and let the writer look at it.
+    Clock(u64),
+    /// Close the books and open them again.
+    Restart,
+}
+
+/// A stream of steps.
+#[derive(Debug)]
+pub struct Stream {
+    rng: Rng,
+    pub model: Model,
+    servers: Vec<Name>,
+    players: Vec<Name>,
+    clock: u64,
+    history: Vec<Request>,
+    keys_made: u64,
+    ticket: i64,
+    setting_up: Vec<Step>,
+}
+
+/// Where the clock of every stream begins.
+pub const START: u64 = 1_000_000;
+
+impl Stream {
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let servers = world::pick_names(&mut rng, &["arena", "plaza", "harbour"], 1);
+        let players = world::pick_names(&mut rng, &["0xa1", "0xb2", "0xc3", "0xd4", "0xe5", "0xf6"], 2);
+        let mut stream = Self {
+            rng,
+            model: Model::at(START),
+            servers,
+            players,
+            clock: START,
+            history: Vec::new(),
+            keys_made: 0,
+            ticket: 1,
+            setting_up: Vec::new(),
+        };
+        stream.setting_up = stream.set_up();
+        stream.setting_up.reverse();
+        stream
+    }
+
+    /// Everything that was sent, for whoever wants to send it again.
+    #[must_use]
+    pub fn history(&self) -> &[Request] {
+        &self.history
+    }
+
+    /// The next step.
+    pub fn step(&mut self) -> Step {
+        if let Some(step) = self.setting_up.pop() {
+            return step;
+        }
+        match self.rng.u32(0..100) {
+            0..84 => self.ask(),
+            84..95 => self.move_clock(),
+            95..98 => self.open_something(),
+            _ => Step::Restart,
+        }
+    }
+
+    fn ask(&mut self) -> Step {
+        let sizes: Vec<usize> = match self.rng.u32(0..20) {
+            0..6 => vec![1],
+            6..14 => vec![self.rng.usize(2..=10)],
+            14..19 => (0..self.rng.usize(2..=4)).map(|_| self.rng.usize(1..=20)).collect(),
+            _ => vec![self.rng.usize(50..=120)],
+        };
+        let calls = sizes.into_iter().map(|size| (0..size).map(|_| self.ask_one()).collect()).collect();
+        // After the money, because in one commit the lane of rows comes last.
+        let rows = self.chance(15).then(|| self.rows());
+        Step::Ask { calls, rows }
+    }
+
+    fn ask_one(&mut self) -> (Request, Outcome) {
+        let request = self.request();
+        let outcome = self.model.ask(&request);
+        self.history.push(request.clone());
+        (request, outcome)
+    }
+
+    fn request(&mut self) -> Request {
+        if self.chance(12) && !self.history.is_empty() {
+            return self.repeated();
+        }
+        let principal = self.principal();
+        let action = if self.chance(6) { self.reversal() } else { Action::Legs(self.legs(&principal)) };
+        let mut request = Request {
+            key: self.key(&principal),
+            confirmation: self.confirmation(&principal),
+            principal,
+            action,
+            references: self.references(),
+            facts: self.facts(),
+            events: self.events(),
+        };
+        if self.chance(4) {
+            self.spoil(&mut request);
+        }
+        request
+    }
+
+    fn principal(&mut self) -> Principal {
+        let server = self.one_of(&self.servers.clone());
+        match self.rng.u32(0..100) {
+            0..28 => Principal::Indexer,
+            28..56 => Principal::GameServer(server),
+            56..72 => Principal::System,
+            72..80 => Principal::Tables,
+            80..88 => Principal::Admin(name(["ada", "bob"][self.rng.usize(0..2)])),
+            88..96 => Principal::User(self.one_of(&self.players.clone())),
+            _ => Principal::Developer(server),
+        }
+    }
+
+    fn confirmation(&mut self, principal: &Principal) -> Option<Confirmation> {
+        let by = match principal {
+            Principal::Admin(_) if self.chance(5) => return None,
+            Principal::Admin(person) if self.chance(5) => person.clone(),
+            Principal::Admin(_) => name("carol"),
+            // Nobody else needs one; it is part of the body all the same.
+            _ if self.chance(98) => return None,
+            _ => name("dave"),
+        };
+        Some(Confirmation { proposal: name("p-1"), by })
+    }
+
+    /// Takes back something that happened, or something that did not (yet).
+    fn reversal(&mut self) -> Action {
+        let happened: Vec<u64> = self.model.transfers.keys().copied().collect();
+        let guess = match self.rng.u32(0..20) {
+            0 => 0,
+            1 => u64::MAX,
+            2..4 => self.model.seq + self.rng.u64(0..4),
+            4..6 => self.rng.u64(0..=self.model.seq),
+            6..12 => happened.len().checked_sub(1 + self.rng.usize(0..8)).map_or(1, |place| happened[place]),
+            _ if happened.is_empty() => 1,
+            _ => self.one_of(&happened),
+        };
+        Action::Reverse(Seq(guess))
+    }
+
+    fn move_clock(&mut self) -> Step {
+        self.clock = match self.rng.u32(0..10) {
+            0 => self.clock.saturating_sub(self.rng.u64(1..20)),
+            1 => self.clock,
+            2 => self.clock + 1_000,
+            _ => self.clock + self.rng.u64(1..30),
+        };
+        self.model.tick(self.clock);
+        Step::Clock(self.clock)
+    }
+
+    fn chance(&mut self, percent: u32) -> bool {
+        self.rng.u32(0..100) < percent
+    }
+
+    fn one_of<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.rng.usize(0..from.len())].clone()
+    }
+}
+
+/// The same rights in the ledger's words.
+fn policy([deposit, withdraw, transfer]: &[Set; 3]) -> Policy {
+    let roles = |set: &Set| {
+        let named = |role: Role| rights::ROLES.into_iter().find(|name| format!("{role:?}") == camel_case(name));
+        Roles::those(|role| named(role).is_some_and(|name| set.contains(name)))
+    };
+    Policy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }
+}
+
+fn camel_case(name: &str) -> String {
+    let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
+    name.split('_').map(capital).collect()
+}

@@ -1,0 +1,15 @@
+//! The ledger under load, under attack and under the axe, on real files.
+//!
+//! | module | what it shows |
+//! | --- | --- |
+//! | `random_streams` | every answer is the one an independent model gives, with restarts in between |
+//! | `races` | money that many want at once is spent once; a queue that is full says so |
+//! | `crash` | nothing acknowledged is lost and nothing is half done, however the process, the disk or the power ends |
+//!
+//! Every random choice follows from a seed that is printed; `BANKROLL_TEST_SEED` repeats it, and with
+//! `BANKROLL_SOAK_SECONDS` the random tests go on with new seeds for about so long.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod random_streams;
+mod run;
