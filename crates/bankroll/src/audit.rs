@@ -46,7 +46,7 @@ fn target(quiet: bool) -> ProgressDrawTarget {
 }
 
 fn style() -> ProgressStyle {
-    let template = "  audit {bar:32.green} {human_pos} of {human_len} records, {rate} a second, {eta} left";
+    let template = "  audit      {wide_bar:.green} {human_pos} of {human_len} records, {rate}/s, {eta} left";
     // A rate for people has no digits behind the point.
     let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
         // A line that cannot be drawn is not worth an error.

@@ -30,7 +30,7 @@ pub enum Principal {
     System,
 }
 
-/// A principal without its name: what policies are written in.
+/// A principal without its name: what policies are written in. New roles go to the end: policies store their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -71,7 +71,7 @@ impl Role {
                 _ => false,
             },
             Self::GameServer => {
-                matches!((from, to), (Funds | PlayOnly | Ecosystem, World) | (World, Funds | Ecosystem))
+                matches!((from, to), (Funds | PlayOnly | Ecosystem, World) | (World, Funds | PlayOnly | Ecosystem))
             }
             Self::Tables => matches!((from, to), (Funds, Table) | (Table, Funds | Table | Developer)),
             Self::System => match from {
@@ -158,15 +158,14 @@ impl Principal {
         let own = |server: &Name| matches!(scope, Scope::Server(of) if of == server);
         match self {
             Self::GameServer(server) | Self::Developer(server) => namespace == Namespace::Client && own(server),
-            // Players share their server's scope with each other: each has the keys that begin with his wallet.
             Self::User(wallet) => {
                 let mine = text.strip_prefix(wallet.as_str()).is_some_and(|rest| rest.starts_with('/'));
-                namespace == Namespace::Client && mine && matches!(scope, Scope::Server(_))
+                namespace == Namespace::Player && mine && matches!(scope, Scope::Server(_))
             }
             Self::Admin(_) => namespace == Namespace::Client,
             Self::Indexer => namespace == Namespace::Deposits,
             Self::Tables => namespace == Namespace::Tables,
-            Self::System => namespace != Namespace::Client,
+            Self::System => !matches!(namespace, Namespace::Client | Namespace::Player),
         }
     }
 }

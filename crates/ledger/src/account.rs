@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, Amount, AssetId, Name, NameError, Policy, Principal, Scope};
 
-/// What an account is for. The kind fixes its side, its owner and who may move what where.
+/// What an account is for. The kind fixes its side, its owner and who may move what where. New kinds go to the end: the
+/// journal stores their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -92,20 +93,28 @@ impl Kind {
         }
     }
 
-    /// Whether a credit to this account first repays what its owner owes. Early credit is the house's money and
-    /// cannot repay anything; the pellet budget is the game's, and its server repays from the fees it earns.
+    /// Whether a credit from the other kind to this one first repays what the owner owes. Early credit is the house's
+    /// money and cannot repay anything. The pellet budget repays only from deposits, as when an orphaned one comes
+    /// back: what the game recycles belongs to the game.
     #[must_use]
-    pub const fn repays_debt(self) -> bool {
-        matches!(self, Self::Funds | Self::Unallocated | Self::Developer)
+    pub const fn repays_debt(self, from: Self) -> bool {
+        match self {
+            Self::Funds | Self::Unallocated | Self::Developer => true,
+            Self::Ecosystem => matches!(from, Self::Custody),
+            _ => false,
+        }
+    }
+
+    /// Whether accounts of this kind are a player's own money.
+    #[must_use]
+    pub const fn is_players(self) -> bool {
+        matches!(self, Self::Funds | Self::Unallocated | Self::PlayOnly)
     }
 
     /// Whether what cannot be taken back from such an account becomes its owner's debt.
     #[must_use]
     pub const fn may_owe(self) -> bool {
-        matches!(
-            self,
-            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::World | Self::Ecosystem | Self::Developer
-        )
+        matches!(self, Self::Funds | Self::Unallocated | Self::World | Self::Ecosystem | Self::Developer)
     }
 
     /// The name as it is written in account names and JSON.
@@ -252,10 +261,15 @@ impl FromStr for AccountName {
             [scope, kind, asset, owner] => (scope, kind, asset, Some(owner)),
             _ => return Err(AccountNameError::Shape),
         };
+        let number: u32 = asset.parse().map_err(|_| AccountNameError::AssetNumber)?;
+        // `+1` and `01` are numbers to the parser; one account must have one name.
+        if number.to_string() != asset {
+            return Err(AccountNameError::AssetNumber);
+        }
         let name = Self {
             scope: scope.parse()?,
             kind: kind.parse()?,
-            asset: AssetId(asset.parse().map_err(|_| AccountNameError::AssetNumber)?),
+            asset: AssetId(number),
             owner: owner.map(str::parse).transpose()?,
         };
         if name.is_well_owned() { Ok(name) } else { Err(AccountNameError::Owner) }

@@ -111,6 +111,38 @@ impl FromStr for Amount {
     }
 }
 
+/// A sum over any number of accounts: each fits in 128 bits, their sum need not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Total {
+    /// How many times 2^128 was passed.
+    overflows: u64,
+    rest: u128,
+}
+
+impl Total {
+    /// Adds an amount.
+    pub fn add(&mut self, amount: Amount) {
+        let (rest, overflowed) = self.rest.overflowing_add(amount.0);
+        self.rest = rest;
+        self.overflows = self.overflows.saturating_add(u64::from(overflowed));
+    }
+
+    /// The sum as an amount, if it is one.
+    #[must_use]
+    pub fn amount(self) -> Option<Amount> {
+        (self.overflows == 0).then_some(Amount(self.rest))
+    }
+}
+
+impl fmt::Display for Total {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.overflows > 0 {
+            write!(f, "{} * 2^128 + ", self.overflows)?;
+        }
+        fmt::Display::fmt(&self.rest, f)
+    }
+}
+
 impl Serialize for Amount {
     /// Text formats carry decimal strings, since a JSON number is a double to most readers.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

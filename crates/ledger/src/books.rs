@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     Account, AccountId, Amount, AssetId, Effects, Fact, Hold, HoldChange, HoldId, HoldState, Posting, Record, Role,
-    Row, RowKey, Seq, Side, Verdict,
+    Row, RowKey, Seq, Side, Total, Verdict,
 };
 
 /// Hashes the ledger's own numbers. They are given out in order, so nobody can choose them to collide, and a keyed hash
@@ -194,19 +194,18 @@ impl Books {
         self.forget_all_but_accounts();
     }
 
-    /// For each asset, all debit-side balances and all credit-side ones: equal in sound books.
-    /// `None` if a sum leaves 128 bits. Only meaningful when all accounts are in memory.
+    /// For each asset, all debit-side balances and all credit-side ones: equal in sound books. Only meaningful when all
+    /// accounts are in memory.
     #[must_use]
-    pub fn totals(&self) -> Option<BTreeMap<AssetId, (Amount, Amount)>> {
-        let mut totals = BTreeMap::new();
+    pub fn totals(&self) -> BTreeMap<AssetId, (Total, Total)> {
+        let mut totals = BTreeMap::<AssetId, (Total, Total)>::new();
         for account in self.accounts.values() {
             let (debit, credit) = totals.entry(account.name.asset).or_default();
-            let side: &mut Amount = match account.name.kind.side() {
-                Side::Debit => debit,
-                Side::Credit => credit,
-            };
-            *side = side.checked_add(account.balance)?;
+            match account.name.kind.side() {
+                Side::Debit => debit.add(account.balance),
+                Side::Credit => credit.add(account.balance),
+            }
         }
-        Some(totals)
+        totals
     }
 }

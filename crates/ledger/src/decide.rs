@@ -9,8 +9,8 @@
 //! truth. Both are the store's part.
 
 use crate::{
-    Account, AccountId, Action, Amount, Books, Effects, Hold, HoldChange, HoldId, HoldState, Leg, Otherwise, Posting,
-    Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
+    Account, AccountId, Action, Amount, Books, Effects, Hold, HoldChange, HoldId, HoldState, Kind, Leg, Otherwise,
+    Posting, Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
 };
 
 /// Decides one request, as the one that would get place `seq` in the journal.
@@ -56,10 +56,14 @@ pub fn recall(earlier: &Request, request: &Request) -> Recall {
 
 fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<Effects, Rejection> {
     check_guards(books, request, Otherwise::Paused, Rejection::ServerPaused)?;
-    let mut work = Work { books, touched: Vec::new(), holds: Vec::new(), effects: Effects::default() };
+    let role = request.principal.role();
+    let mut work = Work { books, role, touched: Vec::new(), holds: Vec::new(), effects: Effects::default() };
     match &request.action {
         Action::Legs(legs) => {
             let steps = resolve(books, legs)?;
+            if steps.iter().any(|step| matches!(step, Step::Post { from, to, .. } if from.id == to.id)) {
+                return Err(Rejection::AccountsMustDiffer);
+            }
             check_access(&request.principal, &steps)?;
             check_assets(&steps)?;
             check_expiry(&steps, now)?;
@@ -120,18 +124,23 @@ fn check_access(principal: &Principal, steps: &[Step<'_>]) -> Result<(), Rejecti
     let one_server = |a: &Account, b: &Account| {
         a.name.scope == b.name.scope || a.name.scope == Scope::House || b.name.scope == Scope::House
     };
+    // Nor from one player straight to another, unless two persons override it.
+    let one_player = |a: &Account, b: &Account| {
+        let players = a.name.kind.is_players() && b.name.kind.is_players();
+        !players || a.name.owner == b.name.owner || role == Role::Admin
+    };
     let may_route = |from: &Account, to: &Account| {
         role.may_route(from.name.kind, to.name.kind)
             && to.policy.deposit.has(role)
             && principal.reaches(&to.name)
             && one_server(from, to)
+            && one_player(from, to)
     };
     let may_withdraw = |account: &Account| {
         role.may_hold(account.name.kind) && account.policy.withdraw.has(role) && principal.reaches(&account.name)
     };
-    let may_settle = |hold: &Hold, account: &Account| {
-        may_withdraw(account) && (hold.settler == Settler::Holder || role == Role::System)
-    };
+    let may_settle =
+        |hold: &Hold, account: &Account| may_withdraw(account) && (hold.settler == role || role == Role::System);
     let allowed = steps.iter().all(|step| match *step {
         Step::Move { from, to, .. } => {
             from.policy.transfer.has(role) && principal.reaches(&from.name) && may_route(from, to)
@@ -186,6 +195,7 @@ fn reversible<'a>(books: &'a Books, request: &Request, original: Seq) -> Result<
 /// The working copy: what the touched accounts and holds would be.
 struct Work<'a> {
     books: &'a Books,
+    role: Role,
     touched: Vec<Standing<'a>>,
     holds: Vec<Hold>,
     effects: Effects,
@@ -215,6 +225,10 @@ impl<'a> Work<'a> {
                 standing.held = standing.held.checked_add(amount).ok_or(Rejection::BalanceOverflow)?;
                 // Later than any store can write down is never.
                 let expires = expires.filter(|expires| expires.0 <= i64::MAX.cast_unsigned());
+                let settler = match settler {
+                    Settler::Holder => self.role,
+                    Settler::System => Role::System,
+                };
                 let state = HoldState::Open;
                 self.record_hold(Hold {
                     id: new_hold,
@@ -246,7 +260,8 @@ impl<'a> Work<'a> {
 
     /// Moves an amount to an account; what its owner owes is repaid from it first.
     fn credit(&mut self, from: &'a Account, to: &'a Account, amount: Amount) -> Result<(), Rejection> {
-        let debt = to.debt.filter(|_| to.name.kind.repays_debt()).and_then(|id| self.books.account(id));
+        let repays = to.name.kind.repays_debt(from.name.kind);
+        let debt = to.debt.filter(|_| repays).and_then(|id| self.books.account(id));
         let (Some(debt), true) = (debt, debt.is_some_and(|debt| debt.id != from.id)) else {
             return self.post(from, to, amount);
         };
@@ -263,13 +278,14 @@ impl<'a> Work<'a> {
             Side::Credit => self.standing(giver).available().min(posting.amount),
             Side::Debit => posting.amount,
         };
-        self.post(giver, taker, returned)?;
+        self.credit(giver, taker, returned)?;
         let owed = posting.amount.checked_sub(returned).unwrap_or(Amount::ZERO);
-        if owed.is_zero() {
+        // Early credit that was played is the house's loss, not the player's debt.
+        if owed.is_zero() || giver.name.kind == Kind::PlayOnly {
             return Ok(());
         }
         let debt = giver.debt.and_then(|id| self.books.account(id)).ok_or(Rejection::DebtAccountNotFound)?;
-        self.post(debt, taker, owed)
+        self.credit(debt, taker, owed)
     }
 
     /// One posting: the only lines that change balances. An amount of zero is no posting.
@@ -287,8 +303,8 @@ impl<'a> Work<'a> {
         let taker = self.standing(to);
         taker.balance = match to.name.kind.side() {
             Side::Credit => taker.balance.checked_add(amount).ok_or(Rejection::BalanceOverflow)?,
-            // A wallet cannot pay out what it does not hold, nor a debt be repaid twice.
-            Side::Debit => taker.balance.checked_sub(amount).ok_or(Rejection::InsufficientFunds)?,
+            // A wallet cannot pay out what it does not hold, nor can a debt be repaid twice.
+            Side::Debit => taker.balance.checked_sub(amount).ok_or(Rejection::CustodyShort)?,
         };
         let to_after = taker.balance;
         self.effects.postings.push(Posting { from: from.id, to: to.id, amount, from_after, to_after });

@@ -48,7 +48,8 @@ pub type Row = BTreeMap<String, Value>;
 pub enum Guard {
     /// There is no such row yet; the fact makes it.
     Absent,
-    /// The row is there and these columns have these values.
+    /// The row is there and these columns have these values. Whoever guards a column must have set it, since a default
+    /// of the table is not seen until the next batch.
     Is(Vec<Column>),
 }
 
@@ -105,8 +106,10 @@ impl Fact {
             Guard::Is(columns) => columns,
         };
         let mut columns = self.row.columns.iter().chain(guarded).chain(&self.set);
+        let is_key = |name: &String| self.row.columns.iter().any(|(key, _)| key == name);
         !self.row.columns.is_empty()
             && is_identifier(&self.row.table)
+            && !self.set.iter().any(|(name, _)| is_key(name))
             && columns.all(|(name, _)| is_identifier(name))
             && (self.guard != Guard::Absent || !self.set.is_empty())
     }

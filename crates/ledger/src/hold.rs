@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, Amount, HoldId, Settler, Time};
+use crate::{AccountId, Amount, HoldId, Role, Time};
 
 /// A hold as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct Hold {
     pub remaining: Amount,
     /// When it ends by itself.
     pub expires: Option<Time>,
-    /// Who may post or release it.
-    pub settler: Settler,
+    /// Who may post or release it; the system always may.
+    pub settler: Role,
     /// Where it stands.
     pub state: HoldState,
 }

@@ -8,11 +8,12 @@ use crate::Scope;
 /// The longest key, in bytes.
 pub const KEY_BYTES_MAX: usize = 255;
 
-/// Whose keys they are. The system's own never share a namespace with a caller's.
+/// Whose keys they are. The system's own never share a namespace with a caller's, nor a player's with a game's. New
+/// namespaces go to the end: the journal stores their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namespace {
-    /// Game servers, players, developers, operators.
+    /// Game servers, developers, operators.
     Client,
     /// Credits and reversals of deposits.
     Deposits,
@@ -24,6 +25,8 @@ pub enum Namespace {
     Hot,
     /// Everything else Bankroll does by itself.
     System,
+    /// Players, each with the keys that begin with his wallet and a slash.
+    Player,
 }
 
 /// An idempotency key: unique within its namespace and scope.

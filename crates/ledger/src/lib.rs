@@ -45,7 +45,7 @@ mod split;
 
 pub use access::{Confirmation, Policy, Principal, Role, Roles};
 pub use account::{Account, AccountName, AccountNameError, Kind, OpenRejected, Side};
-pub use amount::{Amount, AmountError};
+pub use amount::{Amount, AmountError, Total};
 pub use asset::{Asset, Unit};
 pub use books::{Books, PastTransfer};
 pub use chain::{Batch, GENESIS, Receipt};

@@ -1,14 +1,13 @@
 //! Rejections: the normal way to be told no. Values, not errors.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Why a request was not applied.
 ///
 /// The variants stand in the order in which the rules are checked, so the first broken rule is the one reported:
-/// first the form, then the request as a whole, then its legs one by one. The wire codes are the names in snake case
-/// and never change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
+/// first the form, then the request as a whole, then its legs one by one. The codes never change; the journal stores
+/// them and not their places, so that a new rule can stand where it is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Rejection {
     // Form: needs no books to see. Not remembered.
     /// The key is empty, longer than 255 bytes or has control characters.
@@ -23,8 +22,8 @@ pub enum Rejection {
     /// Both ends of a leg are one account.
     #[error("the two accounts of a leg must differ")]
     AccountsMustDiffer,
-    /// A fact or event names something that is no identifier, or there are too many, or they are too large.
-    #[error("a fact or event of the request is malformed or too large")]
+    /// A fact names something that is no identifier, a reference or event is no plain text, or they are too large.
+    #[error("a reference, fact or event of the request is malformed or too large")]
     FactMalformed,
 
     // The request as a whole. The first four are not remembered.
@@ -81,7 +80,11 @@ pub enum Rejection {
     /// The account has less available than this, held amounts not counted.
     #[error("insufficient funds")]
     InsufficientFunds,
-    /// What is taken back was spent, and there is no account to book the debt in.
+    /// A wallet would pay out more than the books say it holds, or a debt be repaid twice. Not remembered: settlement
+    /// asks again once the books have caught up with the chain.
+    #[error("the wallet holds less than this")]
+    CustodyShort,
+    /// What is taken back was spent, and there is no account to book the debt in. Not remembered: open it and ask again.
     #[error("there is no debt account for the owner of what was spent")]
     DebtAccountNotFound,
     /// The sum would leave 128 bits.
@@ -91,7 +94,7 @@ pub enum Rejection {
 
 impl Rejection {
     /// Every rejection, in the order of the enum.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::KeyMalformed,
         Self::LegsOutOfRange,
         Self::AmountZero,
@@ -114,15 +117,16 @@ impl Rejection {
         Self::HoldSettled,
         Self::HoldExceeded,
         Self::InsufficientFunds,
+        Self::CustodyShort,
         Self::DebtAccountNotFound,
         Self::BalanceOverflow,
     ];
 
     /// Whether the key keeps this answer for ever. A verdict about money is final, so that a retry cannot succeed by
-    /// surprise; a form error, a pause or another's key leaves no trace.
+    /// surprise; a form error, a pause, another's key, or books that settlement must wait for leave no trace.
     #[must_use]
     pub fn is_remembered(self) -> bool {
-        self >= Self::AccountNotFound
+        self >= Self::AccountNotFound && !matches!(self, Self::CustodyShort | Self::DebtAccountNotFound)
     }
 
     /// The stable code that callers see.
@@ -151,8 +155,23 @@ impl Rejection {
             Self::HoldSettled => "hold_settled",
             Self::HoldExceeded => "hold_exceeded",
             Self::InsufficientFunds => "insufficient_funds",
+            Self::CustodyShort => "custody_short",
             Self::DebtAccountNotFound => "debt_account_not_found",
             Self::BalanceOverflow => "balance_overflow",
         }
+    }
+}
+
+impl Serialize for Rejection {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+impl<'de> Deserialize<'de> for Rejection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let code = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|rejection| rejection.code() == code);
+        known.ok_or_else(|| de::Error::custom("a rejection that this program does not know"))
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    Account, AccountId, AccountName, Asset, AssetId, Books, PastTransfer, Record, Rejection, Request, Seq, Time,
-    Verdict, decide,
+    Account, AccountId, AccountName, Asset, AssetId, Books, Otherwise, PastTransfer, Record, Rejection, Request, Seq,
+    Time, Verdict, decide,
 };
 
 /// Books that grow record by record, with every account in memory.
@@ -75,7 +75,7 @@ impl Replay {
             Record::AccountOpened { id, name, policy, by } => {
                 if self.names.contains_key(name) || self.books.account(*id).is_some() {
                     unsound("the account was opened before")
-                } else if name.check_open(by, policy).is_err() {
+                } else if name.check_open(by, policy).is_err() || !self.assets.contains_key(&name.asset) {
                     unsound("the account could not be opened so")
                 } else {
                     Ok(())
@@ -101,9 +101,8 @@ impl Replay {
         verdict: &Verdict,
         original: impl FnOnce(Seq) -> Option<Record>,
     ) -> Result<(), Unsound> {
-        // Whether a guard held depends on the flows' tables at that time, which the journal does not have.
-        if matches!(verdict, Verdict::Rejected(Rejection::GuardFailed | Rejection::FactRefused)) {
-            return Ok(());
+        if matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
+            return Err(Unsound { what: "a rejection is in the journal that leaves no trace".into() });
         }
         if let crate::Action::Reverse(place) = request.action {
             let reversed_by = self.reversals.get(&place).copied();
@@ -111,17 +110,22 @@ impl Replay {
                 self.books.put_past(place, past);
             }
         }
-        let without_facts;
-        let request = if request.facts.is_empty() {
-            request
+        let again = if request.facts.is_empty() {
+            decide(&self.books, request, seq, at)
         } else {
-            without_facts = Request { facts: Vec::new(), ..request.clone() };
-            &without_facts
+            // Whether a guard held depends on the flows' tables at that time, which the journal does not have.
+            decide(&self.books, &Request { facts: Vec::new(), ..request.clone() }, seq, at)
         };
-        let again = decide(&self.books, request, seq, at);
-        if again == *verdict {
-            return Ok(());
-        }
-        Err(Unsound { what: format!("the request was decided otherwise: {verdict:?} instead of {again:?}") })
+        let guarded = request.facts.iter().any(|fact| fact.otherwise == Otherwise::Conflict);
+        let follows = match (verdict, &again) {
+            (Verdict::Rejected(Rejection::GuardFailed), Verdict::Rejected(later)) => {
+                guarded && *later > Rejection::GuardFailed
+            }
+            (Verdict::Rejected(Rejection::GuardFailed), Verdict::Applied(_)) => guarded,
+            (Verdict::Rejected(Rejection::FactRefused), Verdict::Applied(_)) => !request.facts.is_empty(),
+            _ => again == *verdict,
+        };
+        let what = || format!("the request was decided otherwise: {verdict:?} instead of {again:?}");
+        if follows { Ok(()) } else { Err(Unsound { what: what() }) }
     }
 }

@@ -9,7 +9,7 @@ use crate::{AccountId, Amount, Confirmation, Fact, HoldId, Key, Name, Principal,
 pub const LEGS_MAX: usize = 16;
 /// The most facts, and the most events, in one request.
 pub const FACTS_MAX: usize = 16;
-/// The most bytes that facts, events and references of one request may take together.
+/// The most bytes that facts and events of one request may take together.
 pub const EXTRAS_BYTES_MAX: usize = 16 * 1024;
 
 /// One atomic request under one key.
@@ -64,7 +64,7 @@ pub enum Leg {
         account: AccountId,
         /// So much.
         amount: Amount,
-        /// Until then, or until it is settled.
+        /// Until then, or until it is settled. Later than year 294,000 is never.
         expires: Option<Time>,
         /// Who may post or release it.
         settler: Settler,
@@ -89,7 +89,7 @@ pub enum Leg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settler {
-    /// Whoever may hold on that account, as the maker does: a reservation.
+    /// The role that made it: a reservation.
     Holder,
     /// Bankroll alone: a payout, which must not be freed while its transaction may still pay.
     System,

@@ -59,11 +59,14 @@ impl BuyIn {
         self.take_one(unallocated)
     }
 
-    /// Whether a deposit too small by itself completes a buy-in together with what is already unallocated.
+    /// Whether a deposit too small by itself completes a buy-in together with what is already unallocated, which was
+    /// too small as well: more than that waits for a spawn or for the player to ask.
     #[must_use]
     pub fn is_completed_by(&self, deposit: Amount, unallocated: Amount) -> bool {
         let together = unallocated.checked_add(deposit);
-        self.required().is_some_and(|required| deposit < required && together.is_some_and(|sum| sum >= required))
+        self.required().is_some_and(|required| {
+            deposit < required && unallocated < required && together.is_some_and(|sum| sum >= required)
+        })
     }
 
     fn take_one(&self, available: Amount) -> Option<Split> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Settler, Side};
+use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
 use bankroll_store::Reader;
 use clap::Args;
 use serde_json::{Value, json};
@@ -95,12 +95,12 @@ impl Shown {
 
 fn ends(hold: &Hold) -> String {
     let settler = match hold.settler {
-        Settler::Holder => "settled by whoever may set aside here",
-        Settler::System => "a payout: settled by Bankroll alone",
+        Role::System => "a payout: settled by Bankroll alone".into(),
+        role => format!("settled by {} or Bankroll", word(role)),
     };
     match hold.expires {
         Some(at) => format!("{settler}, ends at {at} (microseconds since 1970)"),
-        None => settler.into(),
+        None => settler,
     }
 }
 
@@ -109,15 +109,18 @@ fn roles(set: Roles) -> Vec<Role> {
 }
 
 fn words(set: Roles) -> String {
-    let word = |role: Role| match role {
-        Role::Indexer => "the deposits flow",
-        Role::Admin => "an operator by confirmed override",
-        Role::Developer => "the developer",
-        Role::GameServer => "its game server",
-        Role::User => "the player",
-        Role::Tables => "the poker operator",
-        Role::System => "Bankroll itself",
-    };
     let all: Vec<&str> = roles(set).into_iter().map(word).collect();
     if all.is_empty() { "nobody".into() } else { all.join(", ") }
+}
+
+const fn word(role: Role) -> &'static str {
+    match role {
+        Role::Indexer => "deposits flow",
+        Role::Admin => "operators (confirmed)",
+        Role::Developer => "developer",
+        Role::GameServer => "game server",
+        Role::User => "player",
+        Role::Tables => "poker operator",
+        Role::System => "Bankroll",
+    }
 }

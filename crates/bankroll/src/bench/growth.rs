@@ -1,10 +1,18 @@
 //! Growth: the same load at the end of a long journal as at its start, and the memory it takes.
 
-use std::{path::Path, time::Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde::Serialize;
 
-use super::seats::Seats;
+use super::{
+    ACCOUNTS,
+    load::{self, Keys, Run, Shape},
+    say,
+    seats::Seats,
+};
 
 /// What a long run came to.
 #[derive(Clone, Debug, Serialize)]
@@ -22,34 +30,37 @@ pub(super) struct Growth {
     pub disk_bytes_per_transfer: u64,
 }
 
-/// Ten million transfers with random keys over a million accounts; a million over ten thousand when quick.
-pub(super) fn run(folder: &Path, quick: bool) -> anyhow::Result<Growth> {
-    let (transfers, accounts) = if quick { (1_000_000, 10_000) } else { (10_000_000, 1_000_000) };
-    run_n(folder, transfers, accounts)
-}
-pub fn run_n(folder: &Path, transfers: u64, accounts: usize) -> anyhow::Result<Growth> {
-    let seats = Seats::open(folder, accounts, false)?;
+/// Ten million transfers with random keys between ten thousand of a million accounts, then transfers between all of
+/// them; a million between ten thousand when quick.
+pub(super) fn run(folder: &Path, quick: bool, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
+    let (transfers, accounts) = if quick { (1_000_000, ACCOUNTS) } else { (10_000_000, 1_000_000) };
+    say(&format!("growth: {accounts} accounts are opened and funded"));
+    let mut seats = Seats::open(folder, accounts, false)?;
+    seats.active = ACCOUNTS;
     let tenth = transfers / 10;
-    let rate = |first: u64| -> anyhow::Result<f64> {
+    let mut per_s = Vec::new();
+    for number in 0..10 {
+        say(&format!("growth: {} of {transfers} transfers", number * tenth));
         let start = Instant::now();
-        seats.send(first..first + tenth, true)?;
-        Ok(tenth as f64 / start.elapsed().as_secs_f64())
-    };
-    let tenths: Vec<f64> = (0..10).map(|number| rate(number * tenth)).collect::<anyhow::Result<_>>()?;
-    let (first_per_s, last_per_s) = (tenths[0], tenths[9]);
+        seats.send(number * tenth..(number + 1) * tenth, true)?;
+        per_s.push(tenth as f64 / start.elapsed().as_secs_f64());
+    }
     let disk: u64 = std::fs::read_dir(folder)?.map(|file| Ok(file?.metadata()?.len())).sum::<std::io::Result<u64>>()?;
     let growth = Growth {
         transfers,
         keys: transfers,
         accounts,
-        first_per_s,
-        last_per_s,
-        slower_percent: (1.0 - last_per_s / first_per_s) * 100.0,
+        first_per_s: per_s[0].round(),
+        last_per_s: per_s[9].round(),
+        slower_percent: ((1.0 - per_s[9] / per_s[0]) * 1_000.0).round() / 10.0,
         peak_rss_mib: peak_rss_mib(),
         disk_bytes_per_transfer: disk / transfers,
     };
+    seats.active = accounts;
+    seats.next = transfers.into();
+    let spread = if quick { None } else { Some(load::run(&seats, Shape::FULL, Keys::Random, cell)?) };
     seats.close_and_audit()?;
-    Ok(growth)
+    Ok((growth, spread))
 }
 
 /// From the kernel's own account of this process; 0 where there is none.

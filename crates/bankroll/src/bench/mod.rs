@@ -79,34 +79,11 @@ fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report
         rows.push(Row::new("1000/s".into(), accounts, "ordered", &pace, None, None));
         seats.close_and_audit()?;
     }
-    say("growth");
-    let growth = growth::run(&folder.join("growth"), options.quick)?;
+    let (growth, spread) = growth::run(&folder.join("growth"), options.quick, cell)?;
+    rows.extend(spread.map(|run| Row::new(Shape::FULL.name(), growth.accounts, "random", &run, None, None)));
     Ok(Report { rows, growth })
 }
 
 fn say(what: &str) {
     eprintln!("bench: {what}");
-}
-pub fn grow() {
-    println!("{:?}", growth::run_n(&PathBuf::from("/tmp/bs-grow"), 1_000_000, 1_000_000).unwrap());
-}
-pub fn one(callers: usize, per_call: usize, keys: &str, hot: bool, secs: f64) {
-    let f = PathBuf::from("/tmp/bs-one");
-    let _ = std::fs::remove_dir_all(&f);
-    let seats = Seats::open(&f, ACCOUNTS, hot).unwrap();
-    seats.remember(load::HISTORY).unwrap();
-    let keys = match keys {
-        "ordered" => Keys::Ordered,
-        "random" => Keys::Random,
-        _ => Keys::Replay,
-    };
-    let r = load::run(&seats, Shape { callers, per_call }, keys, Duration::from_secs_f64(secs)).unwrap();
-    let raw = raw::same_rows(
-        &PathBuf::from("/tmp/bs-raw"),
-        if hot { 1 } else { ACCOUNTS },
-        r.mean_batch,
-        Duration::from_secs(1),
-    )
-    .unwrap();
-    println!("{r:?} raw {raw:.0} ratio {:.2}", r.per_s / raw);
 }

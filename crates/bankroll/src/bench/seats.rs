@@ -27,6 +27,8 @@ pub(super) struct Seats {
     pub accounts: Vec<AccountId>,
     /// The number of the next transfer.
     pub next: AtomicU64,
+    /// How many of the seats, from the first, pay and are paid.
+    pub active: usize,
     /// Whether the first seat pays every transfer.
     hot: bool,
     server: Name,
@@ -43,7 +45,7 @@ impl Seats {
             decimals: 18,
             symbol: "ETH".into(),
         })?;
-        let mut seats = Self { ledger, accounts: Vec::new(), next: AtomicU64::new(0), hot, server };
+        let mut seats = Self { ledger, accounts: Vec::new(), next: AtomicU64::new(0), active: count, hot, server };
         let [custody, bank] = [(Kind::Custody, "hot"), (Kind::Funds, "bank")].map(|(kind, owner)| {
             let name = seats.name(kind, asset, owner)?;
             anyhow::Ok(seats.ledger.open_accounts(&Principal::System, vec![name])?[0]?)
@@ -82,7 +84,7 @@ impl Seats {
     /// Transfer number `number`: always the same one, so that it can be sent again.
     pub fn transfer(&self, number: u64, random_key: bool) -> Request {
         let mut random = fastrand::Rng::with_seed(number);
-        let count = self.accounts.len();
+        let count = self.active;
         let from = if self.hot { 0 } else { random.usize(..count) };
         let to = (from + 1 + random.usize(..count - 1)) % count;
         let amount = Amount::new(1 + random.u128(..1_000_000_000_000_000_000));

@@ -13,8 +13,8 @@ use super::room::{Player, Room};
 
 /// Rooms of the server, each with a thread that asks.
 pub const ROOMS: u32 = 4;
-/// Accounts opened in one call.
-const OPEN_AT_ONCE: usize = 4_096;
+/// Accounts opened in one call: fits the smallest queue there can be.
+const OPEN_AT_ONCE: usize = 1_024;
 pub const CHAIN: &str = "eip155:31337";
 /// 0.01 ETH, and what the server takes on top.
 const BUY_IN: BuyIn = BuyIn { amount: Amount::new(10_000_000_000_000_000), developer_bps: 250, world_bps: 100 };

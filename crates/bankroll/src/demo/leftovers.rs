@@ -1,6 +1,6 @@
 //! What a demo that was killed left behind: payouts set aside and not settled, and value in a world that nobody plays in.
 
-use bankroll_ledger::{Account, Amount, Kind, Leg, References, Request, Settler};
+use bankroll_ledger::{Account, Amount, Kind, Leg, References, Request, Role};
 use bankroll_store::{AccountFilter, Ledger, Reader};
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Accounts read, and requests sent, at a time.
-const PAGE: usize = 1_000;
+const PAGE: usize = 1_024;
 
 /// What was found and set right.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +48,7 @@ fn open_payouts(
 ) -> anyhow::Result<Vec<Request>> {
     let mut payouts = Vec::new();
     for account in accounts.iter().filter(|account| !account.held.is_zero()) {
-        for hold in reader.open_holds(account.id)?.into_iter().filter(|hold| hold.settler == Settler::System) {
+        for hold in reader.open_holds(account.id)?.into_iter().filter(|hold| hold.settler == Role::System) {
             found.payouts += 1;
             add(&mut found.paid_out, hold.remaining);
             // A room that no player is in.

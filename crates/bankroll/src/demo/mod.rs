@@ -65,7 +65,7 @@ pub struct DemoArgs {
     /// How long they play; 0 for until Ctrl-C
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     seconds: u64,
-    /// Leave when the play time is over, whatever a later version would go on to serve
+    /// Leave when the play time is over (as it does anyway while there is nothing to stay for)
     #[arg(long)]
     exit: bool,
     /// What chance begins with; the same number gives players who behave the same
@@ -96,11 +96,15 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     let rooms = arena.rooms(&ledger, args.players, args.seed)?;
     let call_max = play::call_max(config.books.queue_max);
     let time = Some(Duration::from_secs(args.seconds)).filter(|time| !time.is_zero());
-    let played = play::run(&ledger, rooms, call_max, time, &interrupt, &mut view)?;
+    let played = play::run(&ledger, rooms, call_max, time, &interrupt, &mut view);
     // The view's reader too: the last to leave tidies the write-ahead log away.
     view.end();
     ledger.close();
+    let played = played?;
 
+    if !json {
+        eprintln!("the arena is closed; computing the books again from the journal");
+    }
     let audited = audit::run(&args.dir, json);
     let report = Report { args, arena: &arena, leftovers, played, audited };
     report.print(json)

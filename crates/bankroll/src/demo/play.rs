@@ -3,13 +3,13 @@
 use std::{
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
-    thread,
+    thread::{self, ScopedJoinHandle},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use bankroll_store::{Answer, Failure, Ledger, Refused};
 
 use super::{asks::Asked, interrupt::Interrupt, room::Room, tally::Tally, view::View};
@@ -30,7 +30,7 @@ pub struct Played {
 
 /// How many asks fit into one call: a call that is larger than the queue could never be taken.
 pub fn call_max(queue_max: usize) -> usize {
-    CALL_MAX.min(queue_max / 4).max(1)
+    CALL_MAX.min(queue_max / 2).max(1)
 }
 
 struct Game<'a> {
@@ -38,7 +38,6 @@ struct Game<'a> {
     call_max: usize,
     tally: Mutex<Tally>,
     over: AtomicBool,
-    playing: AtomicUsize,
 }
 
 /// Plays until the time is over, somebody presses Ctrl-C, or something is wrong.
@@ -50,40 +49,40 @@ pub fn run(
     interrupt: &Interrupt,
     view: &mut View,
 ) -> anyhow::Result<Played> {
-    let playing = AtomicUsize::new(rooms.len());
-    let game = Game { ledger, call_max, tally: Mutex::default(), over: AtomicBool::new(false), playing };
+    let game = Game { ledger, call_max, tally: Mutex::default(), over: AtomicBool::new(false) };
     let begun = Instant::now();
-    thread::scope(|scope| {
+    let ended = thread::scope(|scope| {
         let threads: Vec<_> = rooms.into_iter().map(|room| scope.spawn(|| game.play(room))).collect();
-        while game.playing.load(Ordering::Acquire) > 0 {
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
             thread::sleep(VIEW_PAUSE);
             view.show(&game.tally().clone(), begun.elapsed());
-            if interrupt.is_asked() || time.is_some_and(|time| begun.elapsed() >= time) {
+            // A room that ends by itself is in trouble, and that ends the game for all.
+            let trouble = threads.iter().any(ScopedJoinHandle::is_finished);
+            if trouble || interrupt.is_asked() || time.is_some_and(|time| begun.elapsed() >= time) {
                 game.over.store(true, Ordering::Relaxed);
             }
         }
         threads
             .into_iter()
             .try_for_each(|room| room.join().map_err(|_| anyhow!("a room panicked; its message is above"))?)
-    })?;
+    });
+    ended.map_err(|error| explain(ledger, error))?;
     let interrupted = interrupt.is_asked();
     interrupt.no_longer();
     let tally = game.tally().clone();
     Ok(Played { tally, took: begun.elapsed(), interrupted })
 }
 
-impl Game<'_> {
-    fn play(&self, room: Room) -> anyhow::Result<()> {
-        let played = self.play_and_close(room);
-        if played.is_err() {
-            // One room's trouble ends the game for all.
-            self.over.store(true, Ordering::Relaxed);
-        }
-        self.playing.fetch_sub(1, Ordering::AcqRel);
-        played
-    }
+/// A room knows only that it got no answer; the writer, once it has ended, knows why.
+fn explain(ledger: &Ledger, error: anyhow::Error) -> anyhow::Error {
+    ledger.clone().close();
+    let hint = "the ledger's writer stopped in the middle of the game; start the demo again: it verifies the books";
+    ledger.stopped_by().map_or(error, |cause| anyhow::Error::from(cause).context(hint))
+}
 
-    fn play_and_close(&self, mut room: Room) -> anyhow::Result<()> {
+impl Game<'_> {
+    /// Turn after turn until the game is over; then the arena closes.
+    fn play(&self, mut room: Room) -> anyhow::Result<()> {
         while !self.over.load(Ordering::Relaxed) {
             let asked = room.turn(self.call_max);
             self.call(&mut room, &asked)?;
@@ -121,7 +120,7 @@ impl Game<'_> {
                     thread::sleep(BUSY_PAUSE);
                     continue;
                 }
-                Err(refused) => return Err(self.stopped()).context(refused),
+                Err(refused) => return Err(refused.into()),
             };
             match reply.wait() {
                 Ok(answers) => return Ok(answers),
@@ -132,16 +131,9 @@ impl Game<'_> {
                         "the disk is full: nothing was lost, but nobody can play on; make room and start the demo again"
                     )
                 }
-                Err(failure @ Failure::Unknown) => return Err(self.stopped()).context(failure),
+                Err(failure @ Failure::Unknown) => return Err(failure.into()),
             }
         }
-    }
-
-    fn stopped(&self) -> anyhow::Error {
-        let cause = self.ledger.stopped_by().map_or_else(|| anyhow!("it did not say why"), anyhow::Error::from);
-        cause.context(
-            "the ledger's writer stopped in the middle; start the demo again: it verifies the books and goes on",
-        )
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context;
 use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
 use bankroll_store::StoreError;
 use serde_json::{Value, json};
@@ -28,19 +29,17 @@ struct Total {
 
 impl Report<'_> {
     pub fn print(self, json: bool) -> anyhow::Result<Exit> {
+        let exit = match &self.audited {
+            Ok(_) if self.is_sound() => Exit::Ok,
+            Ok(_) | Err(StoreError::Diverged { .. }) => Exit::Unsound,
+            Err(_) => Exit::Failed,
+        };
         if json {
-            terminal::answer_json(&self.json())?;
+            return terminal::answer_json(&self.json()).map(|()| exit);
         }
-        let exit = if self.is_sound() { Exit::Ok } else { Exit::Unsound };
         match &self.audited {
-            Err(_) if json => Ok(Exit::Unsound),
-            _ if json => Ok(exit),
             Ok(audited) => terminal::answer(&self.told(audited)?).map(|()| exit),
-            Err(_) => Err(self
-                .audited
-                .err()
-                .map_or_else(|| anyhow::anyhow!("no audit"), anyhow::Error::from)
-                .context("the books could not be recomputed")),
+            Err(_) => self.audited.map(|_| exit).context("the books could not be recomputed"),
         }
     }
 
@@ -77,13 +76,20 @@ impl Report<'_> {
             "busy": tally.busy,
             "moves": {
                 "deposits": tally.deposits,
+                "allocations": tally.allocations,
                 "spawns": tally.spawns,
                 "pellets": tally.pellets,
                 "recycled": tally.recycled,
                 "exits": tally.exits,
                 "payouts": tally.payouts,
+                "returns": tally.returns,
             },
             "chain": { "deposited": tally.deposited, "paid_out": tally.paid_out, "holds": self.on_chain() },
+            "leftovers": {
+                "payouts": self.leftovers.payouts,
+                "paid_out": self.leftovers.paid_out,
+                "swept": self.leftovers.swept,
+            },
             "dir": self.args.dir,
         });
         match &self.audited {

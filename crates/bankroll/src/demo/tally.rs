@@ -9,11 +9,14 @@ pub struct Tally {
     /// Requests that were applied; a replay is none.
     pub transfers: u64,
     pub deposits: u64,
+    pub allocations: u64,
     pub spawns: u64,
     pub pellets: u64,
     pub recycled: u64,
     pub exits: u64,
     pub payouts: u64,
+    /// Players whose mass became their money when the arena closed.
+    pub returns: u64,
     /// Requests that were sent again and got the stored answer again.
     pub replayed: u64,
     /// Calls that were refused because the queue was full, and made again.

@@ -90,7 +90,7 @@ impl View {
         }
     }
 
-    /// The live lines go; what is worth keeping is in the report.
+    /// The live lines go: what is worth keeping is in the report.
     pub fn end(self) {
         if let Screen::Live { all, time, lines } = &self.screen {
             lines.iter().chain([time]).for_each(ProgressBar::finish_and_clear);
@@ -122,7 +122,8 @@ impl View {
     }
 
     fn transfers(&self, tally: &Tally) -> String {
-        format!("{} on disk, {} a second", thousands(tally.transfers), thousands(self.rate))
+        let [transfers, rate, replayed] = [tally.transfers, self.rate, tally.replayed].map(thousands);
+        format!("{transfers} on disk, {rate} a second, {replayed} replayed")
     }
 
     fn owned(&self) -> String {
@@ -157,8 +158,7 @@ impl View {
 fn refused(tally: &Tally) -> String {
     let codes: Vec<String> =
         tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
-    let codes = if codes.is_empty() { "nothing yet".into() } else { codes.join("  ") };
-    format!("{codes}  (replayed {})", thousands(tally.replayed))
+    if codes.is_empty() { "nothing yet".into() } else { codes.join("  ") }
 }
 
 fn live(seconds: u64) -> Screen {

@@ -1,6 +1,6 @@
 //! Amounts: what is one, what is none, and arithmetic that never rounds by surprise.
 
-use crate::{Amount, AmountError, Leg};
+use crate::{Amount, AmountError, Leg, Total};
 
 const MAX: &str = "340282366920938463463374607431768211455";
 
@@ -61,6 +61,37 @@ fn sums_and_differences_end_where_128_bits_end() {
     assert_eq!(Amount::MAX.checked_add(one), None);
     assert_eq!(two.checked_sub(two), Some(Amount::ZERO));
     assert_eq!(one.checked_sub(two), None);
+}
+
+#[test]
+fn a_total_goes_on_where_amounts_end() {
+    let total = |amounts: &[Amount]| {
+        let mut total = Total::default();
+        amounts.iter().for_each(|amount| total.add(*amount));
+        total
+    };
+    let show = |amounts: &[Amount]| (total(amounts).to_string(), total(amounts).amount());
+    let (one, max) = (Amount::new(1), Amount::MAX);
+    assert_eq!(show(&[]), ("0".to_owned(), Some(Amount::ZERO)));
+    assert_eq!(show(&[one, Amount::new(69)]), ("70".to_owned(), Some(Amount::new(70))));
+    assert_eq!(show(&[max]), (MAX.to_owned(), Some(max)));
+    assert_eq!(show(&[max, one]), ("1 * 2^128 + 0".to_owned(), None));
+    assert_eq!(show(&[max, one, one]), ("1 * 2^128 + 1".to_owned(), None));
+    assert_eq!(show(&[max, max]), ("1 * 2^128 + 340282366920938463463374607431768211454".to_owned(), None));
+    assert_eq!(show(&[max; 4]), ("3 * 2^128 + 340282366920938463463374607431768211452".to_owned(), None));
+}
+
+/// Two sides of the books are equal or not, whatever the order in which their accounts were added.
+#[test]
+fn totals_compare_as_the_sums_do() {
+    let total = |amounts: [u128; 3]| {
+        let mut total = Total::default();
+        amounts.iter().for_each(|units| total.add(Amount::new(*units)));
+        total
+    };
+    assert_eq!(total([u128::MAX, 5, 7]), total([7, u128::MAX, 5]));
+    assert_ne!(total([u128::MAX, 1, 0]), total([0, 0, 0]), "2^128 is not nothing");
+    assert!(total([u128::MAX, 1, 0]) > total([u128::MAX, 0, 0]));
 }
 
 #[test]

@@ -58,6 +58,26 @@ fn equal_texts_in_other_namespaces_and_scopes_are_other_keys() {
     );
 }
 
+/// A game that names its key after a player takes nothing from him: they are two keys.
+#[test]
+fn nobody_can_occupy_a_key_of_a_players() {
+    check(
+        "deposit d1 100 -> alice
+         alice/k1 game_server: move alice -> world 1         applied
+         k1 user(alice): hold alice 1                        applied h1
+         alice/k2@player game_server: move alice -> world 1  key_not_allowed
+         alice/k2@player developer: hold developer 1         key_not_allowed
+         alice/k2@player admin(ann+ben): hold alice 1        key_not_allowed
+         alice/k2@player indexer: move vault -> alice 1      key_not_allowed
+         alice/k2@player tables: move alice -> world 1       key_not_allowed
+         alice/k2@player system: hold alice 1                key_not_allowed
+         k2@client user(alice): hold alice 1                 key_not_allowed
+         k2@system user(alice): hold alice 1                 key_not_allowed
+         k2 user(alice): hold alice 1                        applied h2",
+        "vault 100, world 1, alice 99 held 2",
+    );
+}
+
 /// Which namespaces each principal may write keys in: its own server's, another server's, and the house's scope.
 #[test]
 fn nobody_can_occupy_a_key_of_the_systems() {
@@ -68,6 +88,7 @@ fn nobody_can_occupy_a_key_of_the_systems() {
         (Namespace::Tables, "tables"),
         (Namespace::Hot, "hot"),
         (Namespace::System, "system"),
+        (Namespace::Player, "player"),
     ];
     let line = |who: &str, text: &str| {
         let (principal, _) = principal(who);
@@ -80,11 +101,13 @@ fn nobody_can_occupy_a_key_of_the_systems() {
     };
     assert_eq!(line("game_server", "k1"), "client |  | ");
     assert_eq!(line("developer", "k1"), "client |  | ");
-    assert_eq!(line("user(alice)", "alice/k1"), "client | client | ");
+    assert_eq!(line("user(alice)", "alice/k1"), "player | player | ");
     assert_eq!(line("user(alice)", "k1"), " |  | ");
     assert_eq!(line("user(alice)", "bob/k1"), " |  | ");
     assert_eq!(line("user(alice)", "alice2/k1"), " |  | ");
     assert_eq!(line("user(alice)", "alice"), " |  | ");
+    assert_eq!(line("game_server", "alice/k1"), "client |  | ");
+    assert_eq!(line("game_server(alice)", "alice/k1"), " |  | ");
     assert_eq!(line("admin(ann+ben)", "k1"), "client | client | client");
     assert_eq!(line("indexer", "k1"), "deposits | deposits | deposits");
     assert_eq!(line("tables", "k1"), "tables | tables | tables");
@@ -117,13 +140,15 @@ fn key(namespace: Namespace, scope: &str, text: &str) -> Key {
 }
 
 /// What every store has on disk. Each is the head of SHA-256 over namespace, scope and text:
-/// `printf '\0\1arena\0k1' | sha256sum`, `printf '\1\0k1' | sha256sum`.
+/// `printf '\0\1arena\0k1' | sha256sum`, `printf '\1\0k1' | sha256sum`, `printf '\6\1arena\0alice/k1' | sha256sum`.
 #[test]
 fn fingerprints_never_change() {
     let arena = key(Namespace::Client, "arena", "k1").fingerprint();
     assert_eq!(format!("{:032x}", arena.0), "7d5ac846f24e0f9e5623db1e3e72c2e6");
     let house = key(Namespace::Deposits, "@house", "k1").fingerprint();
     assert_eq!(format!("{:032x}", house.0), "0cb3374a9725b62d26dd57b9ee69499a");
+    let alice = key(Namespace::Player, "arena", "alice/k1").fingerprint();
+    assert_eq!(format!("{:032x}", alice.0), "FINGERPRINT");
 }
 
 #[test]
@@ -140,6 +165,7 @@ fn fingerprints_differ_wherever_keys_do() {
         key(Namespace::Tables, "arena", "k1"),
         key(Namespace::Hot, "arena", "k1"),
         key(Namespace::System, "arena", "k1"),
+        key(Namespace::Player, "arena", "k1"),
     ];
     let mut prints = keys.each_ref().map(|key| key.fingerprint());
     prints.sort();

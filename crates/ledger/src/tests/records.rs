@@ -3,7 +3,7 @@
 use crate::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, BlockRef, Confirmation, Effects, Event, Fact, Guard, Hold,
     HoldChange, HoldId, HoldState, Key, Kind, Leg, Name, Namespace, Otherwise, Policy, Posting, Principal, Record,
-    RecordError, References, Rejection, Request, RowKey, Scope, Seq, Settler, Time, Unit, Value, Verdict,
+    RecordError, References, Rejection, Request, Role, RowKey, Scope, Seq, Settler, Time, Unit, Value, Verdict,
 };
 
 fn name(text: &str) -> Name {
@@ -27,7 +27,7 @@ fn account_opened() -> Record {
 
 fn hold(state: HoldState, remaining: u128) -> Hold {
     let (id, account, expires) = (HoldId::of(Seq(9), 1), AccountId(7), Some(Time(500)));
-    Hold { id, account, remaining: Amount::new(remaining), expires, settler: Settler::System, state }
+    Hold { id, account, remaining: Amount::new(remaining), expires, settler: Role::System, state }
 }
 
 fn hold_expired() -> Record {
@@ -97,8 +97,8 @@ fn all() -> [Record; 5] {
 fn the_bytes_of_small_records() {
     assert_eq!(hex(&asset_listed().encode()), "010002086569703135353a310106307864616331060455534454");
     assert_eq!(hex(&account_opened().encode()), "01010701056172656e6100010105616c6963656b5a6a03056172656e61");
-    assert_eq!(hex(&rejected().encode()), "01020001056172656e61026b3100000104000000000000000115");
-    assert_eq!(hex(&hold_expired().encode()), "01039101070001f403010203");
+    assert_eq!(hex(&rejected().encode()), "01020001056172656e61026b3100000104000000000000000112696e73756666696369656e745f66756e6473");
+    assert_eq!(hex(&hold_expired().encode()), "01039101070001f403060203");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn the_bytes_of_a_request_with_one_of_everything() {
         "0103652e6b0172027b7d",                           // one event
         "00",                                             // applied
         "0107ac02ffffffffffffffffffffffffffffffffffff0300ffffffffffffffffffffffffffffffffffff03", // one posting
-        "019101073c01f40301003c",                         // one hold
+        "019101073c01f40306003c",                         // one hold, to be settled by the system
         "0104",                                           // reverses 4
     ];
     assert_eq!(hex(&applied().encode()), parts.concat());

@@ -249,6 +249,9 @@ fn assert_sound(books: &Books) {
         };
         assert_eq!(side(Side::Debit), side(Side::Credit), "debits equal credits in asset {asset}");
     }
+    for (asset, (debit, credit)) in books.totals() {
+        assert_eq!(debit, credit, "the books see it themselves in asset {asset}");
+    }
     for account in books.accounts() {
         assert!(account.held <= account.balance, "{} holds more than it has", account.name);
         let open = |hold: &&Hold| hold.account == account.id && hold.state == HoldState::Open;

@@ -91,6 +91,8 @@ pub(crate) struct KeyIndex {
     recent_max: usize,
     /// The first journal place whose key is in `recent`.
     recent_first: Seq,
+    /// The last journal place whose key is in the index.
+    absorbed: Seq,
     frozen: VecDeque<Frozen>,
     /// In the order of the journal.
     runs: Vec<Run>,
@@ -98,12 +100,13 @@ pub(crate) struct KeyIndex {
     next_run: u64,
     next_chunk: u64,
     dropped: Vec<Range<u64>>,
+    pending: Upkeep,
 }
 
-/// What a commit takes along, and what becomes true once it is durable.
+/// What the next commit takes along, and what becomes true once it is durable.
 #[derive(Debug, Default)]
-pub(crate) struct Upkeep {
-    pub writes: RunWrites,
+struct Upkeep {
+    writes: RunWrites,
     finished: Option<Run>,
 }
 
@@ -124,23 +127,21 @@ impl KeyIndex {
         let mut index = Self::empty(recent_max);
         index.next_run = runs.iter().map(|run| run.meta.id + 1).max().unwrap_or(1);
         index.next_chunk = live.iter().map(|range| range.end).max().unwrap_or(1);
-        (index.runs, index.recent_first) = (runs, next);
-        index.absorb_tail(engine, last)?;
+        index.runs = runs;
+        index.recent_first = next;
+        index.absorbed = Seq(next.0 - 1);
+        while index.absorb_page(engine, last)? {}
         Ok(index)
     }
 
     /// Builds the index anew from the journal alone, and stores it.
     pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
         let removed: Vec<u64> = engine.runs()?.iter().map(|(meta, _)| meta.id).collect();
-        let writes = RunWrites { removed, ..RunWrites::default() };
-        crate::recovery::commit_runs(engine, &writes)?;
+        crate::recovery::commit_runs(engine, &RunWrites { removed, ..RunWrites::default() })?;
         engine.sweep_chunks(&[])?;
         let mut index = Self::empty(recent_max);
-        index.absorb_tail(engine, last)?;
-        while let Some(upkeep) = index.upkeep_to_the_end(engine)? {
-            let Upkeep { writes, finished } = upkeep;
-            crate::recovery::commit_runs(engine, &writes)?;
-            index.committed(finished);
+        while index.absorb_page(engine, last)? {
+            index.settle(engine)?;
         }
         Ok(index)
     }
@@ -150,12 +151,14 @@ impl KeyIndex {
             recent: Recent::new(KeyHasher::new()),
             recent_max,
             recent_first: Seq(1),
+            absorbed: Seq(0),
             frozen: VecDeque::new(),
             runs: Vec::new(),
             job: None,
             next_run: 1,
             next_chunk: 1,
             dropped: Vec::new(),
+            pending: Upkeep::default(),
         }
     }
 
@@ -164,23 +167,23 @@ impl KeyIndex {
         *self.recent.places.hasher()
     }
 
-    fn absorb_tail(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<(), StoreError> {
-        let mut from = self.recent_first;
-        while from <= last {
-            let records = engine.records_from(from, 10_000)?;
-            for (seq, bytes) in &records {
-                let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
-                if let Record::Decided { request, .. } = record {
-                    self.recent.insert((request.key.fingerprint().0, seq.0));
-                }
-            }
-            let Some((read, _)) = records.last() else {
-                return Err(StoreError::diverged(from, "the journal has a gap"));
-            };
-            from = read.next();
-            self.freeze_if_full(*read);
+    /// Takes in the keys of the next records; `false` if there are none.
+    fn absorb_page(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<bool, StoreError> {
+        let from = self.absorbed.next();
+        if from > last {
+            return Ok(false);
         }
-        Ok(())
+        let records = engine.records_from(from, 10_000)?;
+        for (seq, bytes) in &records {
+            let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
+            if let Record::Decided { request, .. } = record {
+                self.recent.insert((request.key.fingerprint().0, seq.0));
+            }
+        }
+        let (read, _) = records.last().ok_or_else(|| StoreError::diverged(from, "the journal has a gap"))?;
+        self.absorbed = *read;
+        self.freeze_if_full();
+        Ok(true)
     }
 
     /// The places at which each key may have been decided, with the key's position in the question.
@@ -209,15 +212,16 @@ impl KeyIndex {
         for (key, seq) in keys {
             self.recent.insert((key.0, seq.0));
         }
-        self.freeze_if_full(last);
+        self.absorbed = last;
+        self.freeze_if_full();
     }
 
-    fn freeze_if_full(&mut self, last: Seq) {
+    fn freeze_if_full(&mut self) {
         if self.recent.places.len() >= self.recent_max {
             let next = Recent::new(self.hasher());
             let keys = Arc::new(std::mem::replace(&mut self.recent, next));
-            self.frozen.push_back(Frozen { keys, first: self.recent_first, last });
-            self.recent_first = last.next();
+            self.frozen.push_back(Frozen { keys, first: self.recent_first, last: self.absorbed });
+            self.recent_first = self.absorbed.next();
         }
     }
 
@@ -226,41 +230,53 @@ impl KeyIndex {
         self.job.is_some() || !self.frozen.is_empty() || !self.dropped.is_empty() || self.mergeable().is_some()
     }
 
-    /// What the next commit takes along: never waits for the threads that sort and merge.
-    pub fn upkeep(&mut self, engine: &mut dyn Engine) -> Result<Upkeep, StoreError> {
+    /// Makes the next slice ready, unless one is; never waits for the threads that sort and merge.
+    pub fn prepare_upkeep(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        if !self.pending.writes.is_empty() {
+            return Ok(());
+        }
         self.start_job(engine)?;
         let most = SLICE_CHUNKS * (1 + self.frozen.len());
-        let mut upkeep = Upkeep::default();
         if let Some(dropped) = self.dropped.pop() {
             let end = dropped.end.min(dropped.start + most as u64);
-            upkeep.writes.dropped_chunks.push(dropped.start..end);
+            self.pending.writes.dropped_chunks.push(dropped.start..end);
             if end < dropped.end {
                 self.dropped.push(end..dropped.end);
             }
         }
         if let Some(job) = &mut self.job {
-            upkeep.writes.chunks = job.take(most, &mut self.next_chunk)?;
+            self.pending.writes.chunks = job.take(most, &mut self.next_chunk)?;
             if let Some(run) = job.finished() {
-                upkeep.writes.added = Some((run.meta.clone(), run.summary()));
-                upkeep.writes.removed.clone_from(&job.replaces);
-                upkeep.finished = Some(run);
+                self.pending.writes.added = Some((run.meta.clone(), run.summary()));
+                self.pending.writes.removed.clone_from(&job.replaces);
+                self.pending.finished = Some(run);
             }
         }
-        Ok(upkeep)
+        Ok(())
     }
 
-    /// As [`KeyIndex::upkeep`], waiting for the threads; `None` when all is done.
-    fn upkeep_to_the_end(&mut self, engine: &mut dyn Engine) -> Result<Option<Upkeep>, StoreError> {
-        self.start_job(engine)?;
-        if let Some(job) = &mut self.job {
-            job.wait();
+    /// What the next commit takes along.
+    pub fn pending(&self) -> &RunWrites {
+        &self.pending.writes
+    }
+
+    /// Stores all that waits, waiting for the threads: for when nobody is being served.
+    fn settle(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        while self.has_upkeep() {
+            self.start_job(engine)?;
+            if let Some(job) = &mut self.job {
+                job.wait();
+            }
+            self.prepare_upkeep(engine)?;
+            crate::recovery::commit_runs(engine, &self.pending.writes)?;
+            self.committed();
         }
-        if self.has_upkeep() { self.upkeep(engine).map(Some) } else { Ok(None) }
+        Ok(())
     }
 
-    /// What [`Upkeep`] promised is durable.
-    pub fn committed(&mut self, finished: Option<Run>) {
-        let Some(run) = finished else { return };
+    /// What was pending is durable.
+    pub fn committed(&mut self) {
+        let Some(run) = std::mem::take(&mut self.pending).finished else { return };
         let job = self.job.take().expect("a run is finished by a job");
         if job.replaces.is_empty() {
             self.frozen.pop_front();
@@ -273,9 +289,9 @@ impl KeyIndex {
         self.runs.sort_by_key(|run| run.meta.first);
     }
 
-    /// The commit that took this upkeep along was rolled back: the job is given up and begun anew by the next one.
-    pub fn rolled_back(&mut self, upkeep: Upkeep) {
-        self.dropped.extend(upkeep.writes.dropped_chunks);
+    /// The commit that took it along was rolled back: the job is given up and begun anew by the next one.
+    pub fn rolled_back(&mut self) {
+        self.dropped.extend(std::mem::take(&mut self.pending).writes.dropped_chunks);
         if let Some(job) = self.job.take() {
             self.dropped.push(job.first_chunk()..self.next_chunk);
         }
@@ -305,11 +321,5 @@ impl KeyIndex {
             window.iter().all(|run| run.meta.level == window[0].meta.level).then_some(start..start + FAN_IN)
         };
         (0..self.runs.len()).find_map(same_level)
-    }
-}
-
-impl Upkeep {
-    pub fn into_finished(self) -> Option<Run> {
-        self.finished
     }
 }

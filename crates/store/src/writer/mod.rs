@@ -29,7 +29,7 @@ use bankroll_ledger::{AccountId, Asset, AssetId, Books, Time};
 use crate::{
     Clock, Failure, StoreError,
     engine::{CommitError, Engine, Head},
-    keys::{KeyIndex, Upkeep},
+    keys::KeyIndex,
 };
 use draft::Draft;
 pub use queue::{Answer, Reply};
@@ -115,22 +115,22 @@ impl Writer {
 
     /// Decides, commits and answers one batch.
     fn work(&mut self, jobs: &mut Vec<Job>) -> Result<(), StoreError> {
-        let upkeep = self.look_after_keys(|keys, engine| keys.upkeep(engine))?;
         let mut refused = Vec::new();
         loop {
             match self.engine.begin() {
-                Err(StoreError::Locked) => return self.give_up_batch(jobs, upkeep, &Failure::Locked),
+                Err(StoreError::Locked) => return self.give_up_batch(jobs, &Failure::Locked),
                 begun => begun?,
             }
             let mut draft = Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher());
             draft.fill(self, jobs)?;
-            let committed = match draft.commit(jobs, &upkeep.writes) {
+            self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))?;
+            let committed = match draft.commit(jobs, self.keys.pending()) {
                 Some(commit) => self.engine.commit(&commit),
                 None => self.engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal),
             };
             match committed {
                 Ok(rows) => {
-                    self.publish(draft, upkeep, jobs, rows);
+                    self.publish(draft, jobs, rows);
                     return self.engine.after_commit();
                 }
                 Err(CommitError::FactRefused(place)) => {
@@ -141,15 +141,15 @@ impl Writer {
                 Err(CommitError::NothingHappened(error)) => {
                     let failure =
                         if matches!(error, StoreError::Full) { Failure::StorageFull } else { Failure::Locked };
-                    return self.give_up_batch(jobs, upkeep, &failure);
+                    return self.give_up_batch(jobs, &failure);
                 }
                 Err(CommitError::Fatal(error)) => return Err(error),
             }
         }
     }
 
-    fn publish(&mut self, draft: Draft, upkeep: Upkeep, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
-        self.keys.committed(upkeep.into_finished());
+    fn publish(&mut self, draft: Draft, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
+        self.keys.committed();
         draft.publish(self, jobs, rows);
         if self.books.account_count() > self.accounts_max {
             self.books.forget_all();
@@ -159,14 +159,14 @@ impl Writer {
     }
 
     /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
-    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, upkeep: Upkeep, failure: &Failure) -> Result<(), StoreError> {
+    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, failure: &Failure) -> Result<(), StoreError> {
         jobs.drain(..).for_each(|job| job.fail(failure));
         self.books.forget_all();
         self.next_expiry = self.engine.next_expiry()?;
         if self.engine.head()? != self.head {
             return Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"));
         }
-        self.keys.rolled_back(upkeep);
+        self.keys.rolled_back();
         Ok(())
     }
 

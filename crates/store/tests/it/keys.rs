@@ -98,3 +98,27 @@ fn runs_cover_the_journal_and_are_merged() {
     assert_eq!(runs[0].1, 1);
     assert!(runs.windows(2).all(|pair| pair[0].2 + 1 == pair[1].1), "no gap: {runs:?}");
 }
+
+#[test]
+fn chunks_that_rotted_are_noticed_when_read_and_the_index_is_rebuilt_under_way() {
+    let mut world = world_of_runs();
+    let requests = spends(&world, 2_000);
+    let first = send(&world, &requests);
+    world.ledger.take().unwrap().close();
+    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+    let rotted = database.execute("UPDATE key_chunks SET data = zeroblob(length(data)) WHERE id % 3 = 0", []).unwrap();
+    assert!(rotted > 0);
+    drop(database);
+    world.ledger = Some(bankroll_store::Ledger::open(world.options.clone()).unwrap());
+    let fresh = spends(&world, 2_000);
+    for ((old, first), new) in requests.chunks(50).zip(first.chunks(50)).zip(fresh.chunks(50)) {
+        let mixed = old.iter().chain(new).cloned().collect();
+        let answers = world.ledger().submit(mixed).unwrap().wait().unwrap();
+        for (first, again) in first.iter().zip(&answers) {
+            assert!(again.replayed);
+            assert_eq!((first.seq, &first.verdict), (again.seq, &again.verdict));
+        }
+        assert!(answers[50..].iter().all(|answer| !answer.replayed && answer.effects().is_ok()));
+    }
+    world.audit();
+}

@@ -14,8 +14,8 @@ fn a_deposit_can_be_spent_once() {
     assert_eq!(world.standing(arena), (60, 0));
     let report = world.audit();
     assert_eq!(
-        report.totals.into_values().map(|(debit, credit)| (debit.units(), credit.units())).collect::<Vec<_>>(),
-        [(100, 100)]
+        report.totals.into_values().map(|(debit, credit)| (debit.to_string(), credit.to_string())).collect::<Vec<_>>(),
+        [("100".to_owned(), "100".to_owned())]
     );
 }
 

@@ -11,5 +11,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod crash;
 mod random_streams;
 mod run;

@@ -39,17 +39,12 @@ impl Report<'_> {
             paint.strong(&format!("{rate} a second"))
         )?;
         writeln!(text, "each synced to disk before it was answered")?;
-        let moves = [
-            ("deposits", tally.deposits),
-            ("spawns", tally.spawns),
-            ("pellets", tally.pellets),
-            ("recycled", tally.recycled),
-            ("exits", tally.exits),
-            ("payouts", tally.payouts),
-        ];
-        let moves: Vec<String> =
-            moves.into_iter().map(|(name, count)| format!("{name} {}", thousands(count))).collect();
-        writeln!(text, "  moves     {}", moves.join(", "))?;
+        let [deposits, spawns, pellets] = [tally.deposits, tally.spawns, tally.pellets].map(thousands);
+        let [recycled, exits, payouts] = [tally.recycled, tally.exits, tally.payouts].map(thousands);
+        let returns = thousands(tally.returns);
+        writeln!(text, "  came      {deposits} deposits, {spawns} spawns")?;
+        writeln!(text, "  played    {pellets} pellets, {recycled} times mass recycled")?;
+        writeln!(text, "  left      {exits} exits, {payouts} payouts, {returns} sent home when the arena closed")?;
         let refused: Vec<String> =
             tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
         writeln!(text, "  refused   {}", if refused.is_empty() { "nothing".into() } else { refused.join(", ") })?;
@@ -110,7 +105,7 @@ impl Report<'_> {
         writeln!(text, "  {me} accounts show {developer} --dir {dir}")?;
         writeln!(text, "  {me} doctor --dir {dir} --full")?;
         writeln!(text, "  {me} bench ledger --quick")?;
-        writeln!(text, "  {me} demo --dir {dir}    plays on in the same books; kill -9 it, and start it again")?;
+        writeln!(text, "  {me} demo --dir {dir}    plays on; kill -9 it, and start it again")?;
         let size = self.args.dir.join(BOOKS_FILE).metadata().map_or(0, |file| file.len());
         writeln!(text, "the books in {dir} take {} MB; nothing else needs them", thousands(size / 1_000_000))
     }

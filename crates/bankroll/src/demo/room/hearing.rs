@@ -49,6 +49,7 @@ impl Room {
                 self.players[player].place = Place::AtTheDoor;
             }
             Ask::Allocate { player, split } => {
+                tally.allocations += 1;
                 self.players[player].saved = split.unallocated;
                 self.players[player].place = Place::AtTheDoor;
             }
@@ -86,7 +87,10 @@ impl Room {
                 add(&mut tally.paid_out, amount);
                 self.players[player].place = Place::Outside;
             }
-            Ask::Home { player, .. } => self.players[player].place = Place::Outside,
+            Ask::Home { player, .. } => {
+                tally.returns += 1;
+                self.players[player].place = Place::Outside;
+            }
             Ask::Theft { .. } => {}
         }
     }

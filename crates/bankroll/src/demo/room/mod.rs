@@ -47,6 +47,7 @@ pub struct Room {
     /// How many have ever come: the door lets a few in each turn.
     admitted: usize,
     cursor: usize,
+    turns: u64,
     /// Pellets lying about, and what is left of the eaten: in the world, and nobody's.
     loose: Amount,
     ashes: Amount,
@@ -64,6 +65,7 @@ impl Room {
             players,
             admitted: 0,
             cursor: 0,
+            turns: 0,
             loose: Amount::ZERO,
             ashes: Amount::ZERO,
             chance,
@@ -90,7 +92,8 @@ impl Room {
             self.cursor = (self.cursor + 1) % self.admitted;
             self.act(self.cursor, &mut asked);
         }
-        if self.admitted > 1 && self.chance.u32(..64) == 0 {
+        self.turns += 1;
+        if self.admitted > 1 && self.turns % 64 == 2 {
             self.ask(Ask::Theft { from: 0, to: 1 }, &mut asked);
         }
         self.last.clone_from(&asked);

@@ -97,6 +97,7 @@ pub fn key_of(principal: &Principal, text: &str) -> Key {
         Principal::Indexer => Namespace::Deposits,
         Principal::Tables => Namespace::Tables,
         Principal::System => Namespace::System,
+        Principal::User(_) => Namespace::Player,
         _ => Namespace::Client,
     };
     let server = match principal {

@@ -1,8 +1,8 @@
 //! Reading back what the writer needs.
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, GENESIS, Hold, HoldId, HoldState, Policy, Roles,
-    Seq, Settler, Time, Unit, merkle::Hash,
+    Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, GENESIS, Hold, HoldId, HoldState, Policy, Role,
+    Roles, Seq, Time, Unit, merkle::Hash,
 };
 use rusqlite::{Connection, OptionalExtension, Row, types::FromSql};
 
@@ -134,7 +134,7 @@ fn read_hold(row: &Row<'_>) -> rusqlite::Result<Hold> {
         account: AccountId(number_at(row, 1)?),
         remaining: Amount::from_sortable(row.get(2)?),
         expires: optional_number(row, 3)?.map(Time),
-        settler: if settler == Settler::System as u8 { Settler::System } else { Settler::Holder },
+        settler: Role::ALL.into_iter().find(|role| *role as u8 == settler).unwrap_or(Role::System),
         state: match state {
             0 => HoldState::Open,
             1 => HoldState::Settled,

@@ -1,0 +1,97 @@
+//! `bankroll config`: file, under environment, under flags; and what is not understood is said.
+
+use std::fs;
+
+use crate::program::{folder, run, run_with};
+
+/// A folder with this `bankroll.toml` must be refused with these words.
+fn check_refused(toml: &str, says: &[&str]) {
+    let folder = folder();
+    fs::write(folder.path().join("bankroll.toml"), toml).unwrap();
+    run(folder.path(), &["config", "check"]).fails(2, says);
+}
+
+#[test]
+fn unknown_keys_are_errors_with_a_suggestion_and_the_file() {
+    check_refused(
+        "[books]\ndurabilty = \"full\"\n",
+        &["./bankroll.toml: there is no key `books.durabilty`; did you mean `books.durability`?"],
+    );
+    check_refused("[boks]\nfolder = \".\"\n", &["no key `boks.folder`; did you mean `books.folder`?"]);
+    check_refused("[nothing_like_it]\n", &["there is no key `nothing_like_it`\n"]);
+    check_refused("a = 1\nb = 2\n", &["no key `a`", "no key `b`"]);
+}
+
+#[test]
+fn values_that_cannot_be_used_are_named() {
+    check_refused("[books]\ndurability = \"ful\"\n", &["books.durability", "did you mean `full`?"]);
+    check_refused("[books]\nqueue_max = \"many\"\n", &["./bankroll.toml: books.queue_max: invalid type"]);
+    check_refused("[books]\nqueue_max = 1\n", &["books.queue_max: 1 is not from 1024 to 1048576"]);
+    check_refused("[books]\nqueue_max = -1\n", &["books.queue_max"]);
+    check_refused("books = 3\n", &["./bankroll.toml: books: invalid type"]);
+    check_refused("[books\n", &["./bankroll.toml: TOML parse error at line 1"]);
+}
+
+#[test]
+fn an_unknown_variable_is_an_error_too() {
+    let env = [("BANKROLL__BOOKS__FOLDR", "x")];
+    run_with(folder().path(), &env, &["config", "check"])
+        .fails(2, &["BANKROLL__BOOKS__FOLDR: there is no key `books.foldr`; did you mean `books.folder`?"]);
+}
+
+#[test]
+fn flags_stand_above_the_environment_above_the_file() {
+    let folder = folder();
+    let toml = "[books]\nqueue_max = 2000\naccounts_in_memory_max = 2000\nkeys_in_memory_max = 2000\n";
+    fs::write(folder.path().join("bankroll.toml"), toml).unwrap();
+    let env = [("BANKROLL__BOOKS__QUEUE_MAX", "3000"), ("BANKROLL__BOOKS__KEYS_IN_MEMORY_MAX", "3000")];
+    let args = ["config", "show", "--origin", "--json", "--set", "books.queue_max=4000"];
+    let shown = run_with(folder.path(), &env, &args).json();
+    let check = |key: &str, value: serde_json::Value, origin: &str| {
+        assert_eq!((&shown[key]["value"], &shown[key]["origin"]), (&value, &origin.into()), "{key}");
+    };
+    check("books.queue_max", 4_000.into(), "--set books.queue_max");
+    check("books.keys_in_memory_max", 3_000.into(), "BANKROLL__BOOKS__KEYS_IN_MEMORY_MAX");
+    check("books.accounts_in_memory_max", 2_000.into(), "./bankroll.toml");
+    check("books.durability", "full".into(), "default");
+}
+
+#[test]
+fn what_show_prints_can_be_read_back() {
+    let folder = folder();
+    let shown = run(folder.path(), &["config", "show", "--set", "books.queue_max=5000"]).ok();
+    fs::write(folder.path().join("bankroll.toml"), &shown).unwrap();
+    assert_eq!(run(folder.path(), &["config", "show"]).ok(), shown);
+    assert_eq!(run(folder.path(), &["config", "show", "--json"]).json()["books"]["queue_max"], 5_000);
+}
+
+#[test]
+fn a_named_file_must_be_there_and_carries_its_folder() {
+    let folder = folder();
+    run(folder.path(), &["config", "check", "--config", "nope.toml"]).fails(3, &["no configuration file nope.toml"]);
+    run(folder.path(), &["init", "--dir", "casino"]).ok();
+    run(folder.path(), &["doctor", "--config", "casino/bankroll.toml"]).ok();
+    assert_eq!(
+        run(folder.path(), &["config", "check", "--config", "casino/bankroll.toml", "--json"]).json()["ok"],
+        true
+    );
+}
+
+#[test]
+fn books_may_lie_in_another_folder() {
+    let folder = folder();
+    run(folder.path(), &["init", "--dir", "data"]).ok();
+    fs::write(folder.path().join("bankroll.toml"), "[books]\nfolder = \"data\"\n").unwrap();
+    assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no account\n");
+}
+
+#[test]
+fn durability_that_loses_money_is_said_loudly() {
+    let env = [("BANKROLL__BOOKS__DURABILITY", "may_lose_recent_commits")];
+    let checked = run_with(folder().path(), &env, &["config", "check"]);
+    assert!(checked.stderr.contains("WARNING"), "{}", checked.stderr);
+    let args = ["demo", "--exit", "--json", "--players", "2", "--seconds", "1"];
+    let played = run_with(folder().path(), &env, &args);
+    assert!(played.stderr.contains("WARNING"), "{}", played.stderr);
+    assert_eq!(played.json()["audit"]["ok"], true);
+}

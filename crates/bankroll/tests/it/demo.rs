@@ -1,0 +1,183 @@
+//! `bankroll demo`: what it reports is what is in the books.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use bankroll_store::{Ledger, Options};
+use serde_json::Value;
+
+use crate::program::{command, demo_folder, folder, run, run_with};
+
+fn sum(counts: &Value) -> u64 {
+    counts.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
+}
+
+/// The totals of one side, in base units.
+fn side(report: &Value, side: &str) -> u128 {
+    let totals = report["totals"].as_array().unwrap().iter();
+    totals
+        .filter(|total| total["side"] == side)
+        .map(|total| total["balance"].as_str().unwrap().parse::<u128>().unwrap())
+        .sum()
+}
+
+fn total<'a>(report: &'a Value, kind: &str) -> &'a Value {
+    report["totals"].as_array().unwrap().iter().find(|total| total["kind"] == kind).unwrap()
+}
+
+#[test]
+fn a_short_game_leaves_sound_books() {
+    let (_folder, report) = demo_folder();
+    assert_eq!(report["audit"]["ok"], true, "{report}");
+    let transfers = report["transfers"].as_u64().unwrap();
+    assert!(transfers > 0 && report["transfers_per_s"].as_u64().unwrap() > 0, "{report}");
+    assert!((1..=40).contains(&report["players"].as_u64().unwrap()), "{report}");
+    assert_eq!(sum(&report["moves"]), transfers, "every transfer is a move of the game");
+    assert_eq!(side(&report, "debit"), side(&report, "credit"));
+    assert_eq!(total(&report, "world")["balance"], "0");
+    assert_eq!(report["chain"]["holds"], total(&report, "custody")["balance"]);
+}
+
+#[test]
+fn every_record_of_the_journal_is_accounted_for() {
+    let (_folder, report) = demo_folder();
+    let rejected = |code: &str| report["rejected"][code].as_u64().unwrap_or(0);
+    assert!(sum(&report["rejected"]) > 0, "some requests are refused: {report}");
+    // One asset, the accounts, what was applied, and the refusals that a key remembers.
+    let accounts = report["accounts"].as_u64().unwrap();
+    let expected =
+        1 + accounts + report["transfers"].as_u64().unwrap() + rejected("insufficient_funds") + rejected("not_allowed");
+    assert_eq!(report["audit"]["rows"], expected, "{report}");
+    // Custody, world, ecosystem, developer; two for each player.
+    assert_eq!(accounts, 4 + 2 * 40);
+}
+
+#[test]
+fn a_second_demo_plays_on_in_the_same_books() {
+    let (folder, first) = demo_folder();
+    let second = run(folder.path(), &["demo", "--exit", "--json", "--players", "10", "--seconds", "1"]).json();
+    assert_eq!(second["audit"]["ok"], true, "{second}");
+    assert_eq!(second["accounts"], 4 + 2 * 40 + 2 * 10, "the players are new ones");
+    assert!(second["audit"]["rows"].as_u64() > first["audit"]["rows"].as_u64());
+}
+
+#[test]
+fn fresh_deletes_the_books_of_a_demo_and_only_those() {
+    let (folder, _) = demo_folder();
+    std::fs::write(folder.path().join("bankroll-demo/notes.txt"), "mine").unwrap();
+    let args = ["demo", "--exit", "--json", "--fresh", "--players", "5", "--seconds", "1"];
+    let report = run(folder.path(), &args).json();
+    assert_eq!(report["accounts"], 4 + 2 * 5);
+    assert_eq!(std::fs::read_to_string(folder.path().join("bankroll-demo/notes.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn a_folder_that_no_demo_made_is_left_alone() {
+    let folder = folder();
+    run(folder.path(), &["init", "--dir", "casino"]).ok();
+    for args in [["demo", "--exit", "--dir", "casino"], ["demo", "--fresh", "--dir", "casino"]] {
+        run(folder.path(), &args).fails(1, &["files that no demo made", "nothing was changed"]);
+    }
+    run(folder.path(), &["doctor", "--dir", "casino"]).ok();
+}
+
+#[test]
+fn real_books_are_safe_from_a_demo_whatever_the_environment_says() {
+    let folder = folder();
+    run(folder.path(), &["init", "--dir", "casino"]).ok();
+    let real = folder.path().join("casino");
+    let env = [("BANKROLL__BOOKS__FOLDER", real.to_str().unwrap())];
+    run_with(folder.path(), &env, &["demo", "--exit", "--json", "--players", "2", "--seconds", "1"]).json();
+    let accounts = run(folder.path(), &["accounts", "list", "--json", "--dir", "casino"]).json();
+    assert_eq!(accounts["accounts"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_small_queue_makes_players_wait_and_loses_nothing() {
+    let folder = folder();
+    let env = [("BANKROLL__BOOKS__QUEUE_MAX", "1024")];
+    let args = ["demo", "--exit", "--json", "--players", "2000", "--seconds", "1"];
+    let report = run_with(folder.path(), &env, &args).json();
+    assert_eq!(report["audit"]["ok"], true, "{report}");
+}
+
+#[test]
+fn a_second_writer_is_refused_by_name() {
+    let (folder, _) = demo_folder();
+    let ledger = Ledger::open(Options::new(folder.path().join("bankroll-demo"))).unwrap();
+    let me = format!("process {}", std::process::id());
+    run(folder.path(), &["demo", "--exit"]).fails(1, &["in use by another process", &me]);
+    run(folder.path(), &["demo", "--fresh"]).fails(1, &["a demo is running"]);
+    ledger.close();
+}
+
+#[test]
+fn the_report_says_what_to_try_next_without_colours() {
+    let folder = folder();
+    let run = run(folder.path(), &["demo", "--exit", "--players", "5", "--seconds", "1"]);
+    assert!(run.stderr.starts_with("bankroll demo"), "progress is on standard error: {}", run.stderr);
+    let report = run.ok();
+    for what in ["books balance to the wei", "try next", "accounts list --dir bankroll-demo", "bench ledger --quick"] {
+        assert!(report.contains(what), "{what:?} is not in: {report}");
+    }
+    assert!(!report.contains('\u{1b}'), "no colours into a pipe: {report}");
+}
+
+#[test]
+fn the_same_seed_brings_the_same_players() {
+    let wallets = |seed: &str| {
+        let folder = folder();
+        run(folder.path(), &["demo", "--exit", "--json", "--players", "3", "--seconds", "1", "--seed", seed]).json();
+        let list =
+            run(folder.path(), &["accounts", "list", "--json", "--kind", "funds", "--dir", "bankroll-demo"]).json();
+        list["accounts"].as_array().unwrap().iter().map(|account| account["owner"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(wallets("7"), wallets("7"));
+    assert_ne!(wallets("7"), wallets("8"));
+}
+
+#[test]
+fn an_end_that_never_comes_is_refused() {
+    run(folder().path(), &["demo", "--exit", "--seconds", "0"]).fails(2, &["--exit needs an end"]);
+}
+
+/// A demo that plays until it is stopped, with players in the world already.
+fn endless(folder: &Path) -> Child {
+    let mut demo = command(folder);
+    demo.args(["demo", "--seconds", "0", "--players", "40"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = demo.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let playing = |line: &String| line.contains("in the world") && !line.contains(" 0 in the world");
+    lines.find(|line| playing(line.as_ref().unwrap())).unwrap().unwrap();
+    // Whatever else it says must not find a closed pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    child
+}
+
+#[test]
+fn what_a_killed_demo_left_behind_is_set_right_by_the_next() {
+    let folder = folder();
+    let mut child = endless(folder.path());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report = run(folder.path(), &["demo", "--exit", "--json", "--players", "5", "--seconds", "1"]).json();
+    assert_eq!(report["audit"]["ok"], true, "{report}");
+    assert_ne!(report["leftovers"]["swept"], "0", "players were in the world");
+    assert_eq!(report["chain"]["holds"], total(&report, "custody")["balance"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_game_in_good_order() {
+    let folder = folder();
+    let child = endless(folder.path());
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    assert!(report.contains("books balance to the wei"), "{report}");
+}

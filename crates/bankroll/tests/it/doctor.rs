@@ -1,0 +1,138 @@
+//! `bankroll doctor`: green when all is well; red with a fix when not.
+
+use std::{fs, path::Path};
+
+use bankroll_store::{Ledger, Options};
+use rusqlite::Connection;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{demo_folder, folder, run, run_with};
+
+/// The checks of a folder with books, and the exit code.
+fn doctor(folder: &Path, more: &[&str]) -> (i32, Value) {
+    let run = run(folder, &[&["doctor", "--json", "--dir", "bankroll-demo"], more].concat());
+    (run.code, serde_json::from_str(&run.stdout).unwrap())
+}
+
+/// This check is the red one, and has a fix.
+fn check_red(report: &Value, name: &str, found: &str) {
+    assert_eq!(report["ok"], false);
+    let reds: Vec<&Value> = report["checks"].as_array().unwrap().iter().filter(|check| check["ok"] == false).collect();
+    assert_eq!(reds.len(), 1, "{report}");
+    assert_eq!(reds[0]["name"], name, "{report}");
+    assert!(reds[0]["found"].as_str().unwrap().contains(found), "{report}");
+    assert!(!reds[0]["fix"].as_str().unwrap().is_empty(), "{report}");
+}
+
+/// The books of a demo after somebody has been at the file.
+fn tampered(sql: &str) -> TempDir {
+    let (folder, _) = demo_folder();
+    let books = Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
+    books.execute_batch(sql).unwrap();
+    folder
+}
+
+#[test]
+fn sound_books_are_green() {
+    let (folder, played) = demo_folder();
+    let (code, report) = doctor(folder.path(), &["--full"]);
+    assert_eq!((code, &report["ok"]), (0, &true.into()), "{report}");
+    let names: Vec<&str> =
+        report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
+    let expected =
+        ["configuration", "durability", "folder", "disk", "schema", "books", "lock", "settings", "tail", "audit"];
+    assert_eq!(names, expected);
+    let text = run(folder.path(), &["doctor", "--full", "--dir", "bankroll-demo"]).ok();
+    assert!(text.contains("books balance to the wei") && !text.contains('✗'), "{text}");
+    assert!(played["audit"]["ok"] == true);
+}
+
+#[test]
+fn a_running_writer_is_named_and_nothing_to_mend() {
+    let (folder, _) = demo_folder();
+    let ledger = Ledger::open(Options::new(folder.path().join("bankroll-demo"))).unwrap();
+    let text = run(folder.path(), &["doctor", "--full", "--dir", "bankroll-demo"]).ok();
+    assert!(text.contains(&format!("held by process {}", std::process::id())), "{text}");
+    ledger.close();
+}
+
+#[test]
+fn a_folder_without_books_is_told_how_to_get_some() {
+    let folder = folder();
+    let run = run(folder.path(), &["doctor"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.contains("✗ books") && run.stdout.contains("init --dir ."), "{}", run.stdout);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_is_red() {
+    let (folder, _) = demo_folder();
+    fs::write(folder.path().join("bankroll-demo/bankroll.toml"), "[books]\nfoldr = \".\"\n").unwrap();
+    let (code, report) = doctor(folder.path(), &[]);
+    assert_eq!(code, 1);
+    check_red(&report, "configuration", "did you mean `books.folder`?");
+}
+
+#[test]
+fn durability_that_loses_money_is_red() {
+    let (folder, _) = demo_folder();
+    let env = [("BANKROLL__BOOKS__DURABILITY", "may_lose_recent_commits")];
+    let run = run_with(folder.path(), &env, &["doctor", "--json", "--dir", "bankroll-demo"]);
+    assert_eq!(run.code, 1);
+    check_red(&serde_json::from_str(&run.stdout).unwrap(), "durability", "BANKROLL__BOOKS__DURABILITY");
+}
+
+#[test]
+fn a_file_in_another_journal_mode_is_red() {
+    let folder = tampered("PRAGMA journal_mode = DELETE");
+    let (code, report) = doctor(folder.path(), &[]);
+    assert_eq!(code, 1);
+    check_red(&report, "settings", "journal_mode is delete");
+}
+
+#[test]
+fn books_of_a_newer_program_are_red() {
+    let folder = tampered("INSERT INTO migrations (owner, number, hash, at) VALUES ('books', 99, x'00', 0)");
+    let (code, report) = doctor(folder.path(), &[]);
+    assert_eq!(code, 1);
+    check_red(&report, "schema", "migration 99");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_red() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("bankroll-demo")).unwrap();
+    fs::write(folder.path().join("bankroll-demo/books.db"), "a letter to my bank, of some length. ".repeat(100))
+        .unwrap();
+    let (code, report) = doctor(folder.path(), &[]);
+    assert_eq!(code, 1);
+    check_red(&report, "books", "not a database");
+}
+
+#[test]
+fn one_wei_too_much_is_found_by_the_full_check() {
+    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 2");
+    assert_eq!(doctor(folder.path(), &[]).0, 0, "the quick checks do not see it");
+    let (code, report) = doctor(folder.path(), &["--full"]);
+    assert_eq!(code, 4);
+    check_red(&report, "audit", "arena/world/1 is not what the journal says it is");
+}
+
+#[test]
+fn a_record_that_was_changed_is_found_by_the_quick_check() {
+    let folder = tampered(
+        "DROP TRIGGER journal_keeps_what_it_has;
+         UPDATE journal SET record = x'01' WHERE seq = (SELECT max(seq) FROM journal)",
+    );
+    let (code, report) = doctor(folder.path(), &[]);
+    assert_eq!(code, 4);
+    check_red(&report, "tail", "a batch is not what its chain says");
+}
+
+#[test]
+fn a_demo_in_damaged_books_is_refused() {
+    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 2");
+    run(folder.path(), &["demo", "--exit"]).fails(4, &["the books diverge"]);
+}

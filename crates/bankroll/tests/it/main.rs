@@ -1,0 +1,10 @@
+//! The program as a user meets it: the built binary, real folders, its output and its exit codes.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
+
+mod accounts;
+mod config;
+mod demo;
+mod doctor;
+mod help;
+mod init;
+mod program;

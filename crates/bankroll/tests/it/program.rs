@@ -1,0 +1,68 @@
+//! Running the program and judging what it said.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// One run of the program.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// The program, in this folder, with a bare environment.
+pub fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bankroll"));
+    command.current_dir(folder).env_clear();
+    command
+}
+
+pub fn run(folder: &Path, args: &[&str]) -> Run {
+    run_with(folder, &[], args)
+}
+
+pub fn run_with(folder: &Path, env: &[(&str, &str)], args: &[&str]) -> Run {
+    let Output { status, stdout, stderr } = command(folder).args(args).envs(env.iter().copied()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+impl Run {
+    /// The run went well; what it printed.
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// The run went well and printed one JSON value and nothing else.
+    pub fn json(self) -> Value {
+        let text = self.ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// The run failed in this way, saying all of this on standard error and nothing on standard output.
+    pub fn fails(self, code: i32, says: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "");
+        for what in says {
+            assert!(self.stderr.contains(what), "{what:?} is not in: {}", self.stderr);
+        }
+    }
+}
+
+/// An empty folder.
+pub fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// A folder with the books of a short demo in `bankroll-demo`, and what the demo reported.
+pub fn demo_folder() -> (TempDir, Value) {
+    let folder = folder();
+    let report = run(folder.path(), &["demo", "--exit", "--json", "--players", "40", "--seconds", "1"]).json();
+    (folder, report)
+}

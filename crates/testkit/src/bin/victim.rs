@@ -1,0 +1,131 @@
+//! A process to be killed: opens the books of a folder, makes the calls of a script, and writes down each answer.
+//!
+//! `victim <folder> <seed> <threads> <calls> <keys in memory> [ballast MiB]`
+//!
+//! Every line is one `write` to standard output, so that a line is there whole or not at all:
+//!
+//! | line | means |
+//! | --- | --- |
+//! | `open` | the books are open |
+//! | `begin T C` | thread T is about to make its call C |
+//! | `done T C answers...` | the answers, after they were given |
+//! | `noted ID` | a row of the other lane was acknowledged |
+//! | `full T C`, `unknown T C`, `stopped T C` | the call failed so; after `full` it is made again |
+//! | `closed` | everything was done and the books are closed |
+//!
+//! With no threads it holds the books open until its standard input ends.
+
+use std::{
+    fs::File,
+    io::{Read, Write},
+    os::fd::AsFd,
+    process::ExitCode,
+    sync::Mutex,
+};
+
+use bankroll_ledger::Value;
+use bankroll_store::{CallError, Failure, Ledger, Refused, Statement};
+use bankroll_testkit::script::{Script, Told, options, set_up};
+
+/// How often a call is made again when the disk is full, and how many calls are tried after the writer has stopped.
+const TRIES: u32 = 50;
+const TRIES_AFTER_STOP: u32 = 3;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |place: usize| arguments.get(place).map_or(0, |text| text.parse().expect("a number"));
+    let out = Lines::new();
+    let ledger = match Ledger::open(options(&arguments[0], usize::try_from(number(4)).expect("a small number"))) {
+        Ok(ledger) => ledger,
+        Err(error) => {
+            out.write(&format!("cannot open {error:?}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    out.write("open");
+    if number(2) == 0 {
+        let mut nothing = Vec::new();
+        std::io::stdin().read_to_end(&mut nothing).expect("standard input");
+    } else if let Err(error) = set_up(&ledger).and_then(|()| load_ballast(&ledger, number(5))) {
+        out.write(&format!("cannot begin {error:?}"));
+        return ExitCode::FAILURE;
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..number(2) {
+            let (ledger, out, seed, calls) = (&ledger, &out, number(1), number(3));
+            scope.spawn(move || play(ledger, out, Script::new(seed, thread), thread, calls));
+        }
+    });
+    ledger.close();
+    out.write("closed");
+    ExitCode::SUCCESS
+}
+
+fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u64) {
+    let mut stopped = 0;
+    for call in 1..=calls {
+        let requests = script.call();
+        let mut told = Err(CallError::Failed(Failure::StorageFull));
+        for _ in 0..TRIES {
+            out.write(&format!("begin {thread} {call}"));
+            let money = ledger.submit(requests.clone());
+            let (id, statement) = script.note();
+            let noted = ledger.write_rows(vec![statement]);
+            told = money.map_err(CallError::from).and_then(|reply| Ok(reply.wait()?));
+            if let Ok(answers) = &told {
+                let told: Vec<String> = answers.iter().map(|answer| Told::from(answer).to_string()).collect();
+                out.write(&format!("done {thread} {call} {}", told.join(" ")));
+            }
+            if noted.is_ok_and(|reply| reply.wait().is_ok_and(|changed| changed.is_ok())) {
+                out.write(&format!("noted {id}"));
+            }
+            let Err(error) = &told else { break };
+            out.write(&format!("{} {thread} {call}", short(error)));
+            if *error != CallError::Failed(Failure::StorageFull) {
+                break;
+            }
+        }
+        match told {
+            Ok(answers) => script.learn(&answers.iter().map(Told::from).collect::<Vec<_>>()),
+            // Goes on for a little, to see whether anything is acknowledged that must not be.
+            Err(_) if stopped < TRIES_AFTER_STOP => stopped += 1,
+            Err(_) => return,
+        }
+    }
+}
+
+fn short(error: &CallError) -> String {
+    match error {
+        CallError::Failed(Failure::StorageFull) => "full".into(),
+        CallError::Failed(Failure::Unknown) => "unknown".into(),
+        CallError::Refused(Refused::Stopped) => "stopped".into(),
+        other => format!("{other:?}").replace(' ', "-"),
+    }
+}
+
+/// Rows of a mebibyte, so that the write-ahead log grows long enough to be copied back while the books are open.
+fn load_ballast(ledger: &Ledger, mebibytes: u64) -> Result<(), CallError> {
+    for id in 0..mebibytes {
+        let values = vec![Value::Int(id.cast_signed()), Value::Bytes(vec![b'b'; 1 << 20])];
+        let sql = "INSERT INTO ballast (id, data) VALUES ($1, $2) ON CONFLICT DO NOTHING".into();
+        let row = Statement { sql, values, must_change: None };
+        ledger.write_rows(vec![row])?.wait()?.expect("a row that fits");
+    }
+    Ok(())
+}
+
+/// Standard output without a buffer: a line is one system call.
+struct Lines(Mutex<File>);
+
+impl Lines {
+    fn new() -> Self {
+        let out = std::io::stdout().as_fd().try_clone_to_owned().expect("standard output");
+        Self(Mutex::new(File::from(out)))
+    }
+
+    fn write(&self, line: &str) {
+        let mut out = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Whoever listened may be gone; then there is nobody to tell.
+        let _ = out.write_all(format!("{line}\n").as_bytes());
+    }
+}

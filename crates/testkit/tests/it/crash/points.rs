@@ -1,0 +1,153 @@
+//! The victim killed at each write and each sync: while it works, while its books are made, while they are recovered.
+
+use std::{collections::BTreeMap, path::Path};
+
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use super::{
+    examine::{Found, copy_folder, examine, orphaned_chunks, records_in},
+    strace::{WRITES_AND_SYNCS, most_of_a_thread, on_books, strace},
+    victim::{Line, Role},
+};
+use crate::run::{is_soak, rounds, seed, tell};
+
+#[test]
+fn crash_at_each_write_and_sync_of_a_run_with_flushes_and_merges() {
+    for round in rounds(1) {
+        let role = Role::usual(seed().wrapping_add(round));
+        let before = worked_in_folder(&role);
+        let records_before = records_in(before.path());
+        let campaign = Campaign { name: "running", role, before: Some(before.path()), records_before, told: None };
+        let interrupted = campaign.run(90);
+        assert!(interrupted > 0, "no point hit a flush or merge of the key index");
+    }
+}
+
+#[test]
+fn crash_while_new_books_are_made() {
+    for round in rounds(1) {
+        let role = Role { threads: 1, calls: 2, ..Role::usual(seed().wrapping_add(round)) };
+        Campaign { name: "new books", role, before: None, records_before: 0, told: None }.run(50);
+    }
+}
+
+#[test]
+fn crash_while_books_are_recovered() {
+    for round in rounds(1) {
+        let role = Role::usual(seed().wrapping_add(round));
+        let clean = worked_in_folder(&role);
+        let records_before = records_in(clean.path());
+        let (before, told) = kill_before_the_log_is_copied_back(&role, clean.path());
+        // Only opens and closes: every write is one of the recovery.
+        let opening = Role { threads: 0, ..role };
+        let told = Some((role, told));
+        Campaign { name: "recovery", role: opening, before: Some(before.path()), records_before, told }.run(40);
+    }
+}
+
+/// One way to run the victim, killed at many points of it.
+struct Campaign<'a> {
+    name: &'static str,
+    role: Role,
+    /// What the victim finds.
+    before: Option<&'a Path>,
+    records_before: u64,
+    /// What another victim was told before that.
+    told: Option<(Role, Vec<Line>)>,
+}
+
+impl Campaign<'_> {
+    /// Kills the victim at its points, all of them or about `most`; how often a flush or merge was hit.
+    fn run(&self, most: usize) -> u32 {
+        let points = self.points();
+        let chosen = self.choose(&points, most);
+        let (mut found, mut interrupted, mut killed) = (Found::default(), 0, BTreeMap::new());
+        for (call, number) in chosen {
+            let (folder, lines) = self.attempt(call, &format!("signal=SIGKILL:when={number}"));
+            if lines.contains(&Line::Closed) {
+                // The threads shared the work otherwise this time, and none came so far.
+                continue;
+            }
+            *killed.entry(call).or_insert(0_u64) += 1;
+            interrupted += u32::from(orphaned_chunks(folder.path()) > 0);
+            let what = format!("seed {}, {}, killed at {call} {number}", self.role.seed, self.name);
+            let (role, lines) = self.told.as_ref().map_or((&self.role, &lines), |(role, told)| (role, told));
+            found.add(examine(folder.path(), role, lines, self.records_before, &what));
+        }
+        let counts: Vec<String> = killed.iter().map(|(call, count)| format!("{call} {count}")).collect();
+        tell(&format!(
+            "crash points ({}, seed {}): {} of {points:?}; {interrupted} in a flush or merge; {found}",
+            self.name,
+            self.role.seed,
+            counts.join(", "),
+        ));
+        assert!(killed.values().sum::<u64>() > 0, "nothing was killed");
+        interrupted
+    }
+
+    fn attempt(&self, call: &str, fault: &str) -> (TempDir, Vec<Line>) {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some(before) = self.before {
+            copy_folder(before, folder.path());
+        }
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let mut tracer = strace(log.path());
+        on_books(&mut tracer, folder.path());
+        tracer.args(["-e", &format!("trace={call}"), "-e", &format!("inject={call}:{fault}")]);
+        let lines = self.role.run_under(tracer, folder.path());
+        (folder, lines)
+    }
+
+    /// How many points there are, by call.
+    fn points(&self) -> BTreeMap<&'static str, u32> {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some(before) = self.before {
+            copy_folder(before, folder.path());
+        }
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let mut tracer = strace(log.path());
+        on_books(&mut tracer, folder.path());
+        tracer.args(["-e", &format!("trace={}", WRITES_AND_SYNCS.join(","))]);
+        let lines = self.role.run_under(tracer, folder.path());
+        assert!(lines.contains(&Line::Closed), "the victim came to no end: {lines:?}");
+        most_of_a_thread(log.path())
+    }
+
+    fn choose(&self, points: &BTreeMap<&'static str, u32>, most: usize) -> Vec<(&'static str, u32)> {
+        let all = points.iter().flat_map(|(call, count)| (1..=*count).map(|number| (*call, number)));
+        let (mut writes, mut others): (Vec<_>, Vec<_>) = all.partition(|(call, _)| *call == "pwrite64");
+        if !is_soak() {
+            let mut rng = Rng::with_seed(self.role.seed);
+            rng.shuffle(&mut writes);
+            rng.shuffle(&mut others);
+            writes.truncate(most * 2 / 3);
+            others.truncate(most - writes.len());
+        }
+        writes.into_iter().chain(others).collect()
+    }
+}
+
+/// Books that a victim has worked in before, cleanly closed.
+pub fn worked_in_folder(role: &Role) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let earlier = Role { seed: role.seed ^ 0xffff, ..*role };
+    for role in [earlier, Role { threads: 0, ..earlier }] {
+        assert!(role.run(folder.path()).contains(&Line::Closed));
+    }
+    folder
+}
+
+/// Lets a victim work in a copy of the folder and kills it when it begins to copy its log back into the books.
+fn kill_before_the_log_is_copied_back(role: &Role, clean: &Path) -> (TempDir, Vec<Line>) {
+    let folder = tempfile::tempdir().unwrap();
+    copy_folder(clean, folder.path());
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut tracer = strace(log.path());
+    tracer.arg("-P").arg(folder.path().canonicalize().unwrap().join("books.db"));
+    tracer.args(["-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=SIGKILL:when=1"]);
+    let lines = role.run_under(tracer, folder.path());
+    assert!(lines.iter().any(|line| matches!(line, Line::Done { .. })), "the victim was killed before it did anything");
+    assert!(!lines.contains(&Line::Closed), "the victim was not killed");
+    (folder, lines)
+}

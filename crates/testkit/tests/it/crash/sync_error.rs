@@ -1,0 +1,76 @@
+//! A sync that fails: the writer stops at once, tells nobody anything more, and the books open again.
+//!
+//! After a failed sync nobody knows what is on disk, and asking again may lie. So the call in flight is unknown, every
+//! later one is refused, and only opening the books anew settles the matter.
+
+use fastrand::Rng;
+
+use super::{
+    examine::{Found, examine, records_in},
+    strace::{most_of_a_thread, on_books, strace},
+    victim::{Line, Role},
+};
+use crate::{
+    crash::{examine::copy_folder, points::worked_in_folder},
+    run::{is_soak, rounds, seed, tell},
+};
+
+#[test]
+fn crash_of_the_writer_when_a_sync_fails() {
+    for round in rounds(1) {
+        let role = Role::usual(seed().wrapping_add(round));
+        let clean = worked_in_folder(&role);
+        let records_before = records_in(clean.path());
+        let run = |fault: Option<&str>| {
+            let folder = tempfile::tempdir().unwrap();
+            copy_folder(clean.path(), folder.path());
+            let log = tempfile::NamedTempFile::new().unwrap();
+            let mut tracer = strace(log.path());
+            on_books(&mut tracer, folder.path());
+            tracer.args(["-e", "trace=fsync,fdatasync"]);
+            tracer.args(fault.iter().flat_map(|fault| ["-e", fault]));
+            (role.run_under(tracer, folder.path()), folder, log)
+        };
+        let (lines, _, log) = run(None);
+        assert!(lines.contains(&Line::Closed));
+        // The last syncs are those of closing, when everybody has been answered.
+        let syncs = most_of_a_thread(log.path()).into_values().max().unwrap();
+        let mut numbers: Vec<u32> = (1..syncs).collect();
+        if !is_soak() {
+            Rng::with_seed(role.seed).shuffle(&mut numbers);
+            numbers.truncate(10);
+        }
+        let (mut found, mut stopped) = (Found::default(), 0);
+        for number in numbers {
+            let what = format!("seed {}, sync {number} failed", role.seed);
+            let (lines, folder, log) = run(Some(&format!("inject=fsync,fdatasync:error=EIO:when={number}")));
+            assert!(std::fs::read_to_string(log.path()).unwrap().contains("INJECTED"), "{what}: no sync failed");
+            stopped += u32::from(check_stop(&lines, &what));
+            found.add(examine(folder.path(), &role, &lines, records_before, &what));
+        }
+        assert!(stopped > 0, "no failed sync met a caller");
+        tell(&format!("crash by failed sync (seed {}): {stopped} writers stopped of {syncs} syncs; {found}", role.seed));
+    }
+}
+
+/// Whether callers noticed; if so, nothing may have been acknowledged after the first unknown outcome.
+fn check_stop(lines: &[Line], what: &str) -> bool {
+    let unknown = lines.iter().position(|line| matches!(line, Line::Unknown { .. } | Line::Stopped { .. }));
+    let Some(unknown) = unknown else {
+        // It failed when the books were being closed: everybody had been answered.
+        return false;
+    };
+    // Another thread may have had its answer in hand, from a commit before, without having written it down yet.
+    let begun_before = |thread: u64, call: u64| lines[..unknown].contains(&Line::Begin { thread, call });
+    for line in &lines[unknown..] {
+        match line {
+            Line::Done { thread, call, .. } => {
+                assert!(begun_before(*thread, *call), "{what}: acknowledged after the writer had stopped: {line:?}");
+            }
+            Line::Full { .. } | Line::Other(_) => panic!("{what}: {line:?}"),
+            _ => {}
+        }
+    }
+    assert!(lines.iter().any(|line| matches!(line, Line::Stopped { .. })), "{what}: later calls were not refused");
+    true
+}
