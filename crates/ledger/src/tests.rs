@@ -11,6 +11,7 @@
 mod access;
 mod amounts;
 mod debts;
+mod early;
 mod facts;
 mod holds;
 mod keys;

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, mpsc::channel},
+    sync::{Arc, Mutex, OnceLock, PoisonError, mpsc::channel},
     thread::JoinHandle,
 };
 
@@ -21,7 +21,8 @@ use crate::{
 
 /// The database in its folder.
 pub const BOOKS_FILE: &str = "books.db";
-const LOCK_FILE: &str = "books.lock";
+/// The file whose lock is the right to write to the folder; it says who has it.
+pub const LOCK_FILE: &str = "books.lock";
 
 /// How the books are kept.
 #[derive(Clone, Debug)]
@@ -79,7 +80,7 @@ pub struct Ledger {
 struct Shared {
     folder: PathBuf,
     writer: Mutex<Option<JoinHandle<()>>>,
-    stopped_by: Arc<Mutex<Option<StoreError>>>,
+    stopped_by: Arc<OnceLock<Arc<StoreError>>>,
     jobs: std::sync::mpsc::Sender<Job>,
 }
 
@@ -224,8 +225,8 @@ impl Ledger {
 
     /// Why the writer stopped, if an error stopped it.
     #[must_use]
-    pub fn stopped_by(&self) -> Option<StoreError> {
-        self.shared.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub fn stopped_by(&self) -> Option<Arc<StoreError>> {
+        self.shared.stopped_by.get().cloned()
     }
 
     /// Lets the writer finish what it has and waits until the folder is free.

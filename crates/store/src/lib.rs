@@ -29,7 +29,7 @@ pub use audit::{Audit, AuditReport, Progress};
 pub use clock::Clock;
 pub use engine::{Head, RowsChanged, RowsRejected, Statement};
 pub use error::{Failure, Refused, StoreError};
-pub use ledger::{BOOKS_FILE, CallError, Durability, Ledger, Options};
+pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options};
 pub use migrations::{BOOKS, Migrations};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use writer::{Answer, Reply};

@@ -52,9 +52,10 @@ Examples:
   bankroll demo --exit --json                one JSON object, for scripts
   bankroll demo --fresh                      deletes the books of earlier demos first
 
-A demo in a folder that has one plays on in the same books, with new players. Kill it whenever you like:
-the next start verifies the books and pays what was left unpaid.
-At full speed that is tens of megabytes a second; delete the folder when you have seen enough.")]
+A demo in a folder that has one plays on in the same books, with new players.
+Kill it whenever you like: the next start verifies the books and pays what was
+left unpaid. It writes tens of megabytes a second; delete the folder when you
+have seen enough.")]
 pub struct DemoArgs {
     /// The folder for the books; made if it is not there
     #[arg(long, value_name = "DIR", default_value = FOLDER)]

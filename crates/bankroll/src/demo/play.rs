@@ -73,9 +73,8 @@ pub fn run(
     Ok(Played { tally, took: begun.elapsed(), interrupted })
 }
 
-/// A room knows only that it got no answer; the writer, once it has ended, knows why.
+/// A room knows only that it got no answer; the writer knows why.
 fn explain(ledger: &Ledger, error: anyhow::Error) -> anyhow::Error {
-    ledger.clone().close();
     let hint = "the ledger's writer stopped in the middle of the game; start the demo again: it verifies the books";
     ledger.stopped_by().map_or(error, |cause| anyhow::Error::from(cause).context(hint))
 }

@@ -11,7 +11,6 @@ use crate::{
     place::Place,
     terminal::{self, Paint},
 };
-pub use sight::LOCK_FILE;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -20,7 +19,8 @@ Examples:
   bankroll doctor --dir casino --full    also recomputes the books from the journal
   bankroll doctor --json                 for monitoring
 
-Exit code 1 if a check is red, 4 if the books are unsound. Nothing is changed, and a writer may go on meanwhile.")]
+Exit code 1 if a check is red, 4 if the books are unsound. Nothing is changed,
+and a writer may go on meanwhile.")]
 pub struct DoctorArgs {
     #[command(flatten)]
     place: Place,

@@ -7,11 +7,9 @@ use std::{
 };
 
 use bankroll_ledger::Seq;
-use bankroll_store::{BOOKS_FILE, Reader, StoreError};
+use bankroll_store::{BOOKS_FILE, LOCK_FILE, Reader, StoreError};
 use rusqlite::{Connection, OpenFlags};
 
-/// The file that a writer locks; see the store.
-pub const LOCK_FILE: &str = "books.lock";
 /// How much of the journal's end is verified: batches, and records.
 const TAIL_BATCHES: u64 = 64;
 const TAIL_RECORDS: u64 = 200_000;

@@ -60,8 +60,35 @@ fn a_credit_that_repays_is_recorded_as_what_it_did() {
 fn the_orphaned_deposit_included_again_cancels_the_debt() {
     check_with_debt(
         "d2 indexer: move vault -> alice 100, move vault -> developer 20, move vault -> ecosystem 10  applied",
-        // Of the server's 30, the developer's share repays 20; the pellet budget is the game's and repays nothing.
-        "vault 130, house 20, world 110, ecosystem 10, arena.debt 10",
+        "vault 130, house 20, world 110",
+    );
+}
+
+/// A server has one debt, whichever of its shares was spent.
+#[test]
+fn a_deposits_share_for_the_pellets_repays_what_the_server_owes() {
+    check_with_debt("deposit d2 25 -> ecosystem", "vault 25, house 20, world 110, alice.debt 100, arena.debt 5");
+    check_with_debt("deposit d2 40 -> ecosystem", "vault 40, house 20, world 110, ecosystem 10, alice.debt 100");
+}
+
+/// What the game recycles, and what else is put into the pellets, is for the pellets.
+#[test]
+fn only_deposits_into_the_ecosystem_repay() {
+    check_with_debt(
+        "k2 game_server: move world -> ecosystem 40   applied
+         s1 system: move house -> ecosystem 15        applied
+         a2 admin(ann+ben): move world -> ecosystem 5  applied
+         d2 indexer: move vault -> suspense 7         applied
+         d3 indexer: move suspense -> ecosystem 7     applied",
+        "vault 7, house 5, world 65, ecosystem 67, alice.debt 100, arena.debt 30",
+    );
+}
+
+#[test]
+fn fees_repay_what_the_server_owes_wherever_they_come_from() {
+    check_with_debt(
+        "a2 admin(ann+ben): move house -> developer 12  applied",
+        "house 8, world 110, alice.debt 100, arena.debt 18",
     );
 }
 
@@ -119,7 +146,7 @@ fn a_post_to_the_debtor_repays_too() {
 fn the_house_can_forgive_a_debt_but_not_more_than_it() {
     check_with_debt(
         "t1 indexer: move vault -> house 200              applied
-         f1 admin(ann+ben): move house -> alice.debt 101  insufficient_funds
+         f1 admin(ann+ben): move house -> alice.debt 101  custody_short
          f2 admin(ann): move house -> alice.debt 100      not_confirmed
          f3 system: move house -> alice.debt 100          not_allowed
          f4 game_server: move world -> alice.debt 100     not_allowed

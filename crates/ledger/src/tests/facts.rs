@@ -88,7 +88,8 @@ fn fact(table: &str, key: &str, guard: Guard, set: &[&str]) -> Fact {
 fn tables_and_columns_are_plain_identifiers() {
     let is = |name: &str| Guard::Is(vec![(name.to_owned(), Value::Null)]);
     for legal in ["a", "deposits", "table_2", &"x".repeat(63)] {
-        assert!(fact(legal, legal, is(legal), &[legal]).is_well_formed(), "{legal}");
+        assert!(fact(legal, legal, is(legal), &["state"]).is_well_formed(), "{legal}");
+        assert!(fact("t", "id", is("c"), &["c", legal]).is_well_formed(), "{legal}");
     }
     let too_long = "x".repeat(64);
     for illegal in ["", "A", "2a", "_a", "a-b", "a b", "a;--", "a\"", "a.b", "é", "a\0", too_long.as_str()] {
@@ -106,6 +107,27 @@ fn a_fact_names_its_row_and_does_something() {
     assert!(!no_key.is_well_formed());
     assert!(!fact("t", "id", Guard::Absent, &[]).is_well_formed(), "a row of nothing but its key");
     assert!(fact("t", "id", Guard::Is(Vec::new()), &[]).is_well_formed(), "only checks that the row is there");
+}
+
+/// A row keeps its key: a fact that renamed it would be found under the old name in memory and the new one in the table.
+#[test]
+fn a_fact_does_not_set_its_own_key() {
+    check(
+        "d1 indexer: move vault -> alice 1, make deposits/x1 id=x2                fact_malformed
+         d1 indexer: move vault -> alice 1, make deposits/x1 id=x1                fact_malformed
+         d1 indexer: move vault -> alice 1, make deposits/x1 state=seen           applied
+         d2 indexer: move vault -> alice 1, turn deposits/x1 state=seen into id=x2     fact_malformed
+         d2 indexer: move vault -> alice 1, turn deposits/x1 id=x1 into state=credited  applied",
+        "vault 2, alice 2",
+    );
+    let named = |set: &[&str]| {
+        let columns = vec![("server".to_owned(), text("arena")), ("id".to_owned(), text("x1"))];
+        let row = RowKey { table: "spawns".to_owned(), columns };
+        Fact { row, ..fact("spawns", "id", Guard::Absent, set) }.is_well_formed()
+    };
+    assert!(named(&["state", "ids"]));
+    assert!(!named(&["server"]));
+    assert!(!named(&["state", "id"]));
 }
 
 #[test]

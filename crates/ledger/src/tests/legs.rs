@@ -52,6 +52,24 @@ fn both_ends_of_a_move_must_differ() {
     );
 }
 
+/// The account of a post is its hold's, so that only the books can tell.
+#[test]
+fn both_ends_of_a_post_must_differ() {
+    check(
+        "deposit d1 100 -> alice
+         k1 game_server: hold alice 40                             applied h1
+         k2 game_server: post h1 -> alice 10                       accounts_must_differ
+         k3 game_server: post h1 -> world 10, post h1 -> alice 10  accounts_must_differ
+         // Among what an override may do, funds to funds is a route.
+         a1 admin(ann+ben): hold alice 20                          applied h2
+         a2 admin(ann+ben): post h2 -> alice 20                    accounts_must_differ
+         // As with a move, the key stays free.
+         a2 admin(ann+ben): post h2 -> bob 20                      applied
+         k2 game_server: post h1 -> world 40                       applied",
+        "vault 100, world 40, alice 40, bob 20",
+    );
+}
+
 #[test]
 fn one_request_may_move_two_assets_but_one_leg_may_not() {
     check(
@@ -135,8 +153,28 @@ fn a_wallet_pays_no_more_than_it_holds() {
          deposit d1 100 -> alice
          k1 user(alice): hold alice 60 by system  applied h1
          k2 system: post h1 -> other 60           custody_short
-         k3 system: post h1 -> vault 60           applied",
+         k3 system: post h1 -> vault 60           applied
+         // Whose fault it is: the player's, if he has less than that as well.
+         k4 system: move alice -> vault 41        insufficient_funds
+         k5 system: move alice -> other 41        insufficient_funds",
         "vault 40, alice 40",
+    );
+}
+
+/// The chain has paid and the books come later: the same settlement is asked again, under the same key.
+#[test]
+fn a_payout_waits_until_the_books_have_caught_up_with_the_wallet() {
+    check(
+        "open hot @house/custody/1/hot
+         open transit @house/in_transit/1
+         deposit d1 100 -> alice
+         w1 user(alice): hold alice 60 by system                     applied h1
+         w2 system: post h1 -> hot 60                                custody_short
+         w2 system: post h1 -> hot 60                                custody_short
+         s1 system: move transit -> vault 80, move hot -> transit 80  applied
+         w2 system: post h1 -> hot 60                                applied
+         w2 system: post h1 -> hot 60                                applied again",
+        "vault 20, alice 40, hot 20",
     );
 }
 

@@ -1,6 +1,6 @@
 //! Names, scopes, accounts' names, kinds and who can own them.
 
-use crate::{AccountName, AccountNameError, Asset, HoldId, Kind, Name, Scope, Seq, Side, Unit};
+use crate::{AccountName, AccountNameError, Asset, AssetId, HoldId, Kind, Name, Scope, Seq, Side, Unit};
 
 #[test]
 fn names_are_short_lower_case_and_free_of_separators() {
@@ -66,6 +66,7 @@ fn a_refused_account_name_says_why() {
     assert_eq!(why("arena/Funds/1/alice"), AccountNameError::UnknownKind);
     assert_eq!(why("arena/funds/eth/alice"), AccountNameError::AssetNumber);
     assert_eq!(why("arena/funds/-1/alice"), AccountNameError::AssetNumber);
+    assert_eq!(why("arena/funds//alice"), AccountNameError::AssetNumber);
     assert_eq!(why("arena/funds/4294967296/alice"), AccountNameError::AssetNumber);
     assert!(matches!(why("Arena/funds/1/alice"), AccountNameError::Name(error) if error.given == "Arena"));
     assert!(matches!(why("arena/funds/1/"), AccountNameError::Name(error) if error.given.is_empty()));
@@ -73,6 +74,16 @@ fn a_refused_account_name_says_why() {
     assert_eq!(why("arena/funds/1"), AccountNameError::Owner);
     assert_eq!(why("@house/funds/1/alice"), AccountNameError::Owner);
     assert_eq!(why("arena/suspense/1"), AccountNameError::Owner);
+}
+
+#[test]
+fn one_account_has_one_name() {
+    assert_eq!("arena/funds/1/alice".parse::<AccountName>().map(|name| name.asset), Ok(AssetId(1)));
+    assert_eq!("arena/funds/0/alice".parse::<AccountName>().map(|name| name.asset), Ok(AssetId(0)));
+    for number in ["+1", "01", "001", "00", "+0", "-0", " 1", "1 ", "1_0", "0x1", "\u{661}"] {
+        let name = format!("arena/funds/{number}/alice");
+        assert_eq!(name.parse::<AccountName>(), Err(AccountNameError::AssetNumber), "{name:?}");
+    }
 }
 
 /// Which of the four forms of a name each kind accepts.
@@ -124,14 +135,15 @@ fn a_debt_is_kept_per_player_and_per_server() {
     let name = |text: &str| text.parse::<AccountName>().unwrap();
     let debt_of = |text: &str| name(text).debt().map(|debt| debt.to_string());
     assert_eq!(debt_of("arena/funds/1/alice").as_deref(), Some("arena/debt/1/alice"));
-    assert_eq!(debt_of("arena/play_only/1/alice").as_deref(), Some("arena/debt/1/alice"));
+    assert_eq!(debt_of("arena/unallocated/1/alice").as_deref(), Some("arena/debt/1/alice"));
     assert_eq!(debt_of("arena/ecosystem/1").as_deref(), Some("arena/debt/1"));
+    // Early credit is the house's money: what is lost of it, the house has lost.
+    assert_eq!(debt_of("arena/play_only/1/alice"), None);
     for owes_nothing in ["arena/table/1/seat", "@house/house/1", "@house/custody/1/vault", "arena/debt/1/alice"] {
         assert_eq!(debt_of(owes_nothing), None);
     }
     let debtors = |text: &str| name(text).debtors().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let players = "arena/funds/1/alice arena/unallocated/1/alice arena/play_only/1/alice";
-    assert_eq!(debtors("arena/debt/1/alice"), players);
+    assert_eq!(debtors("arena/debt/1/alice"), "arena/funds/1/alice arena/unallocated/1/alice");
     assert_eq!(debtors("arena/debt/1"), "arena/world/1 arena/ecosystem/1 arena/developer/1");
     assert_eq!(debtors("arena/funds/1/alice"), "");
 }

@@ -97,7 +97,10 @@ fn all() -> [Record; 5] {
 fn the_bytes_of_small_records() {
     assert_eq!(hex(&asset_listed().encode()), "010002086569703135353a310106307864616331060455534454");
     assert_eq!(hex(&account_opened().encode()), "01010701056172656e6100010105616c6963656b5a6a03056172656e61");
-    assert_eq!(hex(&rejected().encode()), "01020001056172656e61026b3100000104000000000000000112696e73756666696369656e745f66756e6473");
+    assert_eq!(
+        hex(&rejected().encode()),
+        "01020001056172656e61026b3100000104000000000000000112696e73756666696369656e745f66756e6473"
+    );
     assert_eq!(hex(&hold_expired().encode()), "01039101070001f403060203");
 }
 
@@ -197,6 +200,18 @@ fn other_versions_and_variants_are_refused() {
     }
     let unknown = [&[1, 4], &hold_expired().encode()[2..]].concat();
     assert_eq!(Record::decode(&unknown), Err(RecordError { version: Some(1) }));
+}
+
+/// A journal written by a newer program is not read as something else by an older one.
+#[test]
+fn an_unknown_rejection_in_a_record_is_refused() {
+    let bytes = rejected().encode();
+    assert!(bytes.ends_with(b"\x12insufficient_funds"));
+    let verdict = bytes.len() - 19;
+    for unknown in [&b"\x12insufficient_fundz"[..], b"\x07no_luck", b"\x00", b"\x15"] {
+        let damaged = [&bytes[..verdict], unknown].concat();
+        assert_eq!(Record::decode(&damaged), Err(RecordError { version: Some(1) }));
+    }
 }
 
 /// Names are checked when they are read: a damaged journal cannot make a server that calls itself the house.

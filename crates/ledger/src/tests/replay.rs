@@ -2,8 +2,8 @@
 
 use super::story::{Story, everything};
 use crate::{
-    AccountId, Amount, Asset, AssetId, Effects, HoldChange, Kind, Policy, Principal, Record, Rejection, Replay, Roles,
-    Seq, Time, Unit, Verdict,
+    AccountId, Amount, Asset, AssetId, Effects, HoldChange, Kind, Policy, Principal, Record, Rejection, Replay, Role,
+    Roles, Seq, Time, Unit, Verdict,
 };
 
 const TALE: &str = "
@@ -91,10 +91,67 @@ fn a_changed_verdict_is_noticed() {
     noticed("r2", |record| *verdict(record) = Verdict::Rejected(Rejection::NotReversible));
 }
 
+/// What the check says of a request that is recorded after the tale as rejected, and what the writer says to it.
+fn recorded(line: &str, rejection: Rejection) -> (Result<(), String>, String) {
+    let mut story = told();
+    story.tell(
+        "open hot @house/custody/1/hot
+         deposit d9 5 -> bob
+         k9 game_server: move bob -> world 5  applied",
+    );
+    let (request, verdict) = (story.read(line), Verdict::Rejected(rejection));
+    let record = Record::Decided { request: request.clone(), verdict };
+    let sound = story.replay.clone().check(story.next_seq(), story.now, &record, |place| story.record(place));
+    (sound.map_err(|unsound| unsound.what.split(':').next().unwrap().to_owned()), story.ask(request))
+}
+
+/// Even if it is what would be decided: such a request leaves its key free, so there can be no record of it.
 #[test]
-fn a_verdict_that_is_never_recorded_is_noticed() {
-    noticed("k1", |record| *verdict(record) = Verdict::Rejected(Rejection::ServerPaused));
-    noticed("k1", |record| *verdict(record) = Verdict::Rejected(Rejection::KeyReused));
+fn a_rejection_that_leaves_no_trace_is_noticed_in_the_journal() {
+    let lines = [
+        ("x1 game_server: move alice -> world 0", Rejection::AmountZero),
+        ("x1@hot game_server: move alice -> world 1", Rejection::KeyNotAllowed),
+        ("x1 admin(ann): move alice -> bob 1", Rejection::NotConfirmed),
+        ("x1 game_server: move alice -> world 1, need servers/arena spawns=open", Rejection::ServerPaused),
+        ("x1 system: move alice -> hot 1", Rejection::CustodyShort),
+        ("x1 indexer: reverse d9", Rejection::DebtAccountNotFound),
+    ];
+    for (line, rejection) in lines {
+        let no_trace = Err("a rejection is in the journal that leaves no trace".to_owned());
+        assert_eq!(recorded(line, rejection), (no_trace, rejection.code().to_owned()), "{line}");
+    }
+    let (sound, _) = recorded("x1 game_server: move alice -> world 999", Rejection::InsufficientFunds);
+    assert_eq!(sound, Ok(()));
+}
+
+/// Guards are checked after access, assets and expiry, and before the legs are carried out.
+#[test]
+fn a_guard_fails_only_where_there_is_one_and_nothing_came_before_it() {
+    let failed = |line: &str| recorded(line, Rejection::GuardFailed).0;
+    let otherwise = Err("the request was decided otherwise".to_owned());
+    assert_eq!(failed("x1 game_server: move alice -> world 1, make spawns/s1 state=live"), Ok(()));
+    assert_eq!(failed("x1 game_server: move alice -> world 999, make spawns/s1 state=live"), Ok(()));
+    assert_eq!(failed("x1 system: move alice -> hot 1, make spawns/s1 state=live"), Ok(()));
+    assert_eq!(failed("x1 indexer: reverse d3, turn deposits/x3 state=a into state=b"), Ok(()));
+    assert_eq!(failed("x1 game_server: move alice -> world 1"), otherwise);
+    assert_eq!(failed("x1 game_server: move alice -> world 999"), otherwise);
+    assert_eq!(failed("x1 game_server: move alice -> world 1, need servers/arena spawns=open"), otherwise);
+    assert_eq!(failed("x1 game_server: move alice -> #99 1, make spawns/s1 state=live"), otherwise);
+    assert_eq!(failed("x1 game_server: move alice -> bob 1, make spawns/s1 state=live"), otherwise);
+    assert_eq!(failed("x1 game_server: release h1, make spawns/s1 state=live"), otherwise);
+    assert_eq!(failed("x1 indexer: reverse d1, make deposits/x4 state=a"), otherwise);
+}
+
+#[test]
+fn a_table_refuses_only_the_facts_of_what_would_be_applied() {
+    let refused = |line: &str| recorded(line, Rejection::FactRefused).0;
+    let otherwise = Err("the request was decided otherwise".to_owned());
+    assert_eq!(refused("x1 game_server: move alice -> world 1, make spawns/s1 state=live"), Ok(()));
+    assert_eq!(refused("x1 indexer: reverse d3, turn deposits/x3 state=a into state=b"), Ok(()));
+    assert_eq!(refused("x1 game_server: move alice -> world 1"), otherwise);
+    assert_eq!(refused("x1 game_server: move alice -> world 999"), otherwise);
+    assert_eq!(refused("x1 game_server: move alice -> world 999, make spawns/s1 state=live"), otherwise);
+    assert_eq!(refused("x1 game_server: move alice -> bob 1, make spawns/s1 state=live"), otherwise);
 }
 
 #[test]
@@ -115,6 +172,7 @@ fn a_changed_posting_is_noticed() {
 fn a_changed_hold_is_noticed() {
     noticed("k2", |record| effects(record).holds[0].hold.remaining = Amount::new(19));
     noticed("k2", |record| effects(record).holds[0].hold.expires = None);
+    noticed("k2", |record| effects(record).holds[0].hold.settler = Role::User);
     noticed("k4", |record| effects(record).holds[0].held_after = Amount::new(14));
     noticed("k4", |record| effects(record).holds.clear());
 }
@@ -183,6 +241,7 @@ fn an_account_is_opened_once_and_as_it_may_be() {
     let wide = Policy { deposit: Roles::those(|_| true), ..policy };
     assert_eq!(opened(99, carol, wide, &by), not_so);
     assert_eq!(opened(99, carol, policy, &Principal::Tables), not_so);
+    assert_eq!(opened(99, "arena/debt/3/carol", policy, &by), not_so, "there is no asset 3");
     assert_eq!(opened(99, carol, policy, &by), Ok(()));
 }
 

@@ -89,7 +89,22 @@ fn small_deposits_add_up_to_a_buy_in() {
     // Large enough by itself: `split` makes the buy-in, nothing has to be completed.
     assert!(!asks.is_completed_by(units(1_035), units(0)));
     assert!(!asks.is_completed_by(units(1_035), units(1_000)));
-    assert!(!asks.is_completed_by(units(1_034), Amount::MAX), "a sum beyond 128 bits cannot be credited");
+    let dearest = buy_in(u128::MAX, 0, 0);
+    let almost = units(u128::MAX - 1);
+    assert!(dearest.is_completed_by(units(1), almost));
+    assert!(!dearest.is_completed_by(almost, almost), "a sum beyond 128 bits cannot be credited");
+}
+
+/// A buy-in that lies unallocated waits for a spawn or for the player to ask; the next small deposit does not take it.
+#[test]
+fn what_was_enough_before_the_deposit_is_not_completed_by_it() {
+    let units = |units: u128| Amount::new(units);
+    let asks = buy_in(1_000, 250, 100);
+    assert!(asks.is_completed_by(units(1), units(1_034)));
+    assert!(!asks.is_completed_by(units(1), units(1_035)));
+    assert!(!asks.is_completed_by(units(1_034), units(2_000)));
+    assert!(!asks.is_completed_by(units(0), units(1_035)));
+    assert_eq!(asks.allocate(units(1_035)).map(show).as_deref(), Some("1000 + 25 + 10, 0"), "he asks");
 }
 
 #[test]

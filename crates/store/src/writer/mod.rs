@@ -20,7 +20,7 @@ mod prefetch;
 mod queue;
 
 use std::{
-    sync::{Arc, Mutex, mpsc::Receiver},
+    sync::{Arc, OnceLock, mpsc::Receiver},
     time::Duration,
 };
 
@@ -57,7 +57,7 @@ pub(crate) struct Writer {
     pub recent_max: usize,
     pub next_expiry: Option<Time>,
     /// Why the writer stopped, for whoever asks.
-    pub stopped_by: Arc<Mutex<Option<StoreError>>>,
+    pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
 }
 
 impl Writer {
@@ -67,8 +67,9 @@ impl Writer {
             let Some(mut jobs) = self.gather() else { return };
             let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
             if let Err(error) = self.work(&mut jobs) {
+                // Before anybody is told, so that who is told can ask why.
+                let _ = self.stopped_by.set(Arc::new(error));
                 jobs.drain(..).for_each(|job| job.fail(&Failure::Unknown));
-                *self.stopped_by.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
                 return;
             }
             if stop {

@@ -12,6 +12,7 @@
 //! | `noted ID` | a row of the other lane was acknowledged |
 //! | `full T C`, `unknown T C`, `stopped T C` | the call failed so; after `full` it is made again |
 //! | `closed` | everything was done and the books are closed |
+//! | `because E` | the same, but the writer had stopped for this reason |
 //!
 //! With no threads it holds the books open until its standard input ends.
 
@@ -24,7 +25,7 @@ use std::{
 };
 
 use bankroll_ledger::Value;
-use bankroll_store::{CallError, Failure, Ledger, Refused, Statement};
+use bankroll_store::{CallError, Failure, Ledger, Refused, Reply, Statement};
 use bankroll_testkit::script::{Script, Told, options, set_up};
 
 /// How often a call is made again when the disk is full, and how many calls are tried after the writer has stopped.
@@ -46,24 +47,29 @@ fn main() -> ExitCode {
     if number(2) == 0 {
         let mut nothing = Vec::new();
         std::io::stdin().read_to_end(&mut nothing).expect("standard input");
-    } else if let Err(error) = set_up(&ledger).and_then(|()| load_ballast(&ledger, number(5))) {
+    } else if let Err(error) = set_up(&ledger) {
         out.write(&format!("cannot begin {error:?}"));
         return ExitCode::FAILURE;
     }
     std::thread::scope(|scope| {
         for thread in 0..number(2) {
-            let (ledger, out, seed, calls) = (&ledger, &out, number(1), number(3));
-            scope.spawn(move || play(ledger, out, Script::new(seed, thread), thread, calls));
+            let (ledger, out, script, calls) = (&ledger, &out, Script::new(number(1), thread), number(3));
+            let ballast = if thread == 0 { number(5) } else { 0 };
+            scope.spawn(move || play(ledger, out, script, thread, calls, ballast));
         }
     });
+    let because = ledger.stopped_by();
     ledger.close();
-    out.write("closed");
+    out.write(&because.map_or("closed".into(), |error| format!("because {error:?}")));
     ExitCode::SUCCESS
 }
 
-fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u64) {
+fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u64, ballast: u64) {
     let mut stopped = 0;
     for call in 1..=calls {
+        if call == calls / 2 {
+            load_ballast(ledger, ballast);
+        }
         let requests = script.call();
         let mut told = Err(CallError::Failed(Failure::StorageFull));
         for _ in 0..TRIES {
@@ -104,14 +110,14 @@ fn short(error: &CallError) -> String {
 }
 
 /// Rows of a mebibyte, so that the write-ahead log grows long enough to be copied back while the books are open.
-fn load_ballast(ledger: &Ledger, mebibytes: u64) -> Result<(), CallError> {
+fn load_ballast(ledger: &Ledger, mebibytes: u64) {
     for id in 0..mebibytes {
         let values = vec![Value::Int(id.cast_signed()), Value::Bytes(vec![b'b'; 1 << 20])];
         let sql = "INSERT INTO ballast (id, data) VALUES ($1, $2) ON CONFLICT DO NOTHING".into();
         let row = Statement { sql, values, must_change: None };
-        ledger.write_rows(vec![row])?.wait()?.expect("a row that fits");
+        // If it fails, the calls that follow find out.
+        drop(ledger.write_rows(vec![row]).map(Reply::wait));
     }
-    Ok(())
 }
 
 /// Standard output without a buffer: a line is one system call.

@@ -1,1 +1,90 @@
-//! Later.
+//! A disk that is full for a while: callers are told so, nothing is lost, and afterwards everything goes on.
+
+use std::path::Path;
+
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use super::{
+    examine::{Found, copy_folder, examine, records_in},
+    points::worked_in_folder,
+    strace::{BOOKS, most_of_a_thread, only_on, strace},
+    victim::{Line, Role},
+};
+use crate::run::{is_soak, rounds, seed, tell};
+
+#[test]
+fn crash_of_nothing_when_the_disk_is_full() {
+    for round in rounds(1) {
+        let role = Role::usual(seed().wrapping_add(round));
+        let clean = worked_in_folder(&role);
+        let records_before = records_in(clean.path());
+        let (folder, _, writes) = run(&role, clean.path(), &BOOKS, None);
+        drop(folder);
+        let mut rng = Rng::with_seed(role.seed);
+        let mut chosen: Vec<(u32, u32)> = (1..writes).map(|first| (first, rng.u32(0..12))).collect();
+        if !is_soak() {
+            rng.shuffle(&mut chosen);
+            chosen.truncate(30);
+        }
+        let (mut found, mut told, points) = (Found::default(), 0, chosen.len());
+        for (first, more) in chosen {
+            let what = format!("seed {}, no room at writes {first} to {}", role.seed, first + more);
+            let fault = format!("inject=pwrite64:error=ENOSPC:when={first}..{}", first + more);
+            let (folder, lines, _) = run(&role, clean.path(), &BOOKS, Some(&fault));
+            told += check_going_on(&role, &lines, &what);
+            found.add(examine(folder.path(), &role, &lines, records_before, &what));
+        }
+        assert!(told > 0, "nobody was told that the disk is full");
+        tell(&format!(
+            "crash by full disk (seed {}): {points} places of {writes}, {told} calls told so and made again; {found}",
+            role.seed
+        ));
+    }
+}
+
+#[test]
+fn crash_of_nothing_when_there_is_no_room_to_copy_the_log_back() {
+    let role = Role { ballast_mebibytes: 34, ..Role::usual(seed()) };
+    let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
+    let records_before = records_in(clean.path());
+    let mut found = Found::default();
+    for (first, last) in [(100, 100), (1, 200)] {
+        let what = format!("seed {}, no room in the books at writes {first} to {last}", role.seed);
+        let fault = format!("inject=pwrite64:error=ENOSPC:when={first}..{last}");
+        let (folder, lines, _) = run(&role, clean.path(), &["books.db"], Some(&fault));
+        check_going_on(&role, &lines, &what);
+        found.add(examine(folder.path(), &role, &lines, records_before, &what));
+    }
+    tell(&format!("crash by full disk while the log is copied back (seed {}): {found}", role.seed));
+}
+
+fn run(role: &Role, clean: &Path, files: &[&str], fault: Option<&str>) -> (TempDir, Vec<Line>, u32) {
+    let folder = tempfile::tempdir().unwrap();
+    copy_folder(clean, folder.path());
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut tracer = strace(log.path());
+    only_on(&mut tracer, folder.path(), files);
+    tracer.args(["-e", "trace=pwrite64"]).args(fault.iter().flat_map(|fault| ["-e", fault]));
+    let lines = role.run_under(tracer, folder.path());
+    let writes = most_of_a_thread(log.path()).into_values().max().unwrap_or(0);
+    (folder, lines, writes)
+}
+
+/// The victim finished, call by call; how many calls were told that the disk is full.
+fn check_going_on(role: &Role, lines: &[Line], what: &str) -> u32 {
+    let mut told = 0;
+    for line in lines {
+        match line {
+            Line::Full { .. } => told += 1,
+            Line::Unknown { .. } | Line::Stopped { .. } | Line::Other(_) => {
+                panic!("{what}: {line:?} {:?}", lines.last());
+            }
+            _ => {}
+        }
+    }
+    let done = lines.iter().filter(|line| matches!(line, Line::Done { .. })).count() as u64;
+    assert_eq!(done, role.threads * role.calls, "{what}: not every call was answered in the end");
+    assert!(lines.contains(&Line::Closed), "{what}: the books were not closed");
+    told
+}

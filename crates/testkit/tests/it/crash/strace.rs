@@ -21,12 +21,13 @@ pub fn strace(log: &Path) -> Command {
     command
 }
 
-/// Only calls on the books and their log count, not those on the memory that readers and writers share.
-pub fn on_books(command: &mut Command, folder: &Path) {
+/// The books and their logs. Not the memory that readers and writers share: it is made anew whenever books are opened.
+pub const BOOKS: [&str; 3] = ["books.db", "books.db-wal", "books.db-journal"];
+
+/// Only calls on these files of the folder count.
+pub fn only_on(command: &mut Command, folder: &Path, files: &[&str]) {
     let folder = folder.canonicalize().unwrap();
-    for file in ["books.db", "books.db-wal", "books.db-journal"] {
-        command.arg("-P").arg(folder.join(file));
-    }
+    command.args(files.iter().flat_map(|file| ["-P".into(), folder.join(file).into_os_string()]));
 }
 
 /// For each call, the most that one thread made of it: injections count for each thread apart.

@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::{
     examine::{Found, examine, records_in},
-    strace::{most_of_a_thread, on_books, strace},
+    strace::{BOOKS, most_of_a_thread, only_on, strace},
     victim::{Line, Role},
 };
 use crate::{
@@ -26,7 +26,7 @@ fn crash_of_the_writer_when_a_sync_fails() {
             copy_folder(clean.path(), folder.path());
             let log = tempfile::NamedTempFile::new().unwrap();
             let mut tracer = strace(log.path());
-            on_books(&mut tracer, folder.path());
+            only_on(&mut tracer, folder.path(), &BOOKS);
             tracer.args(["-e", "trace=fsync,fdatasync"]);
             tracer.args(fault.iter().flat_map(|fault| ["-e", fault]));
             (role.run_under(tracer, folder.path()), folder, log)

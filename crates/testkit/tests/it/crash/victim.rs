@@ -28,6 +28,7 @@ pub enum Line {
     Unknown { thread: u64, call: u64 },
     Stopped { thread: u64, call: u64 },
     Closed,
+    Because(String),
     Other(String),
 }
 
@@ -77,6 +78,7 @@ pub fn parse(line: &str) -> Line {
     match words.as_slice() {
         ["open"] => Line::Open,
         ["closed"] => Line::Closed,
+        ["because", ..] => Line::Because(line.to_owned()),
         ["noted", id] => Line::Noted((*id).to_owned()),
         ["begin", thread, call] => Line::Begin { thread: number(thread), call: number(call) },
         ["full", thread, call] => Line::Full { thread: number(thread), call: number(call) },
