@@ -61,10 +61,10 @@ fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<E
     match &request.action {
         Action::Legs(legs) => {
             let steps = resolve(books, legs)?;
+            check_access(&request.principal, &steps)?;
             if steps.iter().any(|step| matches!(step, Step::Post { from, to, .. } if from.id == to.id)) {
                 return Err(Rejection::AccountsMustDiffer);
             }
-            check_access(&request.principal, &steps)?;
             check_assets(&steps)?;
             check_expiry(&steps, now)?;
             check_guards(books, request, Otherwise::Conflict, Rejection::GuardFailed)?;
@@ -281,10 +281,12 @@ impl<'a> Work<'a> {
         self.credit(giver, taker, returned)?;
         let owed = posting.amount.checked_sub(returned).unwrap_or(Amount::ZERO);
         // Early credit that was played is the house's loss, not the player's debt.
-        if owed.is_zero() || giver.name.kind == Kind::PlayOnly {
+        if owed.is_zero() || (giver.name.kind == Kind::PlayOnly && taker.name.kind == Kind::House) {
             return Ok(());
         }
-        let debt = giver.debt.and_then(|id| self.books.account(id)).ok_or(Rejection::DebtAccountNotFound)?;
+        // Nobody owes himself: between two accounts of one owner, a debt would be money out of nothing.
+        let debt = giver.debt.filter(|debt| taker.debt != Some(*debt));
+        let debt = debt.and_then(|id| self.books.account(id)).ok_or(Rejection::DebtAccountNotFound)?;
         self.credit(debt, taker, owed)
     }
 

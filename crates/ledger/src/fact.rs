@@ -106,10 +106,13 @@ impl Fact {
             Guard::Is(columns) => columns,
         };
         let mut columns = self.row.columns.iter().chain(guarded).chain(&self.set);
-        let is_key = |name: &String| self.row.columns.iter().any(|(key, _)| key == name);
+        let written: Vec<&String> = self.row.columns.iter().chain(&self.set).map(|(name, _)| name).collect();
+        let mut distinct = written.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
         !self.row.columns.is_empty()
             && is_identifier(&self.row.table)
-            && !self.set.iter().any(|(name, _)| is_key(name))
+            && distinct.len() == written.len()
             && columns.all(|(name, _)| is_identifier(name))
             && (self.guard != Guard::Absent || !self.set.is_empty())
     }

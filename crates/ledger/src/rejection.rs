@@ -19,7 +19,7 @@ pub enum Rejection {
     /// A leg of nothing.
     #[error("an amount of zero moves nothing")]
     AmountZero,
-    /// Both ends of a leg are one account.
+    /// Both ends of a leg are one account; for a post this is seen once its hold is known.
     #[error("the two accounts of a leg must differ")]
     AccountsMustDiffer,
     /// A fact names something that is no identifier, a reference or event is no plain text, or they are too large.
@@ -82,7 +82,7 @@ pub enum Rejection {
     InsufficientFunds,
     /// A wallet would pay out more than the books say it holds, or a debt be repaid twice. Not remembered: settlement
     /// asks again once the books have caught up with the chain.
-    #[error("the wallet holds less than this")]
+    #[error("the wallet holds less than this, or less than this is owed")]
     CustodyShort,
     /// What is taken back was spent, and there is no account to book the debt in. Not remembered: open it and ask again.
     #[error("there is no debt account for the owner of what was spent")]

@@ -101,8 +101,8 @@ impl Replay {
         verdict: &Verdict,
         original: impl FnOnce(Seq) -> Option<Record>,
     ) -> Result<(), Unsound> {
-        if matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
-            return Err(Unsound { what: "a rejection is in the journal that leaves no trace".into() });
+        if request.check().is_err() || matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
+            return Err(Unsound { what: "a request is in the journal that leaves no trace there".into() });
         }
         if let crate::Action::Reverse(place) = request.action {
             let reversed_by = self.reversals.get(&place).copied();
@@ -122,7 +122,9 @@ impl Replay {
                 guarded && *later > Rejection::GuardFailed
             }
             (Verdict::Rejected(Rejection::GuardFailed), Verdict::Applied(_)) => guarded,
-            (Verdict::Rejected(Rejection::FactRefused), Verdict::Applied(_)) => !request.facts.is_empty(),
+            (Verdict::Rejected(Rejection::FactRefused), Verdict::Applied(_)) => {
+                request.facts.iter().any(|fact| !fact.set.is_empty())
+            }
             _ => again == *verdict,
         };
         let what = || format!("the request was decided otherwise: {verdict:?} instead of {again:?}");

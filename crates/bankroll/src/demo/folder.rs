@@ -7,9 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use bankroll_store::BOOKS_FILE;
-
-use bankroll_store::LOCK_FILE;
+use bankroll_store::{BOOKS_FILE, LOCK_FILE};
 
 const MARKER: &str = ".bankroll-demo";
 const MARKER_TEXT: &str = "Books of `bankroll demo`: play money. `bankroll demo --fresh` deletes them.\n";

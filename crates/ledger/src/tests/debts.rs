@@ -75,11 +75,11 @@ fn a_deposits_share_for_the_pellets_repays_what_the_server_owes() {
 #[test]
 fn only_deposits_into_the_ecosystem_repay() {
     check_with_debt(
-        "k2 game_server: move world -> ecosystem 40   applied
-         s1 system: move house -> ecosystem 15        applied
+        "k2 game_server: move world -> ecosystem 40    applied
+         s1 system: move house -> ecosystem 15         applied
          a2 admin(ann+ben): move world -> ecosystem 5  applied
-         d2 indexer: move vault -> suspense 7         applied
-         d3 indexer: move suspense -> ecosystem 7     applied",
+         d2 indexer: move vault -> suspense 7          applied
+         d3 indexer: move suspense -> ecosystem 7      applied",
         "vault 7, house 5, world 65, ecosystem 67, alice.debt 100, arena.debt 30",
     );
 }

@@ -2,10 +2,10 @@
 
 use super::story::{Story, check};
 
-/// The house has 100, alice an account for early credit, and somebody keeps the wallet filled.
+/// The house had 100 and gave alice 50 of it before her deposit was final.
 const BEFORE: &str = "
     open alice.early arena/play_only/1/alice
-    t1 indexer: move vault -> house 100  applied
+    t1 indexer: move vault -> house 100       applied
     e1 indexer: move house -> alice.early 50  applied
 ";
 
@@ -39,13 +39,13 @@ fn it_may_be_played_but_not_paid_out() {
 fn what_comes_back_from_the_world_is_early_credit_again() {
     check_early(
         "open rival.early rival/play_only/1/alice
-         k1 game_server: move alice.early -> world 50         applied
-         k2 game_server: move world -> rival.early 50         not_allowed
-         k3 game_server: move world -> alice.early 51         insufficient_funds
-         k4 game_server: move world -> alice.early 50         applied
-         k5 game_server: move ecosystem -> alice.early 1      not_allowed
-         u1 user(alice): hold alice.early 50 by system        not_allowed
-         f1 indexer: move alice.early -> house 50             applied",
+         k1 game_server: move alice.early -> world 50     applied
+         k2 game_server: move world -> rival.early 50     not_allowed
+         k3 game_server: move world -> alice.early 51     insufficient_funds
+         k4 game_server: move world -> alice.early 50     applied
+         k5 game_server: move ecosystem -> alice.early 1  not_allowed
+         u1 user(alice): hold alice.early 50 by system    not_allowed
+         f1 indexer: move alice.early -> house 50         applied",
         "vault 100, house 100",
     );
 }
@@ -105,9 +105,9 @@ fn of_what_was_played_whole_nothing_comes_back_but_it_is_taken_back_once() {
 fn beside_it_the_players_own_money_is_owed_as_ever() {
     check_early(
         "open alice.debt arena/debt/1/alice
-         d1 indexer: move house -> alice.early 10, move vault -> alice 40       applied
+         d1 indexer: move house -> alice.early 10, move vault -> alice 40      applied
          k1 game_server: move alice.early -> world 60, move alice -> world 40  applied
-         r1 indexer: reverse d1                                                 applied",
+         r1 indexer: reverse d1                                                applied",
         "vault 100, house 40, world 100, alice.debt 40",
     );
 }

@@ -109,14 +109,14 @@ fn a_fact_names_its_row_and_does_something() {
     assert!(fact("t", "id", Guard::Is(Vec::new()), &[]).is_well_formed(), "only checks that the row is there");
 }
 
-/// A row keeps its key: a fact that renamed it would be found under the old name in memory and the new one in the table.
+/// A row keeps its key: renamed, it would have the old name in memory and the new one in its table.
 #[test]
 fn a_fact_does_not_set_its_own_key() {
     check(
-        "d1 indexer: move vault -> alice 1, make deposits/x1 id=x2                fact_malformed
-         d1 indexer: move vault -> alice 1, make deposits/x1 id=x1                fact_malformed
-         d1 indexer: move vault -> alice 1, make deposits/x1 state=seen           applied
-         d2 indexer: move vault -> alice 1, turn deposits/x1 state=seen into id=x2     fact_malformed
+        "d1 indexer: move vault -> alice 1, make deposits/x1 id=x2                      fact_malformed
+         d1 indexer: move vault -> alice 1, make deposits/x1 id=x1                      fact_malformed
+         d1 indexer: move vault -> alice 1, make deposits/x1 state=seen                 applied
+         d2 indexer: move vault -> alice 1, turn deposits/x1 state=seen into id=x2      fact_malformed
          d2 indexer: move vault -> alice 1, turn deposits/x1 id=x1 into state=credited  applied",
         "vault 2, alice 2",
     );
@@ -128,6 +128,7 @@ fn a_fact_does_not_set_its_own_key() {
     assert!(named(&["state", "ids"]));
     assert!(!named(&["server"]));
     assert!(!named(&["state", "id"]));
+    assert!(!named(&["state", "state"]), "nor the same column twice");
 }
 
 #[test]

@@ -151,19 +151,19 @@ fn only_the_system_settles_what_was_held_for_it() {
 fn a_reservation_is_settled_by_the_role_that_made_it() {
     check(
         "deposit d1 100 -> alice
-         k1 game_server: hold alice 40            applied h1
-         u1 user(alice): hold alice 30            applied h2
-         a1 admin(ann+ben): hold alice 10         applied h3
-         u2 user(alice): release h1               not_allowed
-         u3 user(alice): release h3               not_allowed
-         k2 game_server: release h2               not_allowed
-         k3 game_server: post h2 -> world 30      not_allowed
-         k4 game_server: post h3 -> world 10      not_allowed
-         a2 admin(ann+ben): release h1            not_allowed
-         a3 admin(ann+ben): post h2 -> house 30   not_allowed
-         k5 game_server: post h1 -> world 40      applied
-         u4 user(alice): release h2               applied
-         a4 admin(eve+ann): post h3 -> house 10   applied",
+         k1 game_server: hold alice 40           applied h1
+         u1 user(alice): hold alice 30           applied h2
+         a1 admin(ann+ben): hold alice 10        applied h3
+         u2 user(alice): release h1              not_allowed
+         u3 user(alice): release h3              not_allowed
+         k2 game_server: release h2              not_allowed
+         k3 game_server: post h2 -> world 30     not_allowed
+         k4 game_server: post h3 -> world 10     not_allowed
+         a2 admin(ann+ben): release h1           not_allowed
+         a3 admin(ann+ben): post h2 -> house 30  not_allowed
+         k5 game_server: post h1 -> world 40     applied
+         u4 user(alice): release h2              applied
+         a4 admin(eve+ann): post h3 -> house 10  applied",
         "vault 100, house 10, world 40, alice 50",
     );
 }
@@ -192,10 +192,10 @@ fn a_hold_says_who_settles_it() {
          k2 game_server: hold alice 9                             applied h8
          k3 game_server: post h8 -> world 1                       applied",
     );
-    let settlers = ["h1", "h3", "h5", "h7", "h8"].map(|hold| story.books.hold(story.hold(hold)).unwrap().settler);
-    assert_eq!(settlers, [Role::GameServer, Role::User, Role::Admin, Role::System, Role::GameServer]);
-    let settlers = ["h2", "h4", "h6"].map(|hold| story.books.hold(story.hold(hold)).unwrap().settler);
-    assert_eq!(settlers, [Role::System; 3]);
+    let settler = |hold: &str| story.books.hold(story.hold(hold)).unwrap().settler;
+    let made_it = [Role::GameServer, Role::User, Role::Admin, Role::System, Role::GameServer];
+    assert_eq!(["h1", "h3", "h5", "h7", "h8"].map(settler), made_it);
+    assert_eq!(["h2", "h4", "h6"].map(settler), [Role::System; 3]);
 }
 
 #[test]

@@ -58,14 +58,15 @@ fn both_ends_of_a_post_must_differ() {
     check(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 40                             applied h1
-         k2 game_server: post h1 -> alice 10                       accounts_must_differ
-         k3 game_server: post h1 -> world 10, post h1 -> alice 10  accounts_must_differ
+         // A game server has no route from funds to funds, and is told no more than that.
+         k2 game_server: post h1 -> alice 10                       not_allowed
+         k3 user(bob): post h1 -> alice 10                         not_allowed
          // Among what an override may do, funds to funds is a route.
          a1 admin(ann+ben): hold alice 20                          applied h2
          a2 admin(ann+ben): post h2 -> alice 20                    accounts_must_differ
          // As with a move, the key stays free.
          a2 admin(ann+ben): post h2 -> bob 20                      applied
-         k2 game_server: post h1 -> world 40                       applied",
+         k4 game_server: post h1 -> world 40                       applied",
         "vault 100, world 40, alice 40, bob 20",
     );
 }
@@ -168,12 +169,12 @@ fn a_payout_waits_until_the_books_have_caught_up_with_the_wallet() {
         "open hot @house/custody/1/hot
          open transit @house/in_transit/1
          deposit d1 100 -> alice
-         w1 user(alice): hold alice 60 by system                     applied h1
-         w2 system: post h1 -> hot 60                                custody_short
-         w2 system: post h1 -> hot 60                                custody_short
+         w1 user(alice): hold alice 60 by system                      applied h1
+         w2 system: post h1 -> hot 60                                 custody_short
+         w2 system: post h1 -> hot 60                                 custody_short
          s1 system: move transit -> vault 80, move hot -> transit 80  applied
-         w2 system: post h1 -> hot 60                                applied
-         w2 system: post h1 -> hot 60                                applied again",
+         w2 system: post h1 -> hot 60                                 applied
+         w2 system: post h1 -> hot 60                                 applied again",
         "vault 20, alice 40, hot 20",
     );
 }

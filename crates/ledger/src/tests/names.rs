@@ -131,6 +131,12 @@ fn the_list_of_kinds_is_complete() {
 }
 
 #[test]
+fn these_kinds_are_a_players_own_money() {
+    let own: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.is_players()).map(Kind::as_str).collect();
+    assert_eq!(own, ["funds", "unallocated", "play_only"]);
+}
+
+#[test]
 fn a_debt_is_kept_per_player_and_per_server() {
     let name = |text: &str| text.parse::<AccountName>().unwrap();
     let debt_of = |text: &str| name(text).debt().map(|debt| debt.to_string());

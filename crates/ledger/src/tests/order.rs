@@ -36,7 +36,7 @@ fn the_request_as_a_whole_is_checked_rule_by_rule() {
          l1 game_server: release #99, move alice -> #99 1                                  account_not_found
          l2 game_server: move alice -> bob 1, release #99                                  hold_not_found
          m0 game_server: post h1 -> alice 1, release #99                                   hold_not_found
-         m2 game_server: post h1 -> alice 1, move alice -> bob 1                           accounts_must_differ
+         m2 game_server: post h1 -> alice 1, move alice -> bob 1                           not_allowed
          l3 game_server: reverse #99                                                       transfer_not_found
          l4 game_server: reverse r1                                                        not_reversible
          l5 game_server: reverse k2                                                        already_reversed

@@ -44,18 +44,18 @@ fn money_never_goes_straight_from_one_player_to_another() {
          open bob.more arena/unallocated/1/bob
          open bob.early arena/play_only/1/bob
          deposit d1 100 -> alice.more
-         d2 indexer: move alice.more -> bob 10                                not_allowed
-         d3 indexer: move alice.more -> bob.more 10                           not_allowed
-         d4 indexer: move alice.more -> alice 10, move alice.more -> bob 10   not_allowed
+         d2 indexer: move alice.more -> bob 10                                    not_allowed
+         d3 indexer: move alice.more -> bob.more 10                               not_allowed
+         d4 indexer: move alice.more -> alice 10, move alice.more -> bob 10       not_allowed
          d5 indexer: move alice.more -> alice 10, move alice.more -> developer 5  applied
-         s1 system: move alice.more -> bob 10                                 not_allowed
-         s2 system: move alice.more -> alice 10                               applied
-         s3 system: hold alice.more 10                                        applied h1
-         s4 system: post h1 -> bob 10                                         not_allowed
-         s5 system: post h1 -> alice 10                                       applied
-         a1 admin(ann): move alice.more -> bob 10                             not_confirmed
-         a1 admin(ann+ben): move alice.more -> bob 10                         applied
-         a2 admin(ann+ben): move alice -> bob.early 5, move bob -> bob.more 1  applied",
+         s1 system: move alice.more -> bob 10                                     not_allowed
+         s2 system: move alice.more -> alice 10                                   applied
+         s3 system: hold alice.more 10                                            applied h1
+         s4 system: post h1 -> bob 10                                             not_allowed
+         s5 system: post h1 -> alice 10                                           applied
+         a1 admin(ann): move alice.more -> bob 10                                 not_confirmed
+         a1 admin(ann+ben): move alice.more -> bob 10                             applied
+         a2 admin(ann+ben): move alice -> bob.early 5, move bob -> bob.more 1     applied",
         "vault 100, developer 5, alice 25, bob 9, alice.more 55, bob.more 1, bob.early 5",
     );
 }

@@ -2,8 +2,8 @@
 
 use super::story::{Story, everything};
 use crate::{
-    AccountId, Amount, Asset, AssetId, Effects, HoldChange, Kind, Policy, Principal, Record, Rejection, Replay, Role,
-    Roles, Seq, Time, Unit, Verdict,
+    AccountId, Action, Amount, Asset, AssetId, Effects, HoldChange, Kind, Policy, Principal, Record, Rejection, Replay,
+    Role, Roles, Seq, Time, Unit, Verdict,
 };
 
 const TALE: &str = "
@@ -117,7 +117,7 @@ fn a_rejection_that_leaves_no_trace_is_noticed_in_the_journal() {
         ("x1 indexer: reverse d9", Rejection::DebtAccountNotFound),
     ];
     for (line, rejection) in lines {
-        let no_trace = Err("a rejection is in the journal that leaves no trace".to_owned());
+        let no_trace = Err("a request is in the journal that leaves no trace there".to_owned());
         assert_eq!(recorded(line, rejection), (no_trace, rejection.code().to_owned()), "{line}");
     }
     let (sound, _) = recorded("x1 game_server: move alice -> world 999", Rejection::InsufficientFunds);
@@ -181,7 +181,8 @@ fn a_changed_hold_is_noticed() {
 fn a_changed_request_is_noticed() {
     noticed("k1", |record| {
         let Record::Decided { request, .. } = record else { unreachable!() };
-        request.principal = Principal::Tables;
+        let Action::Legs(legs) = &mut request.action else { unreachable!() };
+        legs.push(legs[0].clone());
     });
     noticed("r1", |record| effects(record).reverses = None);
 }

@@ -86,6 +86,20 @@ fn held_money_is_not_taken() {
     );
 }
 
+/// Otherwise the taker would have the money again, and could take it away, while its other account owes it.
+#[test]
+fn nobody_owes_himself() {
+    check(
+        "open more arena/unallocated/1/alice
+         open alice.debt arena/debt/1/alice
+         d1 indexer: move vault -> more 100      applied
+         s1 system: move more -> alice 100       applied
+         k1 game_server: move alice -> world 30  applied
+         r1 system: reverse s1                   debt_account_not_found",
+        "vault 100, world 30, alice 70",
+    );
+}
+
 #[test]
 fn a_transfer_is_reversed_once() {
     check(
@@ -163,13 +177,13 @@ fn what_is_given_back_to_a_debtor_repays_his_debt_first() {
         "open alice.debt arena/debt/1/alice
          deposit d1 100 -> alice
          deposit d2 130 -> alice
-         w1 user(alice): hold alice 60 by system   applied h1
-         w2 system: post h1 -> vault 60            applied
-         w3 user(alice): hold alice 70 by system   applied h2
-         w4 system: post h2 -> vault 70            applied
-         k1 game_server: move alice -> world 100   applied
-         r1 indexer: reverse d1                    applied
-         r2 system: reverse w2                     applied",
+         w1 user(alice): hold alice 60 by system  applied h1
+         w2 system: post h1 -> vault 60           applied
+         w3 user(alice): hold alice 70 by system  applied h2
+         w4 system: post h2 -> vault 70           applied
+         k1 game_server: move alice -> world 100  applied
+         r1 indexer: reverse d1                   applied
+         r2 system: reverse w2                    applied",
     );
     assert_eq!(story.standings(), "vault 60, world 100, alice.debt 40");
     assert_eq!(story.postings("r2"), ["vault -> alice.debt 60 (then 60 and 40)"]);
@@ -188,10 +202,10 @@ fn what_another_owes_to_a_debtor_repays_his_debt_too() {
         "open alice.debt arena/debt/1/alice
          open bob.debt arena/debt/1/bob
          deposit d1 100 -> alice
-         a1 admin(ann+ben): move alice -> bob 50                        applied
+         a1 admin(ann+ben): move alice -> bob 50                       applied
          k1 game_server: move alice -> world 50, move bob -> world 50  applied
-         r1 indexer: reverse d1                                         applied
-         r2 admin(ann+ben): reverse a1                                  applied",
+         r1 indexer: reverse d1                                        applied
+         r2 admin(ann+ben): reverse a1                                 applied",
         "world 100, alice.debt 50, bob.debt 50",
     );
 }

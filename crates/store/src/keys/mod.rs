@@ -7,7 +7,7 @@
 //!
 //! | step | where | bound |
 //! | --- | --- | --- |
-//! | newest keys | hash table | [`RECENT_MAX`] keys, 48 bytes each |
+//! | newest keys | hash table | [`RECENT_MAX`] keys, 17 MiB |
 //! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
 //! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk for a false alarm in about 1,000 |
 //! | merge | [`FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |

@@ -66,6 +66,10 @@ fn fact_is_fine(fact: &Fact) -> bool {
         Guard::Is(columns) => columns.clone(),
     };
     let mut columns = fact.row.columns.iter().chain(&guarded).chain(&fact.set);
+    let is_key = |name: &str| fact.row.columns.iter().any(|(key, _)| key == name);
+    if fact.set.iter().any(|(name, _)| is_key(name)) {
+        return false;
+    }
     !fact.row.columns.is_empty() && is_identifier(&fact.row.table) && columns.all(|(name, _)| is_identifier(name))
 }
 

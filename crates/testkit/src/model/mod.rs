@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bankroll_ledger::{AccountName, Action, Event, Otherwise, Principal, Request};
 
 pub use money::{Hold, Money, Standing};
-pub use outcome::{Effect, HoldChange, Moved, Outcome, Said};
+pub use outcome::{Effect, HoldChange, Moved, Outcome, Said, role_name};
 pub use rows::{Rows, TABLES, Ticket};
 
 /// Roles by name.
@@ -68,8 +68,8 @@ pub struct Model {
 /// The code of a broken rule.
 pub type Code = &'static str;
 
-/// What leaves no trace: form, other people's keys, a pause.
-const FORGOTTEN: [Code; 9] = [
+/// What leaves no trace: form, other people's keys, a pause, and what settlement must wait for.
+const FORGOTTEN: [Code; 11] = [
     "key_malformed",
     "legs_out_of_range",
     "amount_zero",
@@ -79,6 +79,8 @@ const FORGOTTEN: [Code; 9] = [
     "not_confirmed",
     "key_reused",
     "server_paused",
+    "custody_short",
+    "debt_account_not_found",
 ];
 
 impl Model {
@@ -167,7 +169,7 @@ impl Model {
             Action::Legs(legs) => {
                 self.check_legs(&request.principal, legs)?;
                 self.rows.check_guards(&request.facts, Otherwise::Conflict, "guard_failed")?;
-                money.carry_out(self, legs)?
+                money.carry_out(self, rights::role(&request.principal), legs)?
             }
             Action::Reverse(original) => {
                 let moved = self.check_reversal(&request.principal, original.0)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::Leg;
+use bankroll_ledger::{Leg, Settler};
 
 use super::{Code, Effect, HoldChange, Model, Moved, rights};
 
@@ -19,7 +19,8 @@ pub struct Hold {
     pub account: u64,
     pub remaining: u128,
     pub expires: Option<u64>,
-    pub system_settles: bool,
+    /// The role that may settle it; the system always may.
+    pub settler: &'static str,
     pub state: &'static str,
 }
 
@@ -32,7 +33,7 @@ pub struct Money {
 
 impl Money {
     /// Carries the legs out one by one, as the request that gets the model's next place.
-    pub(super) fn carry_out(&mut self, model: &Model, legs: &[Leg]) -> Result<Effect, Code> {
+    pub(super) fn carry_out(&mut self, model: &Model, role: &'static str, legs: &[Leg]) -> Result<Effect, Code> {
         let mut effect = Effect::default();
         for (place, leg) in legs.iter().enumerate() {
             match leg {
@@ -47,8 +48,9 @@ impl Money {
                     let hold = Hold {
                         account: account.0,
                         remaining: amount.units(),
-                        expires: expires.map(|expires| expires.0),
-                        system_settles: rights::system_settles(*settler),
+                        // The year 294,247 is never.
+                        expires: expires.map(|expires| expires.0).filter(|expires| *expires < 1 << 63),
+                        settler: if *settler == Settler::System { "system" } else { role },
                         state: "open",
                     };
                     self.holds.insert(id, hold);
@@ -89,10 +91,11 @@ impl Money {
             let standing = *self.at(*to);
             let has = if is_debit(model, *to) { *amount } else { standing.balance - standing.held };
             let returned = has.min(*amount);
-            self.shift(model, *to, *from, returned, &mut effect)?;
-            if returned < *amount {
+            self.credit(model, *to, *from, returned, &mut effect)?;
+            // Early credit that is gone is the house's loss.
+            if returned < *amount && model.accounts[to].kind != "play_only" {
                 let debt = model.debt_of(*to).ok_or("debt_account_not_found")?;
-                self.shift(model, debt, *from, amount - returned, &mut effect)?;
+                self.credit(model, debt, *from, amount - returned, &mut effect)?;
             }
         }
         Ok(effect)
@@ -107,7 +110,7 @@ impl Money {
 
     /// Moves money in; what the receiver's owner owes is repaid first.
     fn credit(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
-        let repaying = rights::repays(&model.accounts[&to].kind);
+        let repaying = rights::repays(&model.accounts[&to].kind, &model.accounts[&from].kind);
         let debt = model.debt_of(to).filter(|debt| repaying && *debt != from);
         let repaid = debt.map_or(0, |debt| self.at(debt).balance.min(amount));
         if let Some(debt) = debt {
@@ -132,7 +135,7 @@ impl Money {
         let from_after = giver.balance;
         let taker = self.at(to);
         taker.balance = if is_debit(model, to) {
-            taker.balance.checked_sub(amount).ok_or("insufficient_funds")?
+            taker.balance.checked_sub(amount).ok_or("custody_short")?
         } else {
             taker.balance.checked_add(amount).ok_or("balance_overflow")?
         };
@@ -152,7 +155,7 @@ impl Money {
             account: hold.account,
             remaining: hold.remaining,
             expires: hold.expires,
-            system_settles: hold.system_settles,
+            settler: hold.settler.to_owned(),
             state: hold.state.to_owned(),
             held_after: self.at(hold.account).held,
         });

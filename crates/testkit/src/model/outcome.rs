@@ -1,6 +1,6 @@
 //! What the model says of a request, in plain numbers, and the store's answer in the same words.
 
-use bankroll_ledger::{Effects, Posting, Settler, Verdict};
+use bankroll_ledger::{Effects, Posting, Role, Verdict};
 use bankroll_store::Answer;
 
 /// The answer to one request.
@@ -44,7 +44,7 @@ pub struct HoldChange {
     pub account: u64,
     pub remaining: u128,
     pub expires: Option<u64>,
-    pub system_settles: bool,
+    pub settler: String,
     pub state: String,
     pub held_after: u128,
 }
@@ -92,7 +92,7 @@ impl From<&Effects> for Effect {
             account: change.hold.account.0,
             remaining: change.hold.remaining.units(),
             expires: change.hold.expires.map(|expires| expires.0),
-            system_settles: change.hold.settler == Settler::System,
+            settler: role_name(change.hold.settler).to_owned(),
             state: format!("{:?}", change.hold.state).to_lowercase(),
             held_after: change.held_after.units(),
         };
@@ -101,5 +101,19 @@ impl From<&Effects> for Effect {
             holds: effects.holds.iter().map(change).collect(),
             reverses: effects.reverses.map(|original| original.0),
         }
+    }
+}
+
+/// The role's name in the model.
+#[must_use]
+pub fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Indexer => "indexer",
+        Role::Admin => "admin",
+        Role::Developer => "developer",
+        Role::GameServer => "game_server",
+        Role::User => "user",
+        Role::Tables => "tables",
+        Role::System => "system",
     }
 }

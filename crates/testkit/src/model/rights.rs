@@ -1,6 +1,6 @@
 //! Who may do what, written down a second time from the design's tables.
 
-use bankroll_ledger::{Key, Leg, Namespace, Principal, Settler};
+use bankroll_ledger::{Key, Leg, Namespace, Principal};
 
 use super::{Account, Code, Hold, Model, Set};
 
@@ -39,13 +39,18 @@ pub fn is_debit(kind: &str) -> bool {
 /// What cannot be taken back from such an account becomes its owner's debt.
 #[must_use]
 pub fn may_owe(kind: &str) -> bool {
-    ["funds", "unallocated", "play_only", "world", "ecosystem", "developer"].contains(&kind)
+    ["funds", "unallocated", "world", "ecosystem", "developer"].contains(&kind)
 }
 
-/// A credit to such an account repays its owner's debt first.
+/// A credit to such an account repays its owner's debt first; the pellet budget does so only from deposits.
 #[must_use]
-pub fn repays(kind: &str) -> bool {
-    ["funds", "unallocated", "developer"].contains(&kind)
+pub fn repays(kind: &str, from: &str) -> bool {
+    ["funds", "unallocated", "developer"].contains(&kind) || (kind == "ecosystem" && from == "custody")
+}
+
+/// A player's own money.
+fn is_players(kind: &str) -> bool {
+    ["funds", "unallocated", "play_only"].contains(&kind)
 }
 
 /// Where a role may move money to, by where it comes from.
@@ -57,7 +62,7 @@ pub fn routes(role: &str, from: &str) -> &'static [&'static str] {
         ("indexer", "house") => &["play_only"],
         ("indexer", "play_only") => &["house"],
         ("game_server", "funds" | "play_only" | "ecosystem") => &["world"],
-        ("game_server", "world") => &["funds", "ecosystem"],
+        ("game_server", "world") => &["funds", "play_only", "ecosystem"],
         ("tables", "funds") => &["table"],
         ("tables", "table") => &["funds", "table", "developer"],
         ("system", "funds" | "developer" | "suspense") => &["custody", "house", "clearing"],
@@ -149,12 +154,12 @@ pub(super) fn may_use_key(principal: &Principal, key: &Key) -> bool {
         }
         Principal::User(wallet) => {
             let own = key.text.starts_with(&format!("{wallet}/"));
-            key.namespace == Namespace::Client && own && scope != "@house"
+            key.namespace == Namespace::Player && own && scope != "@house"
         }
         Principal::Admin(_) => key.namespace == Namespace::Client,
         Principal::Indexer => key.namespace == Namespace::Deposits,
         Principal::Tables => key.namespace == Namespace::Tables,
-        Principal::System => key.namespace != Namespace::Client,
+        Principal::System => ![Namespace::Client, Namespace::Player].contains(&key.namespace),
     }
 }
 
@@ -174,6 +179,13 @@ impl Model {
         }
         if legs.iter().filter_map(hold_named).any(|id| self.hold(id).is_none()) {
             return Err("hold_not_found");
+        }
+        let itself = |leg: &Leg| match leg {
+            Leg::Post { hold, to, .. } => self.hold(hold.0).is_some_and(|hold| hold.account == to.0),
+            _ => false,
+        };
+        if legs.iter().any(itself) {
+            return Err("accounts_must_differ");
         }
         if !legs.iter().all(|leg| self.allows(principal, leg)) {
             return Err("not_allowed");
@@ -203,6 +215,7 @@ impl Model {
                 && to.may_deposit.contains(role)
                 && reaches(principal, to)
                 && (from.scope == to.scope || from.scope == "@house" || to.scope == "@house")
+                && (role == "admin" || from.owner == to.owner || !is_players(&from.kind) || !is_players(&to.kind))
         });
         let holds = |account: &Account| {
             holdable(role).contains(&account.kind.as_str())
@@ -210,7 +223,7 @@ impl Model {
                 && reaches(principal, account)
         };
         let settles = |hold: Option<&Hold>| {
-            hold.is_some_and(|hold| holds(&self.accounts[&hold.account]) && (!hold.system_settles || role == "system"))
+            hold.is_some_and(|hold| holds(&self.accounts[&hold.account]) && [hold.settler, "system"].contains(&role))
         };
         arrives
             && match leg {
@@ -240,9 +253,4 @@ fn hold_named(leg: &Leg) -> Option<u64> {
         Leg::Post { hold, .. } | Leg::Release { hold } => Some(hold.0),
         Leg::Move { .. } | Leg::Hold { .. } => None,
     }
-}
-
-/// Whether Bankroll alone may settle it.
-pub(super) fn system_settles(settler: Settler) -> bool {
-    settler == Settler::System
 }

@@ -16,7 +16,7 @@ impl Stream {
             4 => text.push('\n'),
             5 => text.push('\u{85}'),
             6 => text.push('\u{7f}'),
-            7 => request.key.namespace = self.one_of(&[Namespace::Client, Namespace::System, Namespace::Tables]),
+            7 => request.key.namespace = self.one_of(&[Namespace::Client, Namespace::System, Namespace::Player]),
             8 => request.key.scope = Scope::Server(name("elsewhere")),
             9 => request.key.scope = Scope::House,
             10 => request.references.deposit = Some(String::new()),
@@ -54,6 +54,7 @@ impl Stream {
             Fact { guard: Guard::Is(columns("1st")), ..fine.clone() },
             Fact { set: columns("State"), otherwise: Otherwise::Paused, ..fine.clone() },
             Fact { guard: Guard::Absent, set: Vec::new(), ..fine.clone() },
+            Fact { set: columns("number"), ..fine.clone() },
         ];
         self.one_of(&made)
     }

@@ -9,6 +9,7 @@ impl Stream {
         let namespace = match principal {
             Principal::Indexer => Namespace::Deposits,
             Principal::Tables => Namespace::Tables,
+            Principal::User(_) => Namespace::Player,
             Principal::System => {
                 self.one_of(&[Namespace::System, Namespace::Payouts, Namespace::Hot, Namespace::Deposits])
             }

@@ -9,11 +9,11 @@ mod keys;
 mod legs;
 mod world;
 
-use bankroll_ledger::{AccountName, Action, Asset, Confirmation, Name, Policy, Principal, Request, Role, Roles, Seq};
+use bankroll_ledger::{AccountName, Action, Asset, Confirmation, Name, Policy, Principal, Request, Roles, Seq};
 use bankroll_store::Statement;
 use fastrand::Rng;
 
-use crate::model::{Code, Model, Outcome, Set, rights};
+use crate::model::{Code, Model, Outcome, Set, role_name};
 
 pub use extras::{RowsOutcome, rows_outcome};
 pub use world::name;
@@ -194,14 +194,6 @@ impl Stream {
 
 /// The same rights in the ledger's words.
 fn policy([deposit, withdraw, transfer]: &[Set; 3]) -> Policy {
-    let roles = |set: &Set| {
-        let named = |role: Role| rights::ROLES.into_iter().find(|name| format!("{role:?}") == camel_case(name));
-        Roles::those(|role| named(role).is_some_and(|name| set.contains(name)))
-    };
+    let roles = |set: &Set| Roles::those(|role| set.contains(role_name(role)));
     Policy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }
-}
-
-fn camel_case(name: &str) -> String {
-    let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
-    name.split('_').map(capital).collect()
 }

@@ -12,5 +12,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod crash;
+mod edges;
+mod races;
 mod random_streams;
 mod run;
+mod world;

@@ -39,7 +39,7 @@ fn random_streams_get_the_answers_of_the_model() {
 }
 
 /// Codes that every run of usual length must have met, or the streams have grown tame.
-const EVERY_CODE: [&str; 24] = [
+const EVERY_CODE: [&str; 25] = [
     "key_malformed",
     "legs_out_of_range",
     "amount_zero",
@@ -62,6 +62,7 @@ const EVERY_CODE: [&str; 24] = [
     "hold_settled",
     "hold_exceeded",
     "insufficient_funds",
+    "custody_short",
     "debt_account_not_found",
     "balance_overflow",
 ];

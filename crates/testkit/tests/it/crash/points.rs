@@ -60,21 +60,21 @@ fn crash_while_the_log_is_copied_back() {
 }
 
 /// One way to run the victim, killed at many points of it.
-struct Campaign<'a> {
-    name: &'static str,
-    role: Role,
+pub struct Campaign<'a> {
+    pub name: &'static str,
+    pub role: Role,
     /// What the victim finds.
-    before: Option<&'a Path>,
-    records_before: u64,
+    pub before: Option<&'a Path>,
+    pub records_before: u64,
     /// What another victim was told before that.
-    told: Option<(Role, Vec<Line>)>,
+    pub told: Option<(Role, Vec<Line>)>,
     /// The files whose writes and syncs are points.
-    files: &'a [&'static str],
+    pub files: &'a [&'static str],
 }
 
 impl Campaign<'_> {
     /// Kills the victim at its points, all of them or about `most`; how often a flush or merge was hit.
-    fn run(&self, most: usize) -> u32 {
+    pub fn run(&self, most: usize) -> u32 {
         let points = self.points();
         let chosen = self.choose(&points, most);
         let (mut found, mut interrupted, mut killed) = (Found::default(), 0, BTreeMap::new());
@@ -154,7 +154,7 @@ pub fn worked_in_folder(role: &Role) -> TempDir {
 }
 
 /// Lets a victim work in a copy of the folder and kills it when it begins to copy its log back into the books.
-fn kill_before_the_log_is_copied_back(role: &Role, clean: &Path) -> (TempDir, Vec<Line>) {
+pub fn kill_before_the_log_is_copied_back(role: &Role, clean: &Path) -> (TempDir, Vec<Line>) {
     let folder = tempfile::tempdir().unwrap();
     copy_folder(clean, folder.path());
     let log = tempfile::NamedTempFile::new().unwrap();

@@ -1,0 +1,213 @@
+//! Many who want the same money, or the same key, at the same moment; and more than the queue takes.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Barrier, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bankroll_ledger::{Amount, Fact, Guard, HoldId, Kind, Leg, Otherwise, Request, RowKey, Value};
+use bankroll_store::{Answer, BOOKS_FILE, CallError, Refused};
+
+use crate::world::{World, holding, moving, said};
+
+const RACERS: usize = 64;
+
+/// Lets every request be made by a thread of its own, all at once; the answers in the order of the requests.
+fn race(world: &World, requests: Vec<Request>) -> Vec<Answer> {
+    let start = Barrier::new(requests.len());
+    std::thread::scope(|scope| {
+        let racer = |request: Request| {
+            let start = &start;
+            scope.spawn(move || {
+                start.wait();
+                world.ask(request)
+            })
+        };
+        let racers: Vec<_> = requests.into_iter().map(racer).collect();
+        racers.into_iter().map(|racer| racer.join().unwrap()).collect()
+    })
+}
+
+fn tally(answers: &[Answer]) -> BTreeMap<&'static str, usize> {
+    let mut tally = BTreeMap::new();
+    answers.iter().for_each(|answer| *tally.entry(said(answer)).or_default() += 1);
+    tally
+}
+
+#[test]
+fn exactly_as_many_succeed_as_the_money_covers() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let requests = (0..RACERS).map(|_| world.play(vec![moving(alice, arena, 30)])).collect();
+    let answers = race(&world, requests);
+    assert_eq!(tally(&answers), BTreeMap::from([("applied", 33), ("insufficient_funds", 31)]));
+    assert_eq!((world.standing(alice), world.standing(arena)), ((10, 0), (990, 0)));
+    world.audit();
+}
+
+#[test]
+fn one_key_has_one_effect_and_one_answer() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let request = world.play(vec![moving(alice, arena, 30)]);
+    let answers = race(&world, vec![request; RACERS]);
+    assert_eq!(answers.iter().filter(|answer| !answer.replayed).count(), 1);
+    assert!(answers.iter().all(|answer| answer.seq == answers[0].seq && answer.verdict == answers[0].verdict));
+    assert_eq!(world.standing(alice), (970, 0));
+    world.audit();
+}
+
+#[test]
+fn opposite_transfers_neither_wait_for_each_other_nor_lose_anything() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 500), world.account(Kind::World, None));
+    world.ask(world.play(vec![moving(alice, arena, 250)])).effects().unwrap();
+    for _ in 0..5 {
+        let there = |_| world.play(vec![moving(alice, arena, 5)]);
+        let back = |_| world.play(vec![moving(arena, alice, 5)]);
+        let requests = (0..RACERS / 2).map(there).chain((0..RACERS / 2).map(back)).collect();
+        assert_eq!(tally(&race(&world, requests)), BTreeMap::from([("applied", RACERS)]));
+        assert_eq!((world.standing(alice), world.standing(arena)), ((250, 0), (250, 0)));
+    }
+    world.audit();
+}
+
+#[test]
+fn what_is_held_cannot_be_moved_and_what_was_moved_cannot_be_held() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let hold = |_| world.play(vec![holding(alice, 100, None)]);
+    let spend = |_| world.play(vec![moving(alice, arena, 100)]);
+    let requests = (0..RACERS / 2).map(hold).chain((0..RACERS / 2).map(spend)).collect();
+    let answers = race(&world, requests);
+    assert_eq!(tally(&answers), BTreeMap::from([("applied", 1), ("insufficient_funds", RACERS - 1)]));
+    let held = tally(&answers[..RACERS / 2]).contains_key("applied");
+    assert_eq!(world.standing(alice), if held { (100, 100) } else { (0, 0) });
+    world.audit();
+}
+
+#[test]
+fn a_hold_is_settled_once() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let made = world.ask(world.play(vec![holding(alice, 100, None)]));
+    let hold = HoldId::of(made.seq.unwrap(), 0);
+    let post = |_| world.play(vec![Leg::Post { hold, to: arena, amount: Amount::new(100) }]);
+    let release = |_| world.play(vec![Leg::Release { hold }]);
+    let requests = (0..RACERS / 2).map(post).chain((0..RACERS / 2).map(release)).collect();
+    let answers = race(&world, requests);
+    assert_eq!(tally(&answers), BTreeMap::from([("applied", 1), ("hold_settled", RACERS - 1)]));
+    let posted = tally(&answers[..RACERS / 2]).contains_key("applied");
+    assert_eq!(world.standing(alice), if posted { (0, 0) } else { (100, 0) });
+    world.audit();
+}
+
+/// A fact about a ticket: made here, and only once.
+pub fn ticket(number: i64, state: &str) -> Fact {
+    let columns = vec![("server".into(), Value::Text("arena".into())), ("number".into(), Value::Int(number))];
+    Fact {
+        row: RowKey { table: "tickets".into(), columns },
+        guard: Guard::Absent,
+        otherwise: Otherwise::Conflict,
+        set: vec![("state".into(), Value::Text(state.into()))],
+    }
+}
+
+#[test]
+fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let with = |fact: Fact| Request { facts: vec![fact], ..world.play(vec![moving(alice, arena, 1)]) };
+    let requests = vec![
+        with(ticket(1, "open")),
+        with(ticket(1, "open")),
+        with(ticket(2, "forbidden")),
+        world.play(vec![moving(alice, arena, 1)]),
+        with(ticket(3, "nonsense")),
+        with(ticket(3, "open")),
+        with(Fact { otherwise: Otherwise::Paused, ..ticket(3, "open") }),
+        world.play(vec![moving(alice, arena, 1)]),
+    ];
+    let answers = world.ask_all(requests.clone());
+    let verdicts: Vec<_> = answers.iter().map(said).collect();
+    let expected = [
+        "applied",
+        "guard_failed",
+        "fact_refused",
+        "applied",
+        "fact_refused",
+        "applied",
+        "server_paused",
+        "applied",
+    ];
+    assert_eq!(verdicts, expected);
+    assert_eq!(world.standing(arena), (4, 0));
+    // Asked again, each says the same; only the pause was not remembered, and it is still one.
+    let again = world.ask_all(requests);
+    assert_eq!(again.iter().map(said).collect::<Vec<_>>(), expected);
+    let replayed: Vec<_> = again.iter().map(|answer| answer.replayed).collect();
+    assert_eq!(replayed, [true, true, true, true, true, true, false, true]);
+    world.audit();
+}
+
+#[test]
+fn a_full_queue_says_busy_and_takes_no_more_than_it_has_room_for() {
+    const ROOM: usize = 100;
+    let world = World::with(|options| options.queue_max = ROOM);
+    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    // Another program has the database locked, so the writer is stuck and its queue can only grow.
+    let other = rusqlite::Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut replies = Vec::new();
+    let mut busy = 0;
+    for _ in 0..ROOM * 3 {
+        match world.ledger().submit(vec![world.play(vec![moving(alice, arena, 1)])]) {
+            Ok(reply) => replies.push(reply),
+            Err(refused) => {
+                assert_eq!(refused, Refused::Busy);
+                busy += 1;
+            }
+        }
+    }
+    assert_eq!((replies.len(), busy), (ROOM, ROOM * 2));
+    other.execute_batch("COMMIT").unwrap();
+    assert!(replies.into_iter().all(|reply| said(&reply.wait().unwrap()[0]) == "applied"));
+    assert_eq!(world.standing(arena), (ROOM as u128, 0));
+    assert_eq!(said(&world.ask(world.play(vec![moving(alice, arena, 1)]))), "applied");
+}
+
+#[test]
+fn clients_that_never_stop_are_told_busy_and_what_was_acknowledged_is_in_the_journal() {
+    let world = World::with(|options| options.queue_max = 48);
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (busy, acknowledged) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    let client = || {
+        let (mut waiting, mut done) = (Vec::new(), 0);
+        // Until many were answered and the queue was seen full: nobody waits before he must.
+        while done < 300 || busy.load(Ordering::SeqCst) == 0 {
+            match world.ledger().submit((0..4).map(|_| world.play(vec![moving(alice, arena, 1)])).collect()) {
+                Ok(reply) => waiting.push(reply),
+                Err(refused) => {
+                    assert_eq!(CallError::from(refused), CallError::Refused(Refused::Busy));
+                    busy.fetch_add(1, Ordering::SeqCst);
+                    for reply in waiting.drain(..) {
+                        let answers = reply.wait().unwrap();
+                        done += answers.len();
+                        acknowledged.lock().unwrap().extend(answers);
+                    }
+                }
+            }
+        }
+        waiting.into_iter().for_each(|reply| acknowledged.lock().unwrap().extend(reply.wait().unwrap()));
+    };
+    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(client))));
+    let acknowledged = acknowledged.into_inner().unwrap();
+    assert!(busy.into_inner() > 0);
+    let reader = world.reader();
+    assert!(acknowledged.iter().all(|answer| reader.record(answer.seq.unwrap()).unwrap().is_some()));
+    assert_eq!(world.standing(arena), (acknowledged.len() as u128, 0));
+    world.audit();
+}

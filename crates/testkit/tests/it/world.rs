@@ -1,0 +1,135 @@
+//! A small world for stories: one server, some players, money from a wallet.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Amount, Asset, AssetId, Fact, Key, Kind, Leg, Namespace, Principal, References,
+    Request, Scope, Settler, Time, Unit,
+};
+use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Options, Reader, StoreError};
+use bankroll_testkit::{model::TABLES, streams::name};
+use tempfile::TempDir;
+
+pub struct World {
+    pub folder: TempDir,
+    pub options: Options,
+    ledger: Option<Ledger>,
+    clock: Arc<AtomicU64>,
+    next_key: AtomicU64,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(set: impl FnOnce(&mut Options)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (clock, hand) = Clock::manual(Time(1_000_000));
+        let mut options = Options { clock, migrations: vec![TABLES], ..Options::new(folder.path()) };
+        set(&mut options);
+        let ledger = Some(Ledger::open(options.clone()).unwrap());
+        let world = Self { folder, options, ledger, clock: hand, next_key: AtomicU64::new(1) };
+        let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
+        world.ledger().list_asset(ether).unwrap();
+        world
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        self.ledger.as_ref().unwrap()
+    }
+
+    pub fn reader(&self) -> Reader {
+        Reader::open(self.folder.path()).unwrap()
+    }
+
+    pub fn close(&mut self) {
+        self.ledger.take().unwrap().close();
+    }
+
+    pub fn try_open(&mut self) -> Result<(), StoreError> {
+        self.ledger = Some(Ledger::open(self.options.clone())?);
+        Ok(())
+    }
+
+    pub fn reopen(&mut self) {
+        self.close();
+        self.try_open().unwrap();
+    }
+
+    pub fn set_time(&self, micros: u64) {
+        self.clock.store(micros, Ordering::SeqCst);
+        self.ledger().tick().unwrap();
+    }
+
+    /// Opens an account of the server, or of the house.
+    pub fn account(&self, kind: Kind, owner: Option<&str>) -> AccountId {
+        let house = matches!(kind, Kind::House | Kind::Suspense | Kind::InTransit | Kind::NetworkFees);
+        let scope = if house { Scope::House } else { Scope::Server(name("arena")) };
+        let name = AccountName { scope, kind, asset: AssetId(1), owner: owner.map(name) };
+        self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
+    }
+
+    /// A player with so much in his funds.
+    pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
+        let (custody, account) = (self.account(Kind::Custody, Some("hot")), self.account(Kind::Funds, Some(wallet)));
+        if funds > 0 {
+            self.ask(self.deposit(custody, account, funds)).effects().unwrap();
+        }
+        account
+    }
+
+    pub fn deposit(&self, custody: AccountId, account: AccountId, amount: u128) -> Request {
+        self.request(Principal::Indexer, vec![moving(custody, account, amount)])
+    }
+
+    pub fn play(&self, legs: Vec<Leg>) -> Request {
+        self.request(Principal::GameServer(name("arena")), legs)
+    }
+
+    pub fn request(&self, principal: Principal, legs: Vec<Leg>) -> Request {
+        let namespace = match principal {
+            Principal::Indexer => Namespace::Deposits,
+            Principal::System => Namespace::System,
+            _ => Namespace::Client,
+        };
+        let text = format!("story-{}", self.next_key.fetch_add(1, Ordering::SeqCst));
+        let key = Key { namespace, scope: Scope::Server(name("arena")), text };
+        let (references, facts, events) = (References::default(), Vec::<Fact>::new(), Vec::new());
+        Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }
+    }
+
+    pub fn ask(&self, request: Request) -> Answer {
+        self.ledger().apply(request).unwrap()
+    }
+
+    pub fn ask_all(&self, requests: Vec<Request>) -> Vec<Answer> {
+        self.ledger().submit(requests).unwrap().wait().unwrap()
+    }
+
+    /// Balance and held amount.
+    pub fn standing(&self, id: AccountId) -> (u128, u128) {
+        let account = self.reader().account(id).unwrap().unwrap();
+        (account.balance.units(), account.held.units())
+    }
+
+    pub fn audit(&self) -> AuditReport {
+        Audit::new(self.reader()).run(|_| {}).unwrap().0
+    }
+}
+
+pub fn moving(from: AccountId, to: AccountId, amount: u128) -> Leg {
+    Leg::Move { from, to, amount: Amount::new(amount) }
+}
+
+pub fn holding(account: AccountId, amount: u128, expires: Option<u64>) -> Leg {
+    Leg::Hold { account, amount: Amount::new(amount), expires: expires.map(Time), settler: Settler::Holder }
+}
+
+/// `applied`, or the code of the rejection.
+pub fn said(answer: &Answer) -> &'static str {
+    answer.effects().map_or_else(|rejection| rejection.code(), |_| "applied")
+}
