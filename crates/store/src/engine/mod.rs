@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, Event, Fact, Hold, HoldId, Row, RowKey, Seq, Time,
-    Value, merkle::Hash,
+    Value,
+    merkle::{self, Hash},
 };
 
 use crate::{StoreError, keys::RunMeta};
@@ -37,14 +38,16 @@ pub(crate) struct Records {
 
 impl Records {
     /// Everything appended to `bytes` since the last record is one.
-    pub fn end_record(&mut self) -> &[u8] {
-        let start = self.ends.last().copied().unwrap_or(0);
+    pub fn end_record(&mut self) {
         self.ends.push(self.bytes.len());
-        &self.bytes[start..]
     }
 
     pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    pub fn root(&self) -> Hash {
+        merkle::root(&self.iter().map(merkle::leaf).collect::<Vec<_>>())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
@@ -64,8 +67,8 @@ pub(crate) struct Standing {
 /// Everything that one batch changes.
 #[derive(Debug, Default)]
 pub(crate) struct Commit<'a> {
-    /// The batch and its encoded records; `None` if only rows or runs are written.
-    pub batch: Option<(Batch, &'a Records)>,
+    /// The batch, whose records were appended before; `None` if only rows or runs are written.
+    pub batch: Option<Batch>,
     pub assets: &'a [(AssetId, Asset)],
     pub accounts: &'a [Account],
     pub debt_links: &'a [(AccountId, AccountId)],
@@ -178,6 +181,9 @@ pub(crate) trait Engine: Send {
     fn chunk_reader(&self) -> Result<Box<dyn ChunkReader>, StoreError>;
     /// Deletes every chunk outside these ranges: what an interrupted merge left behind.
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError>;
+    /// Writes records into the open transaction, from a place on. Apart from the commit, since their root can be
+    /// computed meanwhile.
+    fn append(&mut self, first: Seq, records: &Records) -> Result<(), CommitError>;
     fn commit(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError>;
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;

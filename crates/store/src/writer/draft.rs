@@ -1,27 +1,27 @@
 //! A batch while it is being decided.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, thread};
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected, Policy,
-    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked,
-    merkle::{self, Hash},
-    recall,
+    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
 };
 
-use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, prefetch};
+use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, delivery::Outcomes, prefetch};
 use crate::{
     RowsChanged, StoreError,
-    engine::{Commit, Head, Records, RunWrites, Standing},
+    engine::{Commit, CommitError, Engine, Head, Records, RunWrites, Standing},
     keys::KeyHasher,
 };
+
+/// From how many records on their root is computed by another thread: a thread costs about as much as hashing a hundred.
+const HASHED_BESIDE_MIN: usize = 512;
 
 /// What has been decided so far, and what the commit will write.
 pub(super) struct Draft {
     before: Head,
     now: Time,
     records: Records,
-    leaves: Vec<Hash>,
     touched: Vec<AccountId>,
     standings: Vec<Standing>,
     holds: Vec<Hold>,
@@ -51,7 +51,6 @@ impl Draft {
             // The clock may have jumped back; the journal's time never does.
             now: clock.max(before.at),
             records: Records::default(),
-            leaves: Vec::new(),
             touched: Vec::new(),
             standings: Vec::new(),
             holds: Vec::new(),
@@ -116,11 +115,7 @@ impl Draft {
 
     fn push_record(&mut self, record: &Record) {
         self.records.bytes.extend(record.encode());
-        self.end_record();
-    }
-
-    fn end_record(&mut self) {
-        self.leaves.push(merkle::leaf(self.records.end_record()));
+        self.records.end_record();
     }
 
     fn expire_due(&mut self, writer: &mut Writer) -> Result<(), StoreError> {
@@ -188,7 +183,7 @@ impl Draft {
             Verdict::Rejected(_) => {}
         }
         Record::append_decided(&mut self.records.bytes, &prepared.encoded, &verdict);
-        self.end_record();
+        self.records.end_record();
         if let Some(other) = self.keys.insert(prepared.fingerprint.0, place) {
             self.twins.push((prepared.fingerprint.0, other));
         }
@@ -271,7 +266,7 @@ impl Draft {
         self.listed.push(id);
     }
 
-    /// All is decided: the balances of what was touched, and the batch's place in the chain.
+    /// All is decided: what the touched accounts stand at.
     fn close(&mut self, writer: &Writer) {
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -286,15 +281,29 @@ impl Draft {
                 self.standings.push(Standing { id, balance: account.balance, held: account.held });
             }
         }
-        let count = u32::try_from(self.records.len()).expect("a batch is far smaller");
-        self.batch = (count > 0).then(|| Batch {
+    }
+
+    /// Writes the records into the transaction while another thread computes their root: the two need about as long.
+    pub fn append(&mut self, engine: &mut dyn Engine) -> Result<(), CommitError> {
+        let records = &self.records;
+        if records.len() == 0 {
+            return Ok(());
+        }
+        let first = self.before.seq.next();
+        let root = thread::scope(|scope| {
+            let beside = (records.len() >= HASHED_BESIDE_MIN).then(|| scope.spawn(|| records.root()));
+            engine.append(first, records)?;
+            Ok(beside.map_or_else(|| records.root(), |hashing| hashing.join().expect("hashing cannot fail")))
+        })?;
+        self.batch = Some(Batch {
             number: self.before.batch + 1,
-            first: self.before.seq.next(),
-            count,
+            first,
+            count: u32::try_from(records.len()).expect("a batch is far smaller"),
             at: self.now,
-            root: merkle::root(&self.leaves),
+            root,
             previous: self.before.hash,
         });
+        Ok(())
     }
 
     /// What to write; `None` if there is nothing.
@@ -316,7 +325,7 @@ impl Draft {
             events.extend(prepared.request.events.iter().zip(0_u16..).map(|(event, number)| (seq, number, event)));
         }
         Some(Commit {
-            batch: self.batch.map(|batch| (batch, &self.records)),
+            batch: self.batch,
             assets: &self.assets,
             accounts: &self.accounts,
             debt_links: &self.debt_links,
@@ -330,8 +339,8 @@ impl Draft {
         })
     }
 
-    /// The batch is durable: memory follows, and everybody gets an answer.
-    pub fn publish(self, writer: &mut Writer, jobs: &mut Vec<Job>, rows: Vec<RowsChanged>) {
+    /// The batch is durable: memory follows.
+    pub fn publish(self, writer: &mut Writer, rows: Vec<RowsChanged>) -> Outcomes {
         if let Some(batch) = self.batch {
             let seq = Seq(self.before.seq.0 + u64::from(batch.count));
             writer.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
@@ -347,29 +356,7 @@ impl Draft {
             (false, Some(expiry)) if expiry <= self.now => writer.engine.next_expiry().unwrap_or(Some(self.now)),
             (false, expiry) => expiry.into_iter().chain(self.next_expiry).min(),
         };
-        let (mut answers, mut opened, mut listed, mut rows) =
-            (self.answers.into_iter(), self.opened.into_iter(), self.listed.into_iter(), rows.into_iter());
-        for job in jobs.drain(..) {
-            match job {
-                // Room first: who has an answer may call again at once.
-                Job::Money { requests, reply, room } => {
-                    drop(room);
-                    let answers = answers.by_ref().take(requests.len()).collect();
-                    reply.give_back(answers, requests);
-                }
-                Job::Open { reply, room, .. } => {
-                    drop(room);
-                    reply.give(opened.next().expect("one for each job"));
-                }
-                Job::List { reply, .. } => reply.give(listed.next().expect("one for each job")),
-                Job::Rows { reply, room, .. } => {
-                    drop(room);
-                    reply.give(rows.next().expect("one for each job"));
-                }
-                Job::Tick { reply } => reply.give(()),
-                Job::Stop => {}
-            }
-        }
+        Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
     }
 }
 

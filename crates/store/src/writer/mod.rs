@@ -15,6 +15,7 @@
 //! "Stop" means: the callers of the batch are told that the outcome is unknown, all later calls are refused, and the
 //! books must be opened again, which verifies the tail of the journal.
 
+mod delivery;
 mod draft;
 mod prefetch;
 mod queue;
@@ -35,7 +36,7 @@ use draft::Draft;
 pub use queue::{Answer, Reply};
 pub(crate) use queue::{Job, Prepared, Queue};
 
-/// Requests in one batch, about: the last call is taken whole.
+/// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;
 /// Sets of row statements in one batch.
 const ROWS_MAX: usize = 256;
@@ -56,6 +57,8 @@ pub(crate) struct Writer {
     pub keys: KeyIndex,
     pub recent_max: usize,
     pub next_expiry: Option<Time>,
+    /// A call that did not fit into the batch any more.
+    pub left_over: Option<Job>,
     /// Why the writer stopped, for whoever asks.
     pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
 }
@@ -81,24 +84,26 @@ impl Writer {
     /// Waits for the first job, or for something else that is due, and takes what has arrived behind it.
     fn gather(&mut self) -> Option<Vec<Job>> {
         let mut jobs = Vec::new();
-        match self.pause() {
-            Some(pause) => match self.jobs.recv_timeout(pause) {
+        match (self.left_over.take(), self.pause()) {
+            (Some(job), _) => jobs.push(job),
+            (None, Some(pause)) => match self.jobs.recv_timeout(pause) {
                 Ok(job) => jobs.push(job),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => return Some(jobs),
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return None,
             },
-            None => jobs.push(self.jobs.recv().ok()?),
+            (None, None) => jobs.push(self.jobs.recv().ok()?),
         }
         let (mut requests, mut rows) = jobs[0].weight();
-        while requests < BATCH_MAX && rows < ROWS_MAX {
-            let Ok(job) = self.jobs.try_recv() else { break };
+        while !matches!(jobs.last(), Some(Job::Stop))
+            && let Ok(job) = self.jobs.try_recv()
+        {
             let (more_requests, more_rows) = job.weight();
             (requests, rows) = (requests + more_requests, rows + more_rows);
-            let stop = matches!(job, Job::Stop);
-            jobs.push(job);
-            if stop {
+            if requests > BATCH_MAX || rows > ROWS_MAX {
+                self.left_over = Some(job);
                 break;
             }
+            jobs.push(job);
         }
         Some(jobs)
     }
@@ -125,10 +130,11 @@ impl Writer {
             let mut draft = Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher());
             draft.fill(self, jobs)?;
             self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))?;
-            let committed = match draft.commit(jobs, self.keys.pending()) {
+            let appended = draft.append(self.engine.as_mut());
+            let committed = appended.and_then(|()| match draft.commit(jobs, self.keys.pending()) {
                 Some(commit) => self.engine.commit(&commit),
                 None => self.engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal),
-            };
+            });
             match committed {
                 Ok(rows) => {
                     self.publish(draft, jobs, rows);
@@ -151,7 +157,8 @@ impl Writer {
 
     fn publish(&mut self, draft: Draft, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
         self.keys.committed();
-        draft.publish(self, jobs, rows);
+        let outcomes = draft.publish(self, rows);
+        outcomes.deliver(std::mem::take(jobs));
         if self.books.account_count() > self.accounts_max {
             self.books.forget_all();
         } else {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bankroll_ledger::{Batch, Unit};
+use bankroll_ledger::{Batch, Seq, Unit};
 use rusqlite::{Connection, ErrorCode, params};
 
 use super::{Sqlite, load::sql_number, row};
@@ -29,6 +29,18 @@ pub(super) fn commit(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsCha
         Ok(rows)
     });
     written.map_err(|trouble| roll_back(connection, trouble))
+}
+
+/// Writes records into the transaction of their batch.
+pub(super) fn append(connection: &Connection, first: Seq, records: &Records) -> Result<(), CommitError> {
+    let append = || {
+        let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
+        for (record, seq) in records.iter().zip(sql_number(first.0)..) {
+            insert.execute(params![seq, record])?;
+        }
+        Ok(())
+    };
+    append().map_err(|error| roll_back(connection, Trouble::Database(error)))
 }
 
 /// One transaction from the first read of a batch to its commit: a read of its own would take the file's lock each.
@@ -80,8 +92,8 @@ fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
 
 fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
     let connection = &engine.connection;
-    if let Some((batch, records)) = &commit.batch {
-        write_batch(connection, batch, records)?;
+    if let Some(batch) = &commit.batch {
+        write_batch(connection, batch)?;
     }
     write_derived(connection, commit)?;
     for (place, fact) in &commit.facts {
@@ -100,11 +112,7 @@ pub(super) fn write_derived(connection: &Connection, commit: &Commit<'_>) -> rus
     write_holds(connection, commit)
 }
 
-fn write_batch(connection: &Connection, batch: &Batch, records: &Records) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
-    for (record, seq) in records.iter().zip(sql_number(batch.first.0)..) {
-        insert.execute(params![seq, record])?;
-    }
+fn write_batch(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO batches (number, first, count, at, root, head) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     connection.prepare_cached(sql)?.execute(params![
         sql_number(batch.number),

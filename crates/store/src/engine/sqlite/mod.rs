@@ -1,5 +1,6 @@
 //! SQLite: one file in a folder, write-ahead log, a sync in every commit.
 
+mod checkpoint;
 mod commit;
 pub(crate) mod load;
 mod rebuild;
@@ -9,10 +10,7 @@ mod settings;
 use std::{
     ops::Range,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use bankroll_ledger::{
@@ -20,23 +18,20 @@ use bankroll_ledger::{
 };
 use rusqlite::Connection;
 
-use super::{ChunkReader, Commit, CommitError, Engine, Head, RowsChanged};
+use super::{ChunkReader, Commit, CommitError, Engine, Head, Records, RowsChanged};
 use crate::{Durability, Migrations, StoreError, keys::RunMeta, migrations};
 
+use checkpoint::Checkpointer;
 pub(crate) use load as queries;
 pub(crate) use load::{account_columns, read_account};
 pub(crate) use settings::{ReadOnly, open_read_only};
-
-/// Pages in the write-ahead log at which they are copied back into the file: 32 MiB. Larger is faster and makes the
-/// file beside the books, and the pause when it is copied back, larger.
-const WAL_PAGES_MAX: u32 = 8192;
 
 /// The books of one folder.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     connection: Connection,
     path: PathBuf,
-    wal_pages: Arc<AtomicU32>,
+    checkpointer: Checkpointer,
     /// Tables that facts and rows may not touch: the store's own.
     own_tables: Vec<String>,
     /// Whether the statement that is being prepared is a flow's.
@@ -50,32 +45,17 @@ impl Sqlite {
         migrations::migrate(&mut connection, &sets[..1], now)?;
         let own_tables = load::table_names(&connection)?;
         migrations::migrate(&mut connection, sets, now)?;
-        let wal_pages = Arc::new(AtomicU32::new(0));
-        let counter = Arc::clone(&wal_pages);
-        connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages: i32| {
-            counter.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
-            Ok(())
-        }))?;
         let flow_speaks = row::guard_own_tables(&mut connection, own_tables.clone())?;
-        let mut engine = Self { connection, path: path.into(), wal_pages, own_tables, flow_speaks };
         // After a sync that failed, what can be read may not be what is on disk. Copying the whole log back and
         // syncing the file makes what we are about to read durable before anybody relies on it.
-        engine.checkpoint("TRUNCATE")?;
-        Ok(engine)
+        checkpoint::copy_back(&connection, "TRUNCATE")?;
+        let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
+        Ok(Self { connection, path: path.into(), checkpointer, own_tables, flow_speaks })
     }
 
     /// If tables that are derived from the journal have lost rows, fills them again from it.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
         if rebuild::is_complete(&self.connection)? { Ok(()) } else { rebuild::rebuild(&mut self.connection) }
-    }
-
-    fn checkpoint(&mut self, mode: &str) -> Result<(), StoreError> {
-        self.wal_pages.store(0, Ordering::Relaxed);
-        let copied = self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
-        copied.map_err(|error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
-            _ => error.into(),
-        })
     }
 
     fn owns(&self, table: &str) -> bool {
@@ -165,20 +145,16 @@ impl Engine for Sqlite {
         commit::sweep_chunks(&self.connection, live)
     }
 
+    fn append(&mut self, first: Seq, records: &Records) -> Result<(), CommitError> {
+        commit::append(&self.connection, first, records)
+    }
+
     fn commit(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
         commit::commit(self, commit)
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {
-        if self.wal_pages.load(Ordering::Relaxed) >= WAL_PAGES_MAX {
-            // Not restarted by force: readers go on, and the log is used again from its start once they are done.
-            return match self.checkpoint("PASSIVE") {
-                // What is committed is in the log; a full disk only keeps it from being copied back.
-                Err(StoreError::Full) => Ok(()),
-                copied => copied,
-            };
-        }
-        Ok(())
+        self.checkpointer.after_commit(&self.connection)
     }
 }
 

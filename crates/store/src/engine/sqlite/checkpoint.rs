@@ -1,0 +1,107 @@
+//! Copying the write-ahead log back into the file, beside the writer.
+//!
+//! A thread with a connection of its own copies what has been committed and syncs the file while the writer goes on.
+//! Only when the log is used up from its start again can it stay short, and that takes a moment without new commits: past
+//! a limit the writer copies the little rest itself.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+        mpsc::{Sender, channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use rusqlite::{Connection, ErrorCode};
+
+use super::settings;
+use crate::{Durability, StoreError};
+
+/// How many pages of 4 KiB are committed before they are copied back: 16 MiB.
+const PAGES_BETWEEN: u32 = 4096;
+/// At how many pages in the log the writer copies the rest itself: 64 MiB.
+const PAGES_MAX: u32 = 16_384;
+
+#[derive(Debug)]
+pub(super) struct Checkpointer {
+    /// Pages in the log after the last commit.
+    pages: Arc<AtomicU32>,
+    /// Pages in the log when the thread was last asked.
+    asked_at: u32,
+    ask: Option<Sender<()>>,
+    failed: Arc<Mutex<Option<StoreError>>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Checkpointer {
+    pub fn start(connection: &mut Connection, path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        let pages = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&pages);
+        connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages: i32| {
+            counter.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        }))?;
+        let beside = settings::open_for_writing(path, durability)?;
+        // Whoever else is copying is doing the same work.
+        beside.busy_timeout(Duration::ZERO)?;
+        let (ask, asked) = channel();
+        let failed = Arc::new(Mutex::new(None));
+        let failure = Arc::clone(&failed);
+        let work = move || {
+            for () in asked {
+                if let Err(error) = copy_back(&beside, "PASSIVE") {
+                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("checkpoints".into()).spawn(work).map_err(StoreError::io(path))?;
+        Ok(Self { pages, asked_at: 0, ask: Some(ask), failed, thread: Some(thread) })
+    }
+
+    /// Looks after the log when a commit is done.
+    pub fn after_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let pages = self.pages.load(Ordering::Relaxed);
+        if pages < self.asked_at {
+            // The log began anew.
+            self.asked_at = 0;
+        }
+        if pages >= PAGES_MAX {
+            return copy_back(connection, "PASSIVE");
+        }
+        if pages >= self.asked_at.saturating_add(PAGES_BETWEEN) {
+            self.asked_at = pages;
+            if let Some(ask) = &self.ask {
+                // Fails only after the thread has left an error, which the next commit sees.
+                let _ = ask.send(());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Checkpointer {
+    fn drop(&mut self) {
+        self.ask = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Copies what is committed into the file and syncs it. What is committed is in the log in any case, so a full disk only
+/// means that it stays there.
+pub(super) fn copy_back(connection: &Connection, mode: &str) -> Result<(), StoreError> {
+    let copied = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+    match copied {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        copied => Ok(copied?),
+    }
+}
