@@ -18,8 +18,9 @@ CREATE TABLE batches (
 CREATE TRIGGER batches_keep_what_they_have BEFORE UPDATE ON batches BEGIN SELECT RAISE(ABORT, 'batches are append-only'); END;
 CREATE TRIGGER batches_forget_nothing BEFORE DELETE ON batches BEGIN SELECT RAISE(ABORT, 'batches are append-only'); END;
 
+-- Assets and accounts are also counted apart (AUTOINCREMENT, in sqlite_sequence), so that a lost last row is noticed.
 CREATE TABLE assets (
-  id       INTEGER PRIMARY KEY,
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
   chain    TEXT NOT NULL,
   contract TEXT NOT NULL, -- empty for the chain's native coin
   decimals INTEGER NOT NULL,
@@ -28,7 +29,7 @@ CREATE TABLE assets (
 ) STRICT;
 
 CREATE TABLE accounts (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL UNIQUE,
   may_deposit  INTEGER NOT NULL,
   may_withdraw INTEGER NOT NULL,

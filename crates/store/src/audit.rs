@@ -141,6 +141,9 @@ impl Audit {
         if holds.len() != books.holds().filter(|hold| open(hold.state)).count() {
             return Err(differs("an open hold of the journal is not in its table".into()));
         }
+        if queries::all_reversals(self.reader.connection())? != self.replay.reversals {
+            return Err(differs("the reversals are not what the journal says they are".into()));
+        }
         if self.reader.assets()? != self.replay.assets.clone().into_iter().collect::<Vec<_>>() {
             return Err(differs("the assets are not what the journal says they are".into()));
         }

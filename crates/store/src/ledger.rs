@@ -118,6 +118,7 @@ impl Ledger {
             next_expiry: engine.next_expiry()?,
             keys,
             recent_max: options.keys_in_memory_max,
+            ticks: Vec::new(),
             left_over: None,
             stopped_by: Arc::clone(&stopped_by),
             engine: Box::new(engine),

@@ -12,7 +12,7 @@ use crate::StoreError;
 /// process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    _file: File,
+    file: File,
 }
 
 impl FolderLock {
@@ -32,6 +32,13 @@ impl FolderLock {
         let note = format!("process {}\n", std::process::id());
         let write = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes()));
         write.map_err(StoreError::io(path))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing the file would do, unless a process that is being started this very moment has inherited it.
+        let _ = self.file.unlock();
     }
 }

@@ -61,19 +61,18 @@ fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report
         let seats = Seats::open(&folder.join(format!("books-{accounts}")), ACCOUNTS, accounts == 1)?;
         seats.remember(load::HISTORY)?;
         for shape in Shape::ALL {
-            let mut raw_per_s = None;
+            let mut runs = Vec::new();
             for keys in Keys::ALL {
                 let name = keys.name();
                 say(&format!("{} callers x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
-                let run = load::run(&seats, shape, keys, cell)?;
-                let raw = match raw_per_s {
-                    Some(raw) => raw,
-                    // The batches that came about in the run, stored again without deciding anything.
-                    None => raw::same_rows(&folder.join("raw"), accounts, run.mean_batch, side)?,
-                };
-                raw_per_s = Some(raw);
-                rows.push(Row::new(shape.name(), accounts, name, &run, Some(raw), Some(single_tx_per_s)));
+                runs.push((name, load::run(&seats, shape, keys, cell)?));
             }
+            // The batches that came about, stored again without deciding anything.
+            let raw = raw::same_rows(&folder.join("raw"), accounts, runs[0].1.mean_batch, side)?;
+            rows.extend(
+                runs.iter()
+                    .map(|(keys, run)| Row::new(shape.name(), accounts, keys, run, Some(raw), Some(single_tx_per_s))),
+            );
         }
         let pace = load::paced(&seats, 1_000, if options.quick { cell * 2 } else { cell * 4 })?;
         rows.push(Row::new("1000/s".into(), accounts, "ordered", &pace, None, None));

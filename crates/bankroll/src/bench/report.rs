@@ -85,7 +85,7 @@ impl Report {
         println!("{table}");
         let growth = &self.growth;
         println!(
-            "growth: {} transfers, {} accounts: {}/s in the first tenth, {}/s in the last ({:+.1} % slower); \
+            "growth: {} transfers, {} accounts: {}/s in the first fifth, {}/s in the last ({:+.1} % slower); \
              {} bytes of disk a transfer, at most {} MiB of memory\n",
             thousands(growth.transfers as f64),
             thousands(growth.accounts as f64),

@@ -46,6 +46,11 @@ impl Records {
         self.ends.len()
     }
 
+    pub fn get(&self, place: usize) -> Option<&[u8]> {
+        let start = place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.bytes.get(start..*self.ends.get(place)?)
+    }
+
     pub fn root(&self) -> Hash {
         merkle::root(&self.iter().map(merkle::leaf).collect::<Vec<_>>())
     }

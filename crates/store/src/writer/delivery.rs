@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{AccountId, AssetId, OpenRejected};
 
-use super::{Answer, Job};
+use super::{Answer, Job, Sent};
 use crate::RowsChanged;
 
 /// What became of the calls of a batch, each sort in the order of its calls.
@@ -12,10 +12,13 @@ pub(super) struct Outcomes {
     pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
     pub listed: Vec<AssetId>,
     pub rows: Vec<RowsChanged>,
+    /// Whether no hold that is due is left to expire in a later batch.
+    pub all_expired: bool,
 }
 
 impl Outcomes {
-    pub fn deliver(self, jobs: Vec<Job>) {
+    /// Answers every call; `ticks` are those that wait until all holds that are due have expired.
+    pub fn deliver(self, jobs: Vec<Job>, ticks: &mut Vec<Sent<()>>) {
         let mut answers = self.answers.into_iter();
         let mut opened = self.opened.into_iter();
         let mut listed = self.listed.into_iter();
@@ -37,9 +40,12 @@ impl Outcomes {
                     drop(room);
                     reply.give(rows.next().expect("one for each job"));
                 }
-                Job::Tick { reply } => reply.give(()),
+                Job::Tick { reply } => ticks.push(reply),
                 Job::Stop => {}
             }
+        }
+        if self.all_expired {
+            ticks.drain(..).for_each(|tick| tick.give(()));
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, thread};
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected, Policy,
-    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
+    Account, AccountId, AccountName, Action, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected,
+    PastTransfer, Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
 };
 
 use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, delivery::Outcomes, prefetch};
@@ -168,6 +168,7 @@ impl Draft {
 
     fn decide(&mut self, writer: &mut Writer, prepared: &Prepared, place: usize) -> Answer {
         let seq = self.next_seq();
+        self.recall_original(writer, &prepared.request);
         let mut verdict = decide_checked(&writer.books, &prepared.request, seq, self.now);
         if matches!(verdict, Verdict::Applied(_)) && self.refused.contains(&place) {
             verdict = Verdict::Rejected(Rejection::FactRefused);
@@ -188,6 +189,18 @@ impl Draft {
             self.twins.push((prepared.fingerprint.0, other));
         }
         Answer { seq: Some(seq), replayed: false, verdict }
+    }
+
+    /// A reversal may name a request of this very batch, which the store does not have yet.
+    fn recall_original(&self, writer: &mut Writer, request: &Request) {
+        let Action::Reverse(original) = request.action else { return };
+        let place = original.0.checked_sub(self.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
+        let Some(bytes) = place.and_then(|place| self.records.get(place)) else { return };
+        let reversed_by = self.reversals.iter().find(|(of, _)| *of == original).map(|(_, by)| *by);
+        let record = Record::decode(bytes).expect("encoded a moment ago");
+        if let Some(past) = PastTransfer::of(record, reversed_by) {
+            writer.books.put_past(original, past);
+        }
     }
 
     fn note(&mut self, seq: Seq, effects: &Effects) {
@@ -356,7 +369,13 @@ impl Draft {
             (false, Some(expiry)) if expiry <= self.now => writer.engine.next_expiry().unwrap_or(Some(self.now)),
             (false, expiry) => expiry.into_iter().chain(self.next_expiry).min(),
         };
-        Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
+        Outcomes {
+            answers: self.answers,
+            opened: self.opened,
+            listed: self.listed,
+            rows,
+            all_expired: !self.more_expiries,
+        }
     }
 }
 

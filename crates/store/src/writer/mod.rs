@@ -34,7 +34,7 @@ use crate::{
 };
 use draft::Draft;
 pub use queue::{Answer, Reply};
-pub(crate) use queue::{Job, Prepared, Queue};
+pub(crate) use queue::{Job, Prepared, Queue, Sent};
 
 /// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;
@@ -57,6 +57,8 @@ pub(crate) struct Writer {
     pub keys: KeyIndex,
     pub recent_max: usize,
     pub next_expiry: Option<Time>,
+    /// Ticks that wait until all holds that are due have expired.
+    pub ticks: Vec<Sent<()>>,
     /// A call that did not fit into the batch any more.
     pub left_over: Option<Job>,
     /// Why the writer stopped, for whoever asks.
@@ -158,7 +160,7 @@ impl Writer {
     fn publish(&mut self, draft: Draft, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
         self.keys.committed();
         let outcomes = draft.publish(self, rows);
-        outcomes.deliver(std::mem::take(jobs));
+        outcomes.deliver(std::mem::take(jobs), &mut self.ticks);
         if self.books.account_count() > self.accounts_max {
             self.books.forget_all();
         } else {

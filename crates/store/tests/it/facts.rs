@@ -128,3 +128,14 @@ fn events_are_announced_with_the_request_that_was_applied() {
     let seq = applied.seq.unwrap();
     assert_eq!(seen, [(seq, 0, "spawn-1"), (seq, 1, "spawn-2")]);
 }
+
+#[test]
+fn flows_keep_their_tables_over_a_restart() {
+    let mut world = world();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    world.reopen();
+    let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+    spend.facts = vec![fact("a", Guard::Absent, vec![state("new")])];
+    assert!(world.ledger().apply(spend).unwrap().effects().is_ok());
+    assert_eq!(stored(&world), [("a".into(), "new".into())]);
+}

@@ -90,9 +90,7 @@ fn many_holds_expire_in_several_batches_each_with_a_record() {
     world.ledger().submit(holds.collect()).unwrap().wait().unwrap();
     assert_eq!(world.standing(alice), (3_000, 3_000));
     let before = world.reader().head().unwrap().seq.0;
-    for _ in 0..3 {
-        world.set_time(2_000_000);
-    }
+    world.set_time(2_000_000);
     assert_eq!(world.standing(alice), (3_000, 0));
     assert_eq!(world.reader().head().unwrap().seq.0 - before, 3_000);
     world.audit();
@@ -111,5 +109,22 @@ fn a_clock_that_jumps_back_does_not_take_the_journal_with_it() {
         world.play(vec![hold(alice, 1, Some(6_000_000), Settler::Holder)]).effects(),
         Err(Rejection::HoldExpired)
     );
+    world.audit();
+}
+
+#[test]
+fn a_transfer_can_be_reversed_in_the_call_that_made_it() {
+    let world = World::new();
+    let (alice, custody) = (world.player("alice", 0), world.account(Kind::Custody, Some("hot")));
+    let next = world.reader().head().unwrap().seq.next();
+    let deposit = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![moving(custody, alice, 5)]);
+    let mut reversal = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![]);
+    reversal.action = Action::Reverse(next);
+    let mut again = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![]);
+    again.action = Action::Reverse(next);
+    let answers = world.ledger().submit(vec![deposit, reversal, again]).unwrap().wait().unwrap();
+    let outcomes: Vec<_> = answers.iter().map(|answer| answer.effects().err()).collect();
+    assert_eq!(outcomes, [None, None, Some(Rejection::AlreadyReversed)]);
+    assert_eq!(world.standing(alice), (0, 0));
     world.audit();
 }

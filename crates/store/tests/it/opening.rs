@@ -106,3 +106,24 @@ fn accounts_are_opened_once_and_only_by_who_may() {
     assert_eq!(open(&game, unlisted, Policy::of(Kind::Funds)), Err(OpenRejected::AssetNotFound));
     world.audit();
 }
+
+#[test]
+fn lost_rows_of_accounts_and_balances_come_back_from_the_journal() {
+    for loss in [
+        "DELETE FROM accounts WHERE id = 3",
+        "DELETE FROM balances WHERE id = 1",
+        "DELETE FROM assets",
+        "DELETE FROM accounts",
+    ] {
+        let mut world = World::new();
+        let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+        world.play(vec![moving(alice, arena, 30)]);
+        world.ledger.take().unwrap().close();
+        let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+        assert!(database.execute(loss, []).unwrap() > 0);
+        drop(database);
+        world.ledger = Some(Ledger::open(world.options.clone()).unwrap());
+        assert_eq!((world.standing(alice), world.standing(arena)), ((70, 0), (30, 0)), "{loss}");
+        world.audit();
+    }
+}

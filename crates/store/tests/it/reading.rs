@@ -60,6 +60,7 @@ fn an_audit_finds_edited_rows() {
         "DELETE FROM balances WHERE id = 3",
         "UPDATE accounts SET may_transfer = 127 WHERE id = 2",
         "UPDATE assets SET decimals = 6",
+        "INSERT INTO reversals (original, reversal) VALUES (5, 6)",
         "DROP TRIGGER journal_keeps_what_it_has; UPDATE journal SET record = CAST(substr(record, 1, length(record) - 1) || x'29' AS BLOB) WHERE seq = 6",
         "DROP TRIGGER journal_forgets_nothing; DELETE FROM journal WHERE seq = 3",
         "DROP TRIGGER batches_keep_what_they_have; UPDATE batches SET at = at + 1 WHERE number = 2",

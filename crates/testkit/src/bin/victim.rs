@@ -1,6 +1,8 @@
 //! A process to be killed: opens the books of a folder, makes the calls of a script, and writes down each answer.
 //!
-//! `victim <folder> <seed> <threads> <calls> <keys in memory> [ballast MiB]`
+//! `victim <folder> <seed> <threads> <calls> <keys in memory> <ballast MiB> <weak: 0 or 1>`
+//!
+//! A weak victim does not sync its commits: a test of power loss must notice.
 //!
 //! Every line is one `write` to standard output, so that a line is there whole or not at all:
 //!
@@ -25,7 +27,7 @@ use std::{
 };
 
 use bankroll_ledger::Value;
-use bankroll_store::{CallError, Failure, Ledger, Refused, Reply, Statement};
+use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement};
 use bankroll_testkit::script::{Script, Told, options, set_up};
 
 /// How often a call is made again when the disk is full, and how many calls are tried after the writer has stopped.
@@ -36,7 +38,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |place: usize| arguments.get(place).map_or(0, |text| text.parse().expect("a number"));
     let out = Lines::new();
-    let ledger = match Ledger::open(options(&arguments[0], usize::try_from(number(4)).expect("a small number"))) {
+    let mut options = options(&arguments[0], usize::try_from(number(4)).expect("a small number"));
+    if number(6) == 1 {
+        options.durability = Durability::MayLoseRecentCommits;
+    }
+    let ledger = match Ledger::open(options) {
         Ok(ledger) => ledger,
         Err(error) => {
             out.write(&format!("cannot open {error:?}"));
@@ -47,7 +53,7 @@ fn main() -> ExitCode {
     if number(2) == 0 {
         let mut nothing = Vec::new();
         std::io::stdin().read_to_end(&mut nothing).expect("standard input");
-    } else if let Err(error) = set_up(&ledger) {
+    } else if let Err(error) = set_up_unless_full(&ledger) {
         out.write(&format!("cannot begin {error:?}"));
         return ExitCode::FAILURE;
     }
@@ -62,6 +68,12 @@ fn main() -> ExitCode {
     ledger.close();
     out.write(&because.map_or("closed".into(), |error| format!("because {error:?}")));
     ExitCode::SUCCESS
+}
+
+/// Even what was set up before may have to wait for room: a commit takes the upkeep of the key index along.
+fn set_up_unless_full(ledger: &Ledger) -> Result<(), CallError> {
+    let full = Err(CallError::Failed(Failure::StorageFull));
+    (0..TRIES).map(|_| set_up(ledger)).find(|done| *done != full).unwrap_or(full)
 }
 
 fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u64, ballast: u64) {

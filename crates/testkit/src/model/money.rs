@@ -92,9 +92,12 @@ impl Money {
             let has = if is_debit(model, *to) { *amount } else { standing.balance - standing.held };
             let returned = has.min(*amount);
             self.credit(model, *to, *from, returned, &mut effect)?;
-            // Early credit that is gone is the house's loss.
-            if returned < *amount && model.accounts[to].kind != "play_only" {
-                let debt = model.debt_of(*to).ok_or("debt_account_not_found")?;
+            // Early credit of the house that is gone is the house's loss.
+            let early = model.accounts[to].kind == "play_only" && model.accounts[from].kind == "house";
+            if returned < *amount && !early {
+                // Nobody owes himself.
+                let debt = model.debt_of(*to).filter(|debt| model.debt_of(*from) != Some(*debt));
+                let debt = debt.ok_or("debt_account_not_found")?;
                 self.credit(model, debt, *from, amount - returned, &mut effect)?;
             }
         }

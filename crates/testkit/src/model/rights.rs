@@ -6,17 +6,28 @@ use super::{Account, Code, Hold, Model, Set};
 
 /// Every kind of account.
 pub const KINDS: [&str; 14] = [
-    "funds", "unallocated", "play_only", "world", "ecosystem", "developer", "table", "clearing", "suspense", "house",
-    "custody", "in_transit", "network_fees", "debt",
+    "funds",
+    "unallocated",
+    "play_only",
+    "world",
+    "ecosystem",
+    "developer",
+    "table",
+    "clearing",
+    "suspense",
+    "house",
+    "custody",
+    "in_transit",
+    "network_fees",
+    "debt",
 ];
 
 /// Every role.
 pub const ROLES: [&str; 7] = ["indexer", "admin", "developer", "game_server", "user", "tables", "system"];
 
 /// What we owe and an override may set right.
-const OWED: [&str; 9] = [
-    "funds", "unallocated", "play_only", "world", "ecosystem", "developer", "clearing", "suspense", "house",
-];
+const OWED: [&str; 9] =
+    ["funds", "unallocated", "play_only", "world", "ecosystem", "developer", "clearing", "suspense", "house"];
 
 #[must_use]
 pub fn role(principal: &Principal) -> &'static str {
@@ -74,7 +85,15 @@ pub fn routes(role: &str, from: &str) -> &'static [&'static str] {
         ("system", "custody") => &["in_transit"],
         ("system", "in_transit" | "network_fees") => &["custody"],
         ("admin", "house") => &[
-            "funds", "unallocated", "play_only", "world", "ecosystem", "developer", "clearing", "suspense", "house",
+            "funds",
+            "unallocated",
+            "play_only",
+            "world",
+            "ecosystem",
+            "developer",
+            "clearing",
+            "suspense",
+            "house",
             "debt",
         ],
         ("admin", kind) if OWED.contains(&kind) => &OWED,
@@ -180,15 +199,15 @@ impl Model {
         if legs.iter().filter_map(hold_named).any(|id| self.hold(id).is_none()) {
             return Err("hold_not_found");
         }
+        if !legs.iter().all(|leg| self.allows(principal, leg)) {
+            return Err("not_allowed");
+        }
         let itself = |leg: &Leg| match leg {
             Leg::Post { hold, to, .. } => self.hold(hold.0).is_some_and(|hold| hold.account == to.0),
             _ => false,
         };
         if legs.iter().any(itself) {
             return Err("accounts_must_differ");
-        }
-        if !legs.iter().all(|leg| self.allows(principal, leg)) {
-            return Err("not_allowed");
         }
         if legs.iter().any(|leg| self.ends(leg).is_some_and(|(from, to)| from.asset != to.asset)) {
             return Err("asset_mismatch");

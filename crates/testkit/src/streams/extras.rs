@@ -10,7 +10,6 @@ use crate::model::Rows;
 pub type RowsOutcome = Result<Vec<u64>, (usize, &'static str)>;
 
 /// The store's answer in the same words.
-#[must_use]
 pub fn rows_outcome(changed: RowsChanged) -> RowsOutcome {
     changed.map_err(|rejected| match rejected {
         RowsRejected::Constraint { index } => (index, "constraint"),

@@ -22,10 +22,9 @@ impl Stream {
             10 => request.references.deposit = Some(String::new()),
             11 => request.references.intent = Some("in\u{0}tent".into()),
             12 => request.events.resize(17, super::extras::event("too-many")),
-            13 => request.events.push(bankroll_ledger::Event {
-                body: "x".repeat(17 * 1024),
-                ..super::extras::event("too-large")
-            }),
+            13 => request
+                .events
+                .push(bankroll_ledger::Event { body: "x".repeat(17 * 1024), ..super::extras::event("too-large") }),
             14 => request.facts.push(self.malformed_fact()),
             15 => request.facts.resize(17, super::extras::checking("arena", 1)),
             _ => self.aim_at_one_account(request),

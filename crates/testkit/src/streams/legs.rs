@@ -109,7 +109,7 @@ impl Stream {
     /// Where this role may move money of that account to; sometimes of another coin or server.
     fn receiver(&mut self, role: &str, from: u64) -> u64 {
         let Some(giver) = self.model.accounts.get(&from).cloned() else { return self.some_account(|_| true) };
-        let (any_asset, any_scope, itself) = (self.chance(8), self.chance(3), self.chance(1));
+        let (any_asset, any_scope, itself) = (self.chance(8), self.chance(3), self.chance(3));
         let routes = rights::routes(role, &giver.kind);
         self.some_account(|account| {
             routes.contains(&account.kind.as_str())

@@ -26,10 +26,8 @@ impl Stream {
     pub(super) fn set_up(&mut self) -> Vec<Step> {
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         let token = Asset { unit: Unit::Token(name("0xdac17f")), symbol: "USDT".into(), ..ether.clone() };
-        let mut steps: Vec<Step> = [ether, token]
-            .into_iter()
-            .map(|asset| Step::List { asset, expected: self.model.list_asset() })
-            .collect();
+        let mut steps: Vec<Step> =
+            [ether, token].into_iter().map(|asset| Step::List { asset, expected: self.model.list_asset() }).collect();
         let mut names = Vec::new();
         for asset in [AssetId(1), AssetId(2)] {
             names.extend(self.house_accounts(asset));
@@ -55,8 +53,12 @@ impl Stream {
     }
 
     fn server_accounts(&mut self, asset: AssetId, server: &Name) -> Vec<AccountName> {
-        let account =
-            |kind, owner: Option<&Name>| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: owner.cloned() };
+        let account = |kind, owner: Option<&Name>| AccountName {
+            scope: Scope::Server(server.clone()),
+            kind,
+            asset,
+            owner: owner.cloned(),
+        };
         let mut names = vec![
             account(Kind::World, None),
             account(Kind::Ecosystem, None),

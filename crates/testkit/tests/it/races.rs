@@ -133,16 +133,8 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else() {
     ];
     let answers = world.ask_all(requests.clone());
     let verdicts: Vec<_> = answers.iter().map(said).collect();
-    let expected = [
-        "applied",
-        "guard_failed",
-        "fact_refused",
-        "applied",
-        "fact_refused",
-        "applied",
-        "server_paused",
-        "applied",
-    ];
+    let expected =
+        ["applied", "guard_failed", "fact_refused", "applied", "fact_refused", "applied", "server_paused", "applied"];
     assert_eq!(verdicts, expected);
     assert_eq!(world.standing(arena), (4, 0));
     // Asked again, each says the same; only the pause was not remembered, and it is still one.

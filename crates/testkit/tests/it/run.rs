@@ -15,15 +15,29 @@ pub fn is_soak() -> bool {
     std::env::var_os("BANKROLL_SOAK_SECONDS").is_some()
 }
 
-/// Rounds of a random test: a fixed number, or in a soak as many as fit into its time.
-pub fn rounds(usual: u64) -> impl Iterator<Item = u64> {
-    let started = Instant::now();
-    let time = std::env::var("BANKROLL_SOAK_SECONDS").ok();
-    let time = time.map(|seconds| Duration::from_secs(seconds.parse().unwrap()));
-    (0..).take_while(move |round| match time {
-        Some(time) => *round == 0 || started.elapsed() < time,
-        None => *round < usual,
-    })
+/// How long a random test goes on in a soak. In a usual run its time is up from the beginning.
+pub struct SoakTime {
+    ends: Option<Instant>,
+}
+
+impl SoakTime {
+    /// The share of one of so many tests that soak together, a few at a time.
+    pub fn shared_by(tests: u32) -> Self {
+        let seconds = std::env::var("BANKROLL_SOAK_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
+        let at_a_time = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+        let share = |seconds| Duration::from_secs(seconds) * at_a_time.min(tests) / tests;
+        Self { ends: seconds.map(|seconds| Instant::now() + share(seconds)) }
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.ends.is_none_or(|ends| Instant::now() >= ends)
+    }
+
+    /// Rounds, each to have its own seed: so many, or in a soak as many as the time allows, and at least one.
+    pub fn rounds(&self, usual: u64) -> impl Iterator<Item = u64> {
+        let usual = if self.ends.is_some() { 1 } else { usual };
+        (0..).take_while(move |round| *round < usual || !self.is_up())
+    }
 }
 
 /// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.

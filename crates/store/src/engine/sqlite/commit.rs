@@ -83,9 +83,11 @@ fn roll_back(connection: &Connection, trouble: Trouble) -> CommitError {
     }
 }
 
-fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
+pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => Some(failure.code),
+        // A text that SQLite can point into: an unknown column, say.
+        rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
         _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! Reading back what the writer needs.
 
+use std::collections::BTreeMap;
+
 use bankroll_ledger::{
     Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, GENESIS, Hold, HoldId, HoldState, Policy, Role,
     Roles, Seq, Time, Unit, merkle::Hash,
@@ -206,6 +208,12 @@ pub(crate) fn records_from(
 pub(crate) fn reversal_of(connection: &Connection, original: Seq) -> Result<Option<Seq>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT reversal FROM reversals WHERE original = ?1")?;
     Ok(statement.query_row([sql_number(original.0)], |row| number_at(row, 0)).optional()?.map(Seq))
+}
+
+pub(crate) fn all_reversals(connection: &Connection) -> Result<BTreeMap<Seq, Seq>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT original, reversal FROM reversals")?;
+    let rows = statement.query_map([], |row| Ok((Seq(number_at(row, 0)?), Seq(number_at(row, 1)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn runs(connection: &Connection) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {

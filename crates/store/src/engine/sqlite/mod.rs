@@ -42,9 +42,11 @@ impl Sqlite {
     /// Opens the file, or makes it, checks its settings and migrates it.
     pub fn open(path: &Path, durability: Durability, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let mut connection = settings::open_for_writing(path, durability)?;
-        migrations::migrate(&mut connection, &sets[..1], now)?;
-        let own_tables = load::table_names(&connection)?;
         migrations::migrate(&mut connection, sets, now)?;
+        // Asked of an empty database, since this one has the tables of flows too.
+        let mut books_alone = Connection::open_in_memory()?;
+        migrations::migrate(&mut books_alone, &[migrations::BOOKS], now)?;
+        let own_tables = load::table_names(&books_alone)?;
         let flow_speaks = row::guard_own_tables(&mut connection, own_tables.clone())?;
         // After a sync that failed, what can be read may not be what is on disk. Copying the whole log back and
         // syncing the file makes what we are about to read durable before anybody relies on it.

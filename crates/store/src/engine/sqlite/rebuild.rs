@@ -6,12 +6,14 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{commit, load};
 use crate::{StoreError, engine::Commit};
 
-/// Whether no derived table has lost a row, as far as their counts can tell: accounts and assets are numbered without
-/// gaps, every account has a balance, and the journal is not empty while they are.
+/// Whether accounts, balances and assets have lost no row: they are numbered without gaps, their last numbers are kept
+/// apart, and every account has a balance. (What else could be lost or edited is the audit's to find.)
 pub(super) fn is_complete(connection: &Connection) -> Result<bool, StoreError> {
-    let sql = "SELECT (SELECT count(*) FROM accounts) = (SELECT coalesce(max(id), 0) FROM accounts)
+    let sql = "SELECT (SELECT count(*) FROM accounts)
+                    = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'accounts'), 0)
                   AND (SELECT count(*) FROM balances) = (SELECT count(*) FROM accounts)
-                  AND (SELECT count(*) FROM assets) = (SELECT coalesce(max(id), 0) FROM assets)
+                  AND (SELECT count(*) FROM assets)
+                    = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'assets'), 0)
                   AND (EXISTS (SELECT * FROM assets) OR NOT EXISTS (SELECT * FROM journal))";
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }

@@ -12,6 +12,7 @@ use rusqlite::{
     types::{ToSqlOutput, ValueRef},
 };
 
+use super::commit::code;
 use crate::{
     StoreError,
     engine::{RowsChanged, RowsRejected, Statement},
@@ -37,7 +38,7 @@ pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>,
     let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
     let mut statement = match connection.prepare_cached(&sql) {
         // A table or column that is not there has no such row; writing the fact will say so.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => return Ok(None),
+        Err(error) if code(&error) == Some(ErrorCode::Unknown) => return Ok(None),
         prepared => prepared?,
     };
     let columns: Vec<(String, bool)> = statement
@@ -167,7 +168,7 @@ fn rejection(index: usize, error: rusqlite::Error) -> rusqlite::Result<RowsRejec
         ApiMisuse, AuthorizationForStatementDenied, ConstraintViolation, ParameterOutOfRange, TooBig, TypeMismatch,
         Unknown,
     };
-    match error.sqlite_error_code() {
+    match code(&error) {
         Some(ConstraintViolation) => Ok(RowsRejected::Constraint { index }),
         None
         | Some(Unknown | TypeMismatch | TooBig | ApiMisuse | ParameterOutOfRange | AuthorizationForStatementDenied) => {

@@ -1,1 +1,209 @@
-//! Later.
+//! What is derived from the journal, lost or damaged while nobody looked: it is built again, and old keys still answer.
+
+use bankroll_ledger::{AccountId, Action, HoldId, Kind, Leg, Principal, Request};
+use bankroll_store::{AccountFilter, Answer, Audit, BOOKS_FILE};
+use fastrand::Rng;
+use rusqlite::Connection;
+
+use crate::{
+    run::seed,
+    world::{World, holding, moving, said},
+};
+
+/// Books with many keys in several runs, and everything that was asked of them.
+pub struct Old {
+    pub world: World,
+    asked: Vec<(Request, Answer)>,
+    alice: AccountId,
+    arena: AccountId,
+}
+
+impl Old {
+    pub fn new() -> Self {
+        let world = World::with(|options| options.keys_in_memory_max = 32);
+        let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+        let mut asked = Vec::new();
+        for _ in 0..40 {
+            let requests: Vec<Request> = (0..12).map(|_| world.play(vec![moving(alice, arena, 1)])).collect();
+            asked.extend(requests.clone().into_iter().zip(world.ask_all(requests)));
+        }
+        let mut old = Self { world, asked, alice, arena };
+        old.world.close();
+        assert!(old.count("key_runs") > 1 && old.count("key_chunks") > 1, "the keys are not in runs");
+        old
+    }
+
+    fn books(&self) -> Connection {
+        Connection::open(self.world.folder.path().join(BOOKS_FILE)).unwrap()
+    }
+
+    pub fn edit(&self, sql: &str) {
+        self.books().execute_batch(sql).unwrap();
+    }
+
+    fn count(&self, table: &str) -> u32 {
+        self.books().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    }
+
+    /// Changes one byte of a column, in a row and at a place that the seed chooses.
+    fn flip(&self, table: &str, column: &str, rng: &mut Rng) {
+        let books = self.books();
+        let rows = self.count(table);
+        let sql = format!("SELECT id, {column} FROM {table} ORDER BY id LIMIT 1 OFFSET {}", rng.u32(0..rows));
+        let (id, mut data): (i64, Vec<u8>) = books.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let place = rng.usize(0..data.len());
+        data[place] ^= 1 << rng.u32(0..8);
+        let update = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
+        assert_eq!(books.execute(&update, rusqlite::params![id, data]), Ok(1));
+    }
+
+    /// Opens the books and asks for everything again: every answer is the old one, and nothing happens twice.
+    fn all_keys_answer_as_before(&mut self, damage: &str) {
+        self.world.try_open().unwrap_or_else(|error| panic!("after {damage}: {error:?}"));
+        let before = self.world.standing(self.alice);
+        for some in self.asked.chunks(50) {
+            let reply = self.world.ledger().submit(some.iter().map(|(request, _)| request.clone()).collect()).unwrap();
+            let again = reply.wait();
+            let again = again.unwrap_or_else(|_| panic!("after {damage}: {:?}", self.world.ledger().stopped_by()));
+            for ((_, told), again) in some.iter().zip(again) {
+                assert!(again.replayed, "after {damage}, a key was used a second time");
+                assert_eq!((again.seq, again.verdict), (told.seq, told.verdict.clone()), "after {damage}");
+            }
+        }
+        assert_eq!(self.world.standing(self.alice), before, "after {damage}");
+        let fresh = self.world.play(vec![moving(self.alice, self.arena, 1)]);
+        assert_eq!(said(&self.world.ask(fresh)), "applied", "after {damage}");
+        self.world.audit();
+        self.world.close();
+    }
+}
+
+#[test]
+fn crash_of_the_key_index_whole_rows_lost() {
+    let mut old = Old::new();
+    for damage in [
+        "DELETE FROM key_runs WHERE id = (SELECT min(id) FROM key_runs)",
+        "DELETE FROM key_runs WHERE first_seq = (SELECT max(first_seq) FROM key_runs)",
+        "DELETE FROM key_chunks WHERE id = (SELECT min(id) FROM key_chunks)",
+        "DELETE FROM key_chunks WHERE id = (SELECT max(id) FROM key_chunks)",
+        "DELETE FROM key_runs",
+        "DELETE FROM key_chunks",
+        "DELETE FROM key_runs; DELETE FROM key_chunks",
+    ] {
+        old.edit(damage);
+        old.all_keys_answer_as_before(damage);
+    }
+}
+
+#[test]
+fn crash_of_the_key_index_contents_damaged() {
+    let mut old = Old::new();
+    for damage in [
+        "UPDATE key_chunks SET data = x''",
+        "UPDATE key_chunks SET data = substr(data, 1, length(data) - 24)",
+        "UPDATE key_runs SET summary = x''",
+        "UPDATE key_runs SET summary = substr(summary, 17)",
+        "UPDATE key_runs SET first_seq = first_seq + 1 WHERE id = (SELECT max(id) FROM key_runs)",
+        "UPDATE key_runs SET last_seq = last_seq + 1000000 WHERE id = (SELECT max(id) FROM key_runs)",
+    ] {
+        old.edit(damage);
+        old.all_keys_answer_as_before(damage);
+    }
+    let mut rng = Rng::with_seed(seed());
+    for (table, column) in [("key_chunks", "data"), ("key_runs", "summary")] {
+        for number in 0..6 {
+            old.flip(table, column, &mut rng);
+            old.all_keys_answer_as_before(&format!("a bit flipped in {table} (seed {}, number {number})", seed()));
+        }
+    }
+}
+
+/// The index is found damaged by a lookup just when the writer has a finished run in hand.
+#[test]
+fn crash_of_the_key_index_noticed_while_a_run_is_stored() {
+    let mut old = Old::new();
+    for _ in 0..5 {
+        old.edit("UPDATE key_chunks SET data = x''");
+        old.world.try_open().unwrap();
+        let fresh = |count: u32| -> Vec<Request> {
+            (0..count).map(|_| old.world.play(vec![moving(old.alice, old.arena, 1)])).collect()
+        };
+        // Enough keys for a run, one more commit to begin it, and then an old key while it is being finished.
+        old.world.ask_all(fresh(40));
+        old.world.ask_all(fresh(1));
+        let known = old.asked[0].0.clone();
+        let reply = old.world.ledger().submit(fresh(1).into_iter().chain([known]).collect()).unwrap().wait();
+        let answers = reply.unwrap_or_else(|failure| panic!("{failure}: {:?}", old.world.ledger().stopped_by()));
+        assert!(answers[1].replayed);
+        old.world.close();
+        old.all_keys_answer_as_before("damage while a run is stored");
+    }
+}
+
+#[test]
+fn crash_of_the_tables_of_accounts() {
+    for damage in [
+        "DELETE FROM balances WHERE id = 1",
+        "DELETE FROM balances",
+        "DELETE FROM accounts WHERE id = 2",
+        "DELETE FROM accounts",
+        "DELETE FROM assets",
+        "DELETE FROM accounts WHERE id = (SELECT max(id) FROM accounts);
+         DELETE FROM balances WHERE id = (SELECT max(id) FROM balances)",
+        "DELETE FROM accounts; DELETE FROM balances",
+        "DELETE FROM accounts; DELETE FROM balances; DELETE FROM assets",
+    ] {
+        let mut old = Old::new();
+        let accounts = old.world.reader().accounts(&AccountFilter::default(), usize::MAX).unwrap();
+        old.edit(damage);
+        old.world.try_open().unwrap_or_else(|error| panic!("after {damage}: {error:?}"));
+        let again = old.world.reader().accounts(&AccountFilter::default(), usize::MAX).unwrap();
+        assert_eq!(again, accounts, "after {damage}");
+        old.world.close();
+        old.all_keys_answer_as_before(damage);
+    }
+}
+
+/// An account that nothing has moved for a long time and that no record of the tail mentions.
+#[test]
+fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
+    let mut world = World::new();
+    let (alice, arena) = (world.player("alice", 5_000), world.account(Kind::World, None));
+    let quiet = world.player("quiet", 7);
+    for _ in 0..1_100 {
+        world.ask(world.play(vec![moving(alice, arena, 1)]));
+    }
+    world.close();
+    let books = Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();
+    books
+        .execute_batch(&format!("DELETE FROM accounts WHERE id = {quiet}; DELETE FROM balances WHERE id = {quiet}"))
+        .unwrap();
+    drop(books);
+    world.try_open().unwrap();
+    let next = world.account(Kind::Funds, Some("next"));
+    assert_ne!(next, quiet, "the number of a lost account was given to somebody else");
+    assert_eq!(world.standing(quiet), (7, 0));
+    world.audit();
+}
+
+/// Lost holds and reversals: the books do not open, or have them again, or the audit says so before anybody is asked.
+#[test]
+fn crash_of_the_tables_of_holds_and_reversals_is_not_silent() {
+    for damage in ["DELETE FROM holds", "DELETE FROM reversals"] {
+        let mut world = World::new();
+        let (alice, custody) = (world.player("alice", 100), world.account(Kind::Custody, Some("hot")));
+        let hold = world.ask(world.play(vec![holding(alice, 40, None)])).seq.unwrap();
+        let deposit = world.ask(world.deposit(custody, alice, 10)).seq.unwrap();
+        let reversal = || Request { action: Action::Reverse(deposit), ..world.request(Principal::Indexer, Vec::new()) };
+        assert_eq!(said(&world.ask(reversal())), "applied");
+        let (release, once_more) = (world.play(vec![Leg::Release { hold: HoldId::of(hold, 0) }]), reversal());
+        world.close();
+        Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap().execute_batch(damage).unwrap();
+        if world.try_open().is_err() || Audit::new(world.reader()).run(|_| {}).is_err() {
+            continue;
+        }
+        assert_eq!(said(&world.ask(once_more)), "already_reversed", "after {damage}");
+        assert_eq!(said(&world.ask(release)), "applied", "after {damage}");
+        assert_eq!(world.standing(alice), (100, 0), "after {damage}");
+    }
+}

@@ -101,7 +101,7 @@ fn examine_thread(
             let kept = again.replayed && again.seq == told.seq && again.said == told.said;
             if !kept {
                 found.lost += 1;
-                eprintln!("{what}: thread {thread} was told {told} in call {call}, and now {again}");
+                println!("{what}: thread {thread} was told {told} in call {call}, and now {again}");
             }
         }
         script.learn(told);

@@ -11,11 +11,15 @@ use super::{
     strace::{BOOKS, most_of_a_thread, only_on, strace},
     victim::{Line, Role},
 };
-use crate::run::{is_soak, rounds, seed, tell};
+use crate::{
+    crash::soak_time,
+    run::{seed, tell},
+};
 
 #[test]
 fn crash_of_nothing_when_the_disk_is_full() {
-    for round in rounds(1) {
+    let time = soak_time();
+    for round in time.rounds(1) {
         let role = Role::usual(seed().wrapping_add(round));
         let clean = worked_in_folder(&role);
         let records_before = records_in(clean.path());
@@ -23,12 +27,13 @@ fn crash_of_nothing_when_the_disk_is_full() {
         drop(folder);
         let mut rng = Rng::with_seed(role.seed);
         let mut chosen: Vec<(u32, u32)> = (1..writes).map(|first| (first, rng.u32(0..12))).collect();
-        if !is_soak() {
-            rng.shuffle(&mut chosen);
-            chosen.truncate(30);
-        }
-        let (mut found, mut told, points) = (Found::default(), 0, chosen.len());
+        rng.shuffle(&mut chosen);
+        let (mut found, mut told, mut places) = (Found::default(), 0, 0);
         for (first, more) in chosen {
+            if places >= 30 && time.is_up() {
+                break;
+            }
+            places += 1;
             let what = format!("seed {}, no room at writes {first} to {}", role.seed, first + more);
             let fault = format!("inject=pwrite64:error=ENOSPC:when={first}..{}", first + more);
             let (folder, lines, _) = run(&role, clean.path(), &BOOKS, Some(&fault));
@@ -37,7 +42,7 @@ fn crash_of_nothing_when_the_disk_is_full() {
         }
         assert!(told > 0, "nobody was told that the disk is full");
         tell(&format!(
-            "crash by full disk (seed {}): {points} places of {writes}, {told} calls told so and made again; {found}",
+            "crash by full disk (seed {}): {places} places of {writes}, {told} calls told so and made again; {found}",
             role.seed
         ));
     }

@@ -12,14 +12,17 @@ use super::{
     examine::{Found, examine, examine_again, records_in},
     victim::{Line, Role, parse},
 };
-use crate::run::{rounds, seed, tell};
+use crate::{
+    crash::soak_time,
+    run::{seed, tell},
+};
 
 #[test]
 fn crash_again_and_again_on_one_folder() {
     let mut rng = Rng::with_seed(seed());
     let folder = tempfile::tempdir().unwrap();
     let (mut found, mut earlier) = (Found::default(), Vec::new());
-    for round in rounds(25) {
+    for round in soak_time().rounds(25) {
         let role = Role { threads: 3, calls: 60, keys_in_memory: 32, ..Role::usual(seed().wrapping_add(round)) };
         let records_before = if round == 0 { 0 } else { records_in(folder.path()) };
         let lines = kill_after(&role, folder.path(), rng.usize(0..40));

@@ -6,12 +6,13 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{points::Campaign, strace::BOOKS, victim::Role};
-use crate::run::{rounds, seed};
+use crate::{crash::soak_time, run::seed};
 
 /// Closed books with a little in them and no tables of flows.
 fn bare_books() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::open(Options { migrations: Vec::new(), ..options(folder.path().to_str().unwrap(), 8) }).unwrap();
+    let ledger =
+        Ledger::open(Options { migrations: Vec::new(), ..options(folder.path().to_str().unwrap(), 8) }).unwrap();
     set_up(&ledger).unwrap();
     ledger.close();
     folder
@@ -23,11 +24,12 @@ fn edit(folder: &TempDir, sql: &str) {
 
 #[test]
 fn crash_while_tables_are_added_to_old_books() {
-    for round in rounds(1) {
+    let time = soak_time();
+    for round in time.rounds(1) {
         let role = Role { threads: 0, ..Role::usual(seed().wrapping_add(round)) };
         let before = bare_books();
         let (before, records_before) = (Some(before.path()), SET_UP_RECORDS);
-        Campaign { name: "migration", role, before, records_before, told: None, files: &BOOKS }.run(60);
+        Campaign { name: "migration", role, before, records_before, told: None, files: &BOOKS }.run(60, &time);
     }
 }
 
@@ -37,9 +39,8 @@ fn crash_of_nothing_when_an_older_program_meets_newer_books() {
         let folder = bare_books();
         edit(&folder, &format!("INSERT INTO migrations (owner, number, hash, at) VALUES ('{owner}', 99, x'00', 0)"));
         let opened = Ledger::open(options(folder.path().to_str().unwrap(), 8));
-        let newer = |error: &StoreError| {
-            matches!(error, StoreError::NewerSchema { owner: of, number: 99 } if of == owner)
-        };
+        let newer =
+            |error: &StoreError| matches!(error, StoreError::NewerSchema { owner: of, number: 99 } if of == owner);
         assert!(opened.as_ref().is_err_and(newer), "{opened:?}");
         let read = Reader::open(folder.path());
         // What flows have beside the books does not keep anybody from reading them.
@@ -52,7 +53,8 @@ fn crash_of_nothing_when_a_migration_has_another_text_now() {
     let folder = bare_books();
     edit(&folder, "UPDATE migrations SET hash = x'00' WHERE owner = 'books'");
     let opened = Ledger::open(options(folder.path().to_str().unwrap(), 8));
-    let changed = |error: &StoreError| matches!(error, StoreError::ChangedMigration { owner, number: 1 } if owner == "books");
+    let changed =
+        |error: &StoreError| matches!(error, StoreError::ChangedMigration { owner, number: 1 } if owner == "books");
     assert!(opened.as_ref().is_err_and(changed), "{opened:?}");
 }
 

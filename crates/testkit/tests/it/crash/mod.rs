@@ -7,6 +7,8 @@
 //! Bounds: the usual run samples the points by the printed seed; with `BANKROLL_SOAK_SECONDS` all of them are tried,
 //! and then more seeds. `strace` does the killing at a system call; without it these tests fail and say so.
 
+use crate::run::SoakTime;
+
 mod derived_index;
 mod examine;
 mod full_disk;
@@ -17,4 +19,10 @@ mod power_loss;
 mod second_process;
 mod strace;
 mod sync_error;
+mod tampering;
 mod victim;
+
+/// The time of one of the tests here that go on in a soak.
+fn soak_time() -> SoakTime {
+    SoakTime::shared_by(11)
+}

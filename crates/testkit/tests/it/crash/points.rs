@@ -10,31 +10,38 @@ use super::{
     strace::{BOOKS, WRITES_AND_SYNCS, most_of_a_thread, only_on, strace},
     victim::{Line, Role},
 };
-use crate::run::{is_soak, rounds, seed, tell};
+use crate::{
+    crash::soak_time,
+    run::{SoakTime, seed, tell},
+};
 
 #[test]
 fn crash_at_each_write_and_sync_of_a_run_with_flushes_and_merges() {
-    for round in rounds(1) {
+    let time = soak_time();
+    for round in time.rounds(1) {
         let role = Role::usual(seed().wrapping_add(round));
         let before = worked_in_folder(&role);
         let records_before = records_in(before.path());
-        let campaign = Campaign { name: "running", role, before: Some(before.path()), records_before, told: None, files: &BOOKS };
-        let interrupted = campaign.run(150);
+        let campaign =
+            Campaign { name: "running", role, before: Some(before.path()), records_before, told: None, files: &BOOKS };
+        let interrupted = campaign.run(150, &time);
         assert!(interrupted > 0, "no point hit a flush or merge of the key index");
     }
 }
 
 #[test]
 fn crash_while_new_books_are_made() {
-    for round in rounds(1) {
+    let time = soak_time();
+    for round in time.rounds(1) {
         let role = Role { threads: 1, calls: 2, ..Role::usual(seed().wrapping_add(round)) };
-        Campaign { name: "new books", role, before: None, records_before: 0, told: None, files: &BOOKS }.run(60);
+        Campaign { name: "new books", role, before: None, records_before: 0, told: None, files: &BOOKS }.run(60, &time);
     }
 }
 
 #[test]
 fn crash_while_books_are_recovered() {
-    for round in rounds(1) {
+    let time = soak_time();
+    for round in time.rounds(1) {
         let role = Role::usual(seed().wrapping_add(round));
         let clean = worked_in_folder(&role);
         let records_before = records_in(clean.path());
@@ -42,20 +49,22 @@ fn crash_while_books_are_recovered() {
         // Only opens and closes: every write is one of the recovery.
         let opening = Role { threads: 0, ..role };
         let told = Some((role, told));
-        Campaign { name: "recovery", role: opening, before: Some(before.path()), records_before, told, files: &BOOKS }.run(60);
+        Campaign { name: "recovery", role: opening, before: Some(before.path()), records_before, told, files: &BOOKS }
+            .run(60, &time);
     }
 }
 
 #[test]
 fn crash_while_the_log_is_copied_back() {
-    for round in rounds(1) {
+    let time = soak_time();
+    for round in time.rounds(1) {
         let role = Role { ballast_mebibytes: 34, ..Role::usual(seed().wrapping_add(round)) };
         let before = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
         let records_before = records_in(before.path());
         let files = &["books.db"];
         let campaign =
             Campaign { name: "copying back", role, before: Some(before.path()), records_before, told: None, files };
-        campaign.run(6);
+        campaign.run(6, &time);
     }
 }
 
@@ -73,12 +82,16 @@ pub struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Kills the victim at its points, all of them or about `most`; how often a flush or merge was hit.
-    pub fn run(&self, most: usize) -> u32 {
+    /// Kills the victim at so many of its points, and in a soak at all that the time allows; how often a flush or merge
+    /// was hit.
+    pub fn run(&self, usual: usize, time: &SoakTime) -> u32 {
         let points = self.points();
-        let chosen = self.choose(&points, most);
+        let chosen = self.shuffled(&points, usual);
         let (mut found, mut interrupted, mut killed) = (Found::default(), 0, BTreeMap::new());
-        for (call, number) in chosen {
+        for (tried, (call, number)) in chosen.into_iter().enumerate() {
+            if tried >= usual && time.is_up() {
+                break;
+            }
             let (folder, lines) = self.attempt(call, &format!("signal=SIGKILL:when={number}"));
             if lines.contains(&Line::Closed) {
                 // The threads shared the work otherwise this time, and none came so far.
@@ -129,17 +142,16 @@ impl Campaign<'_> {
         most_of_a_thread(log.path())
     }
 
-    fn choose(&self, points: &BTreeMap<&'static str, u32>, most: usize) -> Vec<(&'static str, u32)> {
+    /// All points in a random order, two writes for each sync or the like among the first.
+    fn shuffled(&self, points: &BTreeMap<&'static str, u32>, first: usize) -> Vec<(&'static str, u32)> {
         let all = points.iter().flat_map(|(call, count)| (1..=*count).map(|number| (*call, number)));
         let (mut writes, mut others): (Vec<_>, Vec<_>) = all.partition(|(call, _)| *call == "pwrite64");
         let mut rng = Rng::with_seed(self.role.seed);
         rng.shuffle(&mut writes);
         rng.shuffle(&mut others);
-        // Thousands of pages that are all the same are not all tried, even in a soak.
-        let most = if is_soak() { 1_000 } else { most };
-        writes.truncate(most * 2 / 3);
-        others.truncate(most / 3);
-        writes.into_iter().chain(others).collect()
+        let later_writes = writes.split_off(writes.len().min(first * 2 / 3));
+        let later_others = others.split_off(others.len().min(first / 3));
+        [writes, others, later_writes, later_others].concat()
     }
 }
 
@@ -153,16 +165,18 @@ pub fn worked_in_folder(role: &Role) -> TempDir {
     folder
 }
 
-/// Lets a victim work in a copy of the folder and kills it when it begins to copy its log back into the books.
+/// Lets a victim work in a copy of the folder and kills it when it begins to copy its log back into the books. (It does
+/// not get so far while a merge still reads them; then it just leaves the log.)
 pub fn kill_before_the_log_is_copied_back(role: &Role, clean: &Path) -> (TempDir, Vec<Line>) {
     let folder = tempfile::tempdir().unwrap();
     copy_folder(clean, folder.path());
     let log = tempfile::NamedTempFile::new().unwrap();
     let mut tracer = strace(log.path());
-    tracer.arg("-P").arg(folder.path().canonicalize().unwrap().join("books.db"));
+    only_on(&mut tracer, folder.path(), &["books.db"]);
     tracer.args(["-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=SIGKILL:when=1"]);
     let lines = role.run_under(tracer, folder.path());
     assert!(lines.iter().any(|line| matches!(line, Line::Done { .. })), "the victim was killed before it did anything");
-    assert!(!lines.contains(&Line::Closed), "the victim was not killed");
+    let left = std::fs::metadata(folder.path().join("books.db-wal")).map(|log| log.len());
+    assert!(left.is_ok_and(|length| length > 0), "the log was copied back");
     (folder, lines)
 }

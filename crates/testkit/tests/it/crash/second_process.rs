@@ -17,8 +17,7 @@ fn crash_is_not_needed_to_refuse_a_second_process() {
     let role = Role::usual(1);
     assert!(role.run(folder.path()).contains(&Line::Closed));
     let holding = Role { threads: 0, ..role };
-    let mut child =
-        holding.command(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = holding.command(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert_eq!(parse(&lines.next().unwrap().unwrap()), Line::Open);
 

@@ -39,7 +39,8 @@ pub fn is_stored(file: &str) -> bool {
 }
 
 pub fn read_trace(log: &Path, folder: &Path) -> Vec<Event> {
-    let mut reader = Reader { folder: folder.to_str().unwrap().to_owned(), events: Vec::new(), syncing: HashMap::new() };
+    let mut reader =
+        Reader { folder: folder.to_str().unwrap().to_owned(), events: Vec::new(), syncing: HashMap::new() };
     for line in BufReader::new(std::fs::File::open(log).unwrap()).lines() {
         let line = line.unwrap();
         if let Some((thread, call)) = line.split_once(' ') {

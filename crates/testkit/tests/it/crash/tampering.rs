@@ -1,0 +1,130 @@
+//! Somebody has edited the books: what is new is found when they are opened, what is old by the audit, at its place.
+
+use bankroll_ledger::{AccountId, Kind, Record, Seq, Verdict, merkle};
+use bankroll_store::{Audit, BOOKS_FILE, StoreError};
+use rusqlite::{Connection, params};
+
+use crate::world::{World, moving};
+
+/// Batches at the end of the journal that opening verifies, and a few more.
+const MORE_THAN_THE_TAIL: usize = 1_100;
+
+/// Closed books of one record a batch, so that a place is a batch.
+fn closed_books() -> (World, Connection) {
+    let mut world = World::new();
+    let (alice, arena) = (world.player("alice", 100_000), world.account(Kind::World, None));
+    for _ in 0..MORE_THAN_THE_TAIL {
+        world.ask(world.play(vec![moving(alice, arena, 1)]));
+    }
+    world.close();
+    let books = Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();
+    for trigger in ["journal_keeps_what_it_has", "journal_forgets_nothing", "batches_keep_what_they_have"] {
+        books.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
+    }
+    (world, books)
+}
+
+fn record_at(books: &Connection, seq: u64) -> Vec<u8> {
+    books.query_row("SELECT record FROM journal WHERE seq = ?1", [seq.cast_signed()], |row| row.get(0)).unwrap()
+}
+
+fn put_record(books: &Connection, seq: u64, record: &[u8]) {
+    let changed = books.execute("UPDATE journal SET record = ?2 WHERE seq = ?1", params![seq.cast_signed(), record]);
+    assert_eq!(changed, Ok(1));
+}
+
+fn with_another_amount(record: &[u8]) -> Vec<u8> {
+    let Record::Decided { request, verdict: Verdict::Applied(mut effects) } = Record::decode(record).unwrap() else {
+        panic!("not a transfer");
+    };
+    effects.postings[0].amount = bankroll_ledger::Amount::new(2);
+    Record::Decided { request, verdict: Verdict::Applied(effects) }.encode()
+}
+
+fn diverges_at(found: Result<(), StoreError>, seq: u64) {
+    assert!(matches!(&found, Err(StoreError::Diverged { at, .. }) if *at == Seq(seq)), "{found:?}");
+}
+
+fn audit(world: &World) -> Result<(), StoreError> {
+    Audit::new(world.reader()).run(|_| {}).map(drop)
+}
+
+#[test]
+fn crash_is_better_than_books_with_an_edited_tail() {
+    let (mut world, books) = closed_books();
+    let last = world.reader().head().unwrap().seq.0;
+    for seq in [last, last - 500] {
+        let record = record_at(&books, seq);
+        let mut edited = record.clone();
+        *edited.last_mut().unwrap() ^= 1;
+        put_record(&books, seq, &edited);
+        diverges_at(world.try_open(), seq);
+        put_record(&books, seq, &record);
+    }
+    world.try_open().unwrap();
+    world.close();
+    // The same for a balance that the tail mentions: it is refused, or it is what the journal says again.
+    let before = world.standing(AccountId(2));
+    books.execute_batch("UPDATE balances SET balance = held WHERE id = 2").unwrap();
+    match world.try_open() {
+        Err(StoreError::Diverged { .. }) => {}
+        Err(other) => panic!("{other:?}"),
+        Ok(()) => assert_eq!(world.standing(AccountId(2)), before),
+    }
+}
+
+#[test]
+fn crash_is_better_than_books_with_a_lost_record() {
+    for lost in ["seq = (SELECT max(seq) FROM journal)", "seq = (SELECT max(seq) - 20 FROM journal)"] {
+        let (mut world, books) = closed_books();
+        books.execute_batch(&format!("DELETE FROM journal WHERE {lost}")).unwrap();
+        let refused = world.try_open();
+        assert!(matches!(refused, Err(StoreError::Diverged { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn crash_or_not_the_audit_names_an_edited_old_record() {
+    let (mut world, books) = closed_books();
+    let old = 20;
+    put_record(&books, old, &with_another_amount(&record_at(&books, old)));
+    // Too old to be looked at when the books are opened.
+    world.try_open().unwrap();
+    diverges_at(audit(&world), old);
+}
+
+/// A forger who also computes the root and every later head anew makes a sound chain of an unsound story.
+#[test]
+fn crash_or_not_the_audit_names_a_forged_record_under_a_sound_chain() {
+    let (mut world, books) = closed_books();
+    let forged = 25;
+    let record = with_another_amount(&record_at(&books, forged));
+    put_record(&books, forged, &record);
+    let root = merkle::root(&[merkle::leaf(&record)]);
+    let changed = books.execute("UPDATE batches SET root = ?2 WHERE first = ?1", params![forged.cast_signed(), root]);
+    assert_eq!(changed, Ok(1));
+    chain_anew(&books);
+    world.try_open().unwrap();
+    diverges_at(audit(&world), forged);
+}
+
+/// Computes every head of the chain from the batches as they are.
+fn chain_anew(books: &Connection) {
+    let mut select = books.prepare("SELECT number, first, count, at, root FROM batches ORDER BY number").unwrap();
+    let mut rows = select.query([]).unwrap();
+    let mut previous = bankroll_ledger::GENESIS;
+    while let Some(row) = rows.next().unwrap() {
+        let number = |place| row.get::<_, i64>(place).unwrap().cast_unsigned();
+        let batch = bankroll_ledger::Batch {
+            number: number(0),
+            first: Seq(number(1)),
+            count: row.get(2).unwrap(),
+            at: bankroll_ledger::Time(number(3)),
+            root: row.get(4).unwrap(),
+            previous,
+        };
+        previous = batch.head();
+        let update = "UPDATE batches SET head = ?2 WHERE number = ?1";
+        books.execute(update, params![batch.number.cast_signed(), previous]).unwrap();
+    }
+}
