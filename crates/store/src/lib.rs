@@ -1,7 +1,7 @@
 //! The ledger of record on disk.
 //!
 //! [`Ledger`] is the handle: requests go in, answers come out after they are durable. Behind it one thread, the
-//! [`writer`], decides everything with `bankroll_ledger::decide` and stores it through an [`engine`]. Reading does not
+//! writer, decides everything with `bankroll_ledger::decide` and stores it through an engine. Reading does not
 //! pass through the writer: [`Reader`] opens the same file for itself.
 //!
 //! It guarantees:
