@@ -8,6 +8,8 @@
 //! What it does not know: whether the key was used before (see [`recall`]), and whether the books in memory are the
 //! truth. Both are the store's part.
 
+use smallvec::SmallVec;
+
 use crate::{
     Account, AccountId, Action, Amount, Books, Effects, Hold, HoldChange, HoldId, HoldState, Kind, Leg, Otherwise,
     Posting, Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
@@ -57,7 +59,7 @@ pub fn recall(earlier: &Request, request: &Request) -> Recall {
 fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<Effects, Rejection> {
     check_guards(books, request, Otherwise::Paused, Rejection::ServerPaused)?;
     let role = request.principal.role();
-    let mut work = Work { books, role, touched: Vec::new(), holds: Vec::new(), effects: Effects::default() };
+    let mut work = Work { books, role, touched: SmallVec::new(), holds: Vec::new(), effects: Effects::default() };
     match &request.action {
         Action::Legs(legs) => {
             let steps = resolve(books, legs)?;
@@ -92,7 +94,10 @@ enum Step<'a> {
     Release { hold: &'a Hold, account: &'a Account },
 }
 
-fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<Vec<Step<'a>>, Rejection> {
+/// Nearly every request has one or two legs and touches two accounts: those need no allocation.
+type Steps<'a> = SmallVec<[Step<'a>; 2]>;
+
+fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<Steps<'a>, Rejection> {
     let account = |id: AccountId| books.account(id).ok_or(Rejection::AccountNotFound);
     for leg in legs {
         match *leg {
@@ -196,7 +201,7 @@ fn reversible<'a>(books: &'a Books, request: &Request, original: Seq) -> Result<
 struct Work<'a> {
     books: &'a Books,
     role: Role,
-    touched: Vec<Standing<'a>>,
+    touched: SmallVec<[Standing<'a>; 3]>,
     holds: Vec<Hold>,
     effects: Effects,
 }

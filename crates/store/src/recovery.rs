@@ -99,8 +99,8 @@ impl Expected {
 /// Commits changes of the key index alone.
 pub(crate) fn commit_runs(engine: &mut dyn Engine, writes: &RunWrites) -> Result<(), StoreError> {
     let commit = Commit { runs: Some(writes), ..Commit::default() };
-    match engine.commit(&commit) {
-        Ok(_) => Ok(()),
+    match engine.write(&commit).and_then(|_| engine.commit()) {
+        Ok(()) => Ok(()),
         Err(CommitError::NothingHappened(error) | CommitError::Fatal(error)) => Err(error),
         Err(CommitError::FactRefused(_)) => unreachable!("there are no facts in it"),
     }

@@ -45,6 +45,7 @@ pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
     ("postcard", "bytes of a record, the same on every machine"),
     ("serde", "derives only"),
     ("sha2", "the hash chain"),
+    ("smallvec", "a decision without an allocation"),
     ("thiserror", "derives only"),
 ];
 

@@ -46,11 +46,6 @@ impl Records {
         self.ends.len()
     }
 
-    pub fn get(&self, place: usize) -> Option<&[u8]> {
-        let start = place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.bytes.get(start..*self.ends.get(place)?)
-    }
-
     pub fn root(&self) -> Hash {
         merkle::root(&self.iter().map(merkle::leaf).collect::<Vec<_>>())
     }
@@ -69,11 +64,9 @@ pub(crate) struct Standing {
     pub held: Amount,
 }
 
-/// Everything that one batch changes.
+/// Everything that one batch changes, but for its records.
 #[derive(Debug, Default)]
 pub(crate) struct Commit<'a> {
-    /// The batch, whose records were appended before; `None` if only rows or runs are written.
-    pub batch: Option<Batch>,
     pub assets: &'a [(AssetId, Asset)],
     pub accounts: &'a [Account],
     pub debt_links: &'a [(AccountId, AccountId)],
@@ -186,10 +179,12 @@ pub(crate) trait Engine: Send {
     fn chunk_reader(&self) -> Result<Box<dyn ChunkReader>, StoreError>;
     /// Deletes every chunk outside these ranges: what an interrupted merge left behind.
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError>;
-    /// Writes records into the open transaction, from a place on. Apart from the commit, since their root can be
-    /// computed meanwhile.
-    fn append(&mut self, first: Seq, records: &Records) -> Result<(), CommitError>;
-    fn commit(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError>;
+    /// Writes everything but the records into the transaction of the batch.
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError>;
+    /// Writes the records and their batch into it.
+    fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError>;
+    /// Makes it durable. After an error of any of the three the transaction is over.
+    fn commit(&mut self) -> Result<(), CommitError>;
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;
 }

@@ -4,7 +4,8 @@ use std::{collections::HashMap, thread};
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Action, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected,
-    PastTransfer, Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
+    PastTransfer, Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked,
+    merkle::Hash, recall,
 };
 
 use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, delivery::Outcomes, prefetch};
@@ -14,14 +15,20 @@ use crate::{
     keys::KeyHasher,
 };
 
-/// From how many records on their root is computed by another thread: a thread costs about as much as hashing a hundred.
-const HASHED_BESIDE_MIN: usize = 512;
+/// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
+const SEALED_BESIDE_MIN: usize = 512;
+
+/// A record to be: encoded already, or the request at this place with its answer.
+enum Entry {
+    Encoded(Vec<u8>),
+    Decided(usize),
+}
 
 /// What has been decided so far, and what the commit will write.
 pub(super) struct Draft {
     before: Head,
     now: Time,
-    records: Records,
+    entries: Vec<Entry>,
     touched: Vec<AccountId>,
     standings: Vec<Standing>,
     holds: Vec<Hold>,
@@ -50,7 +57,7 @@ impl Draft {
             before,
             // The clock may have jumped back; the journal's time never does.
             now: clock.max(before.at),
-            records: Records::default(),
+            entries: Vec::new(),
             touched: Vec::new(),
             standings: Vec::new(),
             holds: Vec::new(),
@@ -110,12 +117,11 @@ impl Draft {
     }
 
     fn next_seq(&self) -> Seq {
-        Seq(self.before.seq.0 + self.records.len() as u64 + 1)
+        Seq(self.before.seq.0 + self.entries.len() as u64 + 1)
     }
 
     fn push_record(&mut self, record: &Record) {
-        self.records.bytes.extend(record.encode());
-        self.records.end_record();
+        self.entries.push(Entry::Encoded(record.encode()));
     }
 
     fn expire_due(&mut self, writer: &mut Writer) -> Result<(), StoreError> {
@@ -163,12 +169,14 @@ impl Draft {
                 Recall::Unrelated => {}
             }
         }
-        self.decide(writer, prepared, place)
+        self.decide(writer, requests, place)
     }
 
-    fn decide(&mut self, writer: &mut Writer, prepared: &Prepared, place: usize) -> Answer {
-        let seq = self.next_seq();
-        self.recall_original(writer, &prepared.request);
+    fn decide(&mut self, writer: &mut Writer, requests: &[&Prepared], place: usize) -> Answer {
+        let (seq, prepared) = (self.next_seq(), requests[place]);
+        if let Action::Reverse(original) = prepared.request.action {
+            self.recall_original(writer, requests, original);
+        }
         let mut verdict = decide_checked(&writer.books, &prepared.request, seq, self.now);
         if matches!(verdict, Verdict::Applied(_)) && self.refused.contains(&place) {
             verdict = Verdict::Rejected(Rejection::FactRefused);
@@ -183,8 +191,7 @@ impl Draft {
             }
             Verdict::Rejected(_) => {}
         }
-        Record::append_decided(&mut self.records.bytes, &prepared.encoded, &verdict);
-        self.records.end_record();
+        self.entries.push(Entry::Decided(place));
         if let Some(other) = self.keys.insert(prepared.fingerprint.0, place) {
             self.twins.push((prepared.fingerprint.0, other));
         }
@@ -192,13 +199,12 @@ impl Draft {
     }
 
     /// A reversal may name a request of this very batch, which the store does not have yet.
-    fn recall_original(&self, writer: &mut Writer, request: &Request) {
-        let Action::Reverse(original) = request.action else { return };
-        let place = original.0.checked_sub(self.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
-        let Some(bytes) = place.and_then(|place| self.records.get(place)) else { return };
+    fn recall_original(&self, writer: &mut Writer, requests: &[&Prepared], original: Seq) {
+        let entry = original.0.checked_sub(self.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
+        let Some(Entry::Decided(place)) = entry.and_then(|entry| self.entries.get(entry)) else { return };
+        let (request, verdict) = (requests[*place].request.clone(), self.answers[*place].verdict.clone());
         let reversed_by = self.reversals.iter().find(|(of, _)| *of == original).map(|(_, by)| *by);
-        let record = Record::decode(bytes).expect("encoded a moment ago");
-        if let Some(past) = PastTransfer::of(record, reversed_by) {
+        if let Some(past) = PastTransfer::of(Record::Decided { request, verdict }, reversed_by) {
             writer.books.put_past(original, past);
         }
     }
@@ -296,33 +302,61 @@ impl Draft {
         }
     }
 
-    /// Writes the records into the transaction while another thread computes their root: the two need about as long.
-    pub fn append(&mut self, engine: &mut dyn Engine) -> Result<(), CommitError> {
-        let records = &self.records;
-        if records.len() == 0 {
-            return Ok(());
-        }
-        let first = self.before.seq.next();
-        let root = thread::scope(|scope| {
-            let beside = (records.len() >= HASHED_BESIDE_MIN).then(|| scope.spawn(|| records.root()));
-            engine.append(first, records)?;
-            Ok(beside.map_or_else(|| records.root(), |hashing| hashing.join().expect("hashing cannot fail")))
+    /// Stores everything in one transaction: what is derived first, while another thread encodes the records and
+    /// computes their root, which takes about as long; then the records.
+    pub fn store(
+        &mut self,
+        jobs: &[Job],
+        engine: &mut dyn Engine,
+        runs: &RunWrites,
+    ) -> Result<Vec<RowsChanged>, CommitError> {
+        let Some(commit) = self.commit(jobs, runs) else {
+            return engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal);
+        };
+        let (rows, (records, root)) = thread::scope(|scope| {
+            let seal = || self.seal(jobs);
+            let beside = (self.entries.len() >= SEALED_BESIDE_MIN).then(|| scope.spawn(seal));
+            let rows = engine.write(&commit)?;
+            Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
         })?;
-        self.batch = Some(Batch {
-            number: self.before.batch + 1,
-            first,
-            count: u32::try_from(records.len()).expect("a batch is far smaller"),
-            at: self.now,
-            root,
-            previous: self.before.hash,
-        });
-        Ok(())
+        if records.len() > 0 {
+            let batch = Batch {
+                number: self.before.batch + 1,
+                first: self.before.seq.next(),
+                count: u32::try_from(records.len()).expect("a batch is far smaller"),
+                at: self.now,
+                root,
+                previous: self.before.hash,
+            };
+            engine.append(&batch, &records)?;
+            self.batch = Some(batch);
+        }
+        engine.commit()?;
+        Ok(rows)
     }
 
-    /// What to write; `None` if there is nothing.
-    pub fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
+    /// The records as the journal stores them, and their root.
+    fn seal(&self, jobs: &[Job]) -> (Records, Hash) {
+        let requests: Vec<&Prepared> = jobs.iter().flat_map(Job::requests).collect();
+        let mut records = Records::default();
+        for entry in &self.entries {
+            match entry {
+                Entry::Encoded(record) => records.bytes.extend(record),
+                Entry::Decided(place) => {
+                    let (request, verdict) = (&requests[*place].encoded, &self.answers[*place].verdict);
+                    Record::append_decided(&mut records.bytes, request, verdict);
+                }
+            }
+            records.end_record();
+        }
+        let root = records.root();
+        (records, root)
+    }
+
+    /// What to write besides the records; `None` if there is nothing at all.
+    fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
         let rows: Vec<_> = jobs.iter().filter_map(Job::statements).collect();
-        if self.batch.is_none() && rows.is_empty() && runs.is_empty() {
+        if self.entries.is_empty() && rows.is_empty() && runs.is_empty() {
             return None;
         }
         let applied = jobs
@@ -338,7 +372,6 @@ impl Draft {
             events.extend(prepared.request.events.iter().zip(0_u16..).map(|(event, number)| (seq, number, event)));
         }
         Some(Commit {
-            batch: self.batch,
             assets: &self.assets,
             accounts: &self.accounts,
             debt_links: &self.debt_links,

@@ -132,11 +132,7 @@ impl Writer {
             let mut draft = Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher());
             draft.fill(self, jobs)?;
             self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))?;
-            let appended = draft.append(self.engine.as_mut());
-            let committed = appended.and_then(|()| match draft.commit(jobs, self.keys.pending()) {
-                Some(commit) => self.engine.commit(&commit),
-                None => self.engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal),
-            });
+            let committed = draft.store(jobs, self.engine.as_mut(), self.keys.pending());
             match committed {
                 Ok(rows) => {
                     self.publish(draft, jobs, rows);

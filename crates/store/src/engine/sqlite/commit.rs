@@ -11,36 +11,27 @@ use crate::{
     engine::{Commit, CommitError, Records, RowsChanged, RunWrites, Statement},
 };
 
-pub(super) fn commit(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
-    let connection = &engine.connection;
-    begin(connection).map_err(|error| match error {
+pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+    begin(&engine.connection).map_err(|error| match error {
         StoreError::Locked => CommitError::NothingHappened(error),
         _ => CommitError::Fatal(error),
     })?;
-    let foreign = commit.facts.iter().find(|(_, fact)| engine.owns(&fact.row.table));
-    if let Some((place, _)) = foreign {
-        return Err(match connection.execute_batch("ROLLBACK") {
-            Ok(()) => CommitError::FactRefused(*place),
-            Err(error) => CommitError::Fatal(error.into()),
-        });
-    }
-    let written = write(engine, commit).and_then(|rows| {
-        connection.execute_batch("COMMIT").map_err(Trouble::Database)?;
-        Ok(rows)
-    });
-    written.map_err(|trouble| roll_back(connection, trouble))
+    try_write(engine, commit).map_err(|trouble| roll_back(&engine.connection, trouble))
 }
 
-/// Writes records into the transaction of their batch.
-pub(super) fn append(connection: &Connection, first: Seq, records: &Records) -> Result<(), CommitError> {
+pub(super) fn append(connection: &Connection, batch: &Batch, records: &Records) -> Result<(), CommitError> {
     let append = || {
         let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
-        for (record, seq) in records.iter().zip(sql_number(first.0)..) {
+        for (record, seq) in records.iter().zip(sql_number(batch.first.0)..) {
             insert.execute(params![seq, record])?;
         }
-        Ok(())
+        write_batch(connection, batch)
     };
     append().map_err(|error| roll_back(connection, Trouble::Database(error)))
+}
+
+pub(super) fn commit(connection: &Connection) -> Result<(), CommitError> {
+    connection.execute_batch("COMMIT").map_err(|error| roll_back(connection, Trouble::Database(error)))
 }
 
 /// One transaction from the first read of a batch to its commit: a read of its own would take the file's lock each.
@@ -58,6 +49,8 @@ pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
 enum Trouble {
     Database(rusqlite::Error),
     Fact(usize, rusqlite::Error),
+    /// A fact about a table of the store's own.
+    ForeignFact(usize),
 }
 
 impl From<rusqlite::Error> for Trouble {
@@ -70,6 +63,10 @@ fn roll_back(connection: &Connection, trouble: Trouble) -> CommitError {
     // A failing COMMIT may have rolled back by itself; the transaction is over in any case, or it is fatal.
     let rolled_back = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
     let (error, fact) = match trouble {
+        Trouble::ForeignFact(place) if rolled_back => return CommitError::FactRefused(place),
+        Trouble::ForeignFact(_) => {
+            return CommitError::Fatal(StoreError::diverged(Seq(0), "a transaction could not be rolled back"));
+        }
         Trouble::Fact(place, error) => (error, Some(place)),
         Trouble::Database(error) => (error, None),
     };
@@ -92,13 +89,13 @@ pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     }
 }
 
-fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
+fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
     let connection = &engine.connection;
-    if let Some(batch) = &commit.batch {
-        write_batch(connection, batch)?;
-    }
     write_derived(connection, commit)?;
     for (place, fact) in &commit.facts {
+        if engine.owns(&fact.row.table) {
+            return Err(Trouble::ForeignFact(*place));
+        }
         row::write_fact(connection, fact).map_err(|error| Trouble::Fact(*place, error))?;
     }
     write_events(connection, commit)?;

@@ -147,12 +147,16 @@ impl Engine for Sqlite {
         commit::sweep_chunks(&self.connection, live)
     }
 
-    fn append(&mut self, first: Seq, records: &Records) -> Result<(), CommitError> {
-        commit::append(&self.connection, first, records)
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+        commit::write(self, commit)
     }
 
-    fn commit(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
-        commit::commit(self, commit)
+    fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+        commit::append(&self.connection, batch, records)
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        commit::commit(&self.connection)
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {

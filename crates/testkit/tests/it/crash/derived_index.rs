@@ -6,6 +6,7 @@ use fastrand::Rng;
 use rusqlite::Connection;
 
 use crate::{
+    races::ticket,
     run::seed,
     world::{World, holding, moving, said},
 };
@@ -138,6 +139,23 @@ fn crash_of_the_key_index_noticed_while_a_run_is_stored() {
         old.world.close();
         old.all_keys_answer_as_before("damage while a run is stored");
     }
+}
+
+/// The index is built again in the middle of a batch, which is then decided a second time because of a refused fact.
+#[test]
+fn crash_of_the_key_index_noticed_in_a_batch_that_is_decided_twice() {
+    let mut old = Old::new();
+    old.edit("UPDATE key_chunks SET data = x''");
+    old.world.try_open().unwrap();
+    let fresh = || old.world.play(vec![moving(old.alice, old.arena, 1)]);
+    let refused = Request { facts: vec![ticket(1, "forbidden")], ..fresh() };
+    let calls = vec![fresh(), old.asked[0].0.clone(), refused, fresh()];
+    let reply = old.world.ledger().submit(calls).unwrap().wait();
+    let answers = reply.unwrap_or_else(|failure| panic!("{failure}: {:?}", old.world.ledger().stopped_by()));
+    assert_eq!(answers.iter().map(said).collect::<Vec<_>>(), ["applied", "applied", "fact_refused", "applied"]);
+    assert!(answers[1].replayed);
+    old.world.close();
+    old.all_keys_answer_as_before("a batch that was decided twice");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn crash_of_nothing_when_the_disk_is_full() {
 
 #[test]
 fn crash_of_nothing_when_there_is_no_room_to_copy_the_log_back() {
-    let role = Role { ballast_mebibytes: 34, ..Role::usual(seed()) };
+    let role = Role { ballast_mebibytes: 18, ..Role::usual(seed()) };
     let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
     let records_before = records_in(clean.path());
     let mut found = Found::default();

@@ -24,5 +24,5 @@ mod victim;
 
 /// The time of one of the tests here that go on in a soak.
 fn soak_time() -> SoakTime {
-    SoakTime::shared_by(11)
+    SoakTime::shared_by(12)
 }

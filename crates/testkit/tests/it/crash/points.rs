@@ -54,11 +54,28 @@ fn crash_while_books_are_recovered() {
     }
 }
 
+/// Built again while the books are opened (its summaries are damaged), or in the middle of a batch (its chunks are).
+#[test]
+fn crash_while_a_damaged_key_index_is_built_again() {
+    let time = soak_time();
+    for round in time.rounds(1) {
+        for damage in ["UPDATE key_runs SET summary = x''", "UPDATE key_chunks SET data = x''"] {
+            let role = Role::usual(seed().wrapping_add(round));
+            let before = worked_in_folder(&role);
+            let books = rusqlite::Connection::open(before.path().join(bankroll_store::BOOKS_FILE)).unwrap();
+            books.execute_batch(damage).unwrap();
+            drop(books);
+            let (before, records_before) = (Some(before.path()), records_in(before.path()));
+            Campaign { name: "index rebuilt", role, before, records_before, told: None, files: &BOOKS }.run(40, &time);
+        }
+    }
+}
+
 #[test]
 fn crash_while_the_log_is_copied_back() {
     let time = soak_time();
     for round in time.rounds(1) {
-        let role = Role { ballast_mebibytes: 34, ..Role::usual(seed().wrapping_add(round)) };
+        let role = Role { ballast_mebibytes: 18, ..Role::usual(seed().wrapping_add(round)) };
         let before = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
         let records_before = records_in(before.path());
         let files = &["books.db"];

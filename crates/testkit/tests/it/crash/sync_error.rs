@@ -62,6 +62,31 @@ fn crash_of_the_writer_when_a_sync_fails() {
     }
 }
 
+/// Copying the log back is done beside the writer. When it fails the writer stops at its next commit, if there is one;
+/// in any case everything is still in the log.
+#[test]
+fn crash_of_the_writer_when_the_log_cannot_be_copied_back() {
+    let role = Role { ballast_mebibytes: 18, ..Role::usual(seed()) };
+    let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
+    let records_before = records_in(clean.path());
+    let (mut found, mut stopped) = (Found::default(), 0);
+    for fault in ["fsync,fdatasync:error=EIO:when=1", "pwrite64:error=EIO:when=100"] {
+        let what = format!("seed {}, {fault} while the log is copied back", role.seed);
+        let folder = tempfile::tempdir().unwrap();
+        copy_folder(clean.path(), folder.path());
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let mut tracer = strace(log.path());
+        only_on(&mut tracer, folder.path(), &["books.db"]);
+        let calls = fault.split(':').next().unwrap();
+        tracer.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={fault}")]);
+        let lines = role.run_under(tracer, folder.path());
+        assert!(std::fs::read_to_string(log.path()).unwrap().contains("INJECTED"), "{what}: it did not fail");
+        stopped += u32::from(check_stop(&lines, &what));
+        found.add(examine(folder.path(), &role, &lines, records_before, &what));
+    }
+    tell(&format!("crash by failed copying back (seed {}): {stopped} writers stopped in time; {found}", role.seed));
+}
+
 /// Whether callers noticed; if so, nothing may have been acknowledged after the first unknown outcome.
 fn check_stop(lines: &[Line], what: &str) -> bool {
     let unknown = lines.iter().position(|line| matches!(line, Line::Unknown { .. } | Line::Stopped { .. }));

@@ -60,7 +60,7 @@ fn crash_by_power_loss_during_recovery() {
 /// megabytes, so only a soak does it, and once.
 #[test]
 fn crash_by_power_loss_while_the_log_is_begun_anew() {
-    let ballast_mebibytes = if is_soak() { 34 } else { 1 };
+    let ballast_mebibytes = if is_soak() { 18 } else { 1 };
     let role = Role { calls: 6, ballast_mebibytes, ..Role::usual(seed()) };
     let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
     let records_before = records_in(clean.path());
