@@ -9,7 +9,7 @@ use std::{
     collections::BinaryHeap,
     sync::{
         Arc,
-        mpsc::{Receiver, RecvError, SyncSender, TryRecvError, sync_channel},
+        mpsc::{Receiver, SyncSender, TryRecvError, sync_channel},
     },
     thread,
 };
@@ -37,7 +37,9 @@ pub(super) struct Job {
     /// The runs that the new one takes the place of; none for a flush.
     pub replaces: Vec<u64>,
     meta: RunMeta,
-    pieces: Receiver<Piece>,
+    /// `None` only while the job is being dropped.
+    pieces: Option<Receiver<Piece>>,
+    thread: Option<thread::JoinHandle<()>>,
     peeked: Option<Piece>,
     done: Option<Box<(Filter, Vec<u128>, u64)>>,
 }
@@ -78,13 +80,13 @@ impl Job {
     ) -> Self {
         let (out, pieces) = sync_channel(CHUNKS_WAITING);
         let failed = out.clone();
-        thread::spawn(move || {
+        let thread = thread::spawn(move || {
             if let Err(Stop::Failed(error)) = work(out) {
                 // Nobody listens any more if the ledger was closed meanwhile.
                 let _ = failed.send(Piece::Failed(error));
             }
         });
-        Self { replaces, meta, pieces, peeked: None, done: None }
+        Self { replaces, meta, pieces: Some(pieces), thread: Some(thread), peeked: None, done: None }
     }
 
     pub fn first_chunk(&self) -> u64 {
@@ -94,8 +96,8 @@ impl Job {
     /// Waits until there is a piece to take.
     pub fn wait(&mut self) {
         if self.peeked.is_none() && self.done.is_none() {
-            let died = |_: RecvError| Piece::Failed(died());
-            self.peeked = Some(self.pieces.recv().unwrap_or_else(died));
+            let piece = self.pieces.as_ref().and_then(|pieces| pieces.recv().ok());
+            self.peeked = Some(piece.unwrap_or_else(|| Piece::Failed(died())));
         }
     }
 
@@ -103,7 +105,8 @@ impl Job {
     pub fn take(&mut self, most: usize, next_chunk: &mut u64) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
         let mut chunks = Vec::new();
         while chunks.len() < most && self.done.is_none() {
-            let piece = match self.peeked.take().map_or_else(|| self.pieces.try_recv(), Ok) {
+            let next = || self.pieces.as_ref().map_or(Err(TryRecvError::Disconnected), Receiver::try_recv);
+            let piece = match self.peeked.take().map_or_else(next, Ok) {
                 Ok(piece) => piece,
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => return Err(died()),
@@ -126,6 +129,17 @@ impl Job {
         let (filter, fences, entries) = *self.done.take()?;
         self.meta.entries = entries;
         Some(Run::new(self.meta.clone(), filter, fences))
+    }
+}
+
+impl Drop for Job {
+    /// Waits for the thread, which ends at its next chunk once nobody listens: when the books are closed, nothing reads
+    /// them any more.
+    fn drop(&mut self) {
+        self.pieces = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -76,8 +76,12 @@ fn run(role: &Role, clean: &Path, files: &[&str], fault: Option<&str>) -> (TempD
     (folder, lines, writes)
 }
 
-/// The victim finished, call by call; how many calls were told that the disk is full.
+/// The victim finished, call by call; how many calls were told that the disk is full. Books that had something to sweep
+/// up may not even have opened; then they say why.
 fn check_going_on(role: &Role, lines: &[Line], what: &str) -> u32 {
+    if matches!(lines, [Line::Other(said)] if said.starts_with("cannot open") && said.contains("Full")) {
+        return 0;
+    }
     let mut told = 0;
     for line in lines {
         match line {

@@ -172,13 +172,16 @@ impl Campaign<'_> {
     }
 }
 
-/// Books that a victim has worked in before, cleanly closed.
+/// Books that a victim has worked in before, closed, with nothing left in their log.
 pub fn worked_in_folder(role: &Role) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let earlier = Role { seed: role.seed ^ 0xffff, ..*role };
     for role in [earlier, Role { threads: 0, ..earlier }] {
         assert!(role.run(folder.path()).contains(&Line::Closed));
     }
+    // A merge that still read the books may have kept their log from being copied back.
+    let books = rusqlite::Connection::open(folder.path().join(bankroll_store::BOOKS_FILE)).unwrap();
+    books.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     folder
 }
 
