@@ -16,7 +16,7 @@ use crate::{
     lock::FolderLock,
     migrations::BOOKS,
     recovery,
-    writer::{BATCH_MAX, Job, Prepared, Queue, Writer},
+    writer::{BATCH_MAX, FACTS_WEIGHT, Job, Prepared, Queue, Writer},
 };
 
 /// The database in its folder.
@@ -79,6 +79,7 @@ pub struct Ledger {
 #[derive(Debug)]
 struct Shared {
     folder: PathBuf,
+    queue_max: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
     jobs: std::sync::mpsc::Sender<Job>,
@@ -91,7 +92,7 @@ impl Ledger {
     /// # Errors
     /// If another process has them, a setting is not safe, or what is stored is not sound.
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(&options.folder).map_err(StoreError::io(&options.folder))?;
+        make_folder(&options.folder).map_err(StoreError::io(&options.folder))?;
         let lock = FolderLock::take(&options.folder.join(LOCK_FILE))?;
         let sets: Vec<Migrations> = [BOOKS].into_iter().chain(options.migrations.iter().copied()).collect();
         let path = options.folder.join(BOOKS_FILE);
@@ -131,8 +132,13 @@ impl Ledger {
         let thread = std::thread::Builder::new().name("books".into()).spawn(run);
         let thread = thread.map_err(StoreError::io(&options.folder))?;
         let room = Arc::new(Semaphore::new(options.queue_max));
-        let shared =
-            Shared { folder: options.folder, writer: Mutex::new(Some(thread)), stopped_by, jobs: jobs.clone() };
+        let shared = Shared {
+            folder: options.folder,
+            queue_max: options.queue_max,
+            writer: Mutex::new(Some(thread)),
+            stopped_by,
+            jobs: jobs.clone(),
+        };
         Ok(Self { queue: Queue { jobs, room }, shared: Arc::new(shared) })
     }
 
@@ -151,10 +157,17 @@ impl Ledger {
         if !(1..=BATCH_MAX).contains(&given) {
             return Err(Refused::CallSize { given, most: BATCH_MAX });
         }
+        if given > self.shared.queue_max {
+            return Err(Refused::CallSize { given, most: self.shared.queue_max });
+        }
         // Room first: a caller that never stops is refused before it costs anything.
         let mut room = self.queue.room_for(given)?;
         let requests: Vec<Prepared> = requests.into_iter().map(Prepared::new).collect();
         let extra = requests.iter().map(Prepared::weight).sum::<usize>() - given;
+        if given + extra > self.shared.queue_max {
+            // It would never fit; "busy" would be told for ever.
+            return Err(Refused::CallSize { given, most: self.shared.queue_max / FACTS_WEIGHT });
+        }
         if extra > 0 {
             room.merge(self.queue.room_for(extra)?);
         }
@@ -252,6 +265,16 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Makes the folder, and its name in the folder above durable: books in a folder that a crash forgets are lost too.
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder)?;
+    let above = folder.canonicalize()?.parent().map(std::fs::File::open).transpose()?;
+    above.map_or(Ok(()), |above| above.sync_all())
 }
 
 /// Why a call has no answer.

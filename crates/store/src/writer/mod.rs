@@ -34,7 +34,7 @@ use crate::{
 };
 use draft::Draft;
 pub use queue::{Answer, Reply};
-pub(crate) use queue::{Job, Prepared, Queue, Sent};
+pub(crate) use queue::{FACTS_WEIGHT, Job, Prepared, Queue, Sent};
 
 /// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;

@@ -39,6 +39,9 @@ impl Answer {
     }
 }
 
+/// The room that a request with facts or events takes in the queue.
+pub(crate) const FACTS_WEIGHT: usize = 17;
+
 /// A request with what the caller's thread could find out about it.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -68,7 +71,7 @@ impl Prepared {
 
     /// How much room it takes in the queue: more with facts or events, which may be of 16 KiB.
     pub fn weight(&self) -> usize {
-        if self.request.facts.is_empty() && self.request.events.is_empty() { 1 } else { 17 }
+        if self.request.facts.is_empty() && self.request.events.is_empty() { 1 } else { FACTS_WEIGHT }
     }
 }
 
