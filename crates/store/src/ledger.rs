@@ -16,7 +16,7 @@ use crate::{
     lock::FolderLock,
     migrations::BOOKS,
     recovery,
-    writer::{BATCH_MAX, FACTS_WEIGHT, Job, Prepared, Queue, Writer},
+    writer::{BATCH_MAX, Delivery, FACTS_WEIGHT, Job, Prepared, Queue, Writer},
 };
 
 /// The database in its folder.
@@ -119,7 +119,7 @@ impl Ledger {
             next_expiry: engine.next_expiry()?,
             keys,
             recent_max: options.keys_in_memory_max,
-            ticks: Vec::new(),
+            delivery: Delivery::start().map_err(StoreError::io(&options.folder))?,
             left_over: None,
             stopped_by: Arc::clone(&stopped_by),
             engine: Box::new(engine),

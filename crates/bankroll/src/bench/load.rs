@@ -1,6 +1,7 @@
 //! Callers: threads that send calls and wait for their answers.
 
 use std::{
+    collections::VecDeque,
     sync::atomic::Ordering,
     thread,
     time::{Duration, Instant},
@@ -16,11 +17,18 @@ use super::seats::Seats;
 pub(super) struct Shape {
     pub callers: usize,
     pub per_call: usize,
+    /// Calls that a caller sends before it waits for the first answer.
+    pub in_flight: usize,
 }
 
 impl Shape {
-    pub const FULL: Self = Self { callers: 2, per_call: 8_189 };
-    pub const ALL: [Self; 3] = [Self { callers: 32, per_call: 1 }, Self { callers: 32, per_call: 100 }, Self::FULL];
+    /// One caller with full calls, who makes the next one while the last is on its way to disk.
+    pub const FULL: Self = Self { callers: 1, per_call: 8_189, in_flight: 2 };
+    pub const ALL: [Self; 3] = [
+        Self { callers: 32, per_call: 1, in_flight: 1 },
+        Self { callers: 32, per_call: 100, in_flight: 1 },
+        Self::FULL,
+    ];
 
     pub fn name(self) -> String {
         format!("{}x{}", self.callers, self.per_call)
@@ -67,7 +75,7 @@ pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> an
     let before = reader.head()?;
     let start = Instant::now();
     let calls = thread::scope(|scope| -> anyhow::Result<Vec<Duration>> {
-        let caller = |number: usize| call_until(seats, shape.per_call, keys, start + time, number as u64);
+        let caller = |number: usize| call_until(seats, shape, keys, start + time, number as u64);
         let callers: Vec<_> = (0..shape.callers).map(|number| scope.spawn(move || caller(number))).collect();
         let mut calls = Vec::new();
         for caller in callers {
@@ -82,19 +90,21 @@ pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> an
     Ok(summary(calls, transfers, took, usize::try_from((after.seq.0 - before.seq.0) / batches)?))
 }
 
-fn call_until(seats: &Seats, per_call: usize, keys: Keys, end: Instant, seed: u64) -> anyhow::Result<Vec<Duration>> {
+fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed: u64) -> anyhow::Result<Vec<Duration>> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut took = Vec::new();
-    while Instant::now() < end {
-        let requests = next_call(seats, per_call, keys, &mut random);
-        let start = Instant::now();
-        for answer in seats.ledger.submit(requests)?.wait()? {
+    let (mut took, mut on_their_way) = (Vec::new(), VecDeque::new());
+    loop {
+        while on_their_way.len() < shape.in_flight && Instant::now() < end {
+            let requests = next_call(seats, shape.per_call, keys, &mut random);
+            on_their_way.push_back((Instant::now(), seats.ledger.submit(requests)?));
+        }
+        let Some((start, reply)) = on_their_way.pop_front() else { return Ok(took) };
+        for answer in reply.wait()? {
             answer.effects()?;
             anyhow::ensure!(answer.replayed == (keys == Keys::Replay), "a transfer was taken for another one");
         }
         took.push(start.elapsed());
     }
-    Ok(took)
 }
 
 fn next_call(seats: &Seats, count: usize, keys: Keys, random: &mut fastrand::Rng) -> Vec<Request> {

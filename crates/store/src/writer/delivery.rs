@@ -1,5 +1,7 @@
 //! Delivery: answers go out once their batch is durable.
 
+use std::{sync::mpsc::Sender, thread};
+
 use bankroll_ledger::{AccountId, AssetId, OpenRejected};
 
 use super::{Answer, Job, Sent};
@@ -12,13 +14,10 @@ pub(super) struct Outcomes {
     pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
     pub listed: Vec<AssetId>,
     pub rows: Vec<RowsChanged>,
-    /// Whether no hold that is due is left to expire in a later batch.
-    pub all_expired: bool,
 }
 
 impl Outcomes {
-    /// Answers every call; `ticks` are those that wait until all holds that are due have expired.
-    pub fn deliver(self, jobs: Vec<Job>, ticks: &mut Vec<Sent<()>>) {
+    fn deliver(self, jobs: Vec<Job>) {
         let mut answers = self.answers.into_iter();
         let mut opened = self.opened.into_iter();
         let mut listed = self.listed.into_iter();
@@ -40,12 +39,57 @@ impl Outcomes {
                     drop(room);
                     reply.give(rows.next().expect("one for each job"));
                 }
-                Job::Tick { reply } => ticks.push(reply),
-                Job::Stop => {}
+                Job::Tick { .. } | Job::Stop => {}
             }
         }
-        if self.all_expired {
-            ticks.drain(..).for_each(|tick| tick.give(()));
+    }
+}
+
+/// Calls that the writer answers itself. Waking more callers than a few takes as long as a small commit, and each may
+/// take the writer's core from it, so that is left to another thread while the next batch begins.
+const ANSWERED_AT_ONCE: usize = 4;
+
+/// The thread that wakes callers. What it was given is delivered before it is dropped.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    batches: Option<Sender<(Vec<Job>, Outcomes)>>,
+    thread: Option<thread::JoinHandle<()>>,
+    /// Ticks that wait until all holds that are due have expired.
+    ticks: Vec<Sent<()>>,
+}
+
+impl Delivery {
+    pub fn start() -> std::io::Result<Self> {
+        let (batches, durable) = std::sync::mpsc::channel::<(Vec<Job>, Outcomes)>();
+        let work = move || durable.into_iter().for_each(|(jobs, outcomes)| outcomes.deliver(jobs));
+        let thread = thread::Builder::new().name("answers".into()).spawn(work)?;
+        Ok(Self { batches: Some(batches), thread: Some(thread), ticks: Vec::new() })
+    }
+
+    /// Answers every call of a batch that is durable.
+    pub(super) fn deliver(&mut self, mut jobs: Vec<Job>, outcomes: Outcomes, all_expired: bool) {
+        for tick in jobs.extract_if(.., |job| matches!(job, Job::Tick { .. })) {
+            if let Job::Tick { reply } = tick {
+                self.ticks.push(reply);
+            }
+        }
+        if all_expired {
+            self.ticks.drain(..).for_each(|tick| tick.give(()));
+        }
+        if jobs.len() <= ANSWERED_AT_ONCE {
+            outcomes.deliver(jobs);
+        } else if let Some(batches) = &self.batches {
+            batches.send((jobs, outcomes)).expect("the thread lives as long as this does");
+        }
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        self.batches = None;
+        if let Some(thread) = self.thread.take() {
+            // It cannot panic but for a bug, which its own message tells.
+            let _ = thread.join();
         }
     }
 }

@@ -385,6 +385,11 @@ impl Draft {
         })
     }
 
+    /// Whether no hold that is due is left to expire in a later batch.
+    pub fn all_expired(&self) -> bool {
+        !self.more_expiries
+    }
+
     /// The batch is durable: memory follows.
     pub fn publish(self, writer: &mut Writer, rows: Vec<RowsChanged>) -> Outcomes {
         if let Some(batch) = self.batch {
@@ -402,13 +407,7 @@ impl Draft {
             (false, Some(expiry)) if expiry <= self.now => writer.engine.next_expiry().unwrap_or(Some(self.now)),
             (false, expiry) => expiry.into_iter().chain(self.next_expiry).min(),
         };
-        Outcomes {
-            answers: self.answers,
-            opened: self.opened,
-            listed: self.listed,
-            rows,
-            all_expired: !self.more_expiries,
-        }
+        Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
     }
 }
 

@@ -32,6 +32,7 @@ use crate::{
     engine::{CommitError, Engine, Head},
     keys::KeyIndex,
 };
+pub(crate) use delivery::Delivery;
 use draft::Draft;
 pub use queue::{Answer, Reply};
 pub(crate) use queue::{FACTS_WEIGHT, Job, Prepared, Queue, Sent};
@@ -57,8 +58,7 @@ pub(crate) struct Writer {
     pub keys: KeyIndex,
     pub recent_max: usize,
     pub next_expiry: Option<Time>,
-    /// Ticks that wait until all holds that are due have expired.
-    pub ticks: Vec<Sent<()>>,
+    pub delivery: Delivery,
     /// A call that did not fit into the batch any more.
     pub left_over: Option<Job>,
     /// Why the writer stopped, for whoever asks.
@@ -155,8 +155,9 @@ impl Writer {
 
     fn publish(&mut self, draft: Draft, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
         self.keys.committed();
+        let all_expired = draft.all_expired();
         let outcomes = draft.publish(self, rows);
-        outcomes.deliver(std::mem::take(jobs), &mut self.ticks);
+        self.delivery.deliver(std::mem::take(jobs), outcomes, all_expired);
         if self.books.account_count() > self.accounts_max {
             self.books.forget_all();
         } else {

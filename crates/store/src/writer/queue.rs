@@ -76,6 +76,7 @@ impl Prepared {
 }
 
 /// The writer's end of an answer.
+#[derive(Debug)]
 pub(crate) struct Sent<T>(oneshot::Sender<Result<(T, Vec<Prepared>), Failure>>);
 
 impl<T> Sent<T> {
