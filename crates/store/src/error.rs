@@ -73,6 +73,9 @@ pub enum StoreError {
         /// What it must be.
         wanted: &'static str,
     },
+    /// The thread that commits has died, by a bug; whether its batch is durable is unknown.
+    #[error("the thread that commits has died")]
+    CommitLost,
     /// The database was made by a newer program.
     #[error("the database has migration {number} of {owner}, which this program does not know: use a newer program")]
     NewerSchema {

@@ -1,8 +1,13 @@
 //! The ledger as the rest of the program uses it: a handle that can be cloned and shared.
 
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError, mpsc::channel},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::channel,
+    },
     thread::JoinHandle,
 };
 
@@ -16,7 +21,7 @@ use crate::{
     lock::FolderLock,
     migrations::BOOKS,
     recovery,
-    writer::{BATCH_MAX, Delivery, FACTS_WEIGHT, Job, Prepared, Queue, Writer},
+    writer::{Aside, BATCH_MAX, Delivery, Disk, FACTS_WEIGHT, Job, Message, Prepared, Queue, Writer},
 };
 
 /// The database in its folder.
@@ -39,6 +44,9 @@ pub struct Options {
     pub accounts_in_memory_max: usize,
     /// Keys that are kept in memory before they are written out as a run.
     pub keys_in_memory_max: usize,
+    /// From how many requests on a batch is committed by another thread while the next is decided: with fewer, handing
+    /// it over takes longer than what could be decided meanwhile.
+    pub commit_aside_from: usize,
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
 }
@@ -64,6 +72,7 @@ impl Options {
             queue_max: 65_536,
             accounts_in_memory_max: 262_144,
             keys_in_memory_max: RECENT_MAX,
+            commit_aside_from: 128,
             migrations: Vec::new(),
         }
     }
@@ -82,7 +91,8 @@ struct Shared {
     queue_max: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
-    jobs: std::sync::mpsc::Sender<Job>,
+    decided_ahead: Arc<AtomicU64>,
+    jobs: std::sync::mpsc::Sender<Message>,
 }
 
 impl Ledger {
@@ -107,10 +117,11 @@ impl Ledger {
             loaded => loaded?,
         };
         let (jobs, receiver) = channel();
-        let stopped_by = Arc::default();
+        let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
+        let delivery = Delivery::start().map_err(StoreError::io(&options.folder))?;
         let writer = Writer {
             clock: options.clock,
-            jobs: receiver,
+            messages: receiver,
             head,
             books: Books::default(),
             accounts_max: options.accounts_in_memory_max,
@@ -119,10 +130,14 @@ impl Ledger {
             next_expiry: engine.next_expiry()?,
             keys,
             recent_max: options.keys_in_memory_max,
-            delivery: Delivery::start().map_err(StoreError::io(&options.folder))?,
-            left_over: None,
+            aside: Aside::start(jobs.clone(), &delivery).map_err(StoreError::io(&options.folder))?,
+            delivery,
+            waiting: VecDeque::new(),
+            commit_aside_from: options.commit_aside_from,
+            decided_ahead: Arc::clone(&decided_ahead),
             stopped_by: Arc::clone(&stopped_by),
-            engine: Box::new(engine),
+            lookups: engine.chunk_reader()?,
+            disk: Disk::new(engine),
         };
         let run = move || {
             writer.run();
@@ -137,6 +152,7 @@ impl Ledger {
             queue_max: options.queue_max,
             writer: Mutex::new(Some(thread)),
             stopped_by,
+            decided_ahead,
             jobs: jobs.clone(),
         };
         Ok(Self { queue: Queue { jobs, room }, shared: Arc::new(shared) })
@@ -244,6 +260,12 @@ impl Ledger {
         self.shared.stopped_by.get().cloned()
     }
 
+    /// How many calls were decided while the batch before theirs was on its way to disk, since the books were opened.
+    #[must_use]
+    pub fn decided_ahead(&self) -> u64 {
+        self.shared.decided_ahead.load(Ordering::Relaxed)
+    }
+
     /// Lets the writer finish what it has and waits until the folder is free.
     pub fn close(self) {
         self.shared.close();
@@ -255,7 +277,7 @@ impl Shared {
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // Fails only if the writer has stopped already.
-            let _ = self.jobs.send(Job::Stop);
+            let _ = self.jobs.send(Message::Call(Job::Stop));
             let _ = thread.join();
         }
     }

@@ -39,7 +39,7 @@ pub const SET_UP_RECORDS: u64 = 1 + 4 + 2 * PLAYERS;
 #[must_use]
 pub fn options(folder: &str, keys_in_memory_max: usize) -> Options {
     let (clock, _) = Clock::manual(Time(1_000_000));
-    Options { clock, keys_in_memory_max, migrations: vec![TABLES], ..Options::new(folder) }
+    Options { clock, keys_in_memory_max, commit_aside_from: 1, migrations: vec![TABLES], ..Options::new(folder) }
 }
 
 /// Lists the coin and opens the accounts, unless that was done before.

@@ -40,7 +40,7 @@ use run::{Entry, Run};
 /// How many keys stay in the hash table before they are written out as a run.
 pub(crate) const RECENT_MAX: usize = 262_144;
 /// How many runs of one level are merged into one of the next.
-const FAN_IN: usize = 4;
+const FAN_IN: usize = 8;
 /// How many chunks a commit takes along at the most, for each stretch of keys that waits to be written.
 const SLICE_CHUNKS: usize = 256;
 
@@ -106,7 +106,7 @@ pub(crate) struct KeyIndex {
 /// What the next commit takes along, and what becomes true once it is durable.
 #[derive(Debug, Default)]
 struct Upkeep {
-    writes: RunWrites,
+    writes: Arc<RunWrites>,
     finished: Option<Run>,
 }
 
@@ -187,24 +187,57 @@ impl KeyIndex {
     }
 
     /// The places at which each key may have been decided, with the key's position in the question.
-    pub fn candidates(&self, engine: &mut dyn Engine, keys: &[Fingerprint]) -> Result<Vec<(usize, Seq)>, StoreError> {
+    pub fn candidates(
+        &self,
+        mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
+        keys: &[Fingerprint],
+    ) -> Result<Vec<(usize, Seq)>, StoreError> {
         let mut found = Vec::new();
         let mut places = Vec::new();
         for (position, key) in keys.iter().enumerate() {
-            self.recent.find(key.0, &mut places);
-            self.frozen.iter().for_each(|frozen| frozen.keys.find(key.0, &mut places));
+            self.find_in_memory(*key, &mut places);
             found.extend(places.drain(..).map(|place| (position, place)));
         }
-        // Run by run, so that the filter's cache lines are fetched for many keys at once.
+        // Run by run, so that the filter's cache lines are fetched for many keys at once; and in the order of the run,
+        // so that keys of one chunk follow each other.
+        let mut likely = Vec::new();
         for run in &self.runs {
-            for (position, key) in keys.iter().enumerate() {
-                if run.may_have(key.0) {
-                    run.find(key.0, |chunk| engine.chunk(chunk), &mut places)?;
-                    found.extend(places.drain(..).map(|place| (position, place)));
-                }
+            likely.extend(keys.iter().enumerate().filter(|(_, key)| run.may_have(key.0)));
+            likely.sort_unstable_by_key(|(_, key)| key.0);
+            let mut chunks = run.chunks(&mut chunk);
+            for (position, key) in likely.drain(..) {
+                chunks.find(key.0, &mut places)?;
+                found.extend(places.drain(..).map(|place| (position, place)));
             }
         }
+        // In the order of the journal, where they are going to be read.
+        found.sort_unstable_by_key(|(_, place)| *place);
         Ok(found)
+    }
+
+    /// Whether none of the keys was ever used; looks no further than the first that may have been.
+    pub fn are_new(
+        &self,
+        mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
+        keys: &[Fingerprint],
+    ) -> Result<bool, StoreError> {
+        let mut places = Vec::new();
+        keys.iter().for_each(|key| self.find_in_memory(*key, &mut places));
+        for run in &self.runs {
+            let mut chunks = run.chunks(&mut chunk);
+            for key in keys.iter().filter(|key| run.may_have(key.0)) {
+                if !places.is_empty() {
+                    return Ok(false);
+                }
+                chunks.find(key.0, &mut places)?;
+            }
+        }
+        Ok(places.is_empty())
+    }
+
+    fn find_in_memory(&self, key: Fingerprint, places: &mut Vec<Seq>) {
+        self.recent.find(key.0, places);
+        self.frozen.iter().for_each(|frozen| frozen.keys.find(key.0, places));
     }
 
     /// Takes in the keys of a batch that is durable; `last` is the batch's last place.
@@ -236,28 +269,30 @@ impl KeyIndex {
             return Ok(());
         }
         self.start_job(engine)?;
+        let mut writes = RunWrites::default();
         let most = SLICE_CHUNKS * (1 + self.frozen.len());
+        if let Some(job) = &mut self.job {
+            writes.chunks = job.take(most, &mut self.next_chunk)?;
+            if let Some(run) = job.finished() {
+                writes.added = Some((run.meta.clone(), run.summary()));
+                writes.removed.clone_from(&job.replaces);
+                self.pending.finished = Some(run);
+            }
+        }
         if let Some(dropped) = self.dropped.pop() {
             let end = dropped.end.min(dropped.start + most as u64);
-            self.pending.writes.dropped_chunks.push(dropped.start..end);
+            writes.dropped_chunks.push(dropped.start..end);
             if end < dropped.end {
                 self.dropped.push(end..dropped.end);
             }
         }
-        if let Some(job) = &mut self.job {
-            self.pending.writes.chunks = job.take(most, &mut self.next_chunk)?;
-            if let Some(run) = job.finished() {
-                self.pending.writes.added = Some((run.meta.clone(), run.summary()));
-                self.pending.writes.removed.clone_from(&job.replaces);
-                self.pending.finished = Some(run);
-            }
-        }
+        self.pending.writes = Arc::new(writes);
         Ok(())
     }
 
     /// What the next commit takes along.
-    pub fn pending(&self) -> &RunWrites {
-        &self.pending.writes
+    pub fn pending(&self) -> Arc<RunWrites> {
+        Arc::clone(&self.pending.writes)
     }
 
     /// Stores all that waits, waiting for the threads: for when nobody is being served.
@@ -291,7 +326,7 @@ impl KeyIndex {
 
     /// The commit that took it along was rolled back: the job is given up and begun anew by the next one.
     pub fn rolled_back(&mut self) {
-        self.dropped.extend(std::mem::take(&mut self.pending).writes.dropped_chunks);
+        self.dropped.extend_from_slice(&std::mem::take(&mut self.pending).writes.dropped_chunks);
         if let Some(job) = self.job.take() {
             self.dropped.push(job.first_chunk()..self.next_chunk);
         }

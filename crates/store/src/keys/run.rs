@@ -67,26 +67,43 @@ impl Run {
         self.filter.may_have(key)
     }
 
+    /// A way to look keys up in the chunks.
+    pub(super) fn chunks<R>(&self, read: R) -> Chunks<'_, R> {
+        Chunks { run: self, read, last: None }
+    }
+}
+
+/// The chunks of a run, with the last one that was read: keys that come in order find theirs in it.
+pub(super) struct Chunks<'a, R> {
+    run: &'a Run,
+    read: R,
+    last: Option<(u64, Vec<u8>)>,
+}
+
+impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
     /// Looks the key up in the chunks that can have it: one, unless twins of one fingerprint cross a boundary.
-    pub(super) fn find(
-        &self,
-        key: u128,
-        mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
-        found: &mut Vec<Seq>,
-    ) -> Result<(), StoreError> {
-        let after = self.fences.partition_point(|fence| *fence <= key);
+    pub fn find(&mut self, key: u128, found: &mut Vec<Seq>) -> Result<(), StoreError> {
+        let after = self.run.fences.partition_point(|fence| *fence <= key);
         for place in (0..after).rev() {
-            let id = self.meta.first_chunk + place as u64;
-            let stored = chunk(id)?;
-            let entries = chunk_entries(id, stored.as_deref())?;
+            let entries = self.chunk(self.run.meta.first_chunk + place as u64)?;
             let from = entries.partition_point(|bytes| entry(bytes).0 < key);
             let matching = entries[from..].iter().map(entry).take_while(|(fingerprint, _)| *fingerprint == key);
             found.extend(matching.map(|(_, place)| Seq(place)));
-            if self.fences[place] < key {
+            if self.run.fences[place] < key {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn chunk(&mut self, id: u64) -> Result<&[[u8; ENTRY_BYTES]], StoreError> {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
+            let stored = (self.read)(id)?;
+            chunk_entries(id, stored.as_deref())?;
+            self.last = stored.map(|stored| (id, stored));
+        }
+        let body = self.last.as_ref().map_or(&[][..], |(_, stored)| &stored[..stored.len() - CHECKSUM_BYTES]);
+        Ok(body.as_chunks::<ENTRY_BYTES>().0)
     }
 }
 

@@ -45,14 +45,29 @@ impl Outcomes {
     }
 }
 
-/// Calls that the writer answers itself. Waking more callers than a few takes as long as a small commit, and each may
-/// take the writer's core from it, so that is left to another thread while the next batch begins.
+/// Calls that are answered on the spot. Waking more callers than a few takes as long as a small commit, and each may
+/// take the writer's core from it, so that is left to a thread of its own while the next batch begins.
 const ANSWERED_AT_ONCE: usize = 4;
+
+/// The way to the callers of a batch that is durable.
+#[derive(Clone, Debug)]
+pub(super) struct Answers(Sender<(Vec<Job>, Outcomes)>);
+
+impl Answers {
+    pub fn deliver(&self, jobs: Vec<Job>, outcomes: Outcomes) {
+        if jobs.len() <= ANSWERED_AT_ONCE {
+            outcomes.deliver(jobs);
+        } else {
+            self.0.send((jobs, outcomes)).expect("the thread lives as long as there is a way to it");
+        }
+    }
+}
 
 /// The thread that wakes callers. What it was given is delivered before it is dropped.
 #[derive(Debug)]
 pub(crate) struct Delivery {
-    batches: Option<Sender<(Vec<Job>, Outcomes)>>,
+    /// `None` only while it is being dropped.
+    answers: Option<Answers>,
     thread: Option<thread::JoinHandle<()>>,
     /// Ticks that wait until all holds that are due have expired.
     ticks: Vec<Sent<()>>,
@@ -63,7 +78,11 @@ impl Delivery {
         let (batches, durable) = std::sync::mpsc::channel::<(Vec<Job>, Outcomes)>();
         let work = move || durable.into_iter().for_each(|(jobs, outcomes)| outcomes.deliver(jobs));
         let thread = thread::Builder::new().name("answers".into()).spawn(work)?;
-        Ok(Self { batches: Some(batches), thread: Some(thread), ticks: Vec::new() })
+        Ok(Self { answers: Some(Answers(batches)), thread: Some(thread), ticks: Vec::new() })
+    }
+
+    pub(super) fn answers(&self) -> Answers {
+        self.answers.clone().expect("it is not being dropped")
     }
 
     /// Answers every call of a batch that is durable.
@@ -76,17 +95,13 @@ impl Delivery {
         if all_expired {
             self.ticks.drain(..).for_each(|tick| tick.give(()));
         }
-        if jobs.len() <= ANSWERED_AT_ONCE {
-            outcomes.deliver(jobs);
-        } else if let Some(batches) = &self.batches {
-            batches.send((jobs, outcomes)).expect("the thread lives as long as this does");
-        }
+        self.answers().deliver(jobs, outcomes);
     }
 }
 
 impl Drop for Delivery {
     fn drop(&mut self) {
-        self.batches = None;
+        self.answers = None;
         if let Some(thread) = self.thread.take() {
             // It cannot panic but for a bug, which its own message tells.
             let _ = thread.join();

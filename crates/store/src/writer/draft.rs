@@ -1,53 +1,94 @@
 //! A batch while it is being decided.
+//!
+//! Jobs are decided in the order they came in, some perhaps ahead, while the batch before is on its way to disk. What
+//! is decided ahead is decided from memory alone: nothing is read that the batch before could be about to change.
 
-use std::{collections::HashMap, thread};
+use std::collections::HashMap;
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Action, Asset, AssetId, Batch, Effects, Fact, Fingerprint, Hold, OpenRejected,
-    PastTransfer, Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked,
-    merkle::Hash, recall,
+    Account, AccountId, AccountName, Action, Asset, AssetId, Batch, Effects, Fingerprint, Hold, OpenRejected,
+    PastTransfer, Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
 };
 
-use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, delivery::Outcomes, prefetch};
+use super::{Answer, EXPIRIES_MAX, Job, Prepared, Writer, aside::OnItsWay, prefetch};
 use crate::{
-    RowsChanged, StoreError,
-    engine::{Commit, CommitError, Engine, Head, Records, RunWrites, Standing},
+    StoreError,
+    engine::{Head, Standing},
     keys::KeyHasher,
 };
 
-/// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
-const SEALED_BESIDE_MIN: usize = 512;
-
 /// A record to be: encoded already, or the request at this place with its answer.
-enum Entry {
+pub(super) enum Entry {
     Encoded(Vec<u8>),
     Decided(usize),
 }
 
+/// The keys of a batch, each with where it was decided.
+#[derive(Debug)]
+pub(super) struct DecidedKeys {
+    places: HashMap<u128, Decided, KeyHasher>,
+    /// Keys whose fingerprint another key of the batch has too.
+    twins: Vec<(u128, Decided)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Decided {
+    /// Among all requests of the batch.
+    place: usize,
+    seq: Seq,
+}
+
+impl DecidedKeys {
+    fn new(hasher: KeyHasher) -> Self {
+        Self { places: HashMap::with_hasher(hasher), twins: Vec::new() }
+    }
+
+    pub fn has(&self, key: Fingerprint) -> bool {
+        self.places.contains_key(&key.0)
+    }
+
+    fn insert(&mut self, key: Fingerprint, decided: Decided) {
+        if let Some(other) = self.places.insert(key.0, decided) {
+            self.twins.push((key.0, other));
+        }
+    }
+
+    fn places_of(&self, key: Fingerprint) -> impl Iterator<Item = usize> {
+        let twins = self.twins.iter().filter(move |(twin, _)| *twin == key.0).map(|(_, decided)| decided);
+        self.places.get(&key.0).into_iter().chain(twins).map(|decided| decided.place)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Fingerprint, Seq)> {
+        let all = self.places.iter().map(|(key, decided)| (*key, decided.seq));
+        all.chain(self.twins.iter().map(|(key, decided)| (*key, decided.seq))).map(|(key, seq)| (Fingerprint(key), seq))
+    }
+}
+
 /// What has been decided so far, and what the commit will write.
 pub(super) struct Draft {
-    before: Head,
-    now: Time,
-    entries: Vec<Entry>,
+    pub(super) before: Head,
+    pub(super) now: Time,
+    /// How many of the batch's jobs are decided.
+    jobs_done: usize,
+    /// Where each request of these jobs is: its job, and its place in it.
+    requests: Vec<(usize, usize)>,
+    pub(super) entries: Vec<Entry>,
     touched: Vec<AccountId>,
-    standings: Vec<Standing>,
-    holds: Vec<Hold>,
-    reversals: Vec<(Seq, Seq)>,
-    assets: Vec<(AssetId, Asset)>,
-    accounts: Vec<Account>,
+    pub(super) standings: Vec<Standing>,
+    pub(super) holds: Vec<Hold>,
+    pub(super) reversals: Vec<(Seq, Seq)>,
+    pub(super) assets: Vec<(AssetId, Asset)>,
+    pub(super) accounts: Vec<Account>,
     named: HashMap<AccountName, AccountId>,
-    debt_links: Vec<(AccountId, AccountId)>,
-    /// Keys decided in this batch, with the request's place among all requests of the batch.
-    keys: HashMap<u128, usize, KeyHasher>,
-    /// Places whose fingerprint another key of the batch has too.
-    twins: Vec<(u128, usize)>,
-    answers: Vec<Answer>,
-    opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
-    listed: Vec<AssetId>,
-    next_expiry: Option<Time>,
-    more_expiries: bool,
+    pub(super) debt_links: Vec<(AccountId, AccountId)>,
+    pub(super) keys: DecidedKeys,
+    pub(super) answers: Vec<Answer>,
+    pub(super) opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    pub(super) listed: Vec<AssetId>,
+    pub(super) next_expiry: Option<Time>,
+    pub(super) more_expiries: bool,
     refused: Vec<usize>,
-    batch: Option<Batch>,
+    pub(super) batch: Option<Batch>,
 }
 
 impl Draft {
@@ -57,6 +98,8 @@ impl Draft {
             before,
             // The clock may have jumped back; the journal's time never does.
             now: clock.max(before.at),
+            jobs_done: 0,
+            requests: Vec::new(),
             entries: Vec::new(),
             touched: Vec::new(),
             standings: Vec::new(),
@@ -66,8 +109,7 @@ impl Draft {
             accounts: Vec::new(),
             named: HashMap::new(),
             debt_links: Vec::new(),
-            keys: HashMap::with_hasher(hasher),
-            twins: Vec::new(),
+            keys: DecidedKeys::new(hasher),
             answers: Vec::new(),
             opened: Vec::new(),
             listed: Vec::new(),
@@ -78,31 +120,58 @@ impl Draft {
         }
     }
 
+    /// The keys, for who must know them while the batch is on its way.
+    pub fn take_keys(&mut self) -> DecidedKeys {
+        let hasher = *self.keys.places.hasher();
+        std::mem::replace(&mut self.keys, DecidedKeys::new(hasher))
+    }
+
     pub fn into_refused(self) -> Vec<usize> {
         self.refused
     }
 
-    /// Prefetches and decides everything the jobs ask for.
+    /// Decides the next job from memory alone, if that is possible: nothing of it needs the disk, which is away with the
+    /// batch before, and nothing of it depends on what that batch wrote but for balances, which memory has.
+    pub fn decide_ahead(&mut self, writer: &mut Writer, on_its_way: &OnItsWay, jobs: &[Job]) -> bool {
+        let Some(Job::Money { requests, .. }) = jobs.get(self.jobs_done) else { return false };
+        let well_formed = || requests.iter().filter(|prepared| prepared.checked.is_ok());
+        if !well_formed().all(|prepared| prefetch::is_in_memory(&writer.books, &prepared.request)) {
+            return false;
+        }
+        let fingerprints: Vec<Fingerprint> = well_formed().map(|prepared| prepared.fingerprint).collect();
+        if fingerprints.iter().any(|key| on_its_way.keys.has(*key)) {
+            return false;
+        }
+        // A key that was used before, and an index that is damaged, are for when the disk is back.
+        let are_new = writer.keys.are_new(|chunk| writer.lookups.chunk(chunk), &fingerprints);
+        if !are_new.unwrap_or(false) {
+            return false;
+        }
+        self.decide_money(writer, jobs, requests.len(), &Earlier::new());
+        self.jobs_done += 1;
+        true
+    }
+
+    /// Whether holds are due to expire before anything else of this batch is decided.
+    pub fn has_due_holds(&self, writer: &Writer) -> bool {
+        writer.next_expiry.is_some_and(|expiry| expiry <= self.now)
+    }
+
+    /// Prefetches and decides everything that the jobs ask for and that is not decided yet.
     pub fn fill(&mut self, writer: &mut Writer, jobs: &[Job]) -> Result<(), StoreError> {
-        let requests: Vec<&Prepared> = jobs.iter().flat_map(Job::requests).collect();
-        let well_formed = requests.iter().filter(|prepared| prepared.checked.is_ok());
+        let left = &jobs[self.jobs_done..];
+        let requests = || left.iter().flat_map(Job::requests);
+        let well_formed = requests().filter(|prepared| prepared.checked.is_ok());
         let named = well_formed.map(|prepared| &prepared.request);
-        prefetch::prefetch(writer.engine.as_mut(), &mut writer.books, named)?;
-        self.keys.reserve(requests.len());
-        self.answers.reserve(requests.len());
-        let fingerprints: Vec<Fingerprint> = requests.iter().map(|prepared| prepared.fingerprint).collect();
-        let candidates = writer.look_after_keys(|keys, engine| keys.candidates(engine, &fingerprints))?;
-        let earlier = earlier_requests(writer, &candidates)?;
+        prefetch::prefetch(writer.disk.engine(), &mut writer.books, named)?;
+        let fingerprints: Vec<Fingerprint> = requests().map(|prepared| prepared.fingerprint).collect();
+        let candidates =
+            writer.look_after_keys(|keys, engine| keys.candidates(|chunk| engine.chunk(chunk), &fingerprints))?;
+        let earlier = earlier_requests(writer, self.answers.len(), &candidates)?;
         self.expire_due(writer)?;
-        for job in jobs {
+        for job in left {
             match job {
-                Job::Money { requests: of_job, .. } => {
-                    for _ in of_job {
-                        let known = earlier.get(&self.answers.len()).map_or(&[][..], Vec::as_slice);
-                        let answer = self.answer(writer, &requests, known);
-                        self.answers.push(answer);
-                    }
-                }
+                Job::Money { requests, .. } => self.decide_money(writer, jobs, requests.len(), &earlier),
                 Job::Open { by, names, .. } => {
                     let opened = names.iter().map(|(name, policy)| self.open(writer, by, name, policy));
                     let opened = opened.collect::<Result<_, _>>()?;
@@ -111,9 +180,27 @@ impl Draft {
                 Job::List { asset, .. } => self.list(writer, asset),
                 Job::Rows { .. } | Job::Tick { .. } | Job::Stop => {}
             }
+            self.jobs_done += 1;
         }
         self.close(writer);
         Ok(())
+    }
+
+    /// Answers the requests of the next job.
+    fn decide_money(&mut self, writer: &mut Writer, jobs: &[Job], count: usize, earlier: &Earlier) {
+        self.requests.extend((0..count).map(|place| (self.jobs_done, place)));
+        self.keys.places.reserve(count);
+        self.answers.reserve(count);
+        for _ in 0..count {
+            let known = earlier.get(&self.answers.len()).map_or(&[][..], Vec::as_slice);
+            let answer = self.answer(writer, jobs, known);
+            self.answers.push(answer);
+        }
+    }
+
+    pub(super) fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a Prepared {
+        let (job, place) = self.requests[place];
+        &jobs[job].requests()[place]
     }
 
     fn next_seq(&self) -> Seq {
@@ -125,13 +212,13 @@ impl Draft {
     }
 
     fn expire_due(&mut self, writer: &mut Writer) -> Result<(), StoreError> {
-        if writer.next_expiry.is_none_or(|expiry| expiry > self.now) {
+        if !self.has_due_holds(writer) {
             return Ok(());
         }
-        let due = writer.engine.due_holds(self.now, EXPIRIES_MAX)?;
+        let due = writer.disk.engine().due_holds(self.now, EXPIRIES_MAX)?;
         self.more_expiries = due.len() == EXPIRIES_MAX;
         let accounts = due.iter().map(|hold| hold.account).collect();
-        prefetch::load_accounts(writer.engine.as_mut(), &mut writer.books, accounts)?;
+        prefetch::load_accounts(writer.disk.engine(), &mut writer.books, accounts)?;
         for hold in due {
             writer.books.put_hold(hold);
             let Some(change) = writer.books.expire(hold.id) else {
@@ -147,16 +234,15 @@ impl Draft {
     }
 
     /// Answers the next request: by what was answered before under its key, or by a decision.
-    fn answer(&mut self, writer: &mut Writer, requests: &[&Prepared], earlier: &[(Seq, Request, Verdict)]) -> Answer {
+    fn answer(&mut self, writer: &mut Writer, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
         let place = self.answers.len();
-        let prepared = requests[place];
+        let prepared = self.request(jobs, place);
         let untold = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
         if let Err(rejection) = prepared.checked {
             return untold(rejection);
         }
-        let twins = self.twins.iter().filter(|(key, _)| *key == prepared.fingerprint.0).map(|(_, place)| place);
-        for &twin in self.keys.get(&prepared.fingerprint.0).into_iter().chain(twins) {
-            match recall(&requests[twin].request, &prepared.request) {
+        for twin in self.keys.places_of(prepared.fingerprint) {
+            match recall(&self.request(jobs, twin).request, &prepared.request) {
                 Recall::Replay => return Answer { replayed: true, ..self.answers[twin].clone() },
                 Recall::KeyReused => return untold(Rejection::KeyReused),
                 Recall::Unrelated => {}
@@ -169,13 +255,13 @@ impl Draft {
                 Recall::Unrelated => {}
             }
         }
-        self.decide(writer, requests, place)
+        self.decide(writer, jobs, place)
     }
 
-    fn decide(&mut self, writer: &mut Writer, requests: &[&Prepared], place: usize) -> Answer {
-        let (seq, prepared) = (self.next_seq(), requests[place]);
+    fn decide(&mut self, writer: &mut Writer, jobs: &[Job], place: usize) -> Answer {
+        let (seq, prepared) = (self.next_seq(), self.request(jobs, place));
         if let Action::Reverse(original) = prepared.request.action {
-            self.recall_original(writer, requests, original);
+            self.recall_original(writer, jobs, original);
         }
         let mut verdict = decide_checked(&writer.books, &prepared.request, seq, self.now);
         if matches!(verdict, Verdict::Applied(_)) && self.refused.contains(&place) {
@@ -192,17 +278,15 @@ impl Draft {
             Verdict::Rejected(_) => {}
         }
         self.entries.push(Entry::Decided(place));
-        if let Some(other) = self.keys.insert(prepared.fingerprint.0, place) {
-            self.twins.push((prepared.fingerprint.0, other));
-        }
+        self.keys.insert(prepared.fingerprint, Decided { place, seq });
         Answer { seq: Some(seq), replayed: false, verdict }
     }
 
     /// A reversal may name a request of this very batch, which the store does not have yet.
-    fn recall_original(&self, writer: &mut Writer, requests: &[&Prepared], original: Seq) {
+    fn recall_original(&self, writer: &mut Writer, jobs: &[Job], original: Seq) {
         let entry = original.0.checked_sub(self.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
         let Some(Entry::Decided(place)) = entry.and_then(|entry| self.entries.get(entry)) else { return };
-        let (request, verdict) = (requests[*place].request.clone(), self.answers[*place].verdict.clone());
+        let (request, verdict) = (self.request(jobs, *place).request.clone(), self.answers[*place].verdict.clone());
         let reversed_by = self.reversals.iter().find(|(of, _)| *of == original).map(|(_, by)| *by);
         if let Some(past) = PastTransfer::of(Record::Decided { request, verdict }, reversed_by) {
             writer.books.put_past(original, past);
@@ -266,10 +350,10 @@ impl Draft {
         if let Some(id) = self.named.get(name) {
             return Ok(Some(*id));
         }
-        let found = writer.engine.accounts_named(std::slice::from_ref(name))?.pop();
+        let found = writer.disk.engine().accounts_named(std::slice::from_ref(name))?.pop();
         let Some(account) = found else { return Ok(None) };
         // Loaded by its number, so that a copy which this batch has changed already stays as it is.
-        prefetch::load_accounts(writer.engine.as_mut(), &mut writer.books, vec![account.id])?;
+        prefetch::load_accounts(writer.disk.engine(), &mut writer.books, vec![account.id])?;
         Ok(Some(account.id))
     }
 
@@ -301,141 +385,19 @@ impl Draft {
             }
         }
     }
-
-    /// Stores everything in one transaction: what is derived first, while another thread encodes the records and
-    /// computes their root, which takes about as long; then the records.
-    pub fn store(
-        &mut self,
-        jobs: &[Job],
-        engine: &mut dyn Engine,
-        runs: &RunWrites,
-    ) -> Result<Vec<RowsChanged>, CommitError> {
-        let Some(commit) = self.commit(jobs, runs) else {
-            return engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal);
-        };
-        let (rows, (records, root)) = thread::scope(|scope| {
-            let seal = || self.seal(jobs);
-            let beside = (self.entries.len() >= SEALED_BESIDE_MIN).then(|| scope.spawn(seal));
-            let rows = engine.write(&commit)?;
-            Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
-        })?;
-        if records.len() > 0 {
-            let batch = Batch {
-                number: self.before.batch + 1,
-                first: self.before.seq.next(),
-                count: u32::try_from(records.len()).expect("a batch is far smaller"),
-                at: self.now,
-                root,
-                previous: self.before.hash,
-            };
-            engine.append(&batch, &records)?;
-            self.batch = Some(batch);
-        }
-        engine.commit()?;
-        Ok(rows)
-    }
-
-    /// The records as the journal stores them, and their root.
-    fn seal(&self, jobs: &[Job]) -> (Records, Hash) {
-        let requests: Vec<&Prepared> = jobs.iter().flat_map(Job::requests).collect();
-        let mut records = Records::default();
-        for entry in &self.entries {
-            match entry {
-                Entry::Encoded(record) => records.bytes.extend(record),
-                Entry::Decided(place) => {
-                    let (request, verdict) = (&requests[*place].encoded, &self.answers[*place].verdict);
-                    Record::append_decided(&mut records.bytes, request, verdict);
-                }
-            }
-            records.end_record();
-        }
-        let root = records.root();
-        (records, root)
-    }
-
-    /// What to write besides the records; `None` if there is nothing at all.
-    fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
-        let rows: Vec<_> = jobs.iter().filter_map(Job::statements).collect();
-        if self.entries.is_empty() && rows.is_empty() && runs.is_empty() {
-            return None;
-        }
-        let applied = jobs
-            .iter()
-            .flat_map(Job::requests)
-            .zip(&self.answers)
-            .enumerate()
-            .filter(|(_, (_, answer))| !answer.replayed && matches!(answer.verdict, Verdict::Applied(_)));
-        let (mut facts, mut events) = (Vec::<(usize, &Fact)>::new(), Vec::new());
-        for (place, (prepared, answer)) in applied {
-            facts.extend(prepared.request.facts.iter().map(|fact| (place, fact)));
-            let seq = answer.seq.expect("an applied request has a place");
-            events.extend(prepared.request.events.iter().zip(0_u16..).map(|(event, number)| (seq, number, event)));
-        }
-        Some(Commit {
-            assets: &self.assets,
-            accounts: &self.accounts,
-            debt_links: &self.debt_links,
-            standings: &self.standings,
-            holds: &self.holds,
-            reversals: &self.reversals,
-            facts,
-            events,
-            runs: Some(runs),
-            rows,
-        })
-    }
-
-    /// Whether no hold that is due is left to expire in a later batch.
-    pub fn all_expired(&self) -> bool {
-        !self.more_expiries
-    }
-
-    /// The batch is durable: memory follows.
-    pub fn publish(self, writer: &mut Writer, rows: Vec<RowsChanged>) -> Outcomes {
-        if let Some(batch) = self.batch {
-            let seq = Seq(self.before.seq.0 + u64::from(batch.count));
-            writer.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
-            let decided = self.keys.iter().map(|(key, place)| (*key, *place)).chain(self.twins.iter().copied());
-            let places = decided.filter_map(|(key, place)| Some((Fingerprint(key), self.answers[place].seq?)));
-            writer.keys.publish(places, seq);
-        }
-        writer.assets.extend(self.assets);
-        writer.last_account.0 += self.accounts.len() as u64;
-        writer.next_expiry = match (self.more_expiries, writer.next_expiry) {
-            (true, _) => Some(self.now),
-            // Some have expired: only the store knows which is next.
-            (false, Some(expiry)) if expiry <= self.now => writer.engine.next_expiry().unwrap_or(Some(self.now)),
-            (false, expiry) => expiry.into_iter().chain(self.next_expiry).min(),
-        };
-        Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
-    }
-}
-
-impl Job {
-    fn requests(&self) -> &[Prepared] {
-        match self {
-            Self::Money { requests, .. } => requests,
-            _ => &[],
-        }
-    }
-
-    fn statements(&self) -> Option<&[crate::Statement]> {
-        match self {
-            Self::Rows { statements, .. } => Some(statements),
-            _ => None,
-        }
-    }
 }
 
 /// Earlier requests that may have used one of the keys, by the place of the request that asks.
 type Earlier = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
 
-fn earlier_requests(writer: &mut Writer, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
+/// `before` requests of the batch come before those that the candidates are for.
+fn earlier_requests(writer: &mut Writer, before: usize, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
     let mut earlier = Earlier::new();
     for (place, seq) in candidates {
-        let bytes = writer.engine.record(*seq)?.ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
+        let bytes = writer.disk.engine().record(*seq)?;
+        let bytes = bytes.ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
         if let Record::Decided { request, verdict } = Record::decode(&bytes).map_err(StoreError::unreadable(*seq))? {
-            earlier.entry(*place).or_default().push((*seq, request, verdict));
+            earlier.entry(before + *place).or_default().push((*seq, request, verdict));
         }
     }
     Ok(earlier)

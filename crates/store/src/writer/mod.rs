@@ -3,25 +3,34 @@
 //! | phase | what happens | if it fails |
 //! | --- | --- | --- |
 //! | admit | the caller's thread checks the form and takes room in the queue | `Refused`, nothing happened |
-//! | gather | whatever has arrived while the last commit was on its way to disk, up to a full batch; never waits for more | - |
+//! | gather | whatever has arrived while the last batch was on its way to disk, up to a full batch; never waits for more | - |
 //! | prefetch | accounts, holds, rows, earlier records and keys that the batch names and memory does not have | stop |
 //! | decide | pure, in order of arrival, on the books in memory | a rejection is an answer |
 //! | commit | one transaction, synced | rolled back for certain: callers are told, memory is dropped; in doubt: stop |
 //! | publish | the keys are known, the callers are answered | - |
 //!
-//! Memory runs ahead of the disk only between decide and commit, and nobody else can see it. Every answer, rejections
-//! and replays included, is given after the commit of the batch it was decided in.
+//! While a batch of plain money is on its way to disk, the next is gathered and decided ahead as far as memory alone
+//! can; so two batches at the most are decided and not durable. Nobody else can see that: every answer, rejections and
+//! replays included, is given after the commit of the batch it was decided in. If a batch does not arrive, what was
+//! decided ahead of it is decided anew.
 //!
 //! "Stop" means: the callers of the batch are told that the outcome is unknown, all later calls are refused, and the
 //! books must be opened again, which verifies the tail of the journal.
 
+mod aside;
 mod delivery;
 mod draft;
 mod prefetch;
 mod queue;
+mod storing;
 
 use std::{
-    sync::{Arc, OnceLock, mpsc::Receiver},
+    collections::VecDeque,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
     time::Duration,
 };
 
@@ -29,13 +38,15 @@ use bankroll_ledger::{AccountId, Asset, AssetId, Books, Time};
 
 use crate::{
     Clock, Failure, StoreError,
-    engine::{CommitError, Engine, Head},
+    engine::{ChunkReader, CommitError, Engine, Head},
     keys::KeyIndex,
 };
+use aside::OnItsWay;
+pub(crate) use aside::{Arrived, Aside, Disk};
 pub(crate) use delivery::Delivery;
 use draft::Draft;
 pub use queue::{Answer, Reply};
-pub(crate) use queue::{FACTS_WEIGHT, Job, Prepared, Queue, Sent};
+pub(crate) use queue::{FACTS_WEIGHT, Job, Message, Prepared, Queue, Sent};
 
 /// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;
@@ -47,9 +58,11 @@ const EXPIRIES_MAX: usize = 1024;
 const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
-    pub engine: Box<dyn Engine>,
+    pub disk: Disk,
+    /// A second way to the key index, for when the disk is away.
+    pub lookups: Box<dyn ChunkReader>,
     pub clock: Clock,
-    pub jobs: Receiver<Job>,
+    pub messages: Receiver<Message>,
     pub head: Head,
     pub books: Books,
     pub accounts_max: usize,
@@ -58,9 +71,14 @@ pub(crate) struct Writer {
     pub keys: KeyIndex,
     pub recent_max: usize,
     pub next_expiry: Option<Time>,
+    /// Before `delivery`, which it hands answers to: it is dropped first.
+    pub aside: Aside,
     pub delivery: Delivery,
-    /// A call that did not fit into the batch any more.
-    pub left_over: Option<Job>,
+    /// Calls that have arrived and are in no batch yet.
+    pub waiting: VecDeque<Job>,
+    pub commit_aside_from: usize,
+    /// Calls that were decided while the batch before theirs was on its way.
+    pub decided_ahead: Arc<AtomicU64>,
     /// Why the writer stopped, for whoever asks.
     pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
 }
@@ -68,46 +86,114 @@ pub(crate) struct Writer {
 impl Writer {
     /// Works until it is told to stop or must.
     pub fn run(mut self) {
+        let (mut on_its_way, mut jobs) = (None, Vec::new());
         loop {
-            let Some(mut jobs) = self.gather() else { return };
-            let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
-            if let Err(error) = self.work(&mut jobs) {
-                // Before anybody is told, so that who is told can ask why.
-                let _ = self.stopped_by.set(Arc::new(error));
-                jobs.drain(..).for_each(|job| job.fail(&Failure::Unknown));
-                return;
-            }
-            if stop {
-                return;
+            let worked = self.next_batch(&mut on_its_way, &mut jobs);
+            match worked {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    // Before anybody is told, so that who is told can ask why.
+                    let _ = self.stopped_by.set(Arc::new(error));
+                    jobs.drain(..).for_each(|job| job.fail(&Failure::Unknown));
+                    return;
+                }
             }
         }
     }
 
-    /// Waits for the first job, or for something else that is due, and takes what has arrived behind it.
-    fn gather(&mut self) -> Option<Vec<Job>> {
-        let mut jobs = Vec::new();
-        match (self.left_over.take(), self.pause()) {
-            (Some(job), _) => jobs.push(job),
-            (None, Some(pause)) => match self.jobs.recv_timeout(pause) {
-                Ok(job) => jobs.push(job),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => return Some(jobs),
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return None,
-            },
-            (None, None) => jobs.push(self.jobs.recv().ok()?),
+    /// Gathers, decides and commits one batch, or sends it on its way; `false` if it was told to stop.
+    fn next_batch(&mut self, on_its_way: &mut Option<OnItsWay>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let ahead = match on_its_way.take() {
+            Some(last) => self.decide_until_arrival(last, jobs)?,
+            None => None,
+        };
+        self.gather(jobs);
+        let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
+        *on_its_way = self.work(jobs, ahead)?;
+        Ok(!stop)
+    }
+
+    /// Decides what arrives, as far as memory alone can, until the last batch is durable.
+    fn decide_until_arrival(&mut self, last: OnItsWay, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
+        let mut draft = Draft::new(last.head_to_be, self.clock.now(), Vec::new(), self.keys.hasher());
+        let mut may_go_on = !last.forget_all && !draft.has_due_holds(self);
+        let mut weight = 0;
+        loop {
+            while may_go_on && let Some(job) = self.waiting.pop_front() {
+                weight += job.weight().0;
+                jobs.push(job);
+                may_go_on = weight <= BATCH_MAX && draft.decide_ahead(self, &last, jobs);
+                if may_go_on {
+                    self.decided_ahead.fetch_add(1, Ordering::Relaxed);
+                } else {
+                    self.waiting.extend(jobs.pop());
+                    self.waiting.rotate_right(1);
+                }
+            }
+            match self.messages.recv() {
+                Ok(Message::Call(job)) => self.waiting.push_back(job),
+                Ok(Message::Arrived(arrived)) => {
+                    let arrived = self.arrive(&last, *arrived, jobs)?;
+                    draft.before.hash = self.head.hash;
+                    return Ok((arrived && !jobs.is_empty()).then_some(draft));
+                }
+                Ok(Message::Lost) | Err(_) => return Err(StoreError::CommitLost),
+            }
         }
-        let (mut requests, mut rows) = jobs[0].weight();
-        while !matches!(jobs.last(), Some(Job::Stop))
-            && let Ok(job) = self.jobs.try_recv()
-        {
+    }
+
+    /// The disk is back; whether the batch it was away with is durable. If nobody knows, its calls join the jobs, whose
+    /// callers will be told just that.
+    fn arrive(&mut self, last: &OnItsWay, arrived: Arrived, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let (stored, housekeeping) = arrived.unload(&mut self.disk);
+        match stored {
+            Ok(batch) => {
+                self.follow(batch.as_ref(), &last.keys);
+                housekeeping?;
+            }
+            Err((CommitError::NothingHappened(error), mut given_up)) => {
+                self.give_up_batch(&mut given_up, &error)?;
+                return Ok(false);
+            }
+            Err((CommitError::Fatal(error), in_doubt)) => {
+                jobs.extend(in_doubt);
+                return Err(error);
+            }
+            Err((CommitError::FactRefused(_), _)) => unreachable!("batches with facts do not go aside"),
+        }
+        if last.forget_all {
+            self.books.forget_all();
+        }
+        Ok(true)
+    }
+
+    /// Adds what has arrived to the batch; if there is nothing, waits for the first call or for something else that is
+    /// due.
+    fn gather(&mut self, jobs: &mut Vec<Job>) {
+        if jobs.is_empty() && self.waiting.is_empty() {
+            let first = match self.pause() {
+                Some(pause) => self.messages.recv_timeout(pause),
+                None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            self.waiting.extend(first.ok().and_then(Message::call));
+        }
+        let (mut requests, mut rows) = (0, 0);
+        for job in jobs.iter() {
+            let (more_requests, more_rows) = job.weight();
+            (requests, rows) = (requests + more_requests, rows + more_rows);
+        }
+        while !matches!(jobs.last(), Some(Job::Stop)) {
+            let next = self.waiting.pop_front().or_else(|| self.messages.try_recv().ok().and_then(Message::call));
+            let Some(job) = next else { return };
             let (more_requests, more_rows) = job.weight();
             (requests, rows) = (requests + more_requests, rows + more_rows);
             if requests > BATCH_MAX || rows > ROWS_MAX {
-                self.left_over = Some(job);
-                break;
+                self.waiting.push_front(job);
+                return;
             }
             jobs.push(job);
         }
-        Some(jobs)
     }
 
     /// How long to wait at most; `None` for as long as it takes.
@@ -121,22 +207,29 @@ impl Writer {
         until_expiry.into_iter().chain(upkeep).min()
     }
 
-    /// Decides, commits and answers one batch.
-    fn work(&mut self, jobs: &mut Vec<Job>) -> Result<(), StoreError> {
+    /// Decides the batch, or what is left of it, and commits and answers it, or sends it on its way.
+    fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<OnItsWay>, StoreError> {
         let mut refused = Vec::new();
         loop {
-            match self.engine.begin() {
-                Err(StoreError::Locked) => return self.give_up_batch(jobs, &Failure::Locked),
+            match self.disk.engine().begin() {
+                Err(locked @ StoreError::Locked) => {
+                    self.give_up_batch(jobs, &locked)?;
+                    return Ok(None);
+                }
                 begun => begun?,
             }
-            let mut draft = Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher());
+            let mut draft = ahead.take().unwrap_or_else(|| {
+                Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher())
+            });
             draft.fill(self, jobs)?;
             self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))?;
-            let committed = draft.store(jobs, self.engine.as_mut(), self.keys.pending());
-            match committed {
+            if self.may_go_aside(&draft, jobs) {
+                return self.send_aside(draft, std::mem::take(jobs)).map(Some);
+            }
+            match draft.store(jobs, self.disk.engine(), &self.keys.pending()) {
                 Ok(rows) => {
                     self.publish(draft, jobs, rows);
-                    return self.engine.after_commit();
+                    return self.disk.engine().after_commit().map(|()| None);
                 }
                 Err(CommitError::FactRefused(place)) => {
                     refused = draft.into_refused();
@@ -144,17 +237,32 @@ impl Writer {
                     self.books.forget_all();
                 }
                 Err(CommitError::NothingHappened(error)) => {
-                    let failure =
-                        if matches!(error, StoreError::Full) { Failure::StorageFull } else { Failure::Locked };
-                    return self.give_up_batch(jobs, &failure);
+                    self.give_up_batch(jobs, &error)?;
+                    return Ok(None);
                 }
                 Err(CommitError::Fatal(error)) => return Err(error),
             }
         }
     }
 
+    /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that want an answer of their own,
+    /// no expiry whose successor only the store knows.
+    fn may_go_aside(&self, draft: &Draft, jobs: &[Job]) -> bool {
+        draft.answers.len() >= self.commit_aside_from
+            && !draft.has_due_holds(self)
+            && jobs.iter().all(Job::is_plain_money)
+    }
+
+    fn send_aside(&mut self, mut draft: Draft, jobs: Vec<Job>) -> Result<OnItsWay, StoreError> {
+        let head_to_be = draft.head_to_be();
+        let keys = draft.take_keys();
+        self.next_expiry = self.next_expiry.into_iter().chain(draft.next_expiry).min();
+        self.aside.send(&mut self.disk, draft, jobs, self.keys.pending())?;
+        self.books.forget_all_but_accounts();
+        Ok(OnItsWay { keys, head_to_be, forget_all: self.books.account_count() > self.accounts_max })
+    }
+
     fn publish(&mut self, draft: Draft, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
-        self.keys.committed();
         let all_expired = draft.all_expired();
         let outcomes = draft.publish(self, rows);
         self.delivery.deliver(std::mem::take(jobs), outcomes, all_expired);
@@ -166,11 +274,12 @@ impl Writer {
     }
 
     /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
-    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, failure: &Failure) -> Result<(), StoreError> {
-        jobs.drain(..).for_each(|job| job.fail(failure));
+    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, error: &StoreError) -> Result<(), StoreError> {
+        let failure = if matches!(error, StoreError::Full) { Failure::StorageFull } else { Failure::Locked };
+        jobs.drain(..).for_each(|job| job.fail(&failure));
         self.books.forget_all();
-        self.next_expiry = self.engine.next_expiry()?;
-        if self.engine.head()? != self.head {
+        self.next_expiry = self.disk.engine().next_expiry()?;
+        if self.disk.engine().head()? != self.head {
             return Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"));
         }
         self.keys.rolled_back();
@@ -182,10 +291,10 @@ impl Writer {
         &mut self,
         mut work: impl FnMut(&mut KeyIndex, &mut dyn Engine) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        match work(&mut self.keys, self.engine.as_mut()) {
+        match work(&mut self.keys, self.disk.engine()) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
-                self.keys = KeyIndex::rebuild(self.engine.as_mut(), self.head.seq, self.recent_max)?;
-                work(&mut self.keys, self.engine.as_mut())
+                self.keys = KeyIndex::rebuild(self.disk.engine(), self.head.seq, self.recent_max)?;
+                work(&mut self.keys, self.disk.engine())
             }
             done => done,
         }

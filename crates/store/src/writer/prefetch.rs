@@ -32,6 +32,14 @@ pub(super) fn prefetch<'a>(
     load_accounts(engine, books, named.accounts)
 }
 
+/// Whether a request can be decided by what memory has: it names no account that memory lacks, and neither a hold, a
+/// past transfer nor a fact, whose present state only the store knows.
+pub(super) fn is_in_memory(books: &Books, request: &Request) -> bool {
+    let mut named = Named::default();
+    named.collect(books, request);
+    named.accounts.is_empty() && named.holds.is_empty() && named.originals.is_empty() && named.facts.is_empty()
+}
+
 /// Loads accounts, and with each the account its owner's debt is kept in.
 pub(super) fn load_accounts(
     engine: &mut dyn Engine,

@@ -13,6 +13,7 @@ use bankroll_ledger::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use super::Arrived;
 use crate::{Failure, Refused, RowsChanged, Statement};
 
 /// What became of one request.
@@ -95,6 +96,24 @@ impl<T> Sent<T> {
     }
 }
 
+/// What the writer hears.
+pub(crate) enum Message {
+    Call(Job),
+    /// The batch that was on its way, and the disk with it.
+    Arrived(Box<Arrived>),
+    /// The thread that commits is gone.
+    Lost,
+}
+
+impl Message {
+    pub fn call(self) -> Option<Job> {
+        match self {
+            Self::Call(job) => Some(job),
+            Self::Arrived(_) | Self::Lost => None,
+        }
+    }
+}
+
 /// One call.
 pub(crate) enum Job {
     Money {
@@ -135,6 +154,25 @@ impl Job {
         }
     }
 
+    pub fn requests(&self) -> &[Prepared] {
+        match self {
+            Self::Money { requests, .. } => requests,
+            _ => &[],
+        }
+    }
+
+    /// Requests without facts, and nothing else.
+    pub fn is_plain_money(&self) -> bool {
+        matches!(self, Self::Money { requests, .. } if requests.iter().all(|one| one.request.facts.is_empty()))
+    }
+
+    pub fn statements(&self) -> Option<&[Statement]> {
+        match self {
+            Self::Rows { statements, .. } => Some(statements),
+            _ => None,
+        }
+    }
+
     pub fn fail(self, failure: &Failure) {
         match self {
             Self::Money { reply, .. } => reply.fail(failure),
@@ -150,7 +188,7 @@ impl Job {
 /// The way to the writer: bounded by the work that is waiting or being done, so that memory is too.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
-    pub jobs: Sender<Job>,
+    pub jobs: Sender<Message>,
     pub room: std::sync::Arc<Semaphore>,
 }
 
@@ -163,7 +201,7 @@ impl Queue {
 
     pub fn send<T>(&self, job: impl FnOnce(Sent<T>) -> Job) -> Result<Reply<T>, Refused> {
         let (sent, reply) = oneshot::channel();
-        self.jobs.send(job(Sent(sent))).map_err(|_| Refused::Stopped)?;
+        self.jobs.send(Message::Call(job(Sent(sent)))).map_err(|_| Refused::Stopped)?;
         Ok(Reply(reply))
     }
 }

@@ -88,13 +88,16 @@ fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u6
             out.write(&format!("begin {thread} {call}"));
             let money = ledger.submit(requests.clone());
             let (id, statement) = script.note();
-            let noted = ledger.write_rows(vec![statement]);
+            // Not with every call: a batch with rows is committed by the writer itself, one without goes aside.
+            let noted = (call % 3 == 0).then(|| ledger.write_rows(vec![statement]));
             told = money.map_err(CallError::from).and_then(|reply| Ok(reply.wait()?));
             if let Ok(answers) = &told {
                 let told: Vec<String> = answers.iter().map(|answer| Told::from(answer).to_string()).collect();
                 out.write(&format!("done {thread} {call} {}", told.join(" ")));
             }
-            if noted.is_ok_and(|reply| reply.wait().is_ok_and(|changed| changed.is_ok())) {
+            if let Some(Ok(reply)) = noted
+                && reply.wait().is_ok_and(|changed| changed.is_ok())
+            {
                 out.write(&format!("noted {id}"));
             }
             let Err(error) = &told else { break };

@@ -41,6 +41,20 @@ impl Stream {
         }
     }
 
+    /// A leg that names no hold.
+    pub(super) fn plain_leg(&mut self, principal: &Principal) -> Leg {
+        let role = rights::role(principal);
+        let mut leg = self.moving(role);
+        for _ in 0..8 {
+            if self.chance(2) || self.model.check_legs(principal, std::slice::from_ref(&leg)).is_ok() {
+                break;
+            }
+            let holds = self.chance(15) && !rights::holdable(role).is_empty();
+            leg = if holds { self.holding(role) } else { self.moving(role) };
+        }
+        leg
+    }
+
     fn moving(&mut self, role: &str) -> Leg {
         let from = self.some_account(|account| !rights::routes(role, &account.kind).is_empty());
         let to = self.receiver(role, from);

@@ -84,7 +84,8 @@ impl Stream {
             return step;
         }
         match self.rng.u32(0..100) {
-            0..84 => self.ask(),
+            0..74 => self.ask(),
+            74..84 => self.burst(),
             84..95 => self.move_clock(),
             95..98 => self.open_something(),
             _ => Step::Restart,
@@ -104,8 +105,43 @@ impl Stream {
         Step::Ask { calls, rows }
     }
 
+    /// Many small calls at once, nearly all of them plain money: what is decided while another batch is on its way.
+    fn burst(&mut self) -> Step {
+        let mut call = || {
+            let plain = |stream: &mut Self| {
+                if stream.chance(1) {
+                    return stream.ask_one();
+                }
+                let request = if stream.chance(3) { stream.repeated() } else { stream.plain_request() };
+                stream.ask_model(request)
+            };
+            (0..self.rng.usize(1..=4)).map(|_| plain(self)).collect()
+        };
+        let calls = (0..30).map(|_| call()).collect();
+        Step::Ask { calls, rows: None }
+    }
+
+    fn plain_request(&mut self) -> Request {
+        let server = self.one_of(&self.servers.clone());
+        let principal = self.one_of(&[Principal::Indexer, Principal::GameServer(server), Principal::System]);
+        let legs = (0..self.rng.usize(1..=3)).map(|_| self.plain_leg(&principal)).collect();
+        Request {
+            key: self.key(&principal),
+            confirmation: None,
+            principal,
+            action: Action::Legs(legs),
+            references: self.references(),
+            facts: Vec::new(),
+            events: self.events(),
+        }
+    }
+
     fn ask_one(&mut self) -> (Request, Outcome) {
         let request = self.request();
+        self.ask_model(request)
+    }
+
+    fn ask_model(&mut self, request: Request) -> (Request, Outcome) {
         let outcome = self.model.ask(&request);
         self.history.push(request.clone());
         (request, outcome)

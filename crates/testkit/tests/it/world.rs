@@ -29,7 +29,8 @@ impl World {
     pub fn with(set: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(1_000_000));
-        let mut options = Options { clock, migrations: vec![TABLES], ..Options::new(folder.path()) };
+        let mut options =
+            Options { clock, commit_aside_from: 2, migrations: vec![TABLES], ..Options::new(folder.path()) };
         set(&mut options);
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let world = Self { folder, options, ledger, clock: hand, next_key: AtomicU64::new(1) };

@@ -41,16 +41,18 @@ pub struct Counts {
     pub restarts: u64,
     pub expired: u64,
     pub audited: u64,
+    /// Calls that were decided while the batch before theirs was on its way to disk.
+    pub decided_ahead: u64,
     pub codes: BTreeMap<String, u64>,
 }
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { requests, applied, replayed, restarts, expired, audited, codes } = self;
+        let Self { requests, applied, replayed, restarts, expired, audited, decided_ahead, codes } = self;
         write!(
             f,
             "{requests} requests, {applied} applied, {replayed} replayed, {restarts} restarts, {expired} holds expired, \
-             {audited} records audited, rejections {codes:?}"
+             {audited} records audited, {decided_ahead} calls decided ahead, rejections {codes:?}"
         )
     }
 }

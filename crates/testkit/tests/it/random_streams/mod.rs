@@ -31,7 +31,7 @@ fn random_streams_get_the_answers_of_the_model() {
     let missing: Vec<_> = EVERY_CODE.iter().filter(|code| !counts.codes.contains_key(**code)).collect();
     // A soak may be over before so much was asked.
     assert!(missing.is_empty() || counts.requests < 20_000, "the streams never led to {missing:?}");
-    assert!(counts.applied > 0 && counts.replayed > 0);
+    assert!(counts.applied > 0 && counts.replayed > 0 && counts.decided_ahead > 0);
 }
 
 /// The step at which it went wrong, and how.
@@ -50,6 +50,7 @@ fn run(seed: u64, steps: usize, counts: &mut Counts) -> Result<(), Failed> {
         }
     }
     counts.expired += stream.model.ended.values().filter(|hold| hold.state == "expired").count() as u64;
+    counts.decided_ahead += real.decided_ahead();
     counts.audited += real.audit().map_err(|what| (steps, what))?;
     Ok(())
 }

@@ -37,7 +37,9 @@ impl Real {
         let options = Options {
             clock,
             keys_in_memory_max: [16, 64, 300][(seed % 3) as usize],
-            accounts_in_memory_max: [4, 24, 100_000][(seed / 3 % 3) as usize],
+            // Two of three streams have room for all accounts and commit aside what they can.
+            accounts_in_memory_max: [100_000, 24, 100_000][(seed / 3 % 3) as usize],
+            commit_aside_from: [1, 128, 2][(seed / 3 % 3) as usize],
             migrations: vec![TABLES],
             ..Options::new(folder.path())
         };
@@ -48,6 +50,10 @@ impl Real {
 
     fn ledger(&self) -> &Ledger {
         self.ledger.as_ref().unwrap()
+    }
+
+    pub fn decided_ahead(&self) -> u64 {
+        self.ledger().decided_ahead()
     }
 
     pub fn carry_out(&mut self, step: Step, counts: &mut Counts) -> Result<(), String> {
@@ -72,6 +78,7 @@ impl Real {
             }
             Step::Restart => {
                 counts.restarts += 1;
+                counts.decided_ahead += self.decided_ahead();
                 self.ledger.take().unwrap().close();
                 self.ledger = Some(Ledger::open(self.options.clone()).map_err(|error| format!("reopening: {error}"))?);
                 Ok(())
