@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bankroll_ledger::{Account, AssetId, Batch, Fingerprint, HoldState, Record, Replay, Seq, Total, merkle::Hash};
 
-use crate::{Reader, StoreError, engine::sqlite::queries, recovery::check_batch};
+use crate::{Reader, StoreError, recovery::check_batch};
 
 /// Batches read at a time.
 const PAGE: usize = 256;
@@ -68,10 +68,10 @@ impl Audit {
             tell(Progress { rows: self.next_seq.0 - 1, rows_total });
         }
         // From here on in one snapshot: whatever a writer has added meanwhile, then the tables at that very moment.
-        self.reader.connection().execute_batch("BEGIN")?;
+        self.reader.source().begin_snapshot()?;
         while self.page()? {}
         let stored = self.compare()?;
-        self.reader.connection().execute_batch("COMMIT")?;
+        self.reader.source().end_snapshot()?;
         self.check_keys()?;
         let rows = self.next_seq.0 - 1;
         tell(Progress { rows, rows_total: rows });
@@ -83,7 +83,7 @@ impl Audit {
 
     /// Checks the next batches; `false` if there are none.
     fn page(&mut self) -> Result<bool, StoreError> {
-        let batches = queries::batches_from(self.reader.connection(), self.next_batch, PAGE)?;
+        let batches = self.reader.source().batches_from(self.next_batch, PAGE)?;
         for (batch, stored_head) in &batches {
             self.batch(batch, stored_head)?;
         }
@@ -94,7 +94,7 @@ impl Audit {
         if batch.number != self.next_batch || batch.first != self.next_seq || batch.previous != self.head {
             return Err(StoreError::diverged(self.next_seq, format!("batch {} is missing or moved", self.next_batch)));
         }
-        let records = queries::records_from(self.reader.connection(), batch.first, batch.count as usize)?;
+        let records = self.reader.source().records_from(batch.first, batch.count as usize)?;
         check_batch(batch, stored_head, &records)?;
         for (seq, bytes) in &records {
             let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
@@ -134,14 +134,14 @@ impl Audit {
             return Err(differs("an account of the journal is not in its table".into()));
         }
         let open = |state: HoldState| state == HoldState::Open;
-        let holds = queries::all_open_holds(self.reader.connection())?;
+        let holds = self.reader.source().all_open_holds()?;
         if let Some(hold) = holds.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
             return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
         }
         if holds.len() != books.holds().filter(|hold| open(hold.state)).count() {
             return Err(differs("an open hold of the journal is not in its table".into()));
         }
-        if queries::all_reversals(self.reader.connection())? != self.replay.reversals {
+        if self.reader.source().all_reversals()? != self.replay.reversals {
             return Err(differs("the reversals are not what the journal says they are".into()));
         }
         if self.reader.assets()? != self.replay.assets.clone().into_iter().collect::<Vec<_>>() {

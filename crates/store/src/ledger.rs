@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     Answer, Clock, Failure, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
-    engine::{Engine, sqlite::Sqlite},
+    engine::{Engine, Source, sqlite::Sqlite},
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
     migrations::BOOKS,
@@ -108,8 +108,8 @@ impl Ledger {
         let path = options.folder.join(BOOKS_FILE);
         let mut engine = Sqlite::open(&path, options.durability, &sets, options.clock.now())?;
         engine.restore_derived()?;
-        let head = engine.head()?;
-        recovery::verify_tail(&mut engine, &head)?;
+        let head = recovery::head(&engine)?;
+        recovery::verify_tail(&engine, &head)?;
         let keys = match KeyIndex::load(&mut engine, head.seq, options.keys_in_memory_max) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
                 KeyIndex::rebuild(&mut engine, head.seq, options.keys_in_memory_max)?
@@ -136,7 +136,7 @@ impl Ledger {
             commit_aside_from: options.commit_aside_from,
             decided_ahead: Arc::clone(&decided_ahead),
             stopped_by: Arc::clone(&stopped_by),
-            lookups: engine.chunk_reader()?,
+            lookups: engine.beside()?,
             disk: Disk::new(engine),
         };
         let run = move || {

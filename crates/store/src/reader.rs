@@ -1,19 +1,18 @@
 //! Reading the books beside the writer: an own connection that cannot write, and sees what is committed.
 
-use std::path::{Path, PathBuf};
-
-use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, Kind, Name, Receipt, Seq};
+use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Seq};
 
 use crate::{
-    BOOKS_FILE, Head, StoreError,
-    engine::sqlite::{ReadOnly, account_columns, open_read_only, queries, read_account},
-    migrations,
+    BOOKS_FILE, Head, Location, StoreError,
+    engine::{Source, sqlite::open_read_only},
 };
 
-/// The books of a folder, open for reading. The writer may be another process, or nobody.
-#[derive(Debug)]
+/// Accounts read at a time.
+const PAGE: usize = 1_000;
+
+/// Books open for reading. The writer may be another process, or nobody.
 pub struct Reader {
-    read_only: ReadOnly,
+    source: Box<dyn Source>,
 }
 
 /// Which accounts to list.
@@ -47,18 +46,20 @@ pub struct StoredEvent {
 }
 
 impl Reader {
-    /// Opens the books of a folder.
+    /// Opens the books.
     ///
     /// # Errors
     /// If there are none, or a newer program has made them.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let path: PathBuf = folder.join(BOOKS_FILE);
-        if !path.exists() {
-            return Err(StoreError::NoLedger { path: folder.into() });
+    pub fn open(location: impl Into<Location>) -> Result<Self, StoreError> {
+        match location.into() {
+            Location::Folder(folder) => {
+                let path = folder.join(BOOKS_FILE);
+                if !path.exists() {
+                    return Err(StoreError::NoLedger { path: folder });
+                }
+                Ok(Self { source: Box::new(open_read_only(&path)?) })
+            }
         }
-        let read_only = open_read_only(&path)?;
-        migrations::check_books_known(read_only.connection())?;
-        Ok(Self { read_only })
     }
 
     /// Where the journal ends.
@@ -66,7 +67,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn head(&self) -> Result<Head, StoreError> {
-        queries::head(self.read_only.connection())
+        self.source.head()
     }
 
     /// The assets.
@@ -74,7 +75,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
-        queries::assets(self.read_only.connection())
+        self.source.assets()
     }
 
     /// An account by its number.
@@ -82,7 +83,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
-        Ok(queries::accounts(self.read_only.connection(), &[id])?.pop())
+        Ok(self.source.accounts(&[id])?.pop())
     }
 
     /// An account by its name.
@@ -90,7 +91,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn account_named(&self, name: &AccountName) -> Result<Option<Account>, StoreError> {
-        Ok(queries::accounts_named(self.read_only.connection(), std::slice::from_ref(name))?.pop())
+        Ok(self.source.accounts_named(std::slice::from_ref(name))?.pop())
     }
 
     /// The next accounts that pass the filter, in the order of their numbers.
@@ -98,12 +99,15 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn accounts(&self, filter: &AccountFilter, most: usize) -> Result<Vec<Account>, StoreError> {
-        let sql = format!("SELECT {} WHERE a.id > ?1 ORDER BY a.id", account_columns());
-        let mut statement = self.read_only.connection().prepare_cached(&sql)?;
-        let after = i64::try_from(filter.after.map_or(0, |id| id.0)).unwrap_or(i64::MAX);
-        let rows = statement.query_map([after], read_account)?;
-        let passing = rows.filter(|row| row.as_ref().map_or(true, |account| filter.passes(account)));
-        Ok(passing.take(most).collect::<Result<_, _>>()?)
+        let (mut found, mut after) = (Vec::new(), filter.after.unwrap_or(AccountId(0)));
+        while found.len() < most {
+            let page = self.source.accounts_after(after, PAGE)?;
+            let Some(last) = page.last() else { break };
+            after = last.id;
+            found.extend(page.into_iter().filter(|account| filter.passes(account)));
+        }
+        found.truncate(most);
+        Ok(found)
     }
 
     /// The open holds of an account.
@@ -111,7 +115,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
-        queries::open_holds(self.read_only.connection(), account)
+        self.source.open_holds(account)
     }
 
     /// The announcements of the records after this one.
@@ -119,7 +123,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        queries::events_after(self.read_only.connection(), seq, most)
+        self.source.events_after(seq, most)
     }
 
     /// The encoded record at a place.
@@ -127,7 +131,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        queries::record(self.read_only.connection(), seq)
+        self.source.record(seq)
     }
 
     /// The receipt of a record, with the head it is to be checked under.
@@ -135,18 +139,20 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn receipt(&self, seq: Seq) -> Result<Option<(Receipt, bankroll_ledger::merkle::Hash)>, StoreError> {
-        let Some((batch, head)) = queries::batch_of(self.read_only.connection(), seq)? else { return Ok(None) };
-        let records = self.records_of(&batch)?;
+        let Some((batch, head)) = self.source.batch_of(seq)? else { return Ok(None) };
+        let records = self.source.records_from(batch.first, batch.count as usize)?;
+        let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
         Ok(Receipt::new(batch, &records, seq).map(|receipt| (receipt, head)))
     }
 
-    fn records_of(&self, batch: &Batch) -> Result<Vec<Vec<u8>>, StoreError> {
-        let records = queries::records_from(self.read_only.connection(), batch.first, batch.count as usize)?;
-        Ok(records.into_iter().map(|(_, record)| record).collect())
+    pub(crate) fn source(&self) -> &dyn Source {
+        self.source.as_ref()
     }
+}
 
-    pub(crate) fn connection(&self) -> &rusqlite::Connection {
-        self.read_only.connection()
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reader")
     }
 }
 

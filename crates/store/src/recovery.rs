@@ -13,8 +13,18 @@ use crate::{
 const TAIL_BATCHES: u64 = 1024;
 const TAIL_RECORDS: u64 = 200_000;
 
+/// Where the journal ends: its last record is the last of its last batch.
+pub(crate) fn head(engine: &dyn Engine) -> Result<Head, StoreError> {
+    let head = engine.head()?;
+    if engine.last_seq()? == head.seq {
+        Ok(head)
+    } else {
+        Err(StoreError::diverged(head.seq, "the journal does not end where its last batch ends"))
+    }
+}
+
 /// Verifies the end of the journal: records, roots, chain, and the balances that the records say.
-pub(crate) fn verify_tail(engine: &mut dyn Engine, head: &Head) -> Result<(), StoreError> {
+pub(crate) fn verify_tail(engine: &dyn Engine, head: &Head) -> Result<(), StoreError> {
     let batches = engine.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
     let mut expected = Expected::default();
@@ -77,7 +87,7 @@ impl Expected {
         self.held.insert(change.hold.account, change.held_after);
     }
 
-    fn compare(&self, engine: &mut dyn Engine, head: &Head) -> Result<(), StoreError> {
+    fn compare(&self, engine: &dyn Engine, head: &Head) -> Result<(), StoreError> {
         let ids: Vec<AccountId> = self.balances.keys().chain(self.held.keys()).copied().collect();
         let stored: HashMap<_, _> = engine.accounts(&ids)?.into_iter().map(|account| (account.id, account)).collect();
         let differing = ids.iter().try_for_each(|id| {

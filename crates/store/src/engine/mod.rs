@@ -6,7 +6,7 @@
 
 pub(crate) mod sqlite;
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, Event, Fact, Hold, HoldId, Row, RowKey, Seq, Time,
@@ -14,7 +14,7 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{StoreError, keys::RunMeta};
+use crate::{StoreError, StoredEvent, keys::RunMeta};
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,34 +149,53 @@ pub(crate) enum CommitError {
     Fatal(StoreError),
 }
 
+/// Reading from a database: the half of the contract that needs no right to write. Everything a method answers was
+/// committed when it answers; two answers belong together only within a snapshot.
+pub(crate) trait Source: Send {
+    /// From here on everything is answered as of one moment, until the end of the snapshot.
+    fn begin_snapshot(&self) -> Result<(), StoreError>;
+    fn end_snapshot(&self) -> Result<(), StoreError>;
+    fn head(&self) -> Result<Head, StoreError>;
+    /// The place of the last record, whatever the batches say.
+    fn last_seq(&self) -> Result<Seq, StoreError>;
+    fn last_ids(&self) -> Result<(AssetId, AccountId), StoreError>;
+    fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError>;
+    /// Those of the accounts that exist.
+    fn accounts(&self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError>;
+    fn accounts_named(&self, names: &[AccountName]) -> Result<Vec<Account>, StoreError>;
+    /// The next accounts in the order of their numbers.
+    fn accounts_after(&self, after: AccountId, most: usize) -> Result<Vec<Account>, StoreError>;
+    fn holds(&self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError>;
+    /// Open holds whose time is over, earliest first.
+    fn due_holds(&self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError>;
+    fn next_expiry(&self) -> Result<Option<Time>, StoreError>;
+    fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError>;
+    fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError>;
+    fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError>;
+    /// Up to `most` records from a place on.
+    fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
+    /// The batches from this number on, up to `most`, each with the head it was stored with.
+    fn batches_from(&self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError>;
+    /// The batch that a record is in, with its head.
+    fn batch_of(&self, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError>;
+    fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError>;
+    fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError>;
+    fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
+    fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
+    fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
+}
+
 /// A database under the writer.
-pub(crate) trait Engine: Send {
+pub(crate) trait Engine: Source {
     /// Begins the transaction that a batch is read and written in, unless one is open. [`StoreError::Locked`] means
     /// that another program is in the way and nothing happened.
     fn begin(&mut self) -> Result<(), StoreError>;
     /// Ends a transaction in which nothing was written.
     fn end_unwritten(&mut self) -> Result<(), StoreError>;
-    fn head(&mut self) -> Result<Head, StoreError>;
-    fn last_ids(&mut self) -> Result<(AssetId, AccountId), StoreError>;
-    fn assets(&mut self) -> Result<Vec<(AssetId, Asset)>, StoreError>;
-    /// Those of the accounts that exist.
-    fn accounts(&mut self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError>;
-    fn accounts_named(&mut self, names: &[AccountName]) -> Result<Vec<Account>, StoreError>;
-    fn holds(&mut self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError>;
-    /// Open holds whose time is over, earliest first.
-    fn due_holds(&mut self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError>;
-    fn next_expiry(&mut self) -> Result<Option<Time>, StoreError>;
-    fn record(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError>;
-    /// Up to `most` records from a place on.
-    fn records_from(&mut self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
-    /// The batches from this number on, up to `most`, each with the head it was stored with.
-    fn batches_from(&mut self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError>;
-    fn reversal_of(&mut self, original: Seq) -> Result<Option<Seq>, StoreError>;
+    /// The row of a flow, as a guard sees it.
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError>;
-    fn runs(&mut self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
-    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
-    /// A second way to the chunks, for a merge on another thread.
-    fn chunk_reader(&self) -> Result<Box<dyn ChunkReader>, StoreError>;
+    /// A second way to read, for another thread.
+    fn beside(&self) -> Result<Box<dyn Source>, StoreError>;
     /// Deletes every chunk outside these ranges: what an interrupted merge left behind.
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError>;
     /// Writes everything but the records into the transaction of the batch.
@@ -187,9 +206,4 @@ pub(crate) trait Engine: Send {
     fn commit(&mut self) -> Result<(), CommitError>;
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;
-}
-
-/// Reads chunks of the key index beside the writer.
-pub(crate) trait ChunkReader: Send {
-    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
 }

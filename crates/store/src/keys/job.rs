@@ -21,7 +21,7 @@ use super::{
     filter::Filter,
     run::{CHUNK_ENTRIES, Entry, Run, RunMeta, decode_chunk, encode_chunk},
 };
-use crate::{StoreError, engine::ChunkReader};
+use crate::{StoreError, engine::Source};
 
 /// Chunks that may wait between the thread and the writer: half a megabyte.
 const CHUNKS_WAITING: usize = 64;
@@ -61,7 +61,7 @@ impl Job {
         })
     }
 
-    pub fn merge(id: u64, inputs: Vec<RunMeta>, mut reader: Box<dyn ChunkReader>, first_chunk: u64) -> Self {
+    pub fn merge(id: u64, inputs: Vec<RunMeta>, reader: Box<dyn Source>, first_chunk: u64) -> Self {
         let level = inputs[0].level + 1;
         let (first, last) = (inputs[0].first, inputs[inputs.len() - 1].last);
         let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };

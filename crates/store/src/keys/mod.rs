@@ -341,7 +341,7 @@ impl KeyIndex {
             self.job = Some(Job::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
         } else if let Some(range) = self.mergeable() {
             let inputs: Vec<RunMeta> = self.runs[range].iter().map(|run| run.meta.clone()).collect();
-            self.job = Some(Job::merge(id, inputs, engine.chunk_reader()?, self.next_chunk));
+            self.job = Some(Job::merge(id, inputs, engine.beside()?, self.next_chunk));
         } else {
             return Ok(());
         }

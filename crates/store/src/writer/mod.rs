@@ -38,8 +38,9 @@ use bankroll_ledger::{AccountId, Asset, AssetId, Books, Time};
 
 use crate::{
     Clock, Failure, StoreError,
-    engine::{ChunkReader, CommitError, Engine, Head},
+    engine::{CommitError, Engine, Head, Source},
     keys::KeyIndex,
+    recovery,
 };
 use aside::OnItsWay;
 pub(crate) use aside::{Arrived, Aside, Disk};
@@ -60,7 +61,7 @@ const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 pub(crate) struct Writer {
     pub disk: Disk,
     /// A second way to the key index, for when the disk is away.
-    pub lookups: Box<dyn ChunkReader>,
+    pub lookups: Box<dyn Source>,
     pub clock: Clock,
     pub messages: Receiver<Message>,
     pub head: Head,
@@ -279,7 +280,7 @@ impl Writer {
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.books.forget_all();
         self.next_expiry = self.disk.engine().next_expiry()?;
-        if self.disk.engine().head()? != self.head {
+        if recovery::head(self.disk.engine())? != self.head {
             return Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"));
         }
         self.keys.rolled_back();

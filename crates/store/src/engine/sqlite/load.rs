@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, types::FromSql};
 
 use crate::{StoreError, StoredEvent, engine::Head, keys::RunMeta};
 
-pub(crate) fn head(connection: &Connection) -> Result<Head, StoreError> {
+pub(super) fn head(connection: &Connection) -> Result<Head, StoreError> {
     let none = Head { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
     Ok(last_batch(connection)?.map_or(none, |(batch, hash)| {
         let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
@@ -30,7 +30,7 @@ fn last_batch(connection: &Connection) -> Result<Option<(Batch, Hash)>, StoreErr
     last.map_or(Ok(None), |number| Ok(batches_from(connection, number, 1)?.pop()))
 }
 
-pub(crate) fn batches_from(
+pub(super) fn batches_from(
     connection: &Connection,
     number: u64,
     most: usize,
@@ -62,7 +62,7 @@ pub(crate) fn batches_from(
 }
 
 /// The batch that has a record, with the head it was stored with.
-pub(crate) fn batch_of(connection: &Connection, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
+pub(super) fn batch_of(connection: &Connection, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
     // Numbers and first places grow together, so the batch is found by halving.
     let (mut low, mut high) = (1, head(connection)?.batch);
     while low < high {
@@ -76,13 +76,13 @@ pub(crate) fn batch_of(connection: &Connection, seq: Seq) -> Result<Option<(Batc
     Ok(found.filter(|(batch, _)| batch.first <= seq && seq.0 < batch.first.0 + u64::from(batch.count)))
 }
 
-pub(crate) fn last_ids(connection: &Connection) -> Result<(AssetId, AccountId), StoreError> {
+pub(super) fn last_ids(connection: &Connection) -> Result<(AssetId, AccountId), StoreError> {
     let assets: Option<u32> = connection.query_row("SELECT max(id) FROM assets", [], |row| row.get(0))?;
     let accounts = connection.query_row("SELECT max(id) FROM accounts", [], |row| optional_number(row, 0))?;
     Ok((AssetId(assets.unwrap_or(0)), AccountId(accounts.unwrap_or(0))))
 }
 
-pub(crate) fn assets(connection: &Connection) -> Result<Vec<(AssetId, Asset)>, StoreError> {
+pub(super) fn assets(connection: &Connection) -> Result<Vec<(AssetId, Asset)>, StoreError> {
     let mut statement = connection.prepare("SELECT id, chain, contract, decimals, symbol FROM assets ORDER BY id")?;
     let rows = statement.query_map([], |row| {
         let contract: String = row.get(2)?;
@@ -94,12 +94,12 @@ pub(crate) fn assets(connection: &Connection) -> Result<Vec<(AssetId, Asset)>, S
 }
 
 /// The columns that [`read_account`] reads, of `accounts a JOIN balances b`.
-pub(crate) fn account_columns() -> &'static str {
+pub(super) fn account_columns() -> &'static str {
     "a.id, a.name, a.may_deposit, a.may_withdraw, a.may_transfer, a.debt, b.balance, b.held
      FROM accounts a JOIN balances b ON b.id = a.id"
 }
 
-pub(crate) fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
+pub(super) fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
     Ok(Account {
         id: AccountId(number_at(row, 0)?),
         name: parsed(row, 1)?,
@@ -114,13 +114,24 @@ pub(crate) fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
     })
 }
 
-pub(crate) fn accounts(connection: &Connection, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
+pub(super) fn accounts(connection: &Connection, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
     let mut statement = connection.prepare_cached(&format!("SELECT {} WHERE a.id = ?1", account_columns()))?;
     let found = ids.iter().map(|id| statement.query_row([sql_number(id.0)], read_account).optional());
     found.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(Into::into)
 }
 
-pub(crate) fn accounts_named(connection: &Connection, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
+pub(super) fn accounts_after(
+    connection: &Connection,
+    after: AccountId,
+    most: usize,
+) -> Result<Vec<Account>, StoreError> {
+    let sql = format!("SELECT {} WHERE a.id > ?1 ORDER BY a.id LIMIT ?2", account_columns());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([sql_number(after.0), sql_number(most as u64)], read_account)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn accounts_named(connection: &Connection, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
     let mut statement = connection.prepare_cached(&format!("SELECT {} WHERE a.name = ?1", account_columns()))?;
     let found = names.iter().map(|name| statement.query_row([name.to_string()], read_account).optional());
     found.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(Into::into)
@@ -145,13 +156,13 @@ fn read_hold(row: &Row<'_>) -> rusqlite::Result<Hold> {
     })
 }
 
-pub(crate) fn holds(connection: &Connection, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
+pub(super) fn holds(connection: &Connection, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
     let mut statement = connection.prepare_cached(&format!("SELECT {HOLD_COLUMNS} WHERE id = ?1"))?;
     let found = ids.iter().map(|id| statement.query_row([sql_number(id.0)], read_hold).optional());
     found.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(Into::into)
 }
 
-pub(crate) fn due_holds(connection: &Connection, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
+pub(super) fn due_holds(connection: &Connection, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {HOLD_COLUMNS} WHERE state = 0 AND expires IS NOT NULL AND expires <= ?1 ORDER BY expires, id LIMIT ?2"
     ))?;
@@ -159,20 +170,20 @@ pub(crate) fn due_holds(connection: &Connection, now: Time, most: usize) -> Resu
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn open_holds(connection: &Connection, account: AccountId) -> Result<Vec<Hold>, StoreError> {
+pub(super) fn open_holds(connection: &Connection, account: AccountId) -> Result<Vec<Hold>, StoreError> {
     let sql = format!("SELECT {HOLD_COLUMNS} WHERE account = ?1 AND state = 0 ORDER BY id");
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map([sql_number(account.0)], read_hold)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn all_open_holds(connection: &Connection) -> Result<Vec<Hold>, StoreError> {
+pub(super) fn all_open_holds(connection: &Connection) -> Result<Vec<Hold>, StoreError> {
     let mut statement = connection.prepare_cached(&format!("SELECT {HOLD_COLUMNS} WHERE state = 0 ORDER BY id"))?;
     let rows = statement.query_map([], read_hold)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn events_after(connection: &Connection, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
+pub(super) fn events_after(connection: &Connection, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
     let sql = "SELECT seq, place, kind, resource, body FROM outbox WHERE seq > ?1 ORDER BY seq, place LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([sql_number(seq.0), i64::try_from(most).unwrap_or(i64::MAX)], |row| {
@@ -182,17 +193,17 @@ pub(crate) fn events_after(connection: &Connection, seq: Seq, most: usize) -> Re
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn next_expiry(connection: &Connection) -> Result<Option<Time>, StoreError> {
+pub(super) fn next_expiry(connection: &Connection) -> Result<Option<Time>, StoreError> {
     let sql = "SELECT min(expires) FROM holds WHERE state = 0 AND expires IS NOT NULL";
     Ok(connection.prepare_cached(sql)?.query_row([], |row| optional_number(row, 0))?.map(Time))
 }
 
-pub(crate) fn record(connection: &Connection, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+pub(super) fn record(connection: &Connection, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT record FROM journal WHERE seq = ?1")?;
     Ok(statement.query_row([sql_number(seq.0)], |row| row.get(0)).optional()?)
 }
 
-pub(crate) fn records_from(
+pub(super) fn records_from(
     connection: &Connection,
     first: Seq,
     most: usize,
@@ -205,18 +216,18 @@ pub(crate) fn records_from(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn reversal_of(connection: &Connection, original: Seq) -> Result<Option<Seq>, StoreError> {
+pub(super) fn reversal_of(connection: &Connection, original: Seq) -> Result<Option<Seq>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT reversal FROM reversals WHERE original = ?1")?;
     Ok(statement.query_row([sql_number(original.0)], |row| number_at(row, 0)).optional()?.map(Seq))
 }
 
-pub(crate) fn all_reversals(connection: &Connection) -> Result<BTreeMap<Seq, Seq>, StoreError> {
+pub(super) fn all_reversals(connection: &Connection) -> Result<BTreeMap<Seq, Seq>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT original, reversal FROM reversals")?;
     let rows = statement.query_map([], |row| Ok((Seq(number_at(row, 0)?), Seq(number_at(row, 1)?))))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn runs(connection: &Connection) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
+pub(super) fn runs(connection: &Connection) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
     let mut statement = connection.prepare(
         "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, summary FROM key_runs ORDER BY first_seq",
     )?;
@@ -235,19 +246,19 @@ pub(crate) fn runs(connection: &Connection) -> Result<Vec<(RunMeta, Vec<u8>)>, S
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn chunk(connection: &Connection, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+pub(super) fn chunk(connection: &Connection, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT data FROM key_chunks WHERE id = ?1")?;
     Ok(statement.query_row([sql_number(id)], |row| row.get(0)).optional()?)
 }
 
-pub(crate) fn table_names(connection: &Connection) -> Result<Vec<String>, StoreError> {
+pub(super) fn table_names(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut statement = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// SQLite's integers are signed; places and ids stay far below 2^63.
-pub(crate) fn sql_number(number: u64) -> i64 {
+pub(super) fn sql_number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -2,10 +2,11 @@
 
 mod checkpoint;
 mod commit;
-pub(crate) mod load;
+mod load;
 mod rebuild;
 mod row;
 mod settings;
+mod source;
 
 use std::{
     ops::Range,
@@ -13,18 +14,14 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use bankroll_ledger::{
-    Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, HoldId, Row, RowKey, Seq, Time, merkle::Hash,
-};
+use bankroll_ledger::{Batch, Row, RowKey, Time};
 use rusqlite::Connection;
 
-use super::{ChunkReader, Commit, CommitError, Engine, Head, Records, RowsChanged};
-use crate::{Durability, Migrations, StoreError, keys::RunMeta, migrations};
+use super::{Commit, CommitError, Engine, Records, RowsChanged, Source};
+use crate::{Durability, Migrations, StoreError, migrations};
 
 use checkpoint::Checkpointer;
-pub(crate) use load as queries;
-pub(crate) use load::{account_columns, read_account};
-pub(crate) use settings::{ReadOnly, open_read_only};
+pub(crate) use settings::open_read_only;
 
 /// The books of one folder.
 #[derive(Debug)]
@@ -74,72 +71,11 @@ impl Engine for Sqlite {
         if self.connection.is_autocommit() { Ok(()) } else { Ok(self.connection.execute_batch("ROLLBACK")?) }
     }
 
-    fn head(&mut self) -> Result<Head, StoreError> {
-        let head = load::head(&self.connection)?;
-        if load::last_seq(&self.connection)? == head.seq {
-            Ok(head)
-        } else {
-            Err(StoreError::diverged(head.seq, "the journal does not end where its last batch ends"))
-        }
-    }
-
-    fn last_ids(&mut self) -> Result<(AssetId, AccountId), StoreError> {
-        load::last_ids(&self.connection)
-    }
-
-    fn assets(&mut self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
-        load::assets(&self.connection)
-    }
-
-    fn accounts(&mut self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
-        load::accounts(&self.connection, ids)
-    }
-
-    fn accounts_named(&mut self, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
-        load::accounts_named(&self.connection, names)
-    }
-
-    fn holds(&mut self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
-        load::holds(&self.connection, ids)
-    }
-
-    fn due_holds(&mut self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
-        load::due_holds(&self.connection, now, most)
-    }
-
-    fn next_expiry(&mut self) -> Result<Option<Time>, StoreError> {
-        load::next_expiry(&self.connection)
-    }
-
-    fn record(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        load::record(&self.connection, seq)
-    }
-
-    fn records_from(&mut self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
-        load::records_from(&self.connection, first, most)
-    }
-
-    fn batches_from(&mut self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError> {
-        load::batches_from(&self.connection, number, most)
-    }
-
-    fn reversal_of(&mut self, original: Seq) -> Result<Option<Seq>, StoreError> {
-        load::reversal_of(&self.connection, original)
-    }
-
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError> {
         if self.owns(&key.table) { Ok(None) } else { row::read(&self.connection, key) }
     }
 
-    fn runs(&mut self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
-        load::runs(&self.connection)
-    }
-
-    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        load::chunk(&self.connection, id)
-    }
-
-    fn chunk_reader(&self) -> Result<Box<dyn ChunkReader>, StoreError> {
+    fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
         Ok(Box::new(open_read_only(&self.path)?))
     }
 
@@ -161,11 +97,5 @@ impl Engine for Sqlite {
 
     fn after_commit(&mut self) -> Result<(), StoreError> {
         self.checkpointer.after_commit(&self.connection)
-    }
-}
-
-impl ChunkReader for ReadOnly {
-    fn chunk(&mut self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        load::chunk(self.connection(), id)
     }
 }

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Durability, StoreError};
+use crate::{Durability, StoreError, migrations};
 
 /// "Bank" in the header of the file, so that no other program's file is taken for books.
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
@@ -13,13 +13,7 @@ const CACHE_KIB: i64 = -65_536;
 
 /// A connection that cannot write.
 #[derive(Debug)]
-pub(crate) struct ReadOnly(Connection);
-
-impl ReadOnly {
-    pub fn connection(&self) -> &Connection {
-        &self.0
-    }
-}
+pub(crate) struct ReadOnly(pub(super) Connection);
 
 pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
@@ -42,10 +36,12 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     Ok(connection)
 }
 
+/// Opens books that a writer of the same version or an older one has made.
 pub(crate) fn open_read_only(path: &Path) -> Result<ReadOnly, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
+    migrations::check_books_known(&connection)?;
     Ok(ReadOnly(connection))
 }
 
