@@ -1,4 +1,7 @@
-//! Callers: threads that send calls and wait for their answers.
+//! Callers: they send calls and wait for their answers.
+//!
+//! As in a server, callers are tasks of a few threads, not threads of their own: waking thirty-two threads takes longer
+//! than storing what they asked for, and would be measured as if it were the ledger's work.
 
 use std::{
     collections::VecDeque,
@@ -9,6 +12,7 @@ use std::{
 
 use bankroll_ledger::Request;
 use bankroll_store::Reader;
+use futures_util::future::try_join_all;
 
 use super::seats::Seats;
 
@@ -69,17 +73,26 @@ pub(super) struct Run {
 /// Transfers that were made before the measurement, for replays: enough to lie in runs on disk.
 pub(super) const HISTORY: u64 = 300_000;
 
+/// Threads that the callers are tasks of.
+const THREADS: usize = 2;
+
 /// Sends calls for so long and waits for the last answers.
 pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<Run> {
     let reader = Reader::open(seats.ledger.folder())?;
     let before = reader.head()?;
     let start = Instant::now();
     let calls = thread::scope(|scope| -> anyhow::Result<Vec<Duration>> {
+        let threads = shape.callers.min(THREADS);
         let caller = |number: usize| call_until(seats, shape, keys, start + time, number as u64);
-        let callers: Vec<_> = (0..shape.callers).map(|number| scope.spawn(move || caller(number))).collect();
+        let some_of_them = move |thread: usize| -> anyhow::Result<Vec<Duration>> {
+            let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+            let callers = (thread..shape.callers).step_by(threads).map(caller);
+            Ok(runtime.block_on(try_join_all(callers))?.concat())
+        };
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || some_of_them(thread))).collect();
         let mut calls = Vec::new();
-        for caller in callers {
-            calls.extend(caller.join().map_err(|_| anyhow::anyhow!("a caller panicked"))??);
+        for thread in threads {
+            calls.extend(thread.join().map_err(|_| anyhow::anyhow!("a caller panicked"))??);
         }
         Ok(calls)
     })?;
@@ -90,7 +103,7 @@ pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> an
     Ok(summary(calls, transfers, took, usize::try_from((after.seq.0 - before.seq.0) / batches)?))
 }
 
-fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed: u64) -> anyhow::Result<Vec<Duration>> {
+async fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed: u64) -> anyhow::Result<Vec<Duration>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut took, mut on_their_way) = (Vec::new(), VecDeque::new());
     loop {
@@ -99,7 +112,7 @@ fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed: u64) 
             on_their_way.push_back((Instant::now(), seats.ledger.submit(requests)?));
         }
         let Some((start, reply)) = on_their_way.pop_front() else { return Ok(took) };
-        for answer in reply.wait()? {
+        for answer in reply.await? {
             answer.effects()?;
             anyhow::ensure!(answer.replayed == (keys == Keys::Replay), "a transfer was taken for another one");
         }

@@ -4,7 +4,7 @@ use bankroll_ledger::{Kind, Namespace, Rejection, Request};
 
 use crate::world::{World, game_server, moving, request};
 
-/// A world whose keys leave memory at once: every 64 keys are a run, every four runs are merged.
+/// A world whose keys leave memory at once: every 64 keys are a run, every eight runs are merged.
 fn world_of_runs() -> World {
     World::with(|options| options.keys_in_memory_max = 64)
 }
