@@ -32,6 +32,9 @@ pub enum Failure {
     /// The database is locked by another program. Nothing of this call happened.
     #[error("the database is locked by another program; nothing was changed")]
     Locked,
+    /// The database was out of reach for a moment. Nothing of this call happened; the same call may be made again.
+    #[error("the database was out of reach; nothing was changed")]
+    Unreachable,
     /// The writer stopped before it could tell. Ask again with the same key once the ledger is open again.
     #[error("the outcome is unknown; ask again with the same key")]
     Unknown,
@@ -73,6 +76,29 @@ pub enum StoreError {
         /// What it must be.
         wanted: &'static str,
     },
+    /// Postgres, or the way to it.
+    #[error("Postgres")]
+    Postgres(#[from] tokio_postgres::Error),
+    /// The text that says where the database is cannot be read.
+    #[error("the address of the database is not of the form postgres://user@host/database")]
+    DatabaseUrl,
+    /// The database was out of reach for a moment; nothing happened.
+    #[error("the database is out of reach")]
+    Unreachable,
+    /// The database has no books.
+    #[error("there are no books in this database; `bankroll init` makes them")]
+    NoBooks,
+    /// Another process has the lease on the books.
+    #[error("the books are leased to {holder} for {seconds_left} more seconds")]
+    Leased {
+        /// Who has it.
+        holder: String,
+        /// For how long, unless it is renewed.
+        seconds_left: u64,
+    },
+    /// Another writer has taken over; this one has stopped.
+    #[error("another writer has taken over the books")]
+    Fenced,
     /// The thread that commits has died, by a bug; whether its batch is durable is unknown.
     #[error("the thread that commits has died")]
     CommitLost,

@@ -2,21 +2,22 @@
 
 use std::{
     collections::VecDeque,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
         mpsc::channel,
     },
     thread::JoinHandle,
+    time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejected, Policy, Principal, Request};
+use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejected, Policy, Principal, Request, Time};
 use tokio::sync::Semaphore;
 
 use crate::{
-    Answer, Clock, Failure, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
-    engine::{Engine, Source, sqlite::Sqlite},
+    Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
+    engine::{Engine, postgres::Postgres, sqlite::Sqlite},
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
     migrations::BOOKS,
@@ -32,8 +33,10 @@ pub const LOCK_FILE: &str = "books.lock";
 /// How the books are kept.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The folder.
-    pub folder: PathBuf,
+    /// Where they are.
+    pub location: Location,
+    /// How long another node must wait before it may take over from one that has gone silent; on Postgres only.
+    pub lease: Duration,
     /// Where the time comes from.
     pub clock: Clock,
     /// How much a crash of the machine may lose.
@@ -62,11 +65,12 @@ pub enum Durability {
 }
 
 impl Options {
-    /// The ordinary ones, for a folder.
+    /// The ordinary ones, for a folder or a database.
     #[must_use]
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
+    pub fn new(location: impl Into<Location>) -> Self {
         Self {
-            folder: folder.into(),
+            location: location.into(),
+            lease: Duration::from_secs(10),
             clock: Clock::machine(),
             durability: Durability::Full,
             queue_max: 65_536,
@@ -87,7 +91,7 @@ pub struct Ledger {
 
 #[derive(Debug)]
 struct Shared {
-    folder: PathBuf,
+    location: Location,
     queue_max: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
@@ -102,23 +106,18 @@ impl Ledger {
     /// # Errors
     /// If another process has them, a setting is not safe, or what is stored is not sound.
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        make_folder(&options.folder).map_err(StoreError::io(&options.folder))?;
-        let lock = FolderLock::take(&options.folder.join(LOCK_FILE))?;
-        let sets: Vec<Migrations> = [BOOKS].into_iter().chain(options.migrations.iter().copied()).collect();
-        let path = options.folder.join(BOOKS_FILE);
-        let mut engine = Sqlite::open(&path, options.durability, &sets, options.clock.now())?;
-        engine.restore_derived()?;
-        let head = recovery::head(&engine)?;
-        recovery::verify_tail(&engine, &head)?;
-        let keys = match KeyIndex::load(&mut engine, head.seq, options.keys_in_memory_max) {
+        let (mut engine, lock) = open_engine(&options)?;
+        let head = recovery::head(engine.as_ref())?;
+        recovery::verify_tail(engine.as_ref(), &head)?;
+        let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
-                KeyIndex::rebuild(&mut engine, head.seq, options.keys_in_memory_max)?
+                KeyIndex::rebuild(engine.as_mut(), head.seq, options.keys_in_memory_max)?
             }
             loaded => loaded?,
         };
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
-        let delivery = Delivery::start().map_err(StoreError::io(&options.folder))?;
+        let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
         let writer = Writer {
             clock: options.clock,
             messages: receiver,
@@ -130,7 +129,7 @@ impl Ledger {
             next_expiry: engine.next_expiry()?,
             keys,
             recent_max: options.keys_in_memory_max,
-            aside: Aside::start(jobs.clone(), &delivery).map_err(StoreError::io(&options.folder))?,
+            aside: Aside::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
             delivery,
             waiting: VecDeque::new(),
             commit_aside_from: options.commit_aside_from,
@@ -145,10 +144,10 @@ impl Ledger {
             drop(lock);
         };
         let thread = std::thread::Builder::new().name("books".into()).spawn(run);
-        let thread = thread.map_err(StoreError::io(&options.folder))?;
+        let thread = thread.map_err(StoreError::io(THREAD))?;
         let room = Arc::new(Semaphore::new(options.queue_max));
         let shared = Shared {
-            folder: options.folder,
+            location: options.location,
             queue_max: options.queue_max,
             writer: Mutex::new(Some(thread)),
             stopped_by,
@@ -158,10 +157,10 @@ impl Ledger {
         Ok(Self { queue: Queue { jobs, room }, shared: Arc::new(shared) })
     }
 
-    /// The folder.
+    /// Where the books are.
     #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.shared.folder
+    pub fn location(&self) -> &Location {
+        &self.shared.location
     }
 
     /// Hands requests to the writer. Each is decided on its own, in order; the answers come in the same order.
@@ -288,6 +287,35 @@ impl Drop for Shared {
         self.close();
     }
 }
+
+/// Opens the database, and takes the right to write to it.
+fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+    let sets: Vec<Migrations> = [BOOKS].into_iter().chain(options.migrations.iter().copied()).collect();
+    let now = options.clock.now();
+    match &options.location {
+        Location::Folder(folder) => {
+            make_folder(folder).map_err(StoreError::io(folder))?;
+            let lock = FolderLock::take(&folder.join(LOCK_FILE))?;
+            let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
+            engine.restore_derived()?;
+            Ok((Box::new(engine), Some(lock)))
+        }
+        Location::Postgres(url) => {
+            let engine = Postgres::open(url, &holder_name(now), options.lease, &sets, now)?;
+            Ok((Box::new(engine), None))
+        }
+    }
+}
+
+/// A name that no other writer has or ever had: the process, the moment, and how many came before.
+fn holder_name(now: Time) -> String {
+    static BEFORE: AtomicU64 = AtomicU64::new(0);
+    let number = BEFORE.fetch_add(1, Ordering::Relaxed);
+    format!("process {}-{}-{number}", std::process::id(), now.0)
+}
+
+/// What cannot be used if a thread cannot be started.
+const THREAD: &str = "a thread for the writer";
 
 /// Makes the folder, and its name in the folder above durable: books in a folder that a crash forgets are lost too.
 fn make_folder(folder: &Path) -> std::io::Result<()> {

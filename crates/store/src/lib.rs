@@ -31,7 +31,7 @@ pub use clock::Clock;
 pub use engine::{Head, RowsChanged, RowsRejected, Statement};
 pub use error::{Failure, Refused, StoreError};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options};
-pub use location::Location;
+pub use location::{DatabaseUrl, Location};
 pub use migrations::{BOOKS, Migrations};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use writer::{Answer, Reply};

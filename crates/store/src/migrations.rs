@@ -14,12 +14,18 @@ use crate::StoreError;
 pub struct Migrations {
     /// Whose.
     pub owner: &'static str,
-    /// Their SQL, in order.
+    /// Their SQL on SQLite, in order.
     pub steps: &'static [&'static str],
+    /// The same on Postgres.
+    pub postgres: &'static [&'static str],
 }
 
 /// The store's own tables.
-pub const BOOKS: Migrations = Migrations { owner: "books", steps: &[include_str!("../migrations/0001_books.sql")] };
+pub const BOOKS: Migrations = Migrations {
+    owner: "books",
+    steps: &[include_str!("../migrations/0001_books.sql")],
+    postgres: &[include_str!("../migrations/0001_books_postgres.sql")],
+};
 
 /// Applies what is missing, each step in its own transaction together with its entry in the list.
 pub(crate) fn migrate(connection: &mut Connection, sets: &[Migrations], now: Time) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kin
 
 use crate::{
     BOOKS_FILE, Head, Location, StoreError,
-    engine::{Source, sqlite::open_read_only},
+    engine::{Source, postgres::open_for_reading, sqlite::open_read_only},
 };
 
 /// Accounts read at a time.
@@ -59,6 +59,7 @@ impl Reader {
                 }
                 Ok(Self { source: Box::new(open_read_only(&path)?) })
             }
+            Location::Postgres(url) => Ok(Self { source: Box::new(open_for_reading(&url)?) }),
         }
     }
 

@@ -23,6 +23,11 @@ pub const TABLES: Migrations = Migrations {
         "CREATE TABLE notes (id TEXT PRIMARY KEY) WITHOUT ROWID;
          CREATE TABLE ballast (id INTEGER PRIMARY KEY, data BLOB NOT NULL);",
     ],
+    postgres: &[
+        "CREATE TABLE deposits (id text PRIMARY KEY, amount numeric(39, 0) NOT NULL);",
+        "CREATE TABLE notes (id text PRIMARY KEY);
+         CREATE TABLE ballast (id bigint PRIMARY KEY, data bytea NOT NULL);",
+    ],
 };
 
 const CUSTODY: AccountId = AccountId(1);

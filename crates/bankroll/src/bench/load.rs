@@ -78,7 +78,7 @@ const THREADS: usize = 2;
 
 /// Sends calls for so long and waits for the last answers.
 pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<Run> {
-    let reader = Reader::open(seats.ledger.folder())?;
+    let reader = Reader::open(seats.ledger.location())?;
     let before = reader.head()?;
     let start = Instant::now();
     let calls = thread::scope(|scope| -> anyhow::Result<Vec<Duration>> {

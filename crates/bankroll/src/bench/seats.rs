@@ -12,7 +12,7 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, References,
     Request, Scope, Unit,
 };
-use bankroll_store::{Audit, Ledger, Options, Reader};
+use bankroll_store::{Audit, Ledger, Location, Options, Reader};
 
 use super::load::Shape;
 
@@ -133,10 +133,13 @@ impl Seats {
 
     /// A measurement of books that are not sound is worth nothing.
     pub fn close_and_audit(self) -> anyhow::Result<()> {
-        let folder = self.ledger.folder().to_owned();
+        let location = self.ledger.location().clone();
         self.ledger.close();
-        Audit::new(Reader::open(&folder)?).run(|_| {}).context("the books are not sound after the run")?;
-        Ok(std::fs::remove_dir_all(folder)?)
+        Audit::new(Reader::open(&location)?).run(|_| {}).context("the books are not sound after the run")?;
+        if let Location::Folder(folder) = location {
+            std::fs::remove_dir_all(folder)?;
+        }
+        Ok(())
     }
 }
 

@@ -52,9 +52,9 @@ const KEYS: [&str; 5] =
 impl Default for Books {
     /// What the store does by itself.
     fn default() -> Self {
-        let options = Options::new(".");
+        let (folder, options) = (PathBuf::from("."), Options::new(PathBuf::from(".")));
         Self {
-            folder: options.folder,
+            folder,
             durability: Durable::Full,
             queue_max: options.queue_max,
             accounts_in_memory_max: options.accounts_in_memory_max,

@@ -4,9 +4,10 @@
 //! nothing. Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error
 //! that leaves doubt about that is fatal for the writer, which stops and lets whoever owns it open the books again.
 
+pub(crate) mod postgres;
 pub(crate) mod sqlite;
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, Event, Fact, Hold, HoldId, Row, RowKey, Seq, Time,
@@ -177,7 +178,19 @@ pub(crate) trait Source: Send {
     /// The batches from this number on, up to `most`, each with the head it was stored with.
     fn batches_from(&self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError>;
     /// The batch that a record is in, with its head.
-    fn batch_of(&self, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError>;
+    fn batch_of(&self, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
+        // Numbers and first places grow together, so the batch is found by halving.
+        let (mut low, mut high) = (1, self.head()?.batch);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match self.batches_from(middle, 1)?.pop() {
+                Some((batch, _)) if batch.first <= seq => low = middle,
+                _ => high = middle - 1,
+            }
+        }
+        let found = self.batches_from(low, 1)?.pop();
+        Ok(found.filter(|(batch, _)| batch.first <= seq && seq.0 < batch.first.0 + u64::from(batch.count)))
+    }
     fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError>;
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError>;
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
@@ -206,4 +219,6 @@ pub(crate) trait Engine: Source {
     fn commit(&mut self) -> Result<(), CommitError>;
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;
+    /// How long the writer may wait for calls before it must look after the engine; `None` for as long as it takes.
+    fn rest_at_most(&self) -> Option<Duration>;
 }

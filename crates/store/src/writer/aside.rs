@@ -25,8 +25,8 @@ use crate::{
 pub(crate) struct Disk(Option<Box<dyn Engine>>);
 
 impl Disk {
-    pub fn new(engine: impl Engine + 'static) -> Self {
-        Self(Some(Box::new(engine)))
+    pub fn new(engine: Box<dyn Engine>) -> Self {
+        Self(Some(engine))
     }
 
     pub fn engine(&mut self) -> &mut dyn Engine {

@@ -198,14 +198,14 @@ impl Writer {
     }
 
     /// How long to wait at most; `None` for as long as it takes.
-    fn pause(&self) -> Option<Duration> {
+    fn pause(&mut self) -> Option<Duration> {
         let until_expiry = self.next_expiry.map(|expiry| {
             let wait = Duration::from_micros(expiry.0.saturating_sub(self.clock.now().0));
             // A clock that stands still must not make this loop spin.
             wait.max(UPKEEP_PAUSE)
         });
         let upkeep = self.keys.has_upkeep().then_some(UPKEEP_PAUSE);
-        until_expiry.into_iter().chain(upkeep).min()
+        until_expiry.into_iter().chain(upkeep).chain(self.disk.engine().rest_at_most()).min()
     }
 
     /// Decides the batch, or what is left of it, and commits and answers it, or sends it on its way.
@@ -213,8 +213,8 @@ impl Writer {
         let mut refused = Vec::new();
         loop {
             match self.disk.engine().begin() {
-                Err(locked @ StoreError::Locked) => {
-                    self.give_up_batch(jobs, &locked)?;
+                Err(passing @ (StoreError::Locked | StoreError::Unreachable)) => {
+                    self.give_up_batch(jobs, &passing)?;
                     return Ok(None);
                 }
                 begun => begun?,
@@ -276,7 +276,11 @@ impl Writer {
 
     /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
     fn give_up_batch(&mut self, jobs: &mut Vec<Job>, error: &StoreError) -> Result<(), StoreError> {
-        let failure = if matches!(error, StoreError::Full) { Failure::StorageFull } else { Failure::Locked };
+        let failure = match error {
+            StoreError::Full => Failure::StorageFull,
+            StoreError::Unreachable => Failure::Unreachable,
+            _ => Failure::Locked,
+        };
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.books.forget_all();
         self.next_expiry = self.disk.engine().next_expiry()?;

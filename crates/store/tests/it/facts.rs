@@ -10,6 +10,10 @@ const DEPOSITS: Migrations = Migrations {
     steps: &[
         "CREATE TABLE deposits (id TEXT PRIMARY KEY, ledger_state TEXT NOT NULL CHECK (ledger_state <> 'odd'), amount AMOUNT) WITHOUT ROWID",
     ],
+    postgres: &[
+        "CREATE TABLE deposits (id text PRIMARY KEY, ledger_state text NOT NULL CHECK (ledger_state <> 'odd'), \
+                 amount numeric(39, 0))",
+    ],
 };
 
 fn world() -> World {
@@ -29,9 +33,7 @@ fn fact(id: &str, guard: Guard, set: Vec<(String, Value)>) -> Fact {
 }
 
 fn stored(world: &World) -> Vec<(String, String)> {
-    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
-    let mut rows = database.prepare("SELECT id, ledger_state FROM deposits ORDER BY id").unwrap();
-    rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+    world.pairs("SELECT id, ledger_state FROM deposits ORDER BY id")
 }
 
 #[test]

@@ -86,14 +86,14 @@ fn runs_cover_the_journal_and_are_merged() {
     world.reopen();
     send(&world, &requests[..500]);
     world.ledger.take().unwrap().close();
-    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
-    let runs: Vec<(u8, i64, i64)> = database
-        .prepare("SELECT level, first_seq, last_seq FROM key_runs ORDER BY first_seq")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let runs = world.pairs("SELECT CAST(level AS TEXT), first_seq || ' ' || last_seq FROM key_runs ORDER BY first_seq");
+    let stretch =
+        |text: &str| text.split_once(' ').map(|(first, last)| (first.parse().unwrap(), last.parse().unwrap()));
+    let runs: Vec<(u8, i64, i64)> = runs
+        .iter()
+        .map(|(level, text)| (level.parse().unwrap(), stretch(text).unwrap()))
+        .map(|(level, (first, last))| (level, first, last))
+        .collect();
     assert!(runs.iter().any(|(level, _, _)| *level > 0), "some were merged: {runs:?}");
     assert_eq!(runs[0].1, 1);
     assert!(runs.windows(2).all(|pair| pair[0].2 + 1 == pair[1].1), "no gap: {runs:?}");
@@ -101,7 +101,7 @@ fn runs_cover_the_journal_and_are_merged() {
 
 #[test]
 fn chunks_that_rotted_are_noticed_when_read_and_the_index_is_rebuilt_under_way() {
-    let mut world = world_of_runs();
+    let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
     let requests = spends(&world, 2_000);
     let first = send(&world, &requests);
     world.ledger.take().unwrap().close();

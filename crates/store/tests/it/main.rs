@@ -8,6 +8,7 @@ mod facts;
 mod keys;
 mod money;
 mod opening;
+mod postgres;
 mod reading;
 mod rows;
 mod world;

@@ -7,7 +7,7 @@ use crate::world::{World, moving, name};
 
 #[test]
 fn a_second_writer_is_refused_and_a_reader_is_not() {
-    let world = World::new();
+    let world = World::in_folder(|_| {});
     world.player("alice", 100);
     match Ledger::open(world.options.clone()) {
         Err(StoreError::InUse { holder, .. }) => assert_eq!(holder, format!("process {}", std::process::id())),
@@ -47,7 +47,7 @@ fn another_programs_database_is_refused() {
 
 #[test]
 fn an_older_program_refuses_a_newer_schema_and_a_changed_migration() {
-    let mut world = World::new();
+    let mut world = World::in_folder(|_| {});
     world.ledger.take().unwrap().close();
     let edit = |sql: &str| {
         let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
@@ -64,8 +64,11 @@ fn an_older_program_refuses_a_newer_schema_and_a_changed_migration() {
 
 #[test]
 fn a_failing_migration_leaves_nothing_behind() {
-    const BROKEN: Migrations =
-        Migrations { owner: "broken", steps: &["CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1)"] };
+    const BROKEN: Migrations = Migrations {
+        owner: "broken",
+        steps: &["CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1)"],
+        postgres: &[],
+    };
     let folder = tempfile::tempdir().unwrap();
     let options = Options { migrations: vec![BROKEN], ..Options::new(folder.path()) };
     assert!(matches!(Ledger::open(options), Err(StoreError::Database(_))));
@@ -78,7 +81,7 @@ fn a_failing_migration_leaves_nothing_behind() {
 
 #[test]
 fn the_loud_option_opens_with_less_durability_and_the_same_books() {
-    let mut world = World::new();
+    let mut world = World::in_folder(|_| {});
     let alice = world.player("alice", 100);
     world.options.durability = Durability::MayLoseRecentCommits;
     world.reopen();
@@ -115,7 +118,7 @@ fn lost_rows_of_accounts_and_balances_come_back_from_the_journal() {
         "DELETE FROM assets",
         "DELETE FROM accounts",
     ] {
-        let mut world = World::new();
+        let mut world = World::in_folder(|_| {});
         let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
         world.play(vec![moving(alice, arena, 30)]);
         world.ledger.take().unwrap().close();

@@ -41,7 +41,7 @@ fn a_receipt_proves_a_record_without_the_ledger() {
 
 /// Closes the books, edits them by hand, and audits them.
 fn audit_after(edit: &str) -> Result<(), StoreError> {
-    let mut world = World::new();
+    let mut world = World::in_folder(|_| {});
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     world.play(vec![moving(alice, arena, 60)]);
     world.ledger.take().unwrap().close();
@@ -74,7 +74,7 @@ fn an_audit_finds_edited_rows() {
 
 #[test]
 fn the_journal_refuses_to_be_changed() {
-    let mut world = World::new();
+    let mut world = World::in_folder(|_| {});
     world.player("alice", 100);
     world.ledger.take().unwrap().close();
     let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();

@@ -8,6 +8,7 @@ use crate::world::World;
 const CURSOR: Migrations = Migrations {
     owner: "indexer",
     steps: &["CREATE TABLE chain_cursor (chain INTEGER PRIMARY KEY, block INTEGER NOT NULL UNIQUE)"],
+    postgres: &["CREATE TABLE chain_cursor (chain bigint PRIMARY KEY, block bigint NOT NULL UNIQUE)"],
 };
 
 fn put(chain: i64, block: i64) -> Statement {
@@ -19,9 +20,8 @@ fn statement(sql: &str, values: Vec<Value>) -> Statement {
 }
 
 fn cursors(world: &World) -> Vec<(i64, i64)> {
-    let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
-    let mut rows = database.prepare("SELECT chain, block FROM chain_cursor ORDER BY chain").unwrap();
-    rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+    let rows = world.pairs("SELECT CAST(chain AS TEXT), CAST(block AS TEXT) FROM chain_cursor ORDER BY 1");
+    rows.into_iter().map(|(chain, block)| (chain.parse().unwrap(), block.parse().unwrap())).collect()
 }
 
 #[test]

@@ -4,12 +4,14 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, Key, Kind, Leg, Name, Namespace, Principal, References, Request,
     Scope, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Options, Reader};
+use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Location, Options, Reader};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
 use tempfile::TempDir;
+
+use crate::postgres;
 
 pub struct World {
     pub folder: TempDir,
@@ -40,10 +42,23 @@ impl World {
         Self::with(|_| {})
     }
 
+    /// On the engine that the suite is run for: SQLite, or the Postgres server that the environment names.
     pub fn with(set: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
+        Self::at(folder, location, set)
+    }
+
+    /// In a folder, for stories about files.
+    pub fn in_folder(set: impl FnOnce(&mut Options)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let location = folder.path().into();
+        Self::at(folder, location, set)
+    }
+
+    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
-        let mut options = Options { clock, ..Options::new(folder.path()) };
+        let mut options = Options { clock, ..Options::new(location) };
         set(&mut options);
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let world = Self { folder, ledger, options, clock: hand, next_key: AtomicU64::new(1) };
@@ -57,7 +72,7 @@ impl World {
     }
 
     pub fn reader(&self) -> Reader {
-        Reader::open(self.folder.path()).unwrap()
+        Reader::open(&self.options.location).unwrap()
     }
 
     pub fn reopen(&mut self) {
@@ -68,6 +83,18 @@ impl World {
     pub fn set_time(&self, micros: u64) {
         self.clock.store(micros, Ordering::SeqCst);
         self.ledger().tick().unwrap();
+    }
+
+    /// Runs a query on the database itself, the store's tables and the flows' alike: two columns, as text.
+    pub fn pairs(&self, sql: &str) -> Vec<(String, String)> {
+        match &self.options.location {
+            Location::Folder(folder) => {
+                let database = rusqlite::Connection::open(folder.join("books.db")).unwrap();
+                let mut rows = database.prepare(sql).unwrap();
+                rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+            }
+            Location::Postgres(url) => postgres::pairs(url, sql),
+        }
     }
 
     /// Opens an account of the server or the house.

@@ -17,6 +17,13 @@ pub const TABLES: Migrations = Migrations {
             PRIMARY KEY (server, number)
           ) WITHOUT ROWID;
           CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL CHECK (length(text) < 40));"],
+    postgres: &["CREATE TABLE tickets (
+            server text NOT NULL, number bigint NOT NULL,
+            state text NOT NULL CHECK (state IN ('open', 'sold')),
+            serial bigint UNIQUE, price numeric(39, 0), remark text, rank bigint NOT NULL DEFAULT 7,
+            PRIMARY KEY (server, number)
+          );
+          CREATE TABLE notes (id bigint PRIMARY KEY, text text NOT NULL CHECK (length(text) < 40));"],
 };
 
 /// Server and number.

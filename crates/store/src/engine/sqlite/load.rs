@@ -61,21 +61,6 @@ pub(super) fn batches_from(
     Ok(batches)
 }
 
-/// The batch that has a record, with the head it was stored with.
-pub(super) fn batch_of(connection: &Connection, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
-    // Numbers and first places grow together, so the batch is found by halving.
-    let (mut low, mut high) = (1, head(connection)?.batch);
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        match batches_from(connection, middle, 1)?.pop() {
-            Some((batch, _)) if batch.first <= seq => low = middle,
-            _ => high = middle - 1,
-        }
-    }
-    let found = batches_from(connection, low, 1)?.pop();
-    Ok(found.filter(|(batch, _)| batch.first <= seq && seq.0 < batch.first.0 + u64::from(batch.count)))
-}
-
 pub(super) fn last_ids(connection: &Connection) -> Result<(AssetId, AccountId), StoreError> {
     let assets: Option<u32> = connection.query_row("SELECT max(id) FROM assets", [], |row| row.get(0))?;
     let accounts = connection.query_row("SELECT max(id) FROM accounts", [], |row| optional_number(row, 0))?;

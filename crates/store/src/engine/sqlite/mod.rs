@@ -12,6 +12,7 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
+    time::Duration,
 };
 
 use bankroll_ledger::{Batch, Row, RowKey, Time};
@@ -97,5 +98,9 @@ impl Engine for Sqlite {
 
     fn after_commit(&mut self) -> Result<(), StoreError> {
         self.checkpointer.after_commit(&self.connection)
+    }
+
+    fn rest_at_most(&self) -> Option<Duration> {
+        None
     }
 }

@@ -29,96 +29,100 @@ impl Connected for ReadOnly {
     }
 }
 
-impl<C: Connected> Source for C {
-    fn begin_snapshot(&self) -> Result<(), StoreError> {
-        Ok(self.connection().execute_batch("BEGIN")?)
-    }
+/// The same for everything that has a connection; two blanket implementations of one trait cannot stand beside each other.
+macro_rules! source {
+    ($who:ty) => {
+        impl Source for $who {
+            fn begin_snapshot(&self) -> Result<(), StoreError> {
+                Ok(self.connection().execute_batch("BEGIN")?)
+            }
 
-    fn end_snapshot(&self) -> Result<(), StoreError> {
-        Ok(self.connection().execute_batch("COMMIT")?)
-    }
+            fn end_snapshot(&self) -> Result<(), StoreError> {
+                Ok(self.connection().execute_batch("COMMIT")?)
+            }
 
-    fn head(&self) -> Result<Head, StoreError> {
-        load::head(self.connection())
-    }
+            fn head(&self) -> Result<Head, StoreError> {
+                load::head(self.connection())
+            }
 
-    fn last_seq(&self) -> Result<Seq, StoreError> {
-        load::last_seq(self.connection())
-    }
+            fn last_seq(&self) -> Result<Seq, StoreError> {
+                load::last_seq(self.connection())
+            }
 
-    fn last_ids(&self) -> Result<(AssetId, AccountId), StoreError> {
-        load::last_ids(self.connection())
-    }
+            fn last_ids(&self) -> Result<(AssetId, AccountId), StoreError> {
+                load::last_ids(self.connection())
+            }
 
-    fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
-        load::assets(self.connection())
-    }
+            fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
+                load::assets(self.connection())
+            }
 
-    fn accounts(&self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
-        load::accounts(self.connection(), ids)
-    }
+            fn accounts(&self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
+                load::accounts(self.connection(), ids)
+            }
 
-    fn accounts_named(&self, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
-        load::accounts_named(self.connection(), names)
-    }
+            fn accounts_named(&self, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
+                load::accounts_named(self.connection(), names)
+            }
 
-    fn accounts_after(&self, after: AccountId, most: usize) -> Result<Vec<Account>, StoreError> {
-        load::accounts_after(self.connection(), after, most)
-    }
+            fn accounts_after(&self, after: AccountId, most: usize) -> Result<Vec<Account>, StoreError> {
+                load::accounts_after(self.connection(), after, most)
+            }
 
-    fn holds(&self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
-        load::holds(self.connection(), ids)
-    }
+            fn holds(&self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
+                load::holds(self.connection(), ids)
+            }
 
-    fn due_holds(&self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
-        load::due_holds(self.connection(), now, most)
-    }
+            fn due_holds(&self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
+                load::due_holds(self.connection(), now, most)
+            }
 
-    fn next_expiry(&self) -> Result<Option<Time>, StoreError> {
-        load::next_expiry(self.connection())
-    }
+            fn next_expiry(&self) -> Result<Option<Time>, StoreError> {
+                load::next_expiry(self.connection())
+            }
 
-    fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
-        load::open_holds(self.connection(), account)
-    }
+            fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
+                load::open_holds(self.connection(), account)
+            }
 
-    fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError> {
-        load::all_open_holds(self.connection())
-    }
+            fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError> {
+                load::all_open_holds(self.connection())
+            }
 
-    fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        load::record(self.connection(), seq)
-    }
+            fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+                load::record(self.connection(), seq)
+            }
 
-    fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
-        load::records_from(self.connection(), first, most)
-    }
+            fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
+                load::records_from(self.connection(), first, most)
+            }
 
-    fn batches_from(&self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError> {
-        load::batches_from(self.connection(), number, most)
-    }
+            fn batches_from(&self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError> {
+                load::batches_from(self.connection(), number, most)
+            }
 
-    fn batch_of(&self, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
-        load::batch_of(self.connection(), seq)
-    }
+            fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError> {
+                load::reversal_of(self.connection(), original)
+            }
 
-    fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError> {
-        load::reversal_of(self.connection(), original)
-    }
+            fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
+                load::all_reversals(self.connection())
+            }
 
-    fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
-        load::all_reversals(self.connection())
-    }
+            fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
+                load::events_after(self.connection(), seq, most)
+            }
 
-    fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        load::events_after(self.connection(), seq, most)
-    }
+            fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
+                load::runs(self.connection())
+            }
 
-    fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
-        load::runs(self.connection())
-    }
-
-    fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        load::chunk(self.connection(), id)
-    }
+            fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+                load::chunk(self.connection(), id)
+            }
+        }
+    };
 }
+
+source!(Sqlite);
+source!(ReadOnly);

@@ -64,9 +64,10 @@ fn crash_of_a_migration_leaves_nothing_of_its_step() {
     const BROKEN: Migrations = Migrations {
         owner: "flow",
         steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY); INSERT INTO nowhere VALUES (1);"],
+        postgres: &[],
     };
     const MENDED: Migrations =
-        Migrations { owner: "flow", steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY);"] };
+        Migrations { owner: "flow", steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY);"], postgres: &[] };
     let folder = bare_books();
     let open = |set: Migrations| {
         Ledger::open(Options { migrations: vec![set], ..options(folder.path().to_str().unwrap(), 8) })

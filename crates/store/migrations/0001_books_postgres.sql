@@ -1,0 +1,105 @@
+-- The books on Postgres: the same tables as on SQLite, in a schema of their own. Amounts are whole numbers below 2^128.
+CREATE SCHEMA books;
+
+-- One row: who may write, until when, and where the journal ends. Every commit updates it where epoch and place are its
+-- own, so a writer that was replaced cannot commit any more.
+CREATE TABLE books.ledger_head (
+  one         boolean PRIMARY KEY DEFAULT true CHECK (one),
+  epoch       bigint NOT NULL,
+  batch       bigint NOT NULL,
+  seq         bigint NOT NULL,
+  at          bigint NOT NULL,
+  hash        bytea NOT NULL CHECK (length(hash) = 32),
+  holder      text NOT NULL,
+  lease_until timestamptz NOT NULL
+) WITH (fillfactor = 10);
+
+CREATE TABLE books.journal (
+  seq    bigint PRIMARY KEY,
+  record bytea NOT NULL
+);
+ALTER TABLE books.journal ALTER COLUMN record SET STORAGE EXTERNAL;
+
+CREATE TABLE books.batches (
+  number bigint PRIMARY KEY,
+  first  bigint NOT NULL,
+  count  integer NOT NULL CHECK (count > 0),
+  at     bigint NOT NULL,
+  root   bytea NOT NULL CHECK (length(root) = 32),
+  head   bytea NOT NULL CHECK (length(head) = 32)
+);
+
+CREATE FUNCTION books.append_only() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$;
+CREATE TRIGGER journal_keeps_what_it_has BEFORE UPDATE OR DELETE OR TRUNCATE ON books.journal
+  FOR EACH STATEMENT EXECUTE FUNCTION books.append_only();
+CREATE TRIGGER batches_keep_what_they_have BEFORE UPDATE OR DELETE OR TRUNCATE ON books.batches
+  FOR EACH STATEMENT EXECUTE FUNCTION books.append_only();
+
+CREATE TABLE books.assets (
+  id       bigint PRIMARY KEY,
+  chain    text NOT NULL,
+  contract text NOT NULL, -- empty for the chain's native coin
+  decimals smallint NOT NULL,
+  symbol   text NOT NULL,
+  UNIQUE (chain, contract)
+);
+
+CREATE TABLE books.accounts (
+  id           bigint PRIMARY KEY,
+  name         text COLLATE "C" NOT NULL UNIQUE,
+  may_deposit  smallint NOT NULL,
+  may_withdraw smallint NOT NULL,
+  may_transfer smallint NOT NULL,
+  debt         bigint
+);
+
+-- Apart from accounts and narrow, with room in every page, since every commit writes here.
+CREATE TABLE books.balances (
+  id      bigint PRIMARY KEY,
+  balance numeric(39, 0) NOT NULL CHECK (balance >= 0 AND balance < 340282366920938463463374607431768211456),
+  held    numeric(39, 0) NOT NULL CHECK (held >= 0),
+  CHECK (held <= balance)
+) WITH (fillfactor = 50);
+
+CREATE TABLE books.holds (
+  id        bigint PRIMARY KEY,
+  account   bigint NOT NULL,
+  remaining numeric(39, 0) NOT NULL CHECK (remaining >= 0),
+  expires   bigint,
+  settler   smallint NOT NULL,
+  state     smallint NOT NULL
+);
+CREATE INDEX holds_due ON books.holds (expires) WHERE state = 0 AND expires IS NOT NULL;
+CREATE INDEX holds_open ON books.holds (account) WHERE state = 0;
+
+CREATE TABLE books.reversals (
+  original bigint PRIMARY KEY,
+  reversal bigint NOT NULL
+);
+
+CREATE TABLE books.outbox (
+  seq      bigint NOT NULL,
+  place    integer NOT NULL,
+  kind     text NOT NULL,
+  resource text NOT NULL,
+  body     text NOT NULL,
+  PRIMARY KEY (seq, place)
+);
+
+CREATE TABLE books.key_runs (
+  id          bigint PRIMARY KEY,
+  level       smallint NOT NULL,
+  first_seq   bigint NOT NULL,
+  last_seq    bigint NOT NULL,
+  entries     bigint NOT NULL,
+  first_chunk bigint NOT NULL,
+  chunks      bigint NOT NULL,
+  summary     bytea NOT NULL
+);
+ALTER TABLE books.key_runs ALTER COLUMN summary SET STORAGE EXTERNAL;
+CREATE TABLE books.key_chunks (
+  id   bigint PRIMARY KEY,
+  data bytea NOT NULL
+);
+ALTER TABLE books.key_chunks ALTER COLUMN data SET STORAGE EXTERNAL;

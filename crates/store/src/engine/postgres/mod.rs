@@ -1,0 +1,147 @@
+//! Postgres: the same books on a server, safe with several machines.
+//!
+//! - One row, `ledger_head`, says who writes: its epoch is raised by whoever takes over, and every commit updates it where
+//!   epoch and place are the writer's own. Whoever was replaced cannot commit, whatever its clock says.
+//! - The lease in that row is about waiting, not about safety: it keeps a standby from taking over too early, by the
+//!   server's clock, and tells a writer by its own monotonic clock when it must ask before it answers.
+//! - A commit whose outcome is unknown (the connection was lost, the server warned that it may not be replicated) is
+//!   looked up: lock the row, which waits for the old connection's transaction, raise the epoch, compare.
+//!
+//! A batch is three round trips: what is derived, the records, the commit.
+
+mod commit;
+mod lease;
+mod migrate;
+mod numeric;
+mod row;
+mod session;
+mod source;
+
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+use bankroll_ledger::{Batch, Row, RowKey, Time};
+use tokio_postgres::Config;
+
+use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
+use crate::{Migrations, StoreError, location::DatabaseUrl};
+pub(crate) use session::Session;
+
+/// The books of one database, open for writing.
+pub(crate) struct Postgres {
+    session: Session,
+    /// The name this writer took the lease under; no other writer ever has it.
+    holder: String,
+    epoch: i64,
+    lease: Duration,
+    /// When the lease was last taken or renewed: the moment before that was asked for.
+    renewed: Instant,
+    /// Where the journal ended before the batch that is being written.
+    head: Head,
+    /// Where it ends if that batch is committed.
+    head_to_be: Head,
+}
+
+impl Postgres {
+    /// Connects, migrates, and takes the lease; refuses while another process has it.
+    pub fn open(
+        url: &DatabaseUrl,
+        holder: &str,
+        lease: Duration,
+        sets: &[Migrations],
+        now: Time,
+    ) -> Result<Self, StoreError> {
+        let session = Session::connect(&config(url)?)?;
+        migrate::migrate(&session, sets, now)?;
+        let renewed = Instant::now();
+        let epoch = lease::take(&session, holder, lease)?;
+        let head = session.head()?;
+        let engine = Self { session, holder: holder.to_owned(), epoch, lease, renewed, head, head_to_be: head };
+        engine.check_head()?;
+        Ok(engine)
+    }
+
+    /// The row that fences must say what the journal says.
+    fn check_head(&self) -> Result<(), StoreError> {
+        let (batch, seq, hash) = lease::stored_head(&self.session)?;
+        if (batch, seq, hash) == (self.head.batch, self.head.seq, self.head.hash) {
+            Ok(())
+        } else {
+            Err(StoreError::diverged(self.head.seq, "the head is not where the journal ends"))
+        }
+    }
+}
+
+/// A connection for reading.
+pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError> {
+    let session = Session::connect(&config(url)?)?;
+    migrate::check_books_known(&session)?;
+    Ok(session)
+}
+
+fn config(url: &DatabaseUrl) -> Result<Config, StoreError> {
+    // The text is not told again: it may have a password in it.
+    url.reveal().parse().map_err(|_| StoreError::DatabaseUrl)
+}
+
+impl Engine for Postgres {
+    fn begin(&mut self) -> Result<(), StoreError> {
+        if self.renewed.elapsed() * 3 >= self.lease { self.renew() } else { Ok(()) }
+    }
+
+    fn end_unwritten(&mut self) -> Result<(), StoreError> {
+        // Nothing is committed, so nothing is fenced: an answer from memory needs a lease that is ours for certain.
+        if self.renewed.elapsed() >= self.lease { self.renew() } else { Ok(()) }
+    }
+
+    fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError> {
+        row::read(&self.session, key)
+    }
+
+    fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
+        Ok(Box::new(self.session.another()?))
+    }
+
+    fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
+        commit::sweep_chunks(&self.session, live)
+    }
+
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+        self.head_to_be = self.head;
+        let written = commit::write(self, commit);
+        written.map_err(|trouble| self.give_up(trouble))
+    }
+
+    fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+        let appended = commit::append(self, batch, records);
+        appended.map_err(|trouble| self.give_up(trouble))
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        let asked = Instant::now();
+        self.session.take_warning();
+        let committed = self.session.run("COMMIT");
+        if committed.is_ok() && !self.session.take_warning() {
+            (self.head, self.renewed) = (self.head_to_be, asked);
+            return Ok(());
+        }
+        self.resolve()
+    }
+
+    fn after_commit(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn rest_at_most(&self) -> Option<Duration> {
+        Some(self.lease / 3)
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Whoever waits need not wait for the lease to run out; if this fails, it does.
+        let _ = lease::give_back(&self.session, self.epoch);
+    }
+}

@@ -1,0 +1,133 @@
+//! Rows of flows: reading one for a guard, writing facts, and running the statements of the second lane.
+//!
+//! The store's own tables are in a schema that flows do not name; a statement that does is refused, and so is anything
+//! but a change of rows.
+
+use bankroll_ledger::{Fact, Guard, Row, RowKey};
+use tokio_postgres::{error::SqlState, types::ToSql};
+
+use super::{
+    commit::is_constraint,
+    numeric::{Loaded, Stored},
+    session::Session,
+};
+use crate::{
+    StoreError,
+    engine::{RowsChanged, RowsRejected, Statement},
+};
+
+/// A row as a guard sees it. A `NUMERIC` column is an amount.
+pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, StoreError> {
+    let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
+    let values: Vec<Stored<'_>> = key.columns.iter().map(|(_, value)| Stored(value)).collect();
+    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+    let found = match session.prepared(&sql).and_then(|text| session.wait(session.client.query_opt(&text, &values))) {
+        Ok(found) => found,
+        // A table or column that is not there, or a key that does not fit, has no such row; writing the fact will say so.
+        Err(error) if error.as_db_error().is_some() || !session.is_lost() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(found.map(|row| {
+        let column = |(place, column): (usize, &tokio_postgres::Column)| {
+            (column.name().to_owned(), row.get::<_, Loaded>(place).0)
+        };
+        row.columns().iter().enumerate().map(column).collect()
+    }))
+}
+
+/// Writes one fact: a new row where it must be absent, the set columns of the row otherwise.
+pub(super) fn write_fact(session: &Session, fact: &Fact) -> Result<(), tokio_postgres::Error> {
+    if fact.set.is_empty() {
+        return Ok(());
+    }
+    let key = &fact.row.columns;
+    let sql = match fact.guard {
+        Guard::Absent => {
+            let names: Vec<&str> = fact.set.iter().chain(key).map(|(name, _)| name.as_str()).collect();
+            let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+            format!("INSERT INTO {} ({}) VALUES ({})", fact.row.table, names.join(", "), places.join(", "))
+        }
+        Guard::Is(_) => {
+            let set: Vec<String> =
+                fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
+            format!("UPDATE {} SET {} WHERE {}", fact.row.table, set.join(", "), matching(&fact.row, set.len() + 1))
+        }
+    };
+    let values: Vec<Stored<'_>> = fact.set.iter().chain(key).map(|(_, value)| Stored(value)).collect();
+    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+    session.execute(&sql, &values).map(drop)
+}
+
+fn matching(key: &RowKey, first_place: usize) -> String {
+    let columns = key.columns.iter().zip(first_place..);
+    columns.map(|((name, _), place)| format!("{name} IS NOT DISTINCT FROM ${place}")).collect::<Vec<_>>().join(" AND ")
+}
+
+/// Runs a set of statements, all or none. Only trouble with the database itself is an error.
+pub(super) fn run(session: &Session, statements: &[Statement]) -> Result<RowsChanged, tokio_postgres::Error> {
+    session.run("SAVEPOINT flow")?;
+    let mut changed = Vec::with_capacity(statements.len());
+    for (index, statement) in statements.iter().enumerate() {
+        let rejected = match run_one(session, statement) {
+            Ok(Ok(count)) if statement.must_change.is_none_or(|must| must == count) => {
+                changed.push(count);
+                continue;
+            }
+            Ok(Ok(count)) => RowsRejected::Changed { index, changed: count },
+            Ok(Err(reason)) => RowsRejected::Malformed { index, reason: reason.into() },
+            Err(error) => rejection(session, index, error)?,
+        };
+        session.run("ROLLBACK TO flow; RELEASE flow")?;
+        return Ok(Err(rejected));
+    }
+    session.run("RELEASE flow")?;
+    Ok(Ok(changed))
+}
+
+fn run_one(session: &Session, statement: &Statement) -> Result<Result<u64, &'static str>, tokio_postgres::Error> {
+    if let Some(reason) = refused(&statement.sql) {
+        return Ok(Err(reason));
+    }
+    let prepared = session.prepared(&statement.sql)?;
+    let wanted = prepared.params().len();
+    if wanted > statement.values.len() {
+        return Ok(Err("it wants more values than it was given"));
+    }
+    let values: Vec<Stored<'_>> = statement.values[..wanted].iter().map(Stored).collect();
+    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+    session.wait(session.client.execute(&prepared, &values)).map(Ok)
+}
+
+/// Why a flow may not use this statement.
+fn refused(sql: &str) -> Option<&'static str> {
+    let plain = sql.trim_start().to_lowercase();
+    let changes_rows = ["insert ", "update ", "delete "].iter().any(|verb| plain.starts_with(verb));
+    if !changes_rows {
+        return Some("a flow may change rows, and nothing else");
+    }
+    let names_the_books = plain.contains("books.") || plain.contains("\"books\"") || plain.contains("books .");
+    names_the_books.then_some("a flow may not touch the books")
+}
+
+/// What the flow did wrong, or the error again if it is the database's.
+fn rejection(
+    session: &Session,
+    index: usize,
+    error: tokio_postgres::Error,
+) -> Result<RowsRejected, tokio_postgres::Error> {
+    if is_constraint(&error) {
+        return Ok(RowsRejected::Constraint { index });
+    }
+    match error.as_db_error() {
+        // Class 22 is data that does not fit, class 42 a text that cannot be understood.
+        Some(told) if ["22", "42"].iter().any(|class| told.code().code().starts_with(class)) => {
+            Ok(RowsRejected::Malformed { index, reason: told.message().to_owned() })
+        }
+        Some(told) if *told.code() == SqlState::FEATURE_NOT_SUPPORTED => {
+            Ok(RowsRejected::Malformed { index, reason: told.message().to_owned() })
+        }
+        // A value that could not even be sent.
+        None if !session.is_lost() => Ok(RowsRejected::Malformed { index, reason: error.to_string() }),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,133 @@
+//! One connection to Postgres, used from one thread.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::{StreamExt, stream::poll_fn};
+use tokio::runtime::Runtime;
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, Statement, config::TargetSessionAttrs, types::ToSql};
+
+use crate::StoreError;
+
+/// The values of one statement.
+pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub(crate) struct Session {
+    runtime: Runtime,
+    pub(super) client: Client,
+    statements: RefCell<HashMap<String, Statement>>,
+    /// Whether the server has warned since this was last looked at.
+    warned: Arc<AtomicBool>,
+    config: Config,
+}
+
+impl Session {
+    /// Connects to the primary among the hosts and checks that what it commits stays.
+    pub fn connect(config: &Config) -> Result<Self, StoreError> {
+        let mut config = config.clone();
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE_TIMEOUT).keepalives_idle(SILENCE_TIMEOUT);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(StoreError::io("the connection to Postgres"))?;
+        let warned = Arc::new(AtomicBool::new(false));
+        let client = runtime.block_on(connect(&config, Arc::clone(&warned)))?;
+        let session = Self { runtime, client, statements: RefCell::default(), warned, config };
+        session.check_settings()?;
+        Ok(session)
+    }
+
+    /// Another connection to the same place.
+    pub fn another(&self) -> Result<Self, StoreError> {
+        Self::connect(&self.config)
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Whether the server has warned since this was last asked.
+    pub fn take_warning(&self) -> bool {
+        self.warned.swap(false, Ordering::SeqCst)
+    }
+
+    fn check_settings(&self) -> Result<(), StoreError> {
+        self.expect("fsync", |found| found == "on", "on")?;
+        self.expect("full_page_writes", |found| found == "on", "on")?;
+        self.expect("synchronous_commit", |found| found != "off", "anything but off")?;
+        self.expect(
+            "server_version_num",
+            |found| found.parse().is_ok_and(|number: u32| number >= 150_000),
+            "15 or newer",
+        )
+    }
+
+    fn expect(
+        &self,
+        setting: &'static str,
+        is_safe: impl Fn(&str) -> bool,
+        wanted: &'static str,
+    ) -> Result<(), StoreError> {
+        let row = self.one("SELECT current_setting($1)", &[&setting])?;
+        let found: String = row.get(0);
+        if is_safe(&found) { Ok(()) } else { Err(StoreError::Setting { setting, found, wanted }) }
+    }
+
+    pub fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// The statement, prepared once.
+    pub fn prepared(&self, sql: &str) -> Result<Statement, tokio_postgres::Error> {
+        if let Some(known) = self.statements.borrow().get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.wait(self.client.prepare(sql))?;
+        self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub fn query(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, StoreError> {
+        let statement = self.prepared(sql)?;
+        Ok(self.wait(self.client.query(&statement, values))?)
+    }
+
+    pub fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, StoreError> {
+        let statement = self.prepared(sql)?;
+        Ok(self.wait(self.client.query_one(&statement, values))?)
+    }
+
+    pub fn execute(&self, sql: &str, values: Values<'_>) -> Result<u64, tokio_postgres::Error> {
+        let statement = self.prepared(sql)?;
+        self.wait(self.client.execute(&statement, values))
+    }
+
+    pub fn run(&self, sql: &str) -> Result<(), tokio_postgres::Error> {
+        self.wait(self.client.batch_execute(sql))
+    }
+}
+
+async fn connect(config: &Config, warned: Arc<AtomicBool>) -> Result<Client, tokio_postgres::Error> {
+    let (client, mut connection) = config.connect(NoTls).await?;
+    tokio::spawn(async move {
+        let mut messages = poll_fn(move |context| connection.poll_message(context));
+        while let Some(Ok(message)) = messages.next().await {
+            if let AsyncMessage::Notice(notice) = message
+                && notice.severity() == "WARNING"
+            {
+                warned.store(true, Ordering::SeqCst);
+            }
+        }
+    });
+    Ok(client)
+}
