@@ -58,7 +58,7 @@ impl Hand {
     }
 
     /// Whether the rest of the board comes without betting.
-    pub(super) fn nobody_can_bet(&self) -> bool {
+    pub(crate) fn nobody_can_bet(&self) -> bool {
         self.players.iter().filter(|player| player.can_bet()).count() <= 1
     }
 

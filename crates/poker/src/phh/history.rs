@@ -47,13 +47,22 @@ impl History {
     ) -> Result<Self, PhhError> {
         let began = events.first().map_or(Time(0), |(_, at)| *at);
         let mut hand = Hand::start(snapshot.clone(), began);
-        let mut lines = Vec::new();
+        let (mut lines, mut run_out) = (Vec::new(), None);
         for ((event, at), place) in events.iter().zip(1..) {
+            if matches!(event, Event::BoardOpened { .. }) && hand.nobody_can_bet() {
+                run_out.get_or_insert(lines.len());
+            }
             lines.extend(line(&hand, event));
             hand = hand.apply(event, *at).map_err(|refusal| PhhError::Refused { place, refusal })?;
         }
         if let Phase::Void(_) = hand.phase() {
             return Err(PhhError::Void);
+        }
+        if let Some(place) = run_out {
+            // Other programs open all-in hands before the board is run out, and read a file so.
+            let is_board = |line: &Line| matches!(line, Line::Board { .. });
+            let (board, shows): (Vec<Line>, Vec<Line>) = lines.split_off(place).into_iter().partition(is_board);
+            lines.extend(shows.into_iter().chain(board));
         }
         let hole = |(player, shown): (usize, &crate::Player)| {
             let cards = match shown.standing {
