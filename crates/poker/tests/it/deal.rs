@@ -21,7 +21,7 @@ impl Deal {
         rules.burns = random.bool();
         let cap = *random.choice(&[None, Some(Chips::ZERO), Some(Chips::new(3)), Some(Chips::MAX)]).unwrap();
         rules.rake = Rake { bps: *random.choice(&[0, 1, 250, 500, 10_000]).unwrap(), cap, no_flop_no_drop: random.bool() };
-        Self::under(rules, random)
+        Self::under(rules, random.usize(2..=10), random)
     }
 
     /// The rules that PokerKit has, as a tournament or a cash game.
@@ -30,11 +30,16 @@ impl Deal {
         rules.short_big_blind = ShortBigBlind::AsPosted;
         rules.open_fold = random.bool();
         rules.all_in = if rules.open_fold { AllIn::AtShowdown } else { AllIn::BeforeRunOut };
-        Self::under(rules, random)
+        let count = random.usize(2..=10);
+        // PokerKit knows the big blind by what was posted: heads-up it must be larger, and a small one must be there.
+        rules.small_blind = rules.small_blind.max(Chips::new(1));
+        if count == 2 && rules.small_blind == rules.big_blind {
+            rules.big_blind = Chips::new(rules.big_blind.count() * 2);
+        }
+        Self::under(rules, count, random)
     }
 
-    fn under(rules: Rules, random: &mut Rng) -> Self {
-        let count = random.usize(2..=10);
+    fn under(rules: Rules, count: usize, random: &mut Rng) -> Self {
         let stacks = stacks(count, rules.big_blind.count(), random);
         let mut numbers: Vec<u8> = (0..12).collect();
         random.shuffle(&mut numbers);

@@ -23,7 +23,8 @@ impl PokerKit {
         let python = crate_folder.join("../../.tools/pokerkit/bin/python3");
         assert!(python.exists(), "PokerKit is not installed in {}: run `cargo xtask test`", python.display());
         let mut process = Command::new(python)
-            .arg(crate_folder.join("tests/it/pokerkit.py"))
+            .arg("-B")
+            .arg(crate_folder.join("tests/it/drive_pokerkit.py"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
