@@ -1,8 +1,9 @@
 //! A history played again under our rules.
 //!
-//! Other programs differ from ours in three ways that change nothing, and the replay bridges them: they let the only
+//! Other programs differ from ours in four ways that change nothing, and the replay bridges them: they let the only
 //! seat with chips left check where we do not ask; they open all-in hands before or after the board, whatever our rules
-//! say; and some end without a showdown, in which case the known hands are shown and the others mucked.
+//! say; they let a winner show who need not; and some end without a showdown, in which case the known hands are shown
+//! and the others mucked.
 
 use super::{History, Line, PhhError};
 use crate::{Action, Card, Event, Hand, Phase, Player, Seat, Time};
@@ -121,6 +122,9 @@ impl Replay {
     fn at_showdown(&mut self, player: usize, event: Event, at: Time) -> Result<(), PhhError> {
         if let (Phase::Opening { .. }, Some(later)) = (self.hand.phase(), self.shows.get_mut(player)) {
             *later = Some(event);
+            return Ok(());
+        }
+        if self.hand.phase().is_over() {
             return Ok(());
         }
         self.apply(event, at)

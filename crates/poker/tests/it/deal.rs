@@ -20,7 +20,8 @@ impl Deal {
         rules.open_fold = random.bool();
         rules.burns = random.bool();
         let cap = *random.choice(&[None, Some(Chips::ZERO), Some(Chips::new(3)), Some(Chips::MAX)]).unwrap();
-        rules.rake = Rake { bps: *random.choice(&[0, 1, 250, 500, 10_000]).unwrap(), cap, no_flop_no_drop: random.bool() };
+        rules.rake =
+            Rake { bps: *random.choice(&[0, 1, 250, 500, 10_000]).unwrap(), cap, no_flop_no_drop: random.bool() };
         Self::under(rules, random.usize(2..=10), random)
     }
 

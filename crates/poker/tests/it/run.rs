@@ -12,10 +12,10 @@ pub fn seed() -> u64 {
     seed
 }
 
-/// Rounds, each with its own seed: so many, or in a soak as many as the time allows. Four tests share two cores.
+/// Rounds, each with its own seed: so many, or in a soak as many as the time allows.
 pub fn rounds(usual: u64) -> impl Iterator<Item = u64> {
     let seconds: Option<u64> = std::env::var("BANKROLL_SOAK_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
-    let ends = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds) / 2);
+    let ends = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let first = seed().wrapping_mul(1_000_003);
     let goes_on = move |round: &u64| match ends {
         None => *round < usual,
