@@ -23,6 +23,21 @@ AUTOMATIONS = (
 )
 
 
+evaluate = StandardHighHand.from_game
+evaluated = {}
+
+
+def remembering(cls, hole_cards, board_cards=()):
+    """PokerKit evaluates the same hand dozens of times at a showdown; each is worked out once."""
+    key = tuple(Card.clean(hole_cards)), tuple(Card.clean(board_cards))
+    if key not in evaluated:
+        evaluated[key] = evaluate(*key)
+    return evaluated[key]
+
+
+StandardHighHand.from_game = classmethod(remembering)
+
+
 def decision(state):
     """What the seat to act may do."""
     return {
@@ -137,6 +152,7 @@ def main():
     print(json.dumps({'pokerkit': version('pokerkit')}), flush=True)
     for line in sys.stdin:
         order = json.loads(line)
+        evaluated.clear()
         try:
             answer = read_phh(order['read']) if 'read' in order else play(order)
         except Exception as error:
