@@ -5,11 +5,10 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// One of 52 cards.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Card(u8);
 
 /// How many cards a deck has.
@@ -113,17 +112,20 @@ impl Card {
     }
 }
 
-impl TryFrom<u8> for Card {
-    type Error = CardError;
-
-    fn try_from(index: u8) -> Result<Self, CardError> {
-        Self::from_index(index)
+impl Serialize for Card {
+    /// `As` where people read it, the index elsewhere.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
     }
 }
 
-impl From<Card> for u8 {
-    fn from(card: Card) -> Self {
-        card.0
+impl<'de> Deserialize<'de> for Card {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        } else {
+            u8::deserialize(deserializer).and_then(|index| Self::from_index(index).map_err(de::Error::custom))
+        }
     }
 }
 

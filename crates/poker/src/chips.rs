@@ -4,12 +4,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A number of chips.
 ///
 /// There is no operator arithmetic: sums and differences are checked, and the caller says what a failed one means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Chips(u64);
 
 impl Chips {
@@ -102,5 +102,24 @@ impl Chips {
 impl fmt::Display for Chips {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for Chips {
+    /// Text formats carry decimal strings, since a JSON number is a double to most readers.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Chips {
+    /// As strict as writing is: digits only, no sign, no leading zero.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return u64::deserialize(deserializer).map(Self);
+        }
+        let text = String::deserialize(deserializer)?;
+        let chips = text.parse().map(Self).ok().filter(|chips: &Self| chips.to_string() == text);
+        chips.ok_or_else(|| de::Error::custom("chips are a whole number below 2^64 in decimal digits"))
     }
 }

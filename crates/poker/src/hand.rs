@@ -138,7 +138,7 @@ impl Hand {
         self.phase.deadline()
     }
 
-    /// The pots as they would be if the betting ended here; none once the hand is over.
+    /// The pots as they stand, with what nobody may call in the end still among them; none once the hand is over.
     #[must_use]
     pub fn pots(&self) -> Vec<Pot> {
         crate::pots(&self.stakes())

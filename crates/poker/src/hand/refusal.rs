@@ -1,10 +1,13 @@
 //! Refusals: the normal way to be told no. Values, not errors; the first broken rule is the one reported.
 
+use serde::{Deserialize, Serialize};
+
 use super::PhaseName;
 use crate::{Card, Chips, Seat, Time};
 
 /// Why an event was not applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 pub enum Refusal {
     /// Chips have been paid out or given back.
     #[error("the hand is over ({phase:?})")]
@@ -125,4 +128,31 @@ pub enum Refusal {
     /// A hand is void for want of somebody, but nobody was named.
     #[error("the void names nobody who was missing")]
     NobodyNamed,
+}
+
+impl Refusal {
+    /// The stable code that callers see.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::HandIsOver { .. } => "hand_is_over",
+            Self::WrongPhase { .. } => "wrong_phase",
+            Self::NotInHand { .. } => "not_in_hand",
+            Self::NotYourTurn { .. } => "not_your_turn",
+            Self::TooEarly { .. } => "too_early",
+            Self::CannotCheck { .. } => "cannot_check",
+            Self::NothingToCall => "nothing_to_call",
+            Self::NothingToFoldTo => "nothing_to_fold_to",
+            Self::StackTooShort { .. } => "stack_too_short",
+            Self::RaiseNotReopened { .. } => "raise_not_reopened",
+            Self::NobodyToCall { .. } => "nobody_to_call",
+            Self::RaiseTooSmall { .. } => "raise_too_small",
+            Self::RaiseTooLarge { .. } => "raise_too_large",
+            Self::BoardCount { .. } => "board_count",
+            Self::CardTwice { .. } => "card_twice",
+            Self::NothingToShow { .. } => "nothing_to_show",
+            Self::MustShow { .. } => "must_show",
+            Self::NobodyNamed => "nobody_named",
+        }
+    }
 }

@@ -68,6 +68,22 @@ fn every_event_has_its_bytes() {
     }
 }
 
+/// A JSON number is a double to most readers, so chips are strings there.
+#[test]
+fn an_event_as_json() {
+    let event = Event::Acted { seat: Seat(3), action: Action::RaiseTo(Chips::MAX) };
+    let json = r#"{"acted":{"seat":3,"action":{"raise_to":"18446744073709551615"}}}"#;
+    assert_eq!(serde_json::to_string(&event).unwrap(), json);
+    assert_eq!(serde_json::from_str::<Event>(json).unwrap(), event);
+    let board = Event::BoardOpened { cards: Card::parse_many("As2c").unwrap() };
+    assert_eq!(serde_json::to_string(&board).unwrap(), r#"{"board_opened":{"cards":["As","2c"]}}"#);
+    assert_eq!(serde_json::from_str::<Event>(&serde_json::to_string(&board).unwrap()).unwrap(), board);
+    assert!(serde_json::from_str::<Card>("51").is_err());
+    for wrong in ["\"+5\"", "\"05\"", "\"5 \"", "\"\"", "5", "\"18446744073709551616\""] {
+        assert!(serde_json::from_str::<Chips>(wrong).is_err(), "{wrong}");
+    }
+}
+
 /// The same number could be written in more bytes; then it would have two hashes.
 #[test]
 fn a_longer_form_of_the_same_event_is_refused() {

@@ -175,8 +175,12 @@ impl Counts {
             self.reopened_there_only,
             self.reopened_here_only
         ));
-        assert!(self.showdowns * 5 > self.hands && self.side_pots * 10 > self.hands, "the hands were too tame");
         let excepted = self.reopened_there_only + self.reopened_here_only;
+        if self.hands < 1_000 {
+            // A short soak: too few to say anything about the mix.
+            return;
+        }
+        assert!(self.showdowns * 5 > self.hands && self.side_pots * 10 > self.hands, "the hands were too tame");
         assert!(excepted * 50 < self.decisions, "exceptions are no longer exceptions");
     }
 }
