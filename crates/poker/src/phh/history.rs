@@ -42,10 +42,10 @@ impl History {
     /// If the rules refuse an event, or the hand is void.
     pub fn of(
         snapshot: &Snapshot,
+        began: Time,
         events: &[(Event, Time)],
         known: impl Fn(Seat) -> Option<[Card; 2]>,
     ) -> Result<Self, PhhError> {
-        let began = events.first().map_or(Time(0), |(_, at)| *at);
         let mut hand = Hand::start(snapshot.clone(), began);
         let (mut lines, mut run_out) = (Vec::new(), None);
         for ((event, at), place) in events.iter().zip(1..) {

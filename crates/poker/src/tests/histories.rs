@@ -2,7 +2,7 @@
 
 use super::story::snapshot;
 use crate::phh::{History, PhhError};
-use crate::{Action, AllIn, Card, Chips, Event, Phase, Rules, Seat, ShortBigBlind, Time};
+use crate::{Action, AllIn, Card, Chips, Event, Missing, Phase, Rules, Seat, ShortBigBlind, Time, VoidCause};
 
 /// A hand as other programs write it: seat numbers left out, all-in hands opened before the board.
 const FILE: &str = "variant = 'NT'
@@ -105,7 +105,7 @@ fn a_hand_of_ours_is_written_with_what_is_known() {
     .into_iter()
     .zip([0, 0, 0, 40_000, 0, 0, 0, 0, 0].map(Time))
     .collect();
-    let history = History::of(&snapshot, &events, |_| None).unwrap();
+    let history = History::of(&snapshot, Time(0), &events, |_| None).unwrap();
     let text = history.to_text().unwrap();
     assert_eq!(
         text,
@@ -128,6 +128,7 @@ finishing_stacks = [210, 190, 200]
 
 #[test]
 fn a_void_hand_has_no_history() {
-    let void = (Event::Voided { cause: crate::VoidCause::HostEnded }, Time(0));
-    assert_eq!(History::of(&snapshot("button 1, 1: 9, 2: 9"), &[void], |_| None), Err(PhhError::Void));
+    let who = vec![Missing::Shuffler(2)];
+    let void = (Event::Voided { cause: VoidCause::Missing { who } }, Time(30_000));
+    assert_eq!(History::of(&snapshot("button 1, 1: 9, 2: 9"), Time(0), &[void], |_| None), Err(PhhError::Void));
 }

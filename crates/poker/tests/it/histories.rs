@@ -27,7 +27,7 @@ fn files_of_pokerkit_replay_here_and_ours_there() {
         theirs_read += 1;
 
         let events: Vec<(Event, Time)> = played.events.iter().map(|event| (event.clone(), Time(0))).collect();
-        let ours = History::of(&played.deal.snapshot, &events, |seat| Some(played.deal.hole(seat))).unwrap();
+        let ours = History::of(&played.deal.snapshot, Time(0), &events, |seat| Some(played.deal.hole(seat))).unwrap();
         let text = ours.to_text().unwrap();
         let again = History::read(&text, &rules).unwrap();
         assert_eq!(again, ours, "our file reads as something else\n{text}");

@@ -15,7 +15,7 @@
 //! 6. The big blind is known there by what was posted, so that the wrong seat begins heads-up with equal blinds, or if
 //!    there is no small blind and the ante took the big one. Such hands are not dealt here.
 
-use bankroll_poker::{Action, AllIn, Event, Hand, Legal, Phase, Pot, Seat, Standing, Time};
+use bankroll_poker::{Action, AllIn, Event, Hand, Legal, Phase, Pot, Refusal, Seat, Standing, Time};
 use fastrand::Rng;
 use serde_json::{Value, json};
 
@@ -51,10 +51,27 @@ pub struct Played {
     seed: u64,
     pub deal: Deal,
     pub events: Vec<Event>,
-    decisions: Vec<(Legal, u64)>,
+    decisions: Vec<Decision>,
     /// The pots, and who is to show, when the showdown began.
     showdown: Option<(Vec<Pot>, Vec<Seat>)>,
     pub hand: Hand,
+}
+
+/// What we would have allowed.
+struct Decision {
+    legal: Legal,
+    middle: u64,
+    /// Whether a raise was refused because the betting was not reopened, and for no other reason.
+    not_reopened: bool,
+}
+
+impl Decision {
+    fn of(hand: &Hand, legal: Legal) -> Self {
+        let all_in = Action::RaiseTo(hand.player(legal.seat).unwrap().reach());
+        let outcome = hand.apply(&Event::Acted { seat: legal.seat, action: all_in }, NOW);
+        let not_reopened = matches!(outcome, Err(Refusal::RaiseNotReopened { .. }));
+        Self { legal, middle: hand.in_the_middle().count(), not_reopened }
+    }
 }
 
 impl Played {
@@ -76,7 +93,7 @@ impl Played {
             Phase::Dealing { .. } => Some(Event::HoleCardsDealt),
             Phase::Betting(_) => {
                 let legal = hand.legal().unwrap();
-                self.decisions.push((legal, hand.in_the_middle().count()));
+                self.decisions.push(Decision::of(hand, legal));
                 Some(Event::Acted { seat: legal.seat, action: player::choose(&legal, random) })
             }
             Phase::Opening { .. } => Some(Event::BoardOpened { cards: self.deal.board(player::next_board(hand)) }),
@@ -213,7 +230,8 @@ impl Comparison<'_> {
         self.check_stacks(counts);
     }
 
-    fn check_decision(&self, (ours, middle): &(Legal, u64), theirs: &Value, counts: &mut Counts) {
+    fn check_decision(&self, decision: &Decision, theirs: &Value, counts: &mut Counts) {
+        let Decision { legal: ours, middle, not_reopened } = decision;
         counts.decisions += 1;
         counts.raises += u64::from(ours.raise.is_some());
         let call = ours.call.map_or(0, |call| call.count());
@@ -226,7 +244,7 @@ impl Comparison<'_> {
             least => json!([least, theirs["most"]]),
         };
         let big = self.played.deal.snapshot.rules().big_blind.count();
-        if raise.is_null() && theirs["completion"].as_u64().unwrap() < big && !their_raise.is_null() {
+        if *not_reopened && theirs["completion"].as_u64().unwrap() < big && !their_raise.is_null() {
             counts.reopened_there_only += 1;
         } else if their_raise.is_null() && !raise.is_null() && forgets_short_all_ins(theirs) {
             counts.reopened_here_only += 1;
