@@ -15,48 +15,44 @@ pub(super) type Counts = [u8; 13];
 
 /// The best five of at least five cards, if no five of them are of one suit.
 pub(super) fn of_ranks(counts: &Counts) -> Description {
-    let straight = straight_in(mask_of(counts));
-    let with = |least: u8, except: &[u8]| {
-        (0..13_u8).rev().zip(counts.iter().rev()).filter(move |(_, count)| **count >= least).map(|(rank, _)| rank).find(
-            {
-                let except = except.to_vec();
-                move |rank| !except.contains(rank)
-            },
-        )
-    };
-    let kickers = |made: &[u8]| {
-        let mut ties = [0; 5];
-        let singles = (0..13_u8).rev().zip(counts.iter().rev()).filter(|(_, count)| **count > 0).map(|(rank, _)| rank);
-        let ranks = made.iter().copied().chain(singles.filter(|rank| !made.contains(rank)));
-        ties.iter_mut().zip(ranks).for_each(|(tie, rank)| *tie = rank);
-        ties
-    };
-    // Of the ranks that complete the five cards only so many count.
-    let described = |class, made: &[u8], kept: usize| {
-        let mut ties = kickers(made);
-        ties.iter_mut().skip(kept).for_each(|tie| *tie = 0);
-        Description { class, ties }
-    };
-    if let Some(four) = with(4, &[]) {
+    let described = |class, made: &[u8], decide: usize| Description { class, ties: ties(counts, made, decide) };
+    if let Some(four) = highest(counts, 4, None) {
         return described(Class::Quads, &[four], 2);
     }
-    let three = with(3, &[]);
-    if let Some((three, two)) = three.and_then(|three| Some((three, with(2, &[three])?))) {
-        return described(Class::FullHouse, &[three, two], 2);
+    let three = highest(counts, 3, None);
+    let pair = highest(counts, 2, three);
+    if let (Some(three), Some(pair)) = (three, pair) {
+        return described(Class::FullHouse, &[three, pair], 2);
     }
-    if let Some(top) = straight {
+    if let Some(top) = straight_in(mask_of(counts)) {
         return Description { class: Class::Straight, ties: [top, 0, 0, 0, 0] };
     }
     if let Some(three) = three {
         return described(Class::Trips, &[three], 3);
     }
-    match with(2, &[]) {
-        None => described(Class::HighCard, &[], 5),
-        Some(high) => match with(2, &[high]) {
-            None => described(Class::Pair, &[high], 4),
-            Some(low) => described(Class::TwoPair, &[high, low], 3),
-        },
+    match (pair, highest(counts, 2, pair)) {
+        (Some(high), Some(low)) => described(Class::TwoPair, &[high, low], 3),
+        (Some(pair), None) => described(Class::Pair, &[pair], 4),
+        (None, _) => described(Class::HighCard, &[], 5),
     }
+}
+
+/// The highest rank of which there are so many, other than this one.
+fn highest(counts: &Counts, least: u8, except: Option<u8>) -> Option<u8> {
+    ranks_down(counts).find(|(rank, count)| *count >= least && Some(*rank) != except).map(|(rank, _)| rank)
+}
+
+/// The ranks that made the hand and then the highest others, as many as decide.
+fn ties(counts: &Counts, made: &[u8], decide: usize) -> [u8; 5] {
+    let others = ranks_down(counts).filter(|(rank, count)| *count > 0 && !made.contains(rank)).map(|(rank, _)| rank);
+    let mut ties = [0; 5];
+    ties.iter_mut().zip(made.iter().copied().chain(others).take(decide)).for_each(|(tie, rank)| *tie = rank);
+    ties
+}
+
+/// From the ace down, how many there are of each rank.
+fn ranks_down(counts: &Counts) -> impl Iterator<Item = (u8, u8)> {
+    (0..13_u8).zip(counts.iter().copied()).rev()
 }
 
 /// The best five of at least five cards of one suit, given as a bit for each rank.

@@ -3,7 +3,7 @@
 use bankroll_poker::{Event, Time, phh::History};
 use serde_json::{Value, json};
 
-use crate::{pokerkit::PokerKit, referee::Played, run};
+use crate::{played::Played, pokerkit::PokerKit, run};
 
 const HANDS: u64 = 500;
 

@@ -13,6 +13,7 @@
 
 mod deal;
 mod histories;
+mod played;
 mod player;
 mod pokerkit;
 mod promises;
