@@ -27,34 +27,25 @@ pub struct Pot {
     pub eligible: Vec<Seat>,
 }
 
-/// The main pot and the side pots, main pot first.
+/// The main pot and the side pots of one hand, main pot first.
 ///
-/// Each level that a seat still in reached ends a layer; layers that the same seats can win are one pot. What folded
+/// Each level that a seat still in has reached ends a pot, and everybody's chips up to it are in there. What folded
 /// seats put above the highest level joins the last pot.
 #[must_use]
 pub fn pots(stakes: &[Stake]) -> Vec<Pot> {
-    let mut levels: Vec<Chips> = stakes.iter().filter(|stake| !stake.folded).map(|stake| stake.total).collect();
+    let still_in = || stakes.iter().filter(|stake| !stake.folded && !stake.total.is_zero());
+    let mut levels: Vec<Chips> = still_in().map(|stake| stake.total).collect();
     levels.sort_unstable();
     levels.dedup();
-    levels.retain(|level| !level.is_zero());
-    if let Some(top) = levels.last_mut() {
-        *top = Chips::MAX;
-    }
-    let mut pots: Vec<Pot> = Vec::new();
+    let highest = levels.last().copied();
     let mut floor = Chips::ZERO;
-    let highest = stakes.iter().filter(|stake| !stake.folded).map(|stake| stake.total).max().unwrap_or(Chips::ZERO);
-    for level in levels {
-        let layer = |stake: &Stake| stake.total.min(level).above(floor);
-        let amount = Chips::sum(stakes.iter().map(layer));
-        let reaches = |stake: &&Stake| !stake.folded && stake.total >= level.min(highest);
-        let eligible: Vec<Seat> = stakes.iter().filter(reaches).map(|stake| stake.seat).collect();
-        match pots.last_mut().filter(|pot| pot.eligible == eligible) {
-            Some(pot) => pot.amount = pot.amount.plus(amount),
-            None => pots.push(Pot { amount, eligible }),
-        }
+    let pot = |level: Chips| {
+        let ceiling = if Some(level) == highest { Chips::MAX } else { level };
+        let amount = Chips::sum(stakes.iter().map(|stake| stake.total.min(ceiling).above(floor)));
         floor = level;
-    }
-    pots
+        Pot { amount, eligible: still_in().filter(|stake| stake.total >= level).map(|stake| stake.seat).collect() }
+    };
+    levels.into_iter().map(pot).collect()
 }
 
 /// What nobody has called: the part of the largest stake above the second largest, folded ones included, and whose.

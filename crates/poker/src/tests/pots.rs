@@ -44,7 +44,7 @@ fn defect_1_9_h_chips_of_folded_seats_are_in_the_pots() {
 }
 
 #[test]
-fn equal_layers_are_one_pot_and_what_folded_seats_put_above_joins_the_last() {
+fn folded_seats_end_no_pot_and_what_they_put_above_joins_the_last() {
     assert_eq!(pots(&stakes(&[(1, 40, true), (2, 60, false), (3, 60, false)])), [pot(160, &[2, 3])]);
     assert_eq!(pots(&stakes(&[(1, 90, true), (2, 60, false), (3, 60, false)])), [pot(210, &[2, 3])]);
     assert_eq!(pots(&stakes(&[(1, 10, true), (2, 60, false)])), [pot(70, &[2])]);
@@ -81,7 +81,7 @@ fn four_stacks_all_in_make_a_main_pot_and_two_side_pots_and_the_rest_comes_back(
     assert_eq!(hand.returned(), [(Seat(4), Chips::new(100))]);
 }
 
-/// Five chips among three winners: two left over, which go to the first two left of the button.
+/// Everybody plays the board. 83 chips among four: three left over, for the first three left of the button.
 #[test]
 fn odd_chips_go_one_by_one_from_the_left_of_the_button() {
     check(
