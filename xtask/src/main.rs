@@ -6,6 +6,7 @@
 mod check;
 mod metadata;
 mod needed_tools;
+mod pokerkit;
 mod program;
 mod seed;
 mod session;

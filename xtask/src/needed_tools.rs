@@ -12,8 +12,10 @@ struct Tool {
     why: &'static str,
 }
 
-const NEEDED: &[Tool] =
-    &[Tool { program: "strace", package: "strace", why: "the crash tests stop the store at a chosen system call" }];
+const NEEDED: &[Tool] = &[
+    Tool { program: "python3", package: "python3", why: "PokerKit referees the poker tests" },
+    Tool { program: "strace", package: "strace", why: "the crash tests stop the store at a chosen system call" },
+];
 
 pub fn ensure() -> Result<()> {
     let absent = missing(NEEDED, program::is_installed);
@@ -24,14 +26,25 @@ pub fn ensure() -> Result<()> {
         bail!("{}", request(&absent));
     }
     let packages: Vec<_> = absent.iter().map(|tool| tool.package).collect();
-    println!("installing {}", packages.join(" "));
-    // A machine that has never asked for its package lists needs them first; others are spared the wait.
-    if install(&packages).is_err() {
-        program::succeed(&mut apt_get(&["update"]))?;
-        install(&packages)?;
-    }
+    fetch(&packages)?;
     let still = missing(NEEDED, program::is_installed);
     ensure!(still.is_empty(), "after installing, {}", request(&still));
+    Ok(())
+}
+
+/// A package that brings no program to look for.
+pub fn install_package(package: &str) -> Result<()> {
+    ensure!(may_install(), "install it with `apt-get install --no-install-recommends {package}`");
+    fetch(&[package])
+}
+
+fn fetch(packages: &[&str]) -> Result<()> {
+    println!("installing {}", packages.join(" "));
+    // A machine that has never asked for its package lists needs them first; others are spared the wait.
+    if install(packages).is_err() {
+        program::succeed(&mut apt_get(&["update"]))?;
+        install(packages)?;
+    }
     Ok(())
 }
 

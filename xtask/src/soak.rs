@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::stage::Stages;
 use crate::workspace::Workspace;
-use crate::{needed_tools, program, seed};
+use crate::{needed_tools, pokerkit, program, seed};
 
 struct Suite {
     package: &'static str,
@@ -17,6 +17,9 @@ struct Suite {
 const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", binary: "it", filter: "random_streams" },
     Suite { package: "bankroll-testkit", binary: "it", filter: "crash" },
+    Suite { package: "bankroll-poker", binary: "it", filter: "promises" },
+    Suite { package: "bankroll-poker", binary: "it", filter: "referee" },
+    Suite { package: "bankroll-poker", binary: "it", filter: "histories" },
 ];
 
 /// A suite runs about this many seconds before it stops by itself.
@@ -41,6 +44,7 @@ pub struct Options {
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut stages = Stages::default();
     stages.run("needed tools", needed_tools::ensure)?;
+    stages.run("PokerKit", || pokerkit::ensure(workspace))?;
     stages.run("compile", || SUITES.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
 
     let first = seed::given_or_new(options.seed);
@@ -102,10 +106,10 @@ mod tests {
 
     #[test]
     fn suites_divide_a_round_until_too_little_is_left() {
-        check(3600, true, Some(300));
-        check(60, false, Some(30));
-        check(10, false, Some(5));
-        check(8, false, None);
+        check(3600, true, Some(120));
+        check(60, false, Some(12));
+        check(25, false, Some(5));
+        check(20, false, None);
         check(0, false, None);
     }
 }

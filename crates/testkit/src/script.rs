@@ -4,7 +4,7 @@
 //! test finds out what became of each of them. Every request has its own key and is one that a key remembers, so a
 //! call that was made shows as replayed, whatever its verdict.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, path::Path, str::FromStr};
 
 use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Event, Fact, Guard, HoldId, Key, Kind, Leg, Namespace,
@@ -44,7 +44,13 @@ pub const SET_UP_RECORDS: u64 = 1 + 4 + 2 * PLAYERS;
 #[must_use]
 pub fn options(folder: &str, keys_in_memory_max: usize) -> Options {
     let (clock, _) = Clock::manual(Time(1_000_000));
-    Options { clock, keys_in_memory_max, commit_aside_from: 1, migrations: vec![TABLES], ..Options::new(folder) }
+    Options {
+        clock,
+        keys_in_memory_max,
+        commit_aside_from: 1,
+        migrations: vec![TABLES],
+        ..Options::new(Path::new(folder))
+    }
 }
 
 /// Lists the coin and opens the accounts, unless that was done before.

@@ -47,6 +47,7 @@ pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
     ("sha2", "the hash chain"),
     ("smallvec", "a decision without an allocation"),
     ("thiserror", "derives only"),
+    ("toml", "hand histories are TOML; text in, values out"),
 ];
 
 pub const SQLITE: &str = "rusqlite";

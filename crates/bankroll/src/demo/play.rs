@@ -123,8 +123,8 @@ impl Game<'_> {
             };
             match reply.wait() {
                 Ok(answers) => return Ok(answers),
-                // Another program has the file for a moment; nothing happened.
-                Err(Failure::Locked) => thread::sleep(BUSY_PAUSE),
+                // Another program has the file for a moment, or the server is away; nothing happened.
+                Err(Failure::Locked | Failure::Unreachable) => thread::sleep(BUSY_PAUSE),
                 Err(Failure::StorageFull) => {
                     bail!(
                         "the disk is full: nothing was lost, but nobody can play on; make room and start the demo again"

@@ -1,0 +1,85 @@
+//! Sets of cards, one bit a card.
+
+use std::fmt;
+
+use crate::Card;
+
+/// A set of cards.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct CardSet(u64);
+
+impl CardSet {
+    /// No card.
+    pub const EMPTY: Self = Self(0);
+
+    /// The set of these, unless one is among them twice, which is then handed back.
+    ///
+    /// # Errors
+    /// The first card that comes a second time.
+    pub fn of_distinct(cards: impl IntoIterator<Item = Card>) -> Result<Self, Card> {
+        let mut set = Self::EMPTY;
+        for card in cards {
+            if !set.insert(card) {
+                return Err(card);
+            }
+        }
+        Ok(set)
+    }
+
+    /// Adds a card; false if it was there.
+    pub fn insert(&mut self, card: Card) -> bool {
+        let is_new = !self.contains(card);
+        self.0 |= bit(card);
+        is_new
+    }
+
+    /// Whether the card is there.
+    #[must_use]
+    pub fn contains(self, card: Card) -> bool {
+        self.0 & bit(card) != 0
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The cards by index.
+    pub fn iter(self) -> impl Iterator<Item = Card> {
+        Card::all().filter(move |card| self.contains(*card))
+    }
+}
+
+fn bit(card: Card) -> u64 {
+    // An index is below 52, so the shift keeps the bit.
+    1_u64.wrapping_shl(u32::from(card.index()))
+}
+
+impl Extend<Card> for CardSet {
+    fn extend<T: IntoIterator<Item = Card>>(&mut self, cards: T) {
+        for card in cards {
+            self.insert(card);
+        }
+    }
+}
+
+impl FromIterator<Card> for CardSet {
+    fn from_iter<T: IntoIterator<Item = Card>>(cards: T) -> Self {
+        let mut set = Self::EMPTY;
+        set.extend(cards);
+        set
+    }
+}
+
+impl fmt::Debug for CardSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}

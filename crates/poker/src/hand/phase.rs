@@ -1,0 +1,143 @@
+//! Where a hand stands, with what only that phase knows.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Settlement, VoidCause};
+use crate::{Chips, Seat, Time};
+
+/// A round of betting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Street {
+    /// Hole cards only.
+    Preflop,
+    /// Three board cards.
+    Flop,
+    /// Four.
+    Turn,
+    /// Five.
+    River,
+}
+
+impl Street {
+    /// The street after this one.
+    #[must_use]
+    pub const fn next(self) -> Option<Self> {
+        match self {
+            Self::Preflop => Some(Self::Flop),
+            Self::Flop => Some(Self::Turn),
+            Self::Turn => Some(Self::River),
+            Self::River => None,
+        }
+    }
+
+    /// How many board cards it opens.
+    #[must_use]
+    pub const fn cards(self) -> usize {
+        match self {
+            Self::Preflop => 0,
+            Self::Flop => 3,
+            Self::Turn | Self::River => 1,
+        }
+    }
+}
+
+/// Where a hand stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Phase {
+    /// Blinds are posted; the hole cards are on their way.
+    Dealing {
+        /// When those who open cards are late.
+        deadline: Time,
+    },
+    /// A seat is to act.
+    Betting(Betting),
+    /// The cards of a street are on their way.
+    Opening {
+        /// Which street.
+        street: Street,
+        /// When those who open cards are late.
+        deadline: Time,
+    },
+    /// Hands are being shown.
+    Showdown(Showdown),
+    /// Chips have been paid out.
+    Settled(Settlement),
+    /// Everybody has what he had before the hand.
+    Void(VoidCause),
+}
+
+/// A betting round under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Betting {
+    /// Which round.
+    pub street: Street,
+    /// Whose turn it is.
+    pub to_act: Seat,
+    /// What a seat must have before it to stay in.
+    pub bet: Chips,
+    /// The last full raise; the next one must be as large.
+    pub raise: Chips,
+    /// Who bet or raised last on this street. Posting a blind is neither.
+    pub aggressor: Option<Seat>,
+    /// When the seat is late.
+    pub deadline: Time,
+}
+
+/// A showdown under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Showdown {
+    /// Who has yet to show or muck, in order; never empty.
+    pub to_show: Vec<Seat>,
+    /// Whether mucking is refused, because all hands are opened after an all-in.
+    pub must_show: bool,
+    /// The street to open afterwards, if hands are opened before the board is complete.
+    pub then: Option<Street>,
+    /// When the first of them is late.
+    pub deadline: Time,
+}
+
+/// The name of a phase, for saying what does not fit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "named after the phases, which are documented")]
+pub enum PhaseName {
+    Dealing,
+    Betting,
+    Opening,
+    Showdown,
+    Settled,
+    Void,
+}
+
+impl Phase {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> PhaseName {
+        match self {
+            Self::Dealing { .. } => PhaseName::Dealing,
+            Self::Betting(_) => PhaseName::Betting,
+            Self::Opening { .. } => PhaseName::Opening,
+            Self::Showdown(_) => PhaseName::Showdown,
+            Self::Settled(_) => PhaseName::Settled,
+            Self::Void(_) => PhaseName::Void,
+        }
+    }
+
+    /// Whether nothing more can happen.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Settled(_) | Self::Void(_))
+    }
+
+    /// When whoever is awaited is late.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        match self {
+            Self::Dealing { deadline } | Self::Opening { deadline, .. } => Some(*deadline),
+            Self::Betting(betting) => Some(betting.deadline),
+            Self::Showdown(showdown) => Some(showdown.deadline),
+            Self::Settled(_) | Self::Void(_) => None,
+        }
+    }
+}

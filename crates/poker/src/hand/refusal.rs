@@ -1,0 +1,158 @@
+//! Refusals: the normal way to be told no. Values, not errors; the first broken rule is the one reported.
+
+use serde::{Deserialize, Serialize};
+
+use super::PhaseName;
+use crate::{Card, Chips, Seat, Time};
+
+/// Why an event was not applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// Chips have been paid out or given back.
+    #[error("the hand is over ({phase:?})")]
+    HandIsOver {
+        /// How it ended.
+        phase: PhaseName,
+    },
+    /// This kind of event has no place here.
+    #[error("this cannot happen while the hand is in {phase:?}")]
+    WrongPhase {
+        /// Where the hand stands.
+        phase: PhaseName,
+    },
+    /// The seat takes no part.
+    #[error("{seat} takes no part in this hand")]
+    NotInHand {
+        /// The seat.
+        seat: Seat,
+    },
+    /// It is another's turn.
+    #[error("it is the turn of {to_act}, not of {seat}")]
+    NotYourTurn {
+        /// Who came.
+        seat: Seat,
+        /// Whose turn it is.
+        to_act: Seat,
+    },
+    /// The deadline is not over.
+    #[error("nobody is late before {deadline}, and it is {at}")]
+    TooEarly {
+        /// The deadline.
+        deadline: Time,
+        /// The time of the event.
+        at: Time,
+    },
+
+    // Betting.
+    /// A check, though something is owed.
+    #[error("{owed} chips are owed: call, raise or fold")]
+    CannotCheck {
+        /// What is owed.
+        owed: Chips,
+    },
+    /// A call, though nothing is owed.
+    #[error("nothing is owed: check or bet")]
+    NothingToCall,
+    /// A fold, though nothing is owed and the rules do not allow it.
+    #[error("nothing is owed: no reason to fold")]
+    NothingToFoldTo,
+    /// The whole stack does not exceed the bet.
+    #[error("the stack reaches {reach}, which is no more than the bet of {bet}: call or fold")]
+    StackTooShort {
+        /// The most that can lie before the seat.
+        reach: Chips,
+        /// The bet.
+        bet: Chips,
+    },
+    /// The seat has acted, and what was raised since is less than a full raise.
+    #[error("the bet went from {faced} to {bet} since the seat acted, less than a full raise of {raise}: call or fold")]
+    RaiseNotReopened {
+        /// The bet when it acted.
+        faced: Chips,
+        /// The bet now.
+        bet: Chips,
+        /// The last full raise.
+        raise: Chips,
+    },
+    /// Nobody else could put in more than the bet.
+    #[error("nobody is left who could call more than {bet}")]
+    NobodyToCall {
+        /// The bet.
+        bet: Chips,
+    },
+    /// Less than a full raise, and not all-in.
+    #[error("a raise to {to} is too small: it must be to {least} or more")]
+    RaiseTooSmall {
+        /// What was asked.
+        to: Chips,
+        /// The least.
+        least: Chips,
+    },
+    /// More than the stack.
+    #[error("a raise to {to} is more than the {most} the seat has")]
+    RaiseTooLarge {
+        /// What was asked.
+        to: Chips,
+        /// The most.
+        most: Chips,
+    },
+
+    // Cards.
+    /// Not as many cards as the street has.
+    #[error("the street has {wanted} cards, not {given}")]
+    BoardCount {
+        /// How many it has.
+        wanted: usize,
+        /// How many came.
+        given: usize,
+    },
+    /// The card is open already, or came twice.
+    #[error("{card} is there twice")]
+    CardTwice {
+        /// The card.
+        card: Card,
+    },
+    /// The seat folded, or has shown or mucked.
+    #[error("{seat} has nothing to show")]
+    NothingToShow {
+        /// The seat.
+        seat: Seat,
+    },
+    /// All hands are opened after an all-in.
+    #[error("{seat} must show: all hands are opened after an all-in")]
+    MustShow {
+        /// The seat.
+        seat: Seat,
+    },
+    /// A hand is void for want of somebody, but nobody was named.
+    #[error("the void names nobody who was missing")]
+    NobodyNamed,
+}
+
+impl Refusal {
+    /// The stable code that callers see.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::HandIsOver { .. } => "hand_is_over",
+            Self::WrongPhase { .. } => "wrong_phase",
+            Self::NotInHand { .. } => "not_in_hand",
+            Self::NotYourTurn { .. } => "not_your_turn",
+            Self::TooEarly { .. } => "too_early",
+            Self::CannotCheck { .. } => "cannot_check",
+            Self::NothingToCall => "nothing_to_call",
+            Self::NothingToFoldTo => "nothing_to_fold_to",
+            Self::StackTooShort { .. } => "stack_too_short",
+            Self::RaiseNotReopened { .. } => "raise_not_reopened",
+            Self::NobodyToCall { .. } => "nobody_to_call",
+            Self::RaiseTooSmall { .. } => "raise_too_small",
+            Self::RaiseTooLarge { .. } => "raise_too_large",
+            Self::BoardCount { .. } => "board_count",
+            Self::CardTwice { .. } => "card_twice",
+            Self::NothingToShow { .. } => "nothing_to_show",
+            Self::MustShow { .. } => "must_show",
+            Self::NobodyNamed => "nobody_named",
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Showing and mucking.
+//!
+//! Showing early harms nobody, so anybody may; mucking waits for its turn. An unproven hand cannot win a pot for which
+//! another hand was shown; but the last one left in a pot has it without showing, and so has the last one to muck if
+//! nobody eligible showed.
+
+use super::{Hand, Phase, Refusal, Standing};
+use crate::{Card, Seat, Time};
+
+impl Hand {
+    pub(super) fn shown(&mut self, seat: Seat, cards: [Card; 2], at: Time) -> Result<(), Refusal> {
+        let Phase::Showdown(showdown) = &self.phase else { return Err(self.wrong_phase()) };
+        if self.player(seat).is_none() {
+            return Err(Refusal::NotInHand { seat });
+        }
+        if !showdown.to_show.contains(&seat) {
+            return Err(Refusal::NothingToShow { seat });
+        }
+        self.with_open_cards(&cards)?;
+        self.leave_showdown(seat, Standing::Shown(cards), at);
+        Ok(())
+    }
+
+    pub(super) fn mucked(&mut self, seat: Seat, at: Time) -> Result<(), Refusal> {
+        let Phase::Showdown(showdown) = &self.phase else { return Err(self.wrong_phase()) };
+        let Some(to_show) = showdown.to_show.first().copied() else { return Err(self.wrong_phase()) };
+        self.in_turn(seat, to_show)?;
+        if showdown.must_show {
+            return Err(Refusal::MustShow { seat });
+        }
+        self.give_up(seat, at);
+        Ok(())
+    }
+
+    pub(super) fn give_up(&mut self, seat: Seat, at: Time) {
+        let before = self.players.iter().filter(|player| matches!(player.standing, Standing::Mucked { .. })).count();
+        let after = u8::try_from(before).expect("there are at most ten seats");
+        self.leave_showdown(seat, Standing::Mucked { after }, at);
+    }
+
+    fn leave_showdown(&mut self, seat: Seat, standing: Standing, at: Time) {
+        let position = self.position(seat);
+        self.at_mut(position).standing = standing;
+        let contending = self.players.iter().filter(|player| player.is_contending()).count();
+        let deadline = at.after(self.snapshot.rules().clock.showdown());
+        let Phase::Showdown(showdown) = &mut self.phase else { return };
+        // The clock of the one whose turn it is runs on when another shows early.
+        if showdown.to_show.first() == Some(&seat) {
+            showdown.deadline = deadline;
+        }
+        showdown.to_show.retain(|waiting| *waiting != seat);
+        let (all_done, then) = (showdown.to_show.is_empty(), showdown.then);
+        match then {
+            _ if contending == 1 => self.settle(),
+            None if all_done => self.settle(),
+            Some(street) if all_done => self.await_board(street, at),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The referee of no-limit hold'em.
+//!
+//! This crate says what a hand of poker is: cards, the order of play, what may be bet, who wins what. It is pure (no IO,
+//! no clock, no randomness), so that the operator, a player's client and an auditor with a file come to the same result.
+//!
+//! It guarantees, for every hand of 2 to 10 seats:
+//! - no chip is made or lost by any event;
+//! - the seat to act always has a legal action, and every other action is refused with the rule it breaks;
+//! - the same snapshot and events give the same bytes, and so the same state hash, everywhere.
+//!
+//! It deliberately does not know: money, wallets, names, how cards are sealed and proven, networks, and what time it is.
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | what a card and a chip are | [`Card`], [`CardSet`], [`Chips`] |
+//! | what a table may choose | [`Rules`] |
+//! | what a hand begins with | [`Snapshot`], [`CardPlan`] |
+//! | what can happen, and what is refused | [`Event`], [`Action`], [`Hand::apply`], [`Refusal`] |
+//! | what the seat to act may do | [`Hand::legal`] |
+//! | how chips in the middle are divided | [`pots`], [`uncalled`], [`Settlement`] |
+//! | which hand wins | [`Evaluator`], [`Strength`] |
+//! | how hands are written for others to read | [`phh`] |
+
+#![deny(missing_docs)]
+#![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
+#![warn(clippy::pedantic)]
+#![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
+
+mod card;
+mod card_set;
+mod chips;
+pub mod codec;
+mod evaluator;
+mod hand;
+pub mod phh;
+mod plan;
+mod pots;
+mod rules;
+mod seat;
+mod snapshot;
+
+pub use card::{Card, CardError, DECK, Rank, Suit};
+pub use card_set::CardSet;
+pub use chips::Chips;
+pub use evaluator::{Class, Evaluator, Strength, strength};
+pub use hand::{
+    Action, Award, Betting, Event, Hand, Legal, Missing, Phase, PhaseName, Player, RaiseRange, Refusal, Settlement,
+    Showdown, Standing, Street, VoidCause,
+};
+pub use plan::CardPlan;
+pub use pots::{Pot, Stake, pots, uncalled};
+pub use rules::{AllIn, Clock, Posting, Rake, Rules, ShortBigBlind};
+pub use seat::{Seat, Time};
+pub use snapshot::{Seated, Snapshot, SnapshotError};
+
+#[cfg(test)]
+mod tests;
