@@ -1,0 +1,307 @@
+//! Dealing: what everybody derives from the contributions to each card, and nobody is told.
+//!
+//! A [`Deal`] is built from the hand's keys, the final deck and the plan (which position goes where), and then only
+//! from contributions, each proven for exactly its card, author and kind. It guarantees:
+//! - shares of a hole card are taken only when all its blindings are in, since they depend on all of them;
+//! - independent contributions may come in any order, and give the same state;
+//! - no blinding counts twice, no card lies open twice, no card opens that the plan does not open;
+//! - a refused contribution, or a batch with one in it, changes nothing, and is named.
+//!
+//! It does not know the rules of the game: whose turn it is, and when a street is over.
+
+mod contribution;
+mod make;
+mod parts;
+mod place;
+mod refusal;
+mod seen;
+
+pub use contribution::Contribution;
+pub use parts::{Blinding, Share};
+pub use place::{Blinded, Destination, Sealed};
+pub use refusal::{Refusal, RefusedAt};
+pub use seen::SeenBlindings;
+
+use ark_ec::AffineRepr;
+
+use crate::{
+    Card, Claim, Context, Curve, Deck, Digest, HandKeys, Kind, Parameters, PublicKey, SizeError, curve::Point,
+    equality::verify_claims,
+};
+use place::Place;
+
+/// The cards of one hand on their way.
+#[derive(Clone, Debug)]
+pub struct Deal<C: Curve> {
+    keys: HandKeys<C>,
+    deck: Digest,
+    places: Vec<Place<C>>,
+    seen: SeenBlindings,
+}
+
+/// What somebody is about to contribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Blinding { shuffler: u8 },
+    Unblinding { shuffler: u8 },
+    Community { shuffler: u8 },
+    Showdown { seat: u8 },
+}
+
+impl<C: Curve> Deal<C> {
+    /// Nothing dealt yet. Every position of the deck needs a destination; `seen` has the blindings of earlier hands, if
+    /// anybody keeps them.
+    ///
+    /// # Errors
+    /// If the plan is not as long as the deck.
+    pub fn new(
+        keys: &HandKeys<C>,
+        deck: &Deck<C>,
+        plan: &[Destination],
+        mut seen: SeenBlindings,
+    ) -> Result<Self, SizeError> {
+        if plan.len() != deck.cards().len() {
+            return Err(SizeError { size: plan.len() });
+        }
+        let places = deck.cards().iter().zip(plan).map(|(card, destination)| Place::new(*card, *destination)).collect();
+        // A key is no blinding: with it, the player's multiple would be the same for all his cards.
+        let players = plan.iter().filter_map(|destination| match destination {
+            Destination::Seat(seat) => keys.player(*seat).map(|player| *player.key()),
+            Destination::Board | Destination::Nowhere => None,
+        });
+        let shufflers = keys.shufflers().iter().map(|(_, key)| *key);
+        for key in shufflers.chain(players).chain([*keys.aggregate()]) {
+            let _ = seen.insert::<C>(key.point());
+        }
+        Ok(Self { keys: keys.clone(), deck: deck.hash(), places, seen })
+    }
+
+    /// Takes one contribution.
+    ///
+    /// # Errors
+    /// The first rule it breaks; then nothing has changed.
+    pub fn accept(&mut self, parameters: &Parameters<C>, contribution: &Contribution<C>) -> Result<(), Refusal> {
+        self.accept_all(parameters, std::slice::from_ref(contribution)).map_err(|refused| refused.refusal)
+    }
+
+    /// Takes contributions in this order, all proofs checked at once.
+    ///
+    /// # Errors
+    /// The first that is refused, and why; then nothing has changed.
+    pub fn accept_all(
+        &mut self,
+        parameters: &Parameters<C>,
+        contributions: &[Contribution<C>],
+    ) -> Result<(), RefusedAt> {
+        let (mut after, mut claims, mut refused) = (self.clone(), Vec::new(), Ok(()));
+        for (index, contribution) in contributions.iter().enumerate() {
+            let taken = after.claim(contribution).and_then(|claim| {
+                // Before it is applied: if it leads to nonsense, its proof is what is asked first.
+                claims.push(claim);
+                after.apply(parameters, contribution)
+            });
+            if let Err(refusal) = taken {
+                refused = Err(RefusedAt { index, refusal });
+                break;
+            }
+        }
+        verify_claims(&claims).map_err(|false_claim| {
+            let position = contributions.get(false_claim.index).map_or(u8::MAX, Contribution::position);
+            RefusedAt { index: false_claim.index, refusal: Refusal::NotProven { position } }
+        })?;
+        refused?;
+        *self = after;
+        Ok(())
+    }
+
+    /// What a contribution claims, if it is due: all cheap rules are checked, its proof is not.
+    ///
+    /// # Errors
+    /// The first rule it breaks.
+    pub fn claim(&self, contribution: &Contribution<C>) -> Result<Claim<C>, Refusal> {
+        let position = contribution.position();
+        let (task, proof) = match contribution {
+            Contribution::Blinding { shuffler, blinding, .. } => {
+                (Task::Blinding { shuffler: *shuffler }, blinding.proof)
+            }
+            Contribution::Unblinding { shuffler, share, .. } => (Task::Unblinding { shuffler: *shuffler }, share.proof),
+            Contribution::Community { shuffler, share, .. } => (Task::Community { shuffler: *shuffler }, share.proof),
+            Contribution::Showdown { seat, share, .. } => (Task::Showdown { seat: *seat }, share.proof),
+        };
+        let (context, base) = self.task(task, position)?;
+        let statement = match contribution {
+            Contribution::Blinding { blinding, .. } if self.seen.contains::<C>(&blinding.a) => {
+                return Err(Refusal::BlindingReused { position });
+            }
+            Contribution::Blinding { blinding, .. } => blinding.statement(&base),
+            Contribution::Unblinding { share, .. }
+            | Contribution::Community { share, .. }
+            | Contribution::Showdown { share, .. } => {
+                let key = self.key(task).ok_or(Refusal::NoSuchPosition { position })?;
+                share.statement(key, &base)
+            }
+        };
+        Ok(Claim { context, statement, proof })
+    }
+
+    /// The context of a task, and the point that it is about, if the task is due.
+    fn task(&self, task: Task, position: u8) -> Result<(Context, Point<C>), Refusal> {
+        let place = self.place(position)?;
+        let (early, repeated) = (Refusal::TooEarly { position }, Refusal::Repeated { position });
+        let (kind, actor, done, base) = match task {
+            Task::Blinding { shuffler } => {
+                let actor = self.shuffler(shuffler)?;
+                let Destination::Seat(seat) = place.destination else {
+                    return Err(Refusal::WrongDestination { position });
+                };
+                if !self.keys.blinders().contains(&shuffler) {
+                    return Err(Refusal::NotABlinder { shuffler });
+                }
+                let key = self.keys.blinding_key(seat).ok_or(Refusal::WrongSeat { position, seat })?;
+                (Kind::Blinding, actor, place.blindings.contains_key(&shuffler), *key)
+            }
+            Task::Unblinding { shuffler } => {
+                let actor = self.shuffler(shuffler)?;
+                if !matches!(place.destination, Destination::Seat(_)) {
+                    return Err(Refusal::WrongDestination { position });
+                }
+                let blinded = place.blinded.as_ref().ok_or(early)?;
+                (Kind::Unblinding, actor, place.shares.contains_key(&shuffler), blinded.a)
+            }
+            Task::Community { shuffler } => {
+                let actor = self.shuffler(shuffler)?;
+                if place.destination != Destination::Board {
+                    return Err(Refusal::WrongDestination { position });
+                }
+                (Kind::Community, actor, place.shares.contains_key(&shuffler), place.card.c1)
+            }
+            Task::Showdown { seat } => {
+                let actor = self.owned_by(place, position, seat)?;
+                let sealed = place.sealed.as_ref().ok_or(early)?;
+                (Kind::Showdown, actor, place.opened.is_some(), sealed.d)
+            }
+        };
+        if done { Err(repeated) } else { Ok((self.context(kind, actor, position), base)) }
+    }
+
+    fn context(&self, kind: Kind, actor: &str, position: u8) -> Context {
+        let seat = match self.places.get(usize::from(position)).map(|place| place.destination) {
+            Some(Destination::Seat(seat)) => Some(seat),
+            _ => None,
+        };
+        let hand = self.keys.hand();
+        Context { position: Some(position), seat, deck: Some(self.deck), ..hand.context(actor, kind) }
+    }
+
+    fn place(&self, position: u8) -> Result<&Place<C>, Refusal> {
+        self.places.get(usize::from(position)).ok_or(Refusal::NoSuchPosition { position })
+    }
+
+    fn shuffler(&self, shuffler: u8) -> Result<&str, Refusal> {
+        let found = self.keys.shufflers().get(usize::from(shuffler));
+        found.map(|(actor, _)| actor.as_str()).ok_or(Refusal::NoSuchShuffler { shuffler })
+    }
+
+    /// The name of the player at the seat, if the card is his.
+    fn owned_by(&self, place: &Place<C>, position: u8, seat: u8) -> Result<&str, Refusal> {
+        if !matches!(place.destination, Destination::Seat(_)) {
+            return Err(Refusal::WrongDestination { position });
+        }
+        let player = self.keys.player(seat).filter(|_| place.destination == Destination::Seat(seat));
+        player.map(crate::Member::actor).ok_or(Refusal::WrongSeat { position, seat })
+    }
+
+    /// The key that belongs to a task.
+    fn key(&self, task: Task) -> Option<&PublicKey<C>> {
+        match task {
+            Task::Blinding { shuffler } | Task::Unblinding { shuffler } | Task::Community { shuffler } => {
+                self.keys.shufflers().get(usize::from(shuffler)).map(|(_, key)| key)
+            }
+            Task::Showdown { seat } => self.keys.player(seat).map(crate::Member::key),
+        }
+    }
+
+    /// Puts in what is due, and derives what follows.
+    fn apply(&mut self, parameters: &Parameters<C>, contribution: &Contribution<C>) -> Result<(), Refusal> {
+        let position = contribution.position();
+        let place = self.places.get_mut(usize::from(position)).ok_or(Refusal::NoSuchPosition { position })?;
+        let opened = match contribution {
+            Contribution::Blinding { shuffler, blinding, .. } => {
+                place.blindings.insert(*shuffler, *blinding);
+                if place.blindings.len() == self.keys.blinders().len() {
+                    let blinded = place.sum_blindings();
+                    if blinded.a.is_zero() || blinded.d.is_zero() {
+                        return Err(Refusal::Degenerate { position });
+                    }
+                    place.blinded = Some(blinded);
+                }
+                let _ = self.seen.insert::<C>(&blinding.a);
+                return Ok(());
+            }
+            Contribution::Unblinding { shuffler, share, .. } => {
+                place.shares.insert(*shuffler, *share);
+                if let Some(blinded) = place.blinded.filter(|_| place.shares.len() == self.keys.quorum()) {
+                    place.sealed = Some(Sealed { d: blinded.d, e: place.without_layers(&self.keys, &blinded.b) });
+                }
+                return Ok(());
+            }
+            Contribution::Community { shuffler, share, .. } => {
+                place.shares.insert(*shuffler, *share);
+                if place.shares.len() != self.keys.quorum() {
+                    return Ok(());
+                }
+                place.without_layers(&self.keys, &place.card.c2)
+            }
+            Contribution::Showdown { share, .. } => {
+                place.sealed.as_ref().ok_or(Refusal::TooEarly { position })?.without(&share.point)
+            }
+        };
+        let card = parameters.card(&opened).ok_or(Refusal::NotACard { position })?;
+        let first = (0_u8..).zip(&self.places).find(|(_, place)| place.opened == Some(card));
+        if let Some((first, _)) = first {
+            return Err(Refusal::DuplicateCard { card, position, first });
+        }
+        if let Some(place) = self.places.get_mut(usize::from(position)) {
+            place.opened = Some(card);
+        }
+        Ok(())
+    }
+
+    /// The card at a position, if it lies open to everybody.
+    #[must_use]
+    pub fn opened(&self, position: u8) -> Option<Card> {
+        self.place(position).ok()?.opened
+    }
+
+    /// The hole card at a position, encrypted to its player, once it is.
+    #[must_use]
+    pub fn sealed(&self, position: u8) -> Option<&Sealed<C>> {
+        self.place(position).ok()?.sealed.as_ref()
+    }
+
+    /// The shufflers that the card at a position waits for, with the kind of contribution; empty when it needs nobody.
+    #[must_use]
+    pub fn awaited(&self, position: u8) -> Vec<(u8, Kind)> {
+        let Ok(place) = self.place(position) else { return Vec::new() };
+        let shufflers = || (0_u8..).zip(self.keys.shufflers()).map(|(shuffler, _)| shuffler);
+        let due = |kind| {
+            let missing = shufflers().filter(|shuffler| !place.shares.contains_key(shuffler));
+            missing.map(move |shuffler| (shuffler, kind)).collect()
+        };
+        match place.destination {
+            Destination::Seat(_) if place.blinded.is_none() => {
+                let missing = self.keys.blinders().iter().filter(|shuffler| !place.blindings.contains_key(shuffler));
+                missing.map(|shuffler| (*shuffler, Kind::Blinding)).collect()
+            }
+            Destination::Seat(_) if place.sealed.is_none() => due(Kind::Unblinding),
+            Destination::Board if place.opened.is_none() => due(Kind::Community),
+            _ => Vec::new(),
+        }
+    }
+
+    /// All blindings of this hand and what it was given before, for an index over hands.
+    #[must_use]
+    pub const fn seen_blindings(&self) -> &SeenBlindings {
+        &self.seen
+    }
+}

@@ -1,0 +1,148 @@
+//! The shuffles of a hand, one after the other.
+//!
+//! The first shuffler starts from the deck that everybody computes, each next one from what the one before left, in the
+//! order of the hand's keys, each once. A message carries the hash of the deck it started from, the new deck and the
+//! proof; the order of the cards and the randomness never leave [`Shuffling::shuffle`].
+//!
+//! Who signed a message, and when the next is late, is not known here.
+
+use rand_core::{CryptoRng, RngCore};
+
+use crate::{
+    Curve, Deck, DecodeError, Digest, HandKeys, Parameters, ShuffleError, ShuffleProof,
+    codec::Reader,
+    shuffle::{Step, Witness, prove, shuffle, verify_shuffles},
+};
+
+/// What a shuffler publishes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShuffleMessage<C: Curve> {
+    /// The hash of the deck it started from.
+    pub input: Digest,
+    /// The new deck.
+    pub deck: Deck<C>,
+    /// The proof.
+    pub proof: ShuffleProof<C>,
+}
+
+impl<C: Curve> ShuffleMessage<C> {
+    /// The hash, the deck, the proof.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = self.input.to_vec();
+        self.deck.put(&mut bytes);
+        self.proof.put(&mut bytes);
+        bytes
+    }
+
+    /// How many bytes a message about so many cards takes.
+    #[must_use]
+    pub fn encoded_bytes(size: usize) -> usize {
+        let parts = [size_of::<Digest>(), Deck::<C>::encoded_bytes(size), ShuffleProof::<C>::encoded_bytes(size)];
+        parts.into_iter().fold(0, usize::saturating_add)
+    }
+
+    /// Reads a message about so many cards.
+    ///
+    /// # Errors
+    /// If the bytes are not the one encoding of such a message.
+    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DecodeError> {
+        let mut reader = Reader::exactly(bytes, Self::encoded_bytes(size))?;
+        let input = reader.bytes()?;
+        Ok(Self { input, deck: Deck::read(&mut reader, size)?, proof: ShuffleProof::read(&mut reader, size)? })
+    }
+}
+
+/// How far the shuffling of a hand has come.
+#[derive(Clone, Debug)]
+pub struct Shuffling<C: Curve> {
+    keys: HandKeys<C>,
+    deck: Deck<C>,
+    hash: Digest,
+    step: u8,
+}
+
+impl<C: Curve> Shuffling<C> {
+    /// Nobody has shuffled.
+    #[must_use]
+    pub fn new(parameters: &Parameters<C>, keys: &HandKeys<C>) -> Self {
+        let deck = parameters.first_deck();
+        Self { keys: keys.clone(), hash: deck.hash(), deck, step: 0 }
+    }
+
+    /// The shuffler whose turn it is, by his place in the hand's keys; none when all have shuffled.
+    #[must_use]
+    pub fn next(&self) -> Option<u8> {
+        (usize::from(self.step) < self.keys.shufflers().len()).then_some(self.step)
+    }
+
+    /// The deck as it is now.
+    #[must_use]
+    pub const fn deck(&self) -> &Deck<C> {
+        &self.deck
+    }
+
+    /// The final deck, once all have shuffled.
+    #[must_use]
+    pub fn finished(self) -> Option<Deck<C>> {
+        self.next().is_none().then_some(self.deck)
+    }
+
+    /// Shuffles as the shuffler whose turn it is; none when all have.
+    pub fn shuffle(
+        &self,
+        parameters: &Parameters<C>,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> Option<ShuffleMessage<C>> {
+        let context = self.keys.shuffle_context(self.step)?;
+        let witness = Witness::random(self.deck.cards().len(), rng);
+        let deck = shuffle(self.keys.aggregate(), &self.deck, &witness);
+        let proof = prove(parameters, &context, self.keys.aggregate(), [&self.deck, &deck], &witness, rng);
+        Some(ShuffleMessage { input: self.hash, deck, proof })
+    }
+
+    /// Takes the message of the shuffler whose turn it is.
+    ///
+    /// # Errors
+    /// If it is wrong; then nothing has changed.
+    pub fn accept(&mut self, parameters: &Parameters<C>, message: &ShuffleMessage<C>) -> Result<(), ShuffleError> {
+        self.accept_all(parameters, std::slice::from_ref(message))
+    }
+
+    /// Takes the messages of the next shufflers, all checked at once.
+    ///
+    /// # Errors
+    /// If any is wrong, the first such is named by its step in the hand; then nothing has changed.
+    pub fn accept_all(
+        &mut self,
+        parameters: &Parameters<C>,
+        messages: &[ShuffleMessage<C>],
+    ) -> Result<(), ShuffleError> {
+        let first = usize::from(self.step);
+        let mut refused = Ok(());
+        let (mut hash, mut contexts, mut step) = (self.hash, Vec::new(), self.step);
+        for message in messages {
+            let Some(context) = self.keys.shuffle_context(step) else {
+                refused = Err(ShuffleError::NoSuchStep { step: usize::from(step) });
+                break;
+            };
+            if message.input != hash {
+                refused = Err(ShuffleError::WrongInput { step: usize::from(step) });
+                break;
+            }
+            contexts.push(context);
+            hash = message.deck.hash();
+            step = step.saturating_add(1);
+        }
+        let mut steps = Vec::new();
+        for (context, ShuffleMessage { deck: output, proof, .. }) in contexts.iter().zip(messages) {
+            steps.push(Step { context, output, proof });
+        }
+        verify_shuffles(parameters, self.keys.aggregate(), &self.deck, &steps).map_err(|error| error.after(first))?;
+        refused?;
+        if let Some(last) = messages.last() {
+            (self.deck, self.hash, self.step) = (last.deck.clone(), hash, step);
+        }
+        Ok(())
+    }
+}
