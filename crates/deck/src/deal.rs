@@ -273,6 +273,18 @@ impl<C: Curve> Deal<C> {
         self.place(position).ok()?.opened
     }
 
+    /// The hash of the final deck.
+    #[must_use]
+    pub const fn deck(&self) -> &Digest {
+        &self.deck
+    }
+
+    /// The hole card at a position with all blindings on it, once they are.
+    #[must_use]
+    pub fn blinded(&self, position: u8) -> Option<&Blinded<C>> {
+        self.place(position).ok()?.blinded.as_ref()
+    }
+
     /// The hole card at a position, encrypted to its player, once it is.
     #[must_use]
     pub fn sealed(&self, position: u8) -> Option<&Sealed<C>> {

@@ -52,7 +52,7 @@ pub use deck::{Ciphertext, Deck};
 pub use equality::{Claim, Equality, EqualityProof, FalseClaim, verify_claims};
 pub use keys::{HandKeys, KeyError, MasterSecret, Member, Possession, PublicKey, Role, SecretKey};
 pub use parameters::{Card, DECK_SIZE, Parameters, SizeError};
-pub use shuffle::{ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_shuffles};
+pub use shuffle::{ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles};
 pub use threshold::{Commitments, Dealing, DealtShare, WrongShare};
 
 #[cfg(test)]

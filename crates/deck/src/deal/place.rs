@@ -85,7 +85,7 @@ impl<C: Curve> Sealed<C> {
     }
 
     /// The card's point, for the player.
-    pub(super) fn for_player(&self, secret: &SecretKey<C>) -> Point<C> {
+    pub(crate) fn for_player(&self, secret: &SecretKey<C>) -> Point<C> {
         (C::from(self.e) - self.d * secret.scalar()).into_affine()
     }
 }

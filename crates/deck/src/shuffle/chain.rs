@@ -2,14 +2,14 @@
 //!
 //! The first shuffler starts from the deck that everybody computes, each next one from what the one before left, in the
 //! order of the hand's keys, each once. A message carries the hash of the deck it started from, the new deck and the
-//! proof; the order of the cards and the randomness never leave [`Shuffling::shuffle`].
+//! proof; the order of the cards and the randomness never leave [`UnprovenShuffle`].
 //!
 //! Who signed a message, and when the next is late, is not known here.
 
 use rand_core::{CryptoRng, RngCore};
 
 use crate::{
-    Curve, Deck, DecodeError, Digest, HandKeys, Parameters, ShuffleError, ShuffleProof,
+    Context, Curve, Deck, DecodeError, Digest, HandKeys, Parameters, PublicKey, ShuffleError, ShuffleProof,
     codec::Reader,
     shuffle::{Step, Witness, prove, shuffle, verify_shuffles},
 };
@@ -53,6 +53,25 @@ impl<C: Curve> ShuffleMessage<C> {
     }
 }
 
+/// A shuffle that waits for its proof. It holds the order of the cards, which nobody can ask it for.
+pub struct UnprovenShuffle<C: Curve> {
+    context: Context,
+    key: PublicKey<C>,
+    input: Deck<C>,
+    hash: Digest,
+    output: Deck<C>,
+    witness: Witness<C>,
+}
+
+impl<C: Curve> UnprovenShuffle<C> {
+    /// Proves it; the order is forgotten with `self`.
+    pub fn prove(&self, parameters: &Parameters<C>, rng: &mut (impl CryptoRng + RngCore)) -> ShuffleMessage<C> {
+        let decks = [&self.input, &self.output];
+        let proof = prove(parameters, &self.context, &self.key, decks, &self.witness, rng);
+        ShuffleMessage { input: self.hash, deck: self.output.clone(), proof }
+    }
+}
+
 /// How far the shuffling of a hand has come.
 #[derive(Clone, Debug)]
 pub struct Shuffling<C: Curve> {
@@ -88,17 +107,22 @@ impl<C: Curve> Shuffling<C> {
         self.next().is_none().then_some(self.deck)
     }
 
-    /// Shuffles as the shuffler whose turn it is; none when all have.
+    /// Shuffles as the shuffler whose turn it is, and proves it; none when all have.
     pub fn shuffle(
         &self,
         parameters: &Parameters<C>,
         rng: &mut (impl CryptoRng + RngCore),
     ) -> Option<ShuffleMessage<C>> {
+        Some(self.shuffle_unproven(rng)?.prove(parameters, rng))
+    }
+
+    /// Shuffles as the shuffler whose turn it is, and leaves the proof for later; none when all have.
+    pub fn shuffle_unproven(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<UnprovenShuffle<C>> {
         let context = self.keys.shuffle_context(self.step)?;
         let witness = Witness::random(self.deck.cards().len(), rng);
-        let deck = shuffle(self.keys.aggregate(), &self.deck, &witness);
-        let proof = prove(parameters, &context, self.keys.aggregate(), [&self.deck, &deck], &witness, rng);
-        Some(ShuffleMessage { input: self.hash, deck, proof })
+        let key = *self.keys.aggregate();
+        let output = shuffle(&key, &self.deck, &witness);
+        Some(UnprovenShuffle { context, key, input: self.deck.clone(), hash: self.hash, output, witness })
     }
 
     /// Takes the message of the shuffler whose turn it is.
