@@ -56,13 +56,17 @@ pub enum Command {
 const BENCH_EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick           under 45 seconds
-  bankroll bench ledger --json > a.json   the long one, for comparing";
+  bankroll bench ledger --json > a.json   the long one, for comparing
+  bankroll bench poker                    what the proofs of a hand cost";
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Durable transfers a second and their latency, beside what the database alone does
     #[command(after_help = BENCH_EXAMPLES)]
     Ledger(BenchArgs),
+    /// What shuffling, proving and verifying cost on one core
+    #[command(after_help = BENCH_EXAMPLES)]
+    Poker,
 }
 
 #[derive(Debug, Args)]

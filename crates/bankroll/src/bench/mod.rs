@@ -6,6 +6,7 @@
 
 mod growth;
 mod load;
+pub mod poker;
 mod raw;
 mod report;
 mod seats;
