@@ -19,13 +19,13 @@ mod seen;
 pub use contribution::Contribution;
 pub use parts::{Blinding, Share};
 pub use place::{Blinded, Destination, Sealed};
-pub use refusal::{Refusal, RefusedAt};
+pub use refusal::{PlanError, Refusal, RefusedAt};
 pub use seen::SeenBlindings;
 
 use ark_ec::AffineRepr;
 
 use crate::{
-    Card, Claim, Context, Curve, Deck, Digest, HandKeys, Kind, Parameters, PublicKey, SizeError, curve::Point,
+    Card, Claim, Context, Curve, Deck, Digest, HandKeys, Kind, Parameters, PublicKey, curve::Point,
     equality::verify_claims,
 };
 use place::Place;
@@ -53,25 +53,29 @@ impl<C: Curve> Deal<C> {
     /// anybody keeps them.
     ///
     /// # Errors
-    /// If the plan is not as long as the deck.
+    /// If the plan is not for this deck and these seats.
     pub fn new(
         keys: &HandKeys<C>,
         deck: &Deck<C>,
         plan: &[Destination],
         mut seen: SeenBlindings,
-    ) -> Result<Self, SizeError> {
-        if plan.len() != deck.cards().len() {
-            return Err(SizeError { size: plan.len() });
+    ) -> Result<Self, PlanError> {
+        let (expected, found) = (deck.cards().len(), plan.len());
+        if expected != found {
+            return Err(PlanError::Length { expected, found });
         }
-        let places = deck.cards().iter().zip(plan).map(|(card, destination)| Place::new(*card, *destination)).collect();
         // A key is no blinding: with it, the player's multiple would be the same for all his cards.
-        let players = plan.iter().filter_map(|destination| match destination {
-            Destination::Seat(seat) => keys.player(*seat).map(|player| *player.key()),
-            Destination::Board | Destination::Nowhere => None,
-        });
-        let shufflers = keys.shufflers().iter().map(|(_, key)| *key);
-        for key in shufflers.chain(players).chain([*keys.aggregate()]) {
+        for (_, key) in keys.shufflers() {
             let _ = seen.insert::<C>(key.point());
+        }
+        let _ = seen.insert::<C>(keys.aggregate().point());
+        let mut places = Vec::with_capacity(expected);
+        for (position, (card, destination)) in (0..).zip(deck.cards().iter().zip(plan)) {
+            if let Destination::Seat(seat) = *destination {
+                let player = keys.player(seat).ok_or(PlanError::EmptySeat { position, seat })?;
+                let _ = seen.insert::<C>(player.key().point());
+            }
+            places.push(Place::new(*card, *destination));
         }
         Ok(Self { keys: keys.clone(), deck: deck.hash(), places, seen })
     }

@@ -47,7 +47,9 @@ mod transcript;
 pub use codec::{DecodeError, point_bytes, scalar_bytes};
 pub use context::{Context, Digest, HandId, Kind, VERSION};
 pub use curve::{Bn254, Curve, Grumpkin, Point, Scalar, Secp256k1};
-pub use deal::{Blinded, Blinding, Contribution, Deal, Destination, Refusal, RefusedAt, Sealed, SeenBlindings, Share};
+pub use deal::{
+    Blinded, Blinding, Contribution, Deal, Destination, PlanError, Refusal, RefusedAt, Sealed, SeenBlindings, Share,
+};
 pub use deck::{Ciphertext, Deck};
 pub use equality::{Claim, Equality, EqualityProof, FalseClaim, verify_claims};
 pub use keys::{HandKeys, KeyError, MasterSecret, Member, Possession, PublicKey, Role, SecretKey};

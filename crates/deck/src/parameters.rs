@@ -5,7 +5,7 @@
 //!
 //! It knows cards as numbers from 0; which number is the ace of spades is for the rules to say.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use ark_ec::AffineRepr;
 
@@ -35,7 +35,7 @@ pub struct SizeError {
 #[derive(Clone, Debug)]
 pub struct Parameters<C: Curve> {
     cards: Vec<Point<C>>,
-    numbers: HashMap<Vec<u8>, Card>,
+    numbers: BTreeMap<Vec<u8>, Card>,
     /// The base of the blinding, then one for each card.
     pub(crate) bases: Vec<Point<C>>,
 }

@@ -41,9 +41,9 @@ fn measure<C: Curve>() -> anyhow::Result<Vec<Row>> {
     let mut hand = Hand::<C>::new()?;
     let size = hand.parameters.size();
     let first = Shuffling::new(&hand.parameters, &hand.keys);
-    let shuffle = best(|| first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first").map(drop))?;
+    let shuffle = best(|| first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first"))?;
     let unproven = first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first")?;
-    let prove = best(|| Ok(drop(unproven.prove(&hand.parameters, &mut hand.rng))))?;
+    let prove = best(|| Ok(unproven.prove(&hand.parameters, &mut hand.rng)))?;
     let messages = hand.shuffles()?;
     let (keys, parameters) = (&hand.keys, &hand.parameters);
     let contexts: Vec<_> = (0..).map_while(|step| keys.shuffle_context(step)).collect();
@@ -54,8 +54,8 @@ fn measure<C: Curve>() -> anyhow::Result<Vec<Row>> {
     let single = best(|| Ok(verify_shuffles(parameters, keys.aggregate(), before, second)?))?;
     let first_deck = parameters.first_deck();
     let all = best(|| Ok(verify_shuffles(parameters, keys.aggregate(), &first_deck, &steps)?))?;
-    let bytes: Vec<Vec<u8>> = messages.iter().take(1).map(ShuffleMessage::encode).collect();
-    let decode = best(|| Ok(ShuffleMessage::<C>::decode(&bytes[0], size).map(drop)?))?;
+    let bytes = messages[0].encode();
+    let decode = best(|| Ok(ShuffleMessage::<C>::decode(&bytes, size)?))?;
     let claims = hand.claims(&messages[SHUFFLERS - 1].deck)?;
     let together = best(|| Ok(verify_claims(&claims)?))?;
     // The targets are for the default curve; the others stand beside it.
@@ -78,11 +78,11 @@ fn step<'a, C: Curve>(context: &'a bankroll_deck::Context, message: &'a ShuffleM
 }
 
 /// The least processor time of fifty calls, in milliseconds.
-fn best(mut work: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<f64> {
+fn best<T>(mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
         let start = thread_seconds();
-        work()?;
+        std::hint::black_box(work()?);
         best = best.min((thread_seconds() - start) * 1_000.0);
     }
     Ok(best)

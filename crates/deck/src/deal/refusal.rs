@@ -1,6 +1,27 @@
-//! Why a contribution was refused.
+//! Why a plan or a contribution was refused.
 
 use crate::Card;
+
+/// Why a hand cannot be dealt by a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Not one destination for each card.
+    #[error("the plan has {found} positions, the deck {expected}")]
+    Length {
+        /// How many cards there are.
+        expected: usize,
+        /// How many positions the plan has.
+        found: usize,
+    },
+    /// A card for a seat at which nobody registered a key.
+    #[error("position {position} goes to seat {seat}, where nobody sits")]
+    EmptySeat {
+        /// Which position.
+        position: u8,
+        /// Which seat.
+        seat: u8,
+    },
+}
 
 /// The first rule that a contribution breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,14 +4,14 @@
 //! A key used as blinding is worse. So each point counts once in a hand, and whoever keeps the points of earlier hands
 //! gives them to [`SeenBlindings::remember`] before the next.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::{Curve, codec::put_point, curve::Point};
 
 /// The points that may not be used as blinding any more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenBlindings {
-    points: HashSet<Vec<u8>>,
+    points: BTreeSet<Vec<u8>>,
 }
 
 impl SeenBlindings {
@@ -36,7 +36,7 @@ impl SeenBlindings {
         self.points.contains(&bytes)
     }
 
-    /// The bytes of all points, in no order, for an index over hands.
+    /// The bytes of all points, in their order, for an index over hands.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.points.iter().map(Vec::as_slice)
     }

@@ -1,14 +1,17 @@
 //! Deals: cards reach one player's eyes, or everybody's, and only as the plan says.
 
+use ark_ec::AffineRepr;
 use rand_chacha::rand_core::RngCore;
 
 use super::{
     run::{rng, rounds},
-    table::{PLAN, SMALL, Table, hand, member},
+    table::{PLAN, PLAYERS, SHUFFLERS, SMALL, Table, admit, hand, member},
 };
 use crate::{
-    Bn254, Card, Contribution, Curve, Deal, Destination, Grumpkin, HandKeys, Kind, Parameters, Refusal, RefusedAt,
-    Role, Secp256k1, SecretKey, SeenBlindings, Shuffling, SizeError,
+    Blinding, Bn254, Card, Context, Contribution, Curve, Deal, Deck, DecodeError, Destination, Grumpkin, HandId,
+    HandKeys, Kind, Parameters, PlanError, Point, Refusal, RefusedAt, Role, Scalar, Secp256k1, SecretKey,
+    SeenBlindings, Shuffling,
+    shuffle::{Permutation, Witness, shuffle},
 };
 
 type C = Secp256k1;
@@ -116,11 +119,14 @@ fn nothing_counts_twice() {
 }
 
 #[test]
-fn a_plan_has_a_destination_for_every_card() {
-    let mut table = Table::<C>::small("plan too short");
+fn a_plan_has_a_destination_for_every_card_and_a_player_at_every_seat() {
+    let mut table = Table::<C>::small("plan refused");
     let deck = table.final_deck();
-    let refused = Deal::new(&table.keys, &deck, &PLAN[1..], SeenBlindings::default());
-    assert_eq!(refused.err(), Some(SizeError { size: SMALL - 1 }));
+    let refusal = |plan: &[Destination]| Deal::new(&table.keys, &deck, plan, SeenBlindings::default()).unwrap_err();
+    assert_eq!(refusal(&PLAN[1..]), PlanError::Length { expected: 9, found: 8 });
+    let mut plan = PLAN;
+    plan[4] = Destination::Seat(3);
+    assert_eq!(refusal(&plan), PlanError::EmptySeat { position: 4, seat: 3 });
 }
 
 /// A contribution that belongs elsewhere, moved here by whoever repeats it.
@@ -152,13 +158,88 @@ fn contributions_cannot_be_moved() {
 }
 
 #[test]
-fn a_deal_of_another_deck_or_hand_takes_nothing_of_this_one() {
+fn another_deck_or_another_hand_takes_nothing_of_this_one() {
     let mut table = Table::<C>::small("other hand");
-    let (deal, mut other_deck) = (table.deal(), table.deal());
-    let share = table.reveals(&deal, 7)[0];
+    let deck = table.final_deck();
+    let deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
+    let mut other_deck = table.deal();
+    let (share, blinding) = (table.reveals(&deal, 7)[0], table.blindings(&deal, 0)[0]);
     assert_eq!(other_deck.accept(&table.parameters, &share), Err(Refusal::NotProven { position: 7 }));
-    let blinding = table.blindings(&deal, 0)[0];
     assert_eq!(other_deck.accept(&table.parameters, &blinding), Err(Refusal::NotProven { position: 0 }));
+    // The same people with the same keys and the same deck, which is already one mistake too many, in the next hand.
+    let next = HandId { hand: "42".into(), ..hand() };
+    let rng = &mut table.rng;
+    let secrets = SHUFFLERS.iter().zip(&table.shufflers);
+    let shufflers: Vec<_> = secrets.map(|(actor, secret)| admit(&next, actor, Role::Shuffler, secret, rng)).collect();
+    let secrets = (0..).zip(PLAYERS).zip(&table.players);
+    let role = |seat| Role::Player { seat };
+    let players: Vec<_> = secrets.map(|((seat, actor), secret)| admit(&next, actor, role(seat), secret, rng)).collect();
+    let keys = HandKeys::new(&next, &shufflers, &players).unwrap();
+    let mut next = Deal::new(&keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
+    assert_eq!(next.accept(&table.parameters, &share), Err(Refusal::NotProven { position: 7 }));
+    assert_eq!(next.accept(&table.parameters, &blinding), Err(Refusal::NotProven { position: 0 }));
+}
+
+/// Shufflers who all tell each other their secrets, and choose them so that they cancel.
+#[test]
+fn blindings_that_cancel_are_refused() {
+    let mut table = Table::<C>::small("cancelling blindings");
+    let witness = Witness::<C>::random(SMALL, &mut table.rng);
+    let deck = shuffle(table.keys.aggregate(), &table.parameters.first_deck(), &witness);
+    let (one, two) = (Scalar::<C>::from(11_u8), Scalar::<C>::from(22_u8));
+    // In the sum of the blindings, or in the sum with the card's own randomness.
+    for last in [-(one + two), -(one + two + witness.randomness[0])] {
+        let mut deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
+        for (shuffler, delta, verdict) in
+            [(0, one, Ok(())), (1, two, Ok(())), (2, last, Err(Refusal::Degenerate { position: 0 }))]
+        {
+            let context = context(&deal, SHUFFLERS[usize::from(shuffler)], 0);
+            let key = *table.keys.blinding_key(0).unwrap();
+            let blinding = Blinding::<C>::with(&context, &key, &delta, &mut table.rng);
+            let contribution = Contribution::Blinding { shuffler, position: 0, blinding };
+            assert_eq!(deal.accept(&table.parameters, &contribution), verdict);
+        }
+    }
+}
+
+#[test]
+fn no_blinding_at_all_is_refused() {
+    let mut table = Table::<C>::small("no blinding");
+    let mut deal = table.deal();
+    let key = *table.keys.blinding_key(0).unwrap();
+    let none = Scalar::<C>::from(0_u8);
+    let blinding = Blinding::<C>::with(&context(&deal, "ann", 0), &key, &none, &mut table.rng);
+    assert!(blinding.point().is_zero());
+    let contribution = Contribution::Blinding { shuffler: 0, position: 0, blinding };
+    assert_eq!(deal.accept(&table.parameters, &contribution), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(Blinding::<C>::decode(&blinding.encode()), Err(DecodeError::Identity { offset: 0 }));
+}
+
+/// A deck that no proof was asked for still shows itself when it is opened.
+#[test]
+fn a_card_twice_or_none_is_noticed_when_it_is_opened() {
+    let mut table = Table::<C>::small("deck of lies");
+    let mut witness = Witness::<C>::random(SMALL, &mut table.rng);
+    witness.order = Permutation::of(vec![4; SMALL]);
+    let mut cards = shuffle(table.keys.aggregate(), &table.parameters.first_deck(), &witness).cards().to_vec();
+    let mut plan = [Destination::Board; SMALL];
+    plan[0] = Destination::Seat(0);
+    cards[8].c2 = Point::<C>::generator();
+    let mut deal = Deal::new(&table.keys, &Deck::of(cards), &plan, SeenBlindings::default()).unwrap();
+    let reveals = table.reveals(&deal, 3);
+    table.accept(&mut deal, &reveals);
+    assert_eq!(deal.opened(3), Some(4));
+    let (twice, none) = (table.reveals(&deal, 5), table.reveals(&deal, 8));
+    let duplicate = Refusal::DuplicateCard { card: 4, position: 5, first: 3 };
+    let refused = deal.accept_all(&table.parameters, &twice);
+    assert_eq!(refused, Err(RefusedAt { index: 2, refusal: duplicate }));
+    let refused = deal.accept_all(&table.parameters, &none);
+    assert_eq!(refused, Err(RefusedAt { index: 2, refusal: Refusal::NotACard { position: 8 } }));
+}
+
+fn context(deal: &Deal<C>, actor: &str, position: u8) -> Context {
+    let (position, seat, deck) = (Some(position), Some(position % 3), Some(*deal.deck()));
+    Context { position, seat, deck, ..hand().context(actor, Kind::Blinding) }
 }
 
 #[test]
@@ -186,17 +267,13 @@ fn a_blinding_counts_once_in_a_hand_and_across_hands() {
     let mut table = Table::<C>::small("blinding reuse");
     let deck = table.final_deck();
     let mut deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
-    let delta = <crate::Scalar<C> as ark_ff::UniformRand>::rand(&mut table.rng);
+    let delta = Scalar::<C>::from(77_u8);
     // A shuffler who draws his secret once and proves correctly with it for each card.
+    let contexts = [0, 3].map(|position| context(&deal, "ann", position));
     let reused = |table: &mut Table<C>, position, delta| {
-        let context = crate::Context {
-            position: Some(position),
-            seat: Some(position % 3),
-            deck: Some(deck.hash()),
-            ..hand().context("ann", Kind::Blinding)
-        };
-        let key = *table.keys.blinding_key(position % 3).unwrap();
-        let blinding = crate::Blinding::with(&context, &key, &delta, &mut table.rng);
+        let key = *table.keys.blinding_key(0).unwrap();
+        let context = &contexts[usize::from(position) / 3];
+        let blinding = Blinding::<C>::with(context, &key, &delta, &mut table.rng);
         Contribution::Blinding { shuffler: 0, position, blinding }
     };
     let (first, second) = (reused(&mut table, 0, delta), reused(&mut table, 3, delta));
@@ -273,7 +350,7 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
             deal.accept(&parameters, &contribution.unwrap()).unwrap();
         }
         // What they see is what all secrets together read from the deck.
-        let sum: crate::Scalar<C> = secrets.iter().map(|secret| *secret.scalar()).sum();
+        let sum: Scalar<C> = secrets.iter().map(|secret| *secret.scalar()).sum();
         let mut seen: Vec<Card> = Vec::new();
         for (position, destination) in (0..13).zip(&plan) {
             let card = match destination {

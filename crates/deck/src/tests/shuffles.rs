@@ -229,6 +229,9 @@ fn bases_that_the_prover_chose_are_refused() {
     assert_eq!(verify_shuffles(&forged.table.parameters, &key, &forged.input, &[step]), NOT_PROVEN);
 }
 
+/// A part of a proof.
+type Field<T> = fn(&mut ShuffleProof<C>) -> &mut T;
+
 /// Every scalar by one and every point by its sign, on the proof itself.
 #[test]
 fn every_value_of_a_proof_counts() {
@@ -240,7 +243,7 @@ fn every_value_of_a_proof_counts() {
         assert_eq!(verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]), NOT_PROVEN);
     };
     let one = Scalar::<C>::from(1_u8);
-    let scalars: Vec<fn(&mut ShuffleProof<C>) -> &mut Scalar<C>> = vec![
+    let scalars: Vec<Field<Scalar<C>>> = vec![
         |proof| &mut proof.factors_blinding,
         |proof| &mut proof.partials_blinding,
         |proof| &mut proof.exponents_blinding,
@@ -251,7 +254,7 @@ fn every_value_of_a_proof_counts() {
         *scalar(&mut proof) += one;
         refused(proof);
     }
-    let vectors: Vec<fn(&mut ShuffleProof<C>) -> &mut Vec<Scalar<C>>> =
+    let vectors: Vec<Field<Vec<Scalar<C>>>> =
         vec![|proof| &mut proof.factors, |proof| &mut proof.partials, |proof| &mut proof.exponents];
     for vector in vectors {
         for place in 0..vector(&mut message.proof.clone()).len() {
@@ -260,7 +263,7 @@ fn every_value_of_a_proof_counts() {
             refused(proof);
         }
     }
-    let points: Vec<fn(&mut ShuffleProof<C>) -> &mut Point<C>> = vec![
+    let points: Vec<Field<Point<C>>> = vec![
         |proof| &mut proof.order,
         |proof| &mut proof.powers,
         |proof| &mut proof.masks,
