@@ -15,8 +15,9 @@ mod parts;
 mod place;
 mod refusal;
 mod seen;
+mod task;
 
-pub use contribution::Contribution;
+pub use contribution::{Contribution, Proven};
 pub use parts::{Blinding, Share};
 pub use place::{Blinded, Destination, Sealed};
 pub use refusal::{PlanError, Refusal, RefusedAt};
@@ -24,11 +25,9 @@ pub use seen::SeenBlindings;
 
 use ark_ec::AffineRepr;
 
-use crate::{
-    Card, Claim, Context, Curve, Deck, Digest, HandKeys, Kind, Parameters, PublicKey, curve::Point,
-    equality::verify_claims,
-};
+use crate::{Card, Claim, Curve, Deck, Digest, HandKeys, Kind, Parameters, verify_claims};
 use place::Place;
+use task::Task;
 
 /// The cards of one hand on their way.
 #[derive(Clone, Debug)]
@@ -37,15 +36,6 @@ pub struct Deal<C: Curve> {
     deck: Digest,
     places: Vec<Place<C>>,
     seen: SeenBlindings,
-}
-
-/// What somebody is about to contribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
-    Blinding { shuffler: u8 },
-    Unblinding { shuffler: u8 },
-    Community { shuffler: u8 },
-    Showdown { seat: u8 },
 }
 
 impl<C: Curve> Deal<C> {
@@ -118,6 +108,34 @@ impl<C: Curve> Deal<C> {
         Ok(())
     }
 
+    /// Checks a contribution against a state that may be a copy, on any thread; [`Deal::take`] then needs no more
+    /// mathematics.
+    ///
+    /// # Errors
+    /// The first rule it breaks.
+    pub fn check(&self, contribution: &Contribution<C>) -> Result<Proven<C>, Refusal> {
+        let claim = self.claim(contribution)?;
+        let position = contribution.position();
+        verify_claims(std::slice::from_ref(&claim)).map_err(|_| Refusal::NotProven { position })?;
+        Ok(Proven { contribution: *contribution, claim })
+    }
+
+    /// Takes a contribution that was checked before. All cheap rules are checked again, and that it was proven for
+    /// what is claimed here and now.
+    ///
+    /// # Errors
+    /// The first rule it breaks; then nothing has changed.
+    pub fn take(&mut self, parameters: &Parameters<C>, proven: &Proven<C>) -> Result<(), Refusal> {
+        let position = proven.contribution.position();
+        if self.claim(&proven.contribution)? != proven.claim {
+            return Err(Refusal::NotProven { position });
+        }
+        let mut after = self.clone();
+        after.apply(parameters, &proven.contribution)?;
+        *self = after;
+        Ok(())
+    }
+
     /// What a contribution claims, if it is due: all cheap rules are checked, its proof is not.
     ///
     /// # Errors
@@ -146,83 +164,6 @@ impl<C: Curve> Deal<C> {
             }
         };
         Ok(Claim { context, statement, proof })
-    }
-
-    /// The context of a task, and the point that it is about, if the task is due.
-    fn task(&self, task: Task, position: u8) -> Result<(Context, Point<C>), Refusal> {
-        let place = self.place(position)?;
-        let (early, repeated) = (Refusal::TooEarly { position }, Refusal::Repeated { position });
-        let (kind, actor, done, base) = match task {
-            Task::Blinding { shuffler } => {
-                let actor = self.shuffler(shuffler)?;
-                let Destination::Seat(seat) = place.destination else {
-                    return Err(Refusal::WrongDestination { position });
-                };
-                if !self.keys.blinders().contains(&shuffler) {
-                    return Err(Refusal::NotABlinder { shuffler });
-                }
-                let key = self.keys.blinding_key(seat).ok_or(Refusal::WrongSeat { position, seat })?;
-                (Kind::Blinding, actor, place.blindings.contains_key(&shuffler), *key)
-            }
-            Task::Unblinding { shuffler } => {
-                let actor = self.shuffler(shuffler)?;
-                if !matches!(place.destination, Destination::Seat(_)) {
-                    return Err(Refusal::WrongDestination { position });
-                }
-                let blinded = place.blinded.as_ref().ok_or(early)?;
-                (Kind::Unblinding, actor, place.shares.contains_key(&shuffler), blinded.a)
-            }
-            Task::Community { shuffler } => {
-                let actor = self.shuffler(shuffler)?;
-                if place.destination != Destination::Board {
-                    return Err(Refusal::WrongDestination { position });
-                }
-                (Kind::Community, actor, place.shares.contains_key(&shuffler), place.card.c1)
-            }
-            Task::Showdown { seat } => {
-                let actor = self.owned_by(place, position, seat)?;
-                let sealed = place.sealed.as_ref().ok_or(early)?;
-                (Kind::Showdown, actor, place.opened.is_some(), sealed.d)
-            }
-        };
-        if done { Err(repeated) } else { Ok((self.context(kind, actor, position), base)) }
-    }
-
-    fn context(&self, kind: Kind, actor: &str, position: u8) -> Context {
-        let seat = match self.places.get(usize::from(position)).map(|place| place.destination) {
-            Some(Destination::Seat(seat)) => Some(seat),
-            _ => None,
-        };
-        let hand = self.keys.hand();
-        Context { position: Some(position), seat, deck: Some(self.deck), ..hand.context(actor, kind) }
-    }
-
-    fn place(&self, position: u8) -> Result<&Place<C>, Refusal> {
-        self.places.get(usize::from(position)).ok_or(Refusal::NoSuchPosition { position })
-    }
-
-    fn shuffler(&self, shuffler: u8) -> Result<&str, Refusal> {
-        let found = self.keys.shufflers().get(usize::from(shuffler));
-        found.map(|(actor, _)| actor.as_str()).ok_or(Refusal::NoSuchShuffler { shuffler })
-    }
-
-    /// The name of the player at the seat, if the card is his.
-    fn owned_by(&self, place: &Place<C>, position: u8, seat: u8) -> Result<&str, Refusal> {
-        if !matches!(place.destination, Destination::Seat(_)) {
-            return Err(Refusal::WrongDestination { position });
-        }
-        let player = self.keys.player(seat).filter(|_| place.destination == Destination::Seat(seat));
-        player.map(crate::Member::actor).ok_or(Refusal::WrongSeat { position, seat })
-    }
-
-    /// The key that belongs to a task.
-    fn key(&self, task: Task) -> Option<&PublicKey<C>> {
-        match task {
-            Task::Blinding { shuffler } | Task::Unblinding { shuffler } | Task::Community { shuffler } => {
-                self.keys.shufflers().get(usize::from(shuffler)).map(|(_, key)| key)
-            }
-            Task::Showdown { seat } => self.keys.player(seat).map(crate::Member::key),
-        }
     }
 
     /// Puts in what is due, and derives what follows.

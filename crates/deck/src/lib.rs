@@ -48,13 +48,16 @@ pub use codec::{DecodeError, point_bytes, scalar_bytes};
 pub use context::{Context, Digest, HandId, Kind, VERSION};
 pub use curve::{Bn254, Curve, Grumpkin, Point, Scalar, Secp256k1};
 pub use deal::{
-    Blinded, Blinding, Contribution, Deal, Destination, PlanError, Refusal, RefusedAt, Sealed, SeenBlindings, Share,
+    Blinded, Blinding, Contribution, Deal, Destination, PlanError, Proven, Refusal, RefusedAt, Sealed, SeenBlindings,
+    Share,
 };
 pub use deck::{Ciphertext, Deck};
 pub use equality::{Claim, Equality, EqualityProof, FalseClaim, verify_claims};
 pub use keys::{HandKeys, KeyError, MasterSecret, Member, Possession, PublicKey, Role, SecretKey};
 pub use parameters::{Card, DECK_SIZE, Parameters, SizeError};
-pub use shuffle::{ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles};
+pub use shuffle::{
+    ProvenShuffle, ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles,
+};
 pub use threshold::{Commitments, Dealing, DealtShare, WrongShare};
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod prove;
 mod reencrypt;
 mod verify;
 
-pub use chain::{ShuffleMessage, Shuffling, UnprovenShuffle};
+pub use chain::{ProvenShuffle, ShuffleMessage, Shuffling, UnprovenShuffle};
 pub use proof::ShuffleProof;
 pub use verify::{ShuffleError, Step, verify_shuffles};
 

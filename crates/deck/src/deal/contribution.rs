@@ -1,6 +1,6 @@
 //! Contributions: parts together with where they belong.
 
-use crate::{Blinding, Curve, Kind, Share};
+use crate::{Blinding, Claim, Curve, Kind, Share};
 
 /// What somebody contributes to the card at a position. Who sent it is for the caller to have checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,13 @@ pub enum Contribution<C: Curve> {
         /// What he contributes.
         share: Share<C>,
     },
+}
+
+/// A contribution whose proof was checked for one claim; see [`Deal::check`](crate::Deal::check).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proven<C: Curve> {
+    pub(super) contribution: Contribution<C>,
+    pub(super) claim: Claim<C>,
 }
 
 impl<C: Curve> Contribution<C> {

@@ -6,7 +6,7 @@
 
 use rand_core::{CryptoRng, RngCore};
 
-use super::{Deal, Task};
+use super::{Deal, task::Task};
 use crate::{Blinding, Card, Contribution, Curve, Parameters, Refusal, SecretKey, Share};
 
 impl<C: Curve> Deal<C> {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A statement, what it is about, and its proof.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim<C: Curve> {
     /// What it is about.
     pub context: Context,

@@ -72,6 +72,15 @@ impl<C: Curve> UnprovenShuffle<C> {
     }
 }
 
+/// A shuffle that was checked for one step on one deck of one hand; see [`Shuffling::check`].
+#[derive(Clone, Debug)]
+pub struct ProvenShuffle<C: Curve> {
+    keys: HandKeys<C>,
+    step: u8,
+    input: Digest,
+    deck: Deck<C>,
+}
+
 /// How far the shuffling of a hand has come.
 #[derive(Clone, Debug)]
 pub struct Shuffling<C: Curve> {
@@ -123,6 +132,37 @@ impl<C: Curve> Shuffling<C> {
         let key = *self.keys.aggregate();
         let output = shuffle(&key, &self.deck, &witness);
         Some(UnprovenShuffle { context, key, input: self.deck.clone(), hash: self.hash, output, witness })
+    }
+
+    /// Checks the message of the shuffler whose turn it is against a state that may be a copy, on any thread;
+    /// [`Shuffling::take`] then needs no more mathematics.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub fn check(
+        &self,
+        parameters: &Parameters<C>,
+        message: &ShuffleMessage<C>,
+    ) -> Result<ProvenShuffle<C>, ShuffleError> {
+        let mut after = self.clone();
+        after.accept(parameters, message)?;
+        Ok(ProvenShuffle { keys: self.keys.clone(), step: self.step, input: self.hash, deck: after.deck })
+    }
+
+    /// Takes a shuffle that was checked before, if it is still this shuffle's turn on this deck.
+    ///
+    /// # Errors
+    /// If it is not; then nothing has changed.
+    pub fn take(&mut self, proven: ProvenShuffle<C>) -> Result<(), ShuffleError> {
+        let step = usize::from(self.step);
+        if (proven.step, proven.input) != (self.step, self.hash) {
+            return Err(ShuffleError::WrongInput { step });
+        }
+        if proven.keys != self.keys {
+            return Err(ShuffleError::NotProven { step });
+        }
+        (self.hash, self.deck, self.step) = (proven.deck.hash(), proven.deck, self.step.saturating_add(1));
+        Ok(())
     }
 
     /// Takes the message of the shuffler whose turn it is.

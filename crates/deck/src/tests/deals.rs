@@ -262,6 +262,25 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
     assert_eq!(refused, Err(RefusedAt { index: 14, refusal: Refusal::Repeated { position: 4 } }));
 }
 
+/// The operator checks proofs beside his worker, which then only takes them.
+#[test]
+fn a_contribution_checked_elsewhere_is_taken_once_in_its_own_place() {
+    let mut table = Table::<C>::small("checked elsewhere");
+    let mut deal = table.deal();
+    let blindings = table.blindings(&deal, 0);
+    let proven: Vec<_> = blindings.iter().map(|blinding| deal.check(blinding).unwrap()).collect();
+    let Contribution::Blinding { blinding, .. } = blindings[0] else { panic!() };
+    let moved = Contribution::Blinding { shuffler: 0, position: 3, blinding };
+    assert_eq!(deal.check(&moved), Err(Refusal::NotProven { position: 3 }));
+    let mut other_deck = table.deal();
+    assert_eq!(other_deck.take(&table.parameters, &proven[0]), Err(Refusal::NotProven { position: 0 }));
+    for proven in &proven {
+        deal.take(&table.parameters, proven).unwrap();
+    }
+    assert!(deal.blinded(0).is_some());
+    assert_eq!(deal.take(&table.parameters, &proven[0]), Err(Refusal::Repeated { position: 0 }));
+}
+
 #[test]
 fn a_blinding_counts_once_in_a_hand_and_across_hands() {
     let mut table = Table::<C>::small("blinding reuse");

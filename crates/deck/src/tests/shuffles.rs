@@ -305,6 +305,25 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
     assert_eq!(shuffling.accept_all(&table.parameters, &touched[1..]), Err(ShuffleError::NotProven { step: 1 }));
 }
 
+/// The operator checks proofs beside his worker, which then only takes them.
+#[test]
+fn a_shuffle_checked_elsewhere_is_taken_once_in_its_own_place() {
+    let mut table = Table::<C>::small("checked elsewhere");
+    let messages = table.shuffles();
+    let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
+    let first = shuffling.clone().check(&table.parameters, &messages[0]).unwrap();
+    let mut touched = messages[0].clone();
+    touched.proof.randomness += Scalar::<C>::from(1_u8);
+    assert_eq!(shuffling.check(&table.parameters, &touched).err(), Some(ShuffleError::NotProven { step: 0 }));
+    let other_hand = Table::<C>::small("another table");
+    let mut elsewhere = Shuffling::new(&other_hand.parameters, &other_hand.keys);
+    assert_eq!(elsewhere.take(first.clone()), Err(ShuffleError::NotProven { step: 0 }), "the same first deck");
+    shuffling.take(first.clone()).unwrap();
+    assert_eq!((shuffling.next(), shuffling.deck()), (Some(1), &messages[0].deck));
+    assert_eq!(shuffling.take(first), Err(ShuffleError::WrongInput { step: 1 }));
+    shuffling.accept(&table.parameters, &messages[1]).unwrap();
+}
+
 #[test]
 fn errors_of_two_steps_do_not_cancel() {
     let mut table = Table::<C>::small("cancelling steps");
