@@ -30,6 +30,8 @@ pub enum Kind {
     ShufflerKey,
     /// A player shows that he has the key he registers.
     PlayerKey,
+    /// A shuffler gives another a share of a key that a quorum holds.
+    Dealing,
     /// A shuffler shuffled.
     Shuffle,
     /// A shuffler blinds a hole card for its player.
@@ -49,6 +51,7 @@ impl Kind {
         match self {
             Self::ShufflerKey => "shuffler key",
             Self::PlayerKey => "player key",
+            Self::Dealing => "dealing",
             Self::Shuffle => "shuffle",
             Self::Blinding => "blinding",
             Self::Unblinding => "unblinding",
@@ -69,7 +72,7 @@ pub struct Context {
     pub actor: String,
     /// In which kind of message.
     pub kind: Kind,
-    /// The card's position in the final deck; for a shuffle, the step.
+    /// The card's position in the final deck; for a shuffle, the step; for a dealing, the receiver.
     pub position: Option<u8>,
     /// The seat that the card, or the key, belongs to.
     pub seat: Option<u8>,

@@ -25,10 +25,11 @@ pub trait Curve: CurveGroup {
     /// What the curve is called in hashes, challenges and files.
     const NAME: &'static str;
 
-    /// The point whose first coordinate is this number modulo the field, if there is one; `odd` picks one of the two.
+    /// The point whose first coordinate is this number modulo the field, if there is one; there are two of them, and
+    /// `larger` picks the one whose second coordinate is the larger number.
     ///
     /// The point may lie outside the prime-order group if there is such an outside: whoever asks clears the cofactor.
-    fn lift(coordinate: &[u8; 64], odd: bool) -> Option<Point<Self>>;
+    fn lift(coordinate: &[u8; 64], larger: bool) -> Option<Point<Self>>;
 }
 
 macro_rules! short_weierstrass {
@@ -36,8 +37,8 @@ macro_rules! short_weierstrass {
         impl Curve for $curve {
             const NAME: &'static str = $name;
 
-            fn lift(coordinate: &[u8; 64], odd: bool) -> Option<Point<Self>> {
-                <$affine>::get_point_from_x_unchecked(<$field>::from_le_bytes_mod_order(coordinate), odd)
+            fn lift(coordinate: &[u8; 64], larger: bool) -> Option<Point<Self>> {
+                <$affine>::get_point_from_x_unchecked(<$field>::from_le_bytes_mod_order(coordinate), larger)
             }
         }
     };

@@ -30,7 +30,7 @@ use place::Place;
 use task::Task;
 
 /// The cards of one hand on their way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deal<C: Curve> {
     keys: HandKeys<C>,
     deck: Digest,

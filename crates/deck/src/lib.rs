@@ -58,7 +58,7 @@ pub use parameters::{Card, DECK_SIZE, Parameters, SizeError};
 pub use shuffle::{
     ProvenShuffle, ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles,
 };
-pub use threshold::{Commitments, Dealing, DealtShare, WrongShare};
+pub use threshold::{Commitments, Dealing, DealtShare, SealedShare, WrongShare};
 
 #[cfg(test)]
 mod tests;

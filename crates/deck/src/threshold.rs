@@ -5,9 +5,14 @@
 //! sum of the values he was given, and its public half follows from the published points. Proofs stay as they are.
 //!
 //! The price is in the name: a quorum that colludes reads the deck, where without this it takes all. A value given is
-//! secret; [`DealtShare::encode`] is for a private channel to its receiver, which is not known here.
+//! secret, and travels [sealed](SealedShare) to the receiver's key. A receiver finds out a wrong one, and who gave it, but
+//! cannot show it to others without giving away his own secret: a hand whose dealing fails does not begin.
 
 #![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
+
+mod sealed;
+
+pub use sealed::SealedShare;
 
 use ark_ec::AffineRepr;
 use ark_ff::{UniformRand, Zero};
@@ -111,7 +116,7 @@ impl<C: Curve> Commitments<C> {
 }
 
 impl<C: Curve> DealtShare<C> {
-    /// The scalar. It is a secret between the dealer and the receiver.
+    /// The scalar. It is a secret between the dealer and the receiver: for keeping, not for sending.
     #[must_use]
     pub fn encode(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(scalar_bytes::<C>()));

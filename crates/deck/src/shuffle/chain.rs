@@ -82,7 +82,7 @@ pub struct ProvenShuffle<C: Curve> {
 }
 
 /// How far the shuffling of a hand has come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shuffling<C: Curve> {
     keys: HandKeys<C>,
     deck: Deck<C>,

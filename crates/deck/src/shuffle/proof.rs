@@ -50,10 +50,15 @@ impl<C: Curve> ShuffleProof<C> {
         factors.chain(partials).chain(exponents)
     }
 
-    /// Whether it has the shape of a proof for a deck of this size, and no point that a prover never sends.
+    /// Whether it has the shape of a proof for a deck of this size.
     pub(crate) fn has_shape(&self, size: usize) -> bool {
         let lengths = [self.factors.len(), self.exponents.len(), self.partials.len().saturating_add(2)];
-        lengths == [size; 3] && !self.points().into_iter().any(AffineRepr::is_zero)
+        lengths == [size; 3]
+    }
+
+    /// Whether it has a point that no prover sends and no decoder reads.
+    pub(crate) fn has_identity(&self) -> bool {
+        self.points().into_iter().any(AffineRepr::is_zero)
     }
 
     /// How many bytes a proof about so many cards takes.

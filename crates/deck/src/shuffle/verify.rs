@@ -105,6 +105,8 @@ pub fn verify_shuffles<C: Curve>(
             refused = Err(ShuffleError::Size { step: number, size });
         } else if step.output.has_identity() {
             refused = Err(ShuffleError::Identity { step: number });
+        } else if step.proof.has_identity() {
+            refused = Err(ShuffleError::NotProven { step: number });
         }
         if refused.is_err() {
             break;

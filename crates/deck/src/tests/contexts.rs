@@ -36,6 +36,7 @@ fn others(of: &Context) -> Vec<(&'static str, Context)> {
     let kinds = [
         Kind::ShufflerKey,
         Kind::PlayerKey,
+        Kind::Dealing,
         Kind::Shuffle,
         Kind::Blinding,
         Kind::Unblinding,

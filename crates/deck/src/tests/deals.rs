@@ -352,6 +352,8 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
         }
         let deck = shuffling.finished().unwrap();
         let mut deal = Deal::new(&keys, &deck, &plan, SeenBlindings::default()).unwrap();
+        let mut sorted = deal.clone();
+        let mut contributions = Vec::new();
         // Whoever is awaited anywhere contributes, picked by lot, until nobody is.
         loop {
             let due = |position| deal.awaited(position).into_iter().map(move |(who, kind)| (position, who, kind));
@@ -366,8 +368,15 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
                 Kind::Unblinding => deal.unblind(who, secret, position, &mut rng),
                 _ => deal.reveal(who, secret, position, &mut rng),
             };
-            deal.accept(&parameters, &contribution.unwrap()).unwrap();
+            contributions.push(contribution.unwrap());
+            deal.accept(&parameters, &contributions[contributions.len() - 1]).unwrap();
         }
+        // All blindings first, then the rest from the last card to the first: the state is the same.
+        let is_blinding = |contribution: &Contribution<C>| contribution.kind() == Kind::Blinding;
+        contributions
+            .sort_by_key(|contribution| (!is_blinding(contribution), std::cmp::Reverse(contribution.position())));
+        sorted.accept_all(&parameters, &contributions).unwrap();
+        assert_eq!(sorted, deal, "round {round}");
         // What they see is what all secrets together read from the deck.
         let sum: Scalar<C> = secrets.iter().map(|secret| *secret.scalar()).sum();
         let mut seen: Vec<Card> = Vec::new();

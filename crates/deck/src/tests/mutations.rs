@@ -9,8 +9,8 @@ use super::{
     table::{SMALL, Table},
 };
 use crate::{
-    Blinding, Bn254, Commitments, Contribution, Curve, Deck, EqualityProof, Grumpkin, Possession, PublicKey, Secp256k1,
-    Share, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_shuffles,
+    Blinding, Bn254, Commitments, Contribution, Curve, Deck, EqualityProof, Grumpkin, Possession, PublicKey,
+    SealedShare, Secp256k1, Share, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_shuffles,
 };
 
 type C = Secp256k1;
@@ -110,6 +110,7 @@ fn one_encoding<C: Curve>(bytes: &[u8], size: usize) {
         Blinding::<C>::decode(bytes).map(|value| value.encode()),
         Share::<C>::decode(bytes).map(|value| value.encode()),
         Commitments::<C>::decode(bytes, 3).map(|value| value.encode()),
+        SealedShare::<C>::decode(bytes).map(|value| value.encode()),
         Deck::<C>::decode(bytes, size).map(|value| value.encode()),
         ShuffleProof::<C>::decode(bytes, size).map(|value| value.encode()),
         ShuffleMessage::<C>::decode(bytes, size).map(|value| value.encode()),

@@ -7,8 +7,9 @@ use super::{
     table::{PLAN, SHUFFLERS, SMALL, admit, hand, seated},
 };
 use crate::{
-    Commitments, Contribution, Deal, Dealing, DealtShare, HandKeys, KeyError, Kind, Member, Parameters, Point, Refusal,
-    Role, Scalar, Secp256k1, SecretKey, SeenBlindings, Shuffling, WrongShare, threshold::lagrange,
+    Commitments, Contribution, Deal, Dealing, DealtShare, HandId, HandKeys, KeyError, Kind, Member, Parameters, Point,
+    Refusal, Role, Scalar, SealedShare, Secp256k1, SecretKey, SeenBlindings, Shuffling, WrongShare,
+    threshold::lagrange,
 };
 use rand_chacha::ChaCha20Rng;
 
@@ -110,6 +111,26 @@ fn a_hand_goes_on_without_the_third_shuffler() {
     }
     assert!(dealt.iter().all(|cards| *cards == dealt[0]), "{dealt:?}");
     assert_ne!(dealt[0].0, dealt[0].1);
+}
+
+#[test]
+fn a_share_travels_sealed_to_its_receiver_only() {
+    let mut table = Quorum::new("sealed shares", 2);
+    let receiver = *table.dealings[1].secret().public();
+    let sealed = table.dealings[0].seal_for(&hand(), "ann", 1, &receiver, &mut table.rng);
+    let sealed = SealedShare::<C>::decode(&sealed.encode()).unwrap();
+    let opens = |hand: &HandId, dealer: &str, shuffler, secret: &SecretKey<C>| {
+        let share = sealed.open(hand, dealer, shuffler, secret);
+        share.encode() == table.dealings[0].share_for(1).encode()
+    };
+    let ben = table.dealings[1].secret();
+    assert!(opens(&hand(), "ann", 1, ben));
+    assert!(!opens(&hand(), "ann", 1, table.dealings[2].secret()), "not for cleo");
+    assert!(!opens(&hand(), "cleo", 1, ben), "not from cleo");
+    assert!(!opens(&hand(), "ann", 2, ben));
+    assert!(!opens(&HandId { hand: "42".into(), ..hand() }, "ann", 1, ben));
+    let again = table.dealings[0].seal_for(&hand(), "ann", 1, &receiver, &mut table.rng);
+    assert_ne!(again, sealed, "the same share looks different each time");
 }
 
 #[test]

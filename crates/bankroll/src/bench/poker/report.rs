@@ -20,7 +20,7 @@ pub(super) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    target_bytes: Option<f64>,
+    target_bytes: Option<usize>,
 }
 
 impl Row {
@@ -29,7 +29,7 @@ impl Row {
         Self { what, curve, ms: Some(ms), target_ms, bytes: None, target_bytes: None }
     }
 
-    pub const fn bytes(what: &'static str, curve: &'static str, bytes: usize, target_bytes: Option<f64>) -> Self {
+    pub const fn bytes(what: &'static str, curve: &'static str, bytes: usize, target_bytes: Option<usize>) -> Self {
         Self { what, curve, ms: None, target_ms: None, bytes: Some(bytes), target_bytes }
     }
 }
