@@ -66,7 +66,7 @@ pub enum BenchCommand {
     Ledger(BenchArgs),
     /// What shuffling, proving and verifying cost on one core
     #[command(after_help = BENCH_EXAMPLES)]
-    Poker,
+    Poker(PokerBenchArgs),
 }
 
 #[derive(Debug, Args)]
@@ -77,4 +77,11 @@ pub struct BenchArgs {
     /// Where to put the books; a temporary folder below it is removed afterwards [default: .]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct PokerBenchArgs {
+    /// The best of three runs instead of fifty
+    #[arg(long)]
+    pub quick: bool,
 }

@@ -1,31 +1,33 @@
 //! `bankroll bench poker`: what the proofs of a hand cost on one core of this machine.
 //!
-//! Every time is the processor time of the one thread that does the work, and the best of fifty: what the mathematics
+//! Every time is the processor time of the one thread that does the work, and the best of fifty (`--quick`: of three): what the mathematics
 //! takes, whatever else the machine is doing. The randomness has a fixed seed, so every run measures the same work.
 
 mod report;
 
 use anyhow::Context;
 use bankroll_deck::{
-    Bn254, Claim, Contribution, Curve, Deal, Deck, Destination, Grumpkin, HandId, HandKeys, Member, Parameters, Role,
-    Secp256k1, SecretKey, SeenBlindings, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_claims, verify_shuffles,
+    Bn254, Claim, Curve, Deal, Deck, Destination, Grumpkin, HandId, HandKeys, Member, Parameters, Role, Secp256k1,
+    SecretKey, SeenBlindings, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_claims, verify_shuffles,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use report::{Report, Row};
 
 const RUNS: u32 = 50;
+const QUICK_RUNS: u32 = 3;
 const SHUFFLERS: usize = 7;
 const CLAIMS: usize = 100;
 
 /// Measures, and prints a table or JSON.
 ///
 /// # Errors
-/// If a proof is refused, or this machine has no clock for one thread.
-pub fn run(json: bool) -> anyhow::Result<()> {
-    let mut rows = measure::<Secp256k1>()?;
-    rows.extend(measure::<Bn254>()?);
-    rows.extend(measure::<Grumpkin>()?);
+/// If an honest proof is refused.
+pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
+    let runs = if quick { QUICK_RUNS } else { RUNS };
+    let mut rows = measure::<Secp256k1>(runs)?;
+    rows.extend(measure::<Bn254>(runs)?);
+    rows.extend(measure::<Grumpkin>(runs)?);
     let report = Report { rows };
     if json {
         report.print_json()
@@ -36,14 +38,14 @@ pub fn run(json: bool) -> anyhow::Result<()> {
 }
 
 /// All rows of one curve.
-fn measure<C: Curve>() -> anyhow::Result<Vec<Row>> {
-    super::say(&format!("proofs on {}, {RUNS} times each", C::NAME));
+fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
+    super::say(&format!("proofs on {}, {runs} times each", C::NAME));
     let mut hand = Hand::<C>::new()?;
     let size = hand.parameters.size();
     let first = Shuffling::new(&hand.parameters, &hand.keys);
-    let shuffle = best(|| first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first"))?;
+    let shuffle = best(runs, || first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first"))?;
     let unproven = first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first")?;
-    let prove = best(|| Ok(unproven.prove(&hand.parameters, &mut hand.rng)))?;
+    let prove = best(runs, || Ok(unproven.prove(&hand.parameters, &mut hand.rng)))?;
     let messages = hand.shuffles()?;
     let (keys, parameters) = (&hand.keys, &hand.parameters);
     let contexts: Vec<_> = (0..).map_while(|step| keys.shuffle_context(step)).collect();
@@ -51,13 +53,13 @@ fn measure<C: Curve>() -> anyhow::Result<Vec<Row>> {
         contexts.iter().zip(&messages).map(|(context, message)| step(context, message)).collect();
     // The second step: the first starts from open cards, half of which cost nothing.
     let (before, second) = (&messages[0].deck, &steps[1..2]);
-    let single = best(|| Ok(verify_shuffles(parameters, keys.aggregate(), before, second)?))?;
+    let single = best(runs, || Ok(verify_shuffles(parameters, keys.aggregate(), before, second)?))?;
     let first_deck = parameters.first_deck();
-    let all = best(|| Ok(verify_shuffles(parameters, keys.aggregate(), &first_deck, &steps)?))?;
+    let all = best(runs, || Ok(verify_shuffles(parameters, keys.aggregate(), &first_deck, &steps)?))?;
     let bytes = messages[0].encode();
-    let decode = best(|| Ok(ShuffleMessage::<C>::decode(&bytes, size)?))?;
+    let decode = best(runs, || Ok(ShuffleMessage::<C>::decode(&bytes, size)?))?;
     let claims = hand.claims(&messages[SHUFFLERS - 1].deck)?;
-    let together = best(|| Ok(verify_claims(&claims)?))?;
+    let together = best(runs, || Ok(verify_claims(&claims)?))?;
     // The targets are for the default curve; the others stand beside it.
     let is_default = C::NAME == Secp256k1::NAME;
     let target = |ms: f64| is_default.then_some(ms);
@@ -78,10 +80,10 @@ fn step<'a, C: Curve>(context: &'a bankroll_deck::Context, message: &'a ShuffleM
     Step { context, output: &message.deck, proof: &message.proof }
 }
 
-/// The least processor time of fifty calls, in milliseconds.
-fn best<T>(mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
+/// The least processor time of so many calls, in milliseconds.
+fn best<T>(runs: u32, mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
     let mut best = f64::INFINITY;
-    for _ in 0..RUNS {
+    for _ in 0..runs {
         let start = thread_seconds();
         std::hint::black_box(work()?);
         best = best.min((thread_seconds() - start) * 1_000.0);
@@ -146,13 +148,11 @@ impl<C: Curve> Hand<C> {
         let plan = vec![Destination::Seat(0); self.parameters.size()];
         let deal = Deal::new(&self.keys, deck, &plan, SeenBlindings::default())?;
         let mut claims = Vec::new();
-        for position in 0..self.parameters.size() as u8 {
-            for (shuffler, secret) in (0..).zip(&self.secrets) {
-                let blinding: Contribution<C> = deal.blind(shuffler, secret, position, &mut self.rng)?;
-                claims.push(deal.claim(&blinding)?);
-            }
+        for number in 0..CLAIMS {
+            let (position, shuffler) = ((number / SHUFFLERS) as u8, number % SHUFFLERS);
+            let blinding = deal.blind(shuffler as u8, &self.secrets[shuffler], position, &mut self.rng)?;
+            claims.push(deal.claim(&blinding)?);
         }
-        claims.truncate(CLAIMS);
         Ok(claims)
     }
 }
