@@ -159,7 +159,7 @@ impl<C: Curve> Deal<C> {
             Contribution::Unblinding { share, .. }
             | Contribution::Community { share, .. }
             | Contribution::Showdown { share, .. } => {
-                let key = self.key(task).ok_or(Refusal::NoSuchPosition { position })?;
+                let key = self.key(task).ok_or(Refusal::WrongKey)?;
                 share.statement(key, &base)
             }
         };
@@ -240,7 +240,7 @@ impl<C: Curve> Deal<C> {
     #[must_use]
     pub fn awaited(&self, position: u8) -> Vec<(u8, Kind)> {
         let Ok(place) = self.place(position) else { return Vec::new() };
-        let shufflers = || (0_u8..).zip(self.keys.shufflers()).map(|(shuffler, _)| shuffler);
+        let shufflers = || self.keys.shufflers().iter().zip(0_u8..).map(|(_, shuffler)| shuffler);
         let due = |kind| {
             let missing = shufflers().filter(|shuffler| !place.shares.contains_key(shuffler));
             missing.map(move |shuffler| (shuffler, kind)).collect()

@@ -19,7 +19,7 @@
 //! | which groups, and what they have in common | [`Curve`], [`Parameters`] |
 //! | what a proof is bound to | [`HandId`], [`Context`], [`Kind`] |
 //! | who takes part | [`MasterSecret`], [`SecretKey`], [`Member`], [`HandKeys`] |
-//! | how a quorum can do instead of all | [`Dealing`], [`Commitments`], [`HandKeys::threshold`] |
+//! | how a quorum can do instead of all | [`Dealing`], [`Commitments`], [`SealedShare`], [`HandKeys::threshold`] |
 //! | how a deck is shuffled | [`Shuffling`], [`ShuffleMessage`], [`verify_shuffles`] |
 //! | how cards are dealt and opened | [`Deal`], [`Contribution`], [`Destination`], [`Refusal`] |
 //! | how multiples are proven equal | [`Equality`], [`Claim`], [`verify_claims`] |
@@ -58,7 +58,7 @@ pub use parameters::{Card, DECK_SIZE, Parameters, SizeError};
 pub use shuffle::{
     ProvenShuffle, ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles,
 };
-pub use threshold::{Commitments, Dealing, DealtShare, SealedShare, WrongShare};
+pub use threshold::{Commitments, Dealing, DealingError, DealtShare, SealedShare};
 
 #[cfg(test)]
 mod tests;

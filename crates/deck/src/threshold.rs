@@ -40,12 +40,18 @@ pub struct Commitments<C: Curve>(Vec<Point<C>>);
 /// What one shuffler gives another: a value of his polynomial.
 pub struct DealtShare<C: Curve>(Scalar<C>);
 
-/// A value that is not on the polynomial that its dealer published.
+/// Why a shuffler has no share of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("dealer {dealer} gave a value that is not on his polynomial")]
-pub struct WrongShare {
-    /// Who gave it.
-    pub dealer: usize,
+pub enum DealingError {
+    /// A value that is not on the polynomial that its dealer published.
+    #[error("dealer {dealer} gave a value that is not on his polynomial")]
+    WrongShare {
+        /// Who gave it.
+        dealer: usize,
+    },
+    /// All values together are zero, as they are if nobody deals.
+    #[error("the dealt values add up to nothing")]
+    Nothing,
 }
 
 impl<C: Curve> Dealing<C> {
@@ -105,11 +111,12 @@ impl<C: Curve> Commitments<C> {
         bytes
     }
 
-    /// Reads the commitments of a polynomial for this quorum.
+    /// Reads the commitments of a polynomial for this quorum, which is at least one.
     ///
     /// # Errors
     /// If the bytes are not the one encoding of so many points.
     pub fn decode(bytes: &[u8], quorum: usize) -> Result<Self, DecodeError> {
+        let quorum = quorum.max(1);
         let mut reader = Reader::exactly(bytes, bytes_of::<C>(quorum, 0))?;
         Ok(Self((0..quorum).map(|_| reader.point::<C>()).collect::<Result<_, _>>()?))
     }
@@ -144,14 +151,15 @@ impl<C: Curve> SecretKey<C> {
     ///
     /// # Errors
     /// Names the first dealer whose value is not on his published polynomial.
-    pub fn from_dealt(shuffler: u8, dealt: &[(Commitments<C>, DealtShare<C>)]) -> Result<Self, WrongShare> {
+    pub fn from_dealt(shuffler: u8, dealt: &[(Commitments<C>, DealtShare<C>)]) -> Result<Self, DealingError> {
         let wrong = |(commitments, share): &(Commitments<C>, DealtShare<C>)| {
             Point::<C>::generator() * share.0 != commitments.at(shuffler)
         };
         if let Some(dealer) = dealt.iter().position(wrong) {
-            return Err(WrongShare { dealer });
+            return Err(DealingError::WrongShare { dealer });
         }
-        Ok(Self::of(dealt.iter().map(|(_, share)| share.0).sum()))
+        let sum: Scalar<C> = dealt.iter().map(|(_, share)| share.0).sum();
+        if sum.is_zero() { Err(DealingError::Nothing) } else { Ok(Self::of(sum)) }
     }
 }
 

@@ -23,7 +23,7 @@ impl<C: Curve> Deal<C> {
     ) -> Result<Contribution<C>, Refusal> {
         let task = Task::Blinding { shuffler };
         let (context, base) = self.task(task, position)?;
-        self.own(task, position, secret)?;
+        self.own(task, secret)?;
         let blinding = Blinding::make(&context, &base, secret, rng);
         Ok(Contribution::Blinding { shuffler, position, blinding })
     }
@@ -86,7 +86,7 @@ impl<C: Curve> Deal<C> {
     ) -> Result<Card, Refusal> {
         let place = self.place(position)?;
         self.owned_by(place, position, seat)?;
-        self.own(Task::Showdown { seat }, position, secret)?;
+        self.own(Task::Showdown { seat }, secret)?;
         let sealed = place.sealed.as_ref().ok_or(Refusal::TooEarly { position })?;
         let point = sealed.for_player(secret);
         parameters.card(&point).ok_or(Refusal::NotACard { position })
@@ -100,13 +100,12 @@ impl<C: Curve> Deal<C> {
         rng: &mut (impl CryptoRng + RngCore),
     ) -> Result<Share<C>, Refusal> {
         let (context, base) = self.task(task, position)?;
-        self.own(task, position, secret)?;
+        self.own(task, secret)?;
         Ok(Share::make(&context, &base, secret, rng))
     }
 
     /// Checks that the secret is that of the key which the contribution will be checked against.
-    fn own(&self, task: Task, position: u8, secret: &SecretKey<C>) -> Result<(), Refusal> {
-        let key = self.key(task).ok_or(Refusal::NoSuchPosition { position })?;
-        if key == secret.public() { Ok(()) } else { Err(Refusal::WrongKey) }
+    fn own(&self, task: Task, secret: &SecretKey<C>) -> Result<(), Refusal> {
+        if self.key(task) == Some(secret.public()) { Ok(()) } else { Err(Refusal::WrongKey) }
     }
 }

@@ -7,8 +7,8 @@ use super::{
     table::{PLAN, SHUFFLERS, SMALL, admit, hand, seated},
 };
 use crate::{
-    Commitments, Contribution, Deal, Dealing, DealtShare, HandId, HandKeys, KeyError, Kind, Member, Parameters, Point,
-    Refusal, Role, Scalar, SealedShare, Secp256k1, SecretKey, SeenBlindings, Shuffling, WrongShare,
+    Commitments, Contribution, Deal, Dealing, DealingError, DealtShare, DecodeError, HandId, HandKeys, KeyError, Kind,
+    Member, Parameters, Point, Refusal, Role, Scalar, SealedShare, Secp256k1, SecretKey, SeenBlindings, Shuffling,
     threshold::lagrange,
 };
 use rand_chacha::ChaCha20Rng;
@@ -138,7 +138,9 @@ fn a_value_that_is_not_on_the_polynomial_names_its_dealer() {
     let table = Quorum::new("wrong value", 2);
     let mut dealt = table.dealt(1);
     dealt[2].1 = table.dealings[2].share_for(0);
-    assert_eq!(SecretKey::from_dealt(1, &dealt).err(), Some(WrongShare { dealer: 2 }));
+    assert_eq!(SecretKey::from_dealt(1, &dealt).err(), Some(DealingError::WrongShare { dealer: 2 }));
+    assert_eq!(SecretKey::<C>::from_dealt(1, &[]).err(), Some(DealingError::Nothing));
+    assert_eq!(Commitments::<C>::decode(&[], 0), Err(DecodeError::Length { expected: 33, found: 0 }));
 }
 
 #[test]
