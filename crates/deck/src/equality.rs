@@ -9,7 +9,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
 
-mod batch;
+pub(crate) mod batch;
 
 pub use batch::{Claim, FalseClaim, verify_claims};
 
@@ -67,7 +67,7 @@ impl<C: Curve> Equality<C> {
     }
 
     /// Everything known before the prover commits himself.
-    fn transcript(&self, context: &Context) -> Transcript {
+    pub(crate) fn transcript(&self, context: &Context) -> Transcript {
         let mut transcript = Transcript::new::<C>(b"equality", context);
         transcript.point::<C>(b"base 1", &self.base1);
         transcript.point::<C>(b"base 2", &self.base2);
@@ -83,7 +83,7 @@ impl<C: Curve> Equality<C> {
     }
 }
 
-fn draw<C: Curve>(transcript: &mut Transcript, t1: &Point<C>, t2: &Point<C>) -> Scalar<C> {
+pub(crate) fn draw<C: Curve>(transcript: &mut Transcript, t1: &Point<C>, t2: &Point<C>) -> Scalar<C> {
     transcript.point::<C>(b"commitment 1", t1);
     transcript.point::<C>(b"commitment 2", t2);
     transcript.challenge(b"challenge")

@@ -18,7 +18,7 @@ mod permutation;
 mod proof;
 mod prove;
 mod reencrypt;
-mod verify;
+pub(crate) mod verify;
 
 pub use chain::{ProvenShuffle, ShuffleMessage, Shuffling, UnprovenShuffle};
 pub use proof::ShuffleProof;

@@ -48,13 +48,11 @@ pub fn verify_claims<C: Curve>(claims: &[Claim<C>]) -> Result<(), FalseClaim> {
 }
 
 fn hold_together<C: Curve>(claims: &[Claim<C>]) -> bool {
-    let mut batch = Transcript::bare(b"equality batch");
-    let challenges: Vec<Scalar<C>> = claims.iter().map(|claim| absorb(&mut batch, claim)).collect();
     let mut sum = Combination::<C>::new();
-    for (Claim { statement, proof, .. }, challenge) in claims.iter().zip(challenges) {
+    for (Claim { statement, proof, .. }, (challenge, [weight1, weight2])) in claims.iter().zip(weigh(claims)) {
         let equations = [
-            (statement.base1, statement.image1, proof.t1, batch.weight::<Scalar<C>>(b"weight 1")),
-            (statement.base2, statement.image2, proof.t2, batch.weight::<Scalar<C>>(b"weight 2")),
+            (statement.base1, statement.image1, proof.t1, weight1),
+            (statement.base2, statement.image2, proof.t2, weight2),
         ];
         // response * base - challenge * image - commitment = 0, twice.
         for (base, image, commitment, weight) in equations {
@@ -64,6 +62,14 @@ fn hold_together<C: Curve>(claims: &[Claim<C>]) -> bool {
         }
     }
     sum.is_zero()
+}
+
+/// The challenge of each claim and the weights of its equations, which depend on all of all claims.
+pub(crate) fn weigh<C: Curve>(claims: &[Claim<C>]) -> Vec<(Scalar<C>, [Scalar<C>; 2])> {
+    let mut batch = Transcript::bare(b"equality batch");
+    let challenges: Vec<Scalar<C>> = claims.iter().map(|claim| absorb(&mut batch, claim)).collect();
+    let weighted = |challenge| (challenge, [batch.weight(b"weight 1"), batch.weight(b"weight 2")]);
+    challenges.into_iter().map(weighted).collect()
 }
 
 /// The claim's own challenge; all of the claim goes into the batch's transcript.

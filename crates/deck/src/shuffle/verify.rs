@@ -124,18 +124,9 @@ pub fn verify_shuffles<C: Curve>(
 }
 
 fn hold_together<C: Curve>(parameters: &Parameters<C>, key: &PublicKey<C>, steps: &[(&Deck<C>, &Step<'_, C>)]) -> bool {
-    let mut batch = Transcript::bare(b"shuffle batch");
-    let mut challenges = Vec::with_capacity(steps.len());
-    for (input, step) in steps {
-        let (drawn, digest) = Challenges::draw(key, input, step);
-        batch.bytes(b"shuffle", &digest);
-        challenges.push(drawn);
-    }
     let mut sum = Combination::<C>::new();
     let mut bases = vec![Scalar::<C>::zero(); parameters.bases.len()];
-    for ((input, step), challenges) in steps.iter().zip(challenges) {
-        let labels: [&'static [u8]; 5] = [b"weight 1", b"weight 2", b"weight 3", b"weight 4", b"weight 5"];
-        let weights = labels.map(|label| batch.weight::<Scalar<C>>(label));
+    for ((input, step), (challenges, weights)) in steps.iter().zip(weigh(key, steps)) {
         challenges.add_proof(&mut sum, step.proof, weights);
         challenges.add_decks(&mut sum, key, input, step, weights);
         challenges.add_bases(&mut bases, step.proof, weights);
@@ -146,8 +137,24 @@ fn hold_together<C: Curve>(parameters: &Parameters<C>, key: &PublicKey<C>, steps
     sum.is_zero()
 }
 
+/// The challenges of each step and the weights of its equations, which depend on all of all steps.
+pub(crate) fn weigh<C: Curve>(
+    key: &PublicKey<C>,
+    steps: &[(&Deck<C>, &Step<'_, C>)],
+) -> Vec<(Challenges<C>, [Scalar<C>; 5])> {
+    let mut batch = Transcript::bare(b"shuffle batch");
+    let mut challenges = Vec::with_capacity(steps.len());
+    for (input, step) in steps {
+        let (drawn, digest) = Challenges::draw(key, input, step);
+        batch.bytes(b"shuffle", &digest);
+        challenges.push(drawn);
+    }
+    let labels: [&'static [u8]; 5] = [b"weight 1", b"weight 2", b"weight 3", b"weight 4", b"weight 5"];
+    challenges.into_iter().map(|drawn| (drawn, labels.map(|label| batch.weight(label)))).collect()
+}
+
 /// What the prover had to answer to.
-struct Challenges<C: Curve> {
+pub(crate) struct Challenges<C: Curve> {
     x: Scalar<C>,
     y: Scalar<C>,
     z: Scalar<C>,

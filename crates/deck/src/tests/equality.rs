@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use ark_ec::AffineRepr;
-use ark_ff::UniformRand;
+use ark_ff::{Field, UniformRand};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use super::{run::rng, table::hand};
 use crate::{
     Bn254, Claim, Context, Curve, Equality, EqualityProof, FalseClaim, Grumpkin, Kind, Point, Scalar, Secp256k1,
+    equality::{batch::weigh, draw},
     verify_claims,
 };
 
@@ -133,6 +134,69 @@ fn errors_that_cancel_each_other_do_not_pass_a_batch() {
     pair[0].proof.response += Scalar::<Secp256k1>::from(1_u8);
     pair[1].proof.response -= Scalar::<Secp256k1>::from(1_u8);
     assert_eq!(verify_claims(&pair), Err(FalseClaim { index: 0 }));
+}
+
+/// Three claims about the same bases.
+fn related(rng: &mut ChaCha20Rng) -> Vec<Claim<Secp256k1>> {
+    let (honest, _) = statement::<Secp256k1>(rng);
+    let claim = |_| {
+        let witness = Scalar::<Secp256k1>::rand(rng);
+        let [image1, image2] = [honest.base1, honest.base2].map(|base| (base * witness).into());
+        let statement = Equality { image1, image2, ..honest };
+        Claim { context: context(), statement, proof: statement.prove(&context(), &witness, rng) }
+    };
+    (0..3).map(claim).collect()
+}
+
+/// Who knows the weights beforehand finds errors in three responses that cancel in both sums. He knows those of the
+/// honest proofs; they must be worth nothing once he has changed anything.
+#[test]
+fn weights_of_a_batch_cannot_be_used_against_it() {
+    let mut claims = related(&mut rng("weights"));
+    assert_eq!(verify_claims(&claims), Ok(()));
+    let [[a0, b0], [a1, b1], [a2, b2]] = weigh(&claims).into_iter().map(|(_, weights)| weights).collect::<Vec<_>>()[..]
+    else {
+        panic!()
+    };
+    let errors = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0];
+    let sums = [[a0, a1, a2], [b0, b1, b2]]
+        .map(|weights| -> Scalar<Secp256k1> { weights.iter().zip(errors).map(|(weight, error)| error * weight).sum() });
+    assert_eq!(sums, [Scalar::<Secp256k1>::from(0_u8); 2], "with these weights they would pass");
+    for (claim, error) in claims.iter_mut().zip(errors) {
+        claim.proof.response += error;
+    }
+    assert_eq!(verify_claims(&claims), Err(FalseClaim { index: 0 }));
+}
+
+/// For each point of a statement: the proof is made first, with something else in its place, and the point is solved
+/// for afterwards, so that both equations hold under the challenge of that proof. It must not be the challenge any more.
+fn solved_for<C: Curve>(which: usize, rng: &mut ChaCha20Rng) {
+    let (mut solved, witness) = statement::<C>(rng);
+    let nonce = Scalar::<C>::rand(rng);
+    let (mut t1, mut t2): (Point<C>, Point<C>) = ((solved.base1 * nonce).into(), (solved.base2 * nonce).into());
+    // The equation with the point that is solved for has any commitment; the other one an honest one.
+    let commitment = if which % 2 == 1 { &mut t1 } else { &mut t2 };
+    *commitment = Point::<C>::rand(rng);
+    let challenge = draw::<C>(&mut solved.transcript(&context()), &t1, &t2);
+    let response = nonce + challenge * witness;
+    let [by_challenge, by_response] = [challenge, response].map(|scalar| scalar.inverse().unwrap());
+    match which {
+        1 => solved.image1 = ((solved.base1 * response - t1) * by_challenge).into(),
+        2 => solved.image2 = ((solved.base2 * response - t2) * by_challenge).into(),
+        3 => solved.base1 = ((solved.image1 * challenge + t1) * by_response).into(),
+        _ => solved.base2 = ((solved.image2 * challenge + t2) * by_response).into(),
+    }
+    assert_eq!(solved.base1 * response, solved.image1 * challenge + t1, "the first equation holds");
+    assert_eq!(solved.base2 * response, solved.image2 * challenge + t2, "the second equation holds");
+    assert!(!solved.verify(&context(), &EqualityProof { t1, t2, response }), "point {which}");
+}
+
+#[test]
+fn no_point_of_a_statement_can_be_chosen_after_the_challenge() {
+    let mut rng = rng("solved for");
+    for which in 1..=4 {
+        solved_for::<Secp256k1>(which, &mut rng);
+    }
 }
 
 #[test]

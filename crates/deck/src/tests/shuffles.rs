@@ -8,9 +8,9 @@ use super::{
     table::{SMALL, Table},
 };
 use crate::{
-    Bn254, Ciphertext, Curve, Deck, Grumpkin, Parameters, Point, PublicKey, Scalar, Secp256k1, ShuffleError,
+    Bn254, Ciphertext, Context, Curve, Deck, Grumpkin, Parameters, Point, PublicKey, Scalar, Secp256k1, ShuffleError,
     ShuffleMessage, ShuffleProof, Shuffling, Step,
-    shuffle::{Permutation, Witness, prove, shuffle},
+    shuffle::{Permutation, Witness, prove, shuffle, verify::weigh},
     verify_shuffles,
 };
 
@@ -332,6 +332,30 @@ fn errors_of_two_steps_do_not_cancel() {
     messages[1].proof.factors_blinding -= Scalar::<C>::from(1_u8);
     let verdict = Shuffling::new(&table.parameters, &table.keys).accept_all(&table.parameters, &messages);
     assert_eq!(verdict, Err(ShuffleError::NotProven { step: 0 }));
+}
+
+/// The same with errors made to measure, from the weights that the honest proofs had.
+#[test]
+fn weights_of_a_batch_cannot_be_used_against_it() {
+    let mut table = Table::<C>::small("weights");
+    let mut messages = table.shuffles();
+    let contexts: Vec<_> = (0..3).map(|step| table.keys.shuffle_context(step).unwrap()).collect();
+    let first = table.parameters.first_deck();
+    let steps: Vec<_> = contexts.iter().zip(&messages).map(|(context, message)| step(context, message)).collect();
+    let inputs = [&first, &messages[0].deck, &messages[1].deck];
+    let pairs: Vec<_> = inputs.into_iter().zip(&steps).collect();
+    let weights: Vec<_> = weigh(table.keys.aggregate(), &pairs).into_iter().map(|(_, weights)| weights).collect();
+    // Equation 1 of the first two steps, on the base of the blinding: the errors cancel under these weights.
+    let errors = [weights[1][0], -weights[0][0]];
+    assert!((weights[0][0] * errors[0] + weights[1][0] * errors[1]).is_zero());
+    messages[0].proof.factors_blinding += errors[0];
+    messages[1].proof.factors_blinding += errors[1];
+    let verdict = Shuffling::new(&table.parameters, &table.keys).accept_all(&table.parameters, &messages);
+    assert_eq!(verdict, Err(ShuffleError::NotProven { step: 0 }));
+}
+
+fn step<'a>(context: &'a Context, message: &'a ShuffleMessage<C>) -> Step<'a, C> {
+    Step { context, output: &message.deck, proof: &message.proof }
 }
 
 /// All 24 orders of four cards, about equally often: a remainder of a division would favour some by a sixth.
