@@ -56,13 +56,17 @@ pub enum Command {
 const BENCH_EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick           under 45 seconds
-  bankroll bench ledger --json > a.json   the long one, for comparing";
+  bankroll bench ledger --json > a.json   the long one, for comparing
+  bankroll bench poker                    what the proofs of a hand cost";
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Durable transfers a second and their latency, beside what the database alone does
     #[command(after_help = BENCH_EXAMPLES)]
     Ledger(BenchArgs),
+    /// What shuffling, proving and verifying cost on one core
+    #[command(after_help = BENCH_EXAMPLES)]
+    Poker(PokerBenchArgs),
 }
 
 #[derive(Debug, Args)]
@@ -73,4 +77,11 @@ pub struct BenchArgs {
     /// Where to put the books; a temporary folder below it is removed afterwards [default: .]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct PokerBenchArgs {
+    /// The best of three runs instead of fifty
+    #[arg(long)]
+    pub quick: bool,
 }

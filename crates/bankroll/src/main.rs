@@ -38,6 +38,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             let options = bench::Options { quick: args.quick, json, dir: args.dir };
             bench::run(&options).map(|()| Exit::Ok)
         }
+        Command::Bench(BenchCommand::Poker(args)) => bench::poker::run(args.quick, json).map(|()| Exit::Ok),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

@@ -1,7 +1,8 @@
 //! Which crate may depend on which.
 //!
-//! Shipped dependencies point strictly down the tiers, except that process crates may use each other. Dev-dependencies
-//! are free, because they never reach a user, but xtask stays apart from the product altogether.
+//! Shipped dependencies point strictly down the tiers, except that process crates may use each other, and pure crates
+//! too: a decision made of decisions is still one. Dev-dependencies are free, because they never reach a user, but xtask
+//! stays apart from the product altogether.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,8 @@ fn internal_refusal(package: &Package, tier: Tier, dependency: &Dependency, targ
     if package.name == SIGNER {
         return (target != Tier::Pure).then_some("the signer uses pure crates only");
     }
-    let allowed = target < tier || (tier == Tier::Process && target == Tier::Process);
+    let among_equals = tier == target && matches!(tier, Tier::Pure | Tier::Process);
+    let allowed = target < tier || among_equals;
     (!allowed).then_some(match (tier, target) {
         (Tier::Flow, Tier::Flow) => "flow crates do not import each other",
         _ => "a crate may only use crates of lower tiers",

@@ -20,6 +20,7 @@ pub enum Tier {
 /// A name that ends in `*` stands for every crate that begins so.
 const TIERS: &[(&str, Tier)] = &[
     ("bankroll-ledger", Tier::Pure),
+    ("bankroll-deck", Tier::Pure),
     ("bankroll-orders", Tier::Pure),
     ("bankroll-poker", Tier::Pure),
     ("bankroll-store", Tier::Infra),
@@ -42,12 +43,22 @@ pub const SIGNER: &str = "bankroll-signer";
 
 /// What pure crates may take from outside, and why each can not make a decision depend on the machine.
 pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
+    ("ark-bn254", "a group of prime order, arithmetic only"),
+    ("ark-ec", "arithmetic of groups"),
+    ("ark-ff", "arithmetic of fields"),
+    ("ark-grumpkin", "a group of prime order, arithmetic only"),
+    ("ark-secp256k1", "a group of prime order, arithmetic only"),
+    ("ark-serialize", "bytes of points and scalars, the same on every machine"),
+    ("merlin", "challenges of proofs, a function of what is proven"),
     ("postcard", "bytes of a record, the same on every machine"),
+    ("rand_core", "traits only: whoever calls brings the randomness"),
     ("serde", "derives only"),
     ("sha2", "the hash chain"),
+    ("sha3", "points that nobody chose"),
     ("smallvec", "a decision without an allocation"),
     ("thiserror", "derives only"),
     ("toml", "hand histories are TOML; text in, values out"),
+    ("zeroize", "forgets secrets"),
 ];
 
 pub const SQLITE: &str = "rusqlite";

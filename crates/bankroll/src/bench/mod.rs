@@ -8,6 +8,7 @@
 pub mod evaluator;
 mod growth;
 mod load;
+pub mod poker;
 mod raw;
 mod report;
 mod seats;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod accounts;
+mod bench;
 mod config;
 mod demo;
 mod doctor;

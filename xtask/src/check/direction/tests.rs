@@ -22,10 +22,12 @@ fn package(name: &str, dependencies: &[&str]) -> Value {
 }
 
 #[test]
-fn every_tier_may_use_the_ones_below() {
+fn every_tier_may_use_the_ones_below_and_pure_and_process_crates_each_other() {
     check(
         &[
             ("bankroll-ledger", &["serde", "dev:serde_json"]),
+            ("bankroll-deck", &["merlin"]),
+            ("bankroll-poker", &["bankroll-deck"]),
             ("bankroll-store", &["bankroll-ledger", "rusqlite"]),
             ("bankroll-deposits", &["bankroll-store", "bankroll-ledger", "build:cc"]),
             ("bankroll-api", &["bankroll-deposits"]),
@@ -38,11 +40,10 @@ fn every_tier_may_use_the_ones_below() {
 }
 
 #[test]
-fn no_tier_may_use_itself_or_the_ones_above() {
+fn no_tier_may_use_the_ones_above_nor_flows_and_infra_each_other() {
     check(
         &[
-            ("bankroll-ledger", &["bankroll-store", "bankroll-poker"]),
-            ("bankroll-poker", &[]),
+            ("bankroll-ledger", &["bankroll-store"]),
             ("bankroll-store", &["build:bankroll-deposits"]),
             ("bankroll-chains-evm", &["bankroll-store"]),
             ("bankroll-deposits", &["bankroll-withdrawals"]),
@@ -51,7 +52,6 @@ fn no_tier_may_use_itself_or_the_ones_above() {
         ],
         &[
             "bankroll-ledger -> bankroll-store: a crate may only use crates of lower tiers",
-            "bankroll-ledger -> bankroll-poker: a crate may only use crates of lower tiers",
             "bankroll-store -> bankroll-deposits: a crate may only use crates of lower tiers",
             "bankroll-chains-evm -> bankroll-store: a crate may only use crates of lower tiers",
             "bankroll-deposits -> bankroll-withdrawals: flow crates do not import each other",

@@ -1,0 +1,158 @@
+//! `bankroll bench poker`: what the proofs of a hand cost on one core of this machine.
+//!
+//! Every time is the processor time of the one thread that does the work, and the best of fifty (`--quick`: of three): what the mathematics
+//! takes, whatever else the machine is doing. The randomness has a fixed seed, so every run measures the same work.
+
+mod report;
+
+use anyhow::Context;
+use bankroll_deck::{
+    Bn254, Claim, Curve, Deal, Deck, Destination, Grumpkin, HandId, HandKeys, Member, Parameters, Role, Secp256k1,
+    SecretKey, SeenBlindings, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_claims, verify_shuffles,
+};
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+use report::{Report, Row};
+
+const RUNS: u32 = 50;
+const QUICK_RUNS: u32 = 3;
+const SHUFFLERS: usize = 7;
+const CLAIMS: usize = 100;
+
+/// Measures, and prints a table or JSON.
+///
+/// # Errors
+/// If an honest proof is refused.
+pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
+    let runs = if quick { QUICK_RUNS } else { RUNS };
+    let mut rows = measure::<Secp256k1>(runs)?;
+    rows.extend(measure::<Bn254>(runs)?);
+    rows.extend(measure::<Grumpkin>(runs)?);
+    let report = Report { rows };
+    if json {
+        report.print_json()
+    } else {
+        report.print_table()
+    }
+    Ok(())
+}
+
+/// All rows of one curve.
+fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
+    super::say(&format!("proofs on {}, {runs} times each", C::NAME));
+    let mut hand = Hand::<C>::new()?;
+    let size = hand.parameters.size();
+    let first = Shuffling::new(&hand.parameters, &hand.keys);
+    let shuffle = best(runs, || first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first"))?;
+    let unproven = first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first")?;
+    let prove = best(runs, || Ok(unproven.prove(&hand.parameters, &mut hand.rng)))?;
+    let messages = hand.shuffles()?;
+    let (keys, parameters) = (&hand.keys, &hand.parameters);
+    let contexts: Vec<_> = (0..).map_while(|step| keys.shuffle_context(step)).collect();
+    let steps: Vec<Step<'_, C>> =
+        contexts.iter().zip(&messages).map(|(context, message)| step(context, message)).collect();
+    // The second step: the first starts from open cards, half of which cost nothing.
+    let (before, second) = (&messages[0].deck, &steps[1..2]);
+    let single = best(runs, || Ok(verify_shuffles(parameters, keys.aggregate(), before, second)?))?;
+    let first_deck = parameters.first_deck();
+    let all = best(runs, || Ok(verify_shuffles(parameters, keys.aggregate(), &first_deck, &steps)?))?;
+    let bytes = messages[0].encode();
+    let decode = best(runs, || Ok(ShuffleMessage::<C>::decode(&bytes, size)?))?;
+    let claims = hand.claims(&messages[SHUFFLERS - 1].deck)?;
+    let together = best(runs, || Ok(verify_claims(&claims)?))?;
+    // The targets are for the default curve; the others stand beside it.
+    let is_default = C::NAME == Secp256k1::NAME;
+    let target = |ms: f64| is_default.then_some(ms);
+    let row = |what, ms, target_ms| Row::time(what, C::NAME, ms, target_ms);
+    Ok(vec![
+        row("shuffle 52 cards", shuffle, None),
+        row("prove a shuffle", prove, target(15.0)),
+        row("verify a shuffle", single, target(6.0)),
+        row("verify 7 shuffles at once, each", all / SHUFFLERS as f64, target(4.0)),
+        row("decode a shuffle message", decode, None),
+        row("verify 100 equality proofs at once, each", together / CLAIMS as f64, target(0.1)),
+        Row::bytes("shuffle proof", C::NAME, ShuffleProof::<C>::encoded_bytes(size), is_default.then_some(6_000)),
+        Row::bytes("deck", C::NAME, Deck::<C>::encoded_bytes(size), None),
+    ])
+}
+
+fn step<'a, C: Curve>(context: &'a bankroll_deck::Context, message: &'a ShuffleMessage<C>) -> Step<'a, C> {
+    Step { context, output: &message.deck, proof: &message.proof }
+}
+
+/// The least processor time of so many calls, in milliseconds.
+fn best<T>(runs: u32, mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = thread_seconds();
+        std::hint::black_box(work()?);
+        best = best.min((thread_seconds() - start) * 1_000.0);
+    }
+    Ok(best)
+}
+
+/// The processor time that this thread has had.
+#[cfg(unix)]
+fn thread_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Elsewhere there is only the time on the wall, which is longer.
+#[cfg(not(unix))]
+fn thread_seconds() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+}
+
+/// A table with seven shufflers and one player.
+struct Hand<C: Curve> {
+    rng: ChaCha20Rng,
+    parameters: Parameters<C>,
+    keys: HandKeys<C>,
+    secrets: Vec<SecretKey<C>>,
+}
+
+impl<C: Curve> Hand<C> {
+    fn new() -> anyhow::Result<Self> {
+        let mut rng = ChaCha20Rng::seed_from_u64(52);
+        let id = HandId { deployment: "bench".into(), game: "poker".into(), hand: "1".into() };
+        let (mut shufflers, mut secrets) = (Vec::new(), Vec::new());
+        let mut admit = |actor: &str, role: Role, secret: &SecretKey<C>| {
+            let (key, proof) = secret.register(&id, actor, role, &mut rng);
+            Member::admit(&id, actor, role, key, &proof)
+        };
+        for number in 0..SHUFFLERS {
+            secrets.push(SecretKey::generate(&mut ChaCha20Rng::seed_from_u64(number as u64)));
+            shufflers.push(admit(&format!("shuffler {number}"), Role::Shuffler, &secrets[number])?);
+        }
+        let player = SecretKey::generate(&mut ChaCha20Rng::seed_from_u64(SHUFFLERS as u64));
+        let player = admit("player", Role::Player { seat: 0 }, &player)?;
+        let keys = HandKeys::new(&id, &shufflers, &[player])?;
+        Ok(Self { rng, parameters: Parameters::standard(), keys, secrets })
+    }
+
+    /// The messages of all shufflers.
+    fn shuffles(&mut self) -> anyhow::Result<Vec<ShuffleMessage<C>>> {
+        let mut shuffling = Shuffling::new(&self.parameters, &self.keys);
+        let mut messages = Vec::new();
+        while let Some(message) = shuffling.shuffle(&self.parameters, &mut self.rng) {
+            shuffling.accept(&self.parameters, &message)?;
+            messages.push(message);
+        }
+        Ok(messages)
+    }
+
+    /// What a hundred blindings of hole cards claim.
+    fn claims(&mut self, deck: &Deck<C>) -> anyhow::Result<Vec<Claim<C>>> {
+        let plan = vec![Destination::Seat(0); self.parameters.size()];
+        let deal = Deal::new(&self.keys, deck, &plan, SeenBlindings::default())?;
+        let mut claims = Vec::new();
+        for number in 0..CLAIMS {
+            let (position, shuffler) = ((number / SHUFFLERS) as u8, number % SHUFFLERS);
+            let blinding = deal.blind(shuffler as u8, &self.secrets[shuffler], position, &mut self.rng)?;
+            claims.push(deal.claim(&blinding)?);
+        }
+        Ok(claims)
+    }
+}

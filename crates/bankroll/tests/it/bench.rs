@@ -1,0 +1,29 @@
+//! `bankroll bench poker`: what a program that reads its figures may count on. The figures themselves are the machine's.
+
+use crate::program::{folder, run};
+
+#[test]
+fn the_proofs_of_a_hand_are_measured_on_three_curves() {
+    let report = run(folder().path(), &["bench", "poker", "--quick", "--json"]).json();
+    let rows = report["rows"].as_array().unwrap();
+    let of = |curve: &str| -> Vec<_> { rows.iter().filter(|row| row["curve"] == curve).collect() };
+    let shown: Vec<_> = of("secp256k1").iter().map(|row| (row["what"].as_str().unwrap(), &row["target_ms"])).collect();
+    let expected = [
+        ("shuffle 52 cards", None),
+        ("prove a shuffle", Some(15.0)),
+        ("verify a shuffle", Some(6.0)),
+        ("verify 7 shuffles at once, each", Some(4.0)),
+        ("decode a shuffle message", None),
+        ("verify 100 equality proofs at once, each", Some(0.1)),
+        ("shuffle proof", None),
+        ("deck", None),
+    ];
+    assert_eq!(shown.iter().map(|(what, target)| (*what, target.as_f64())).collect::<Vec<_>>(), expected);
+    assert!(rows.iter().all(|row| row["ms"].as_f64().is_none_or(|ms| ms > 0.0)));
+    let [.., proof, deck] = &of("secp256k1")[..] else { panic!("{report}") };
+    assert_eq!(
+        (&proof["bytes"], &proof["target_bytes"], &deck["bytes"]),
+        (&5_320.into(), &6_000.into(), &3_432.into())
+    );
+    assert_eq!((of("bn254").len(), of("grumpkin").len(), rows.len()), (8, 8, 24));
+}

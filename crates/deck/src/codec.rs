@@ -1,0 +1,131 @@
+//! Bytes of points and scalars: one encoding for each value, and nothing else is read.
+//!
+//! Points are compressed as arkworks does it (the first coordinate, least significant byte first, then the sign), and
+//! are on the curve, in the prime-order group and never the identity: no message of the protocol has a use for it.
+//! Scalars are 32 bytes, least significant first, below the order. Lengths are exact.
+//!
+//! The decoder of arkworks takes several encodings for some values (stray bits beside the sign, any coordinate for
+//! the identity), so what it read is encoded again and compared.
+
+use ark_ec::AffineRepr;
+use ark_serialize::{CanonicalDeserialize, CanonicalSerialize};
+
+use crate::{
+    Curve,
+    curve::{Point, Scalar},
+};
+
+/// Why bytes were not read. Offsets count from the start of the value that was being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Too short or too long.
+    #[error("expected {expected} bytes, found {found}")]
+    Length {
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// No point of the group.
+    #[error("no point of the group at byte {offset}")]
+    NotAPoint {
+        /// Where it begins.
+        offset: usize,
+    },
+    /// The identity, which no message may contain.
+    #[error("the identity at byte {offset}")]
+    Identity {
+        /// Where it begins.
+        offset: usize,
+    },
+    /// A point in other bytes than the ones it is written in.
+    #[error("a point in a second encoding at byte {offset}")]
+    NotCanonical {
+        /// Where it begins.
+        offset: usize,
+    },
+    /// A scalar that is not below the order of the group.
+    #[error("a scalar beyond the order at byte {offset}")]
+    ScalarRange {
+        /// Where it begins.
+        offset: usize,
+    },
+}
+
+/// How many bytes a point takes.
+#[must_use]
+pub fn point_bytes<C: Curve>() -> usize {
+    Point::<C>::GENERATOR.compressed_size()
+}
+
+/// How many bytes a scalar takes.
+#[must_use]
+pub fn scalar_bytes<C: Curve>() -> usize {
+    Scalar::<C>::default().compressed_size()
+}
+
+/// How many bytes so many points and scalars take.
+pub(crate) fn bytes_of<C: Curve>(points: usize, scalars: usize) -> usize {
+    let points = points.saturating_mul(point_bytes::<C>());
+    points.saturating_add(scalars.saturating_mul(scalar_bytes::<C>()))
+}
+
+pub(crate) fn put_point<C: Curve>(bytes: &mut Vec<u8>, point: &Point<C>) {
+    point.serialize_compressed(bytes).expect("a vector takes all bytes");
+}
+
+pub(crate) fn put_scalar<C: Curve>(bytes: &mut Vec<u8>, scalar: &Scalar<C>) {
+    scalar.serialize_compressed(bytes).expect("a vector takes all bytes");
+}
+
+/// Reads values off the front of bytes whose number was checked first.
+pub(crate) struct Reader<'a> {
+    rest: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn exactly(bytes: &'a [u8], expected: usize) -> Result<Self, DecodeError> {
+        match bytes.len() {
+            found if found == expected => Ok(Self { rest: bytes, offset: 0 }),
+            found => Err(DecodeError::Length { expected, found }),
+        }
+    }
+
+    /// The next so many bytes, and where they began.
+    fn take(&mut self, count: usize) -> Result<(&'a [u8], usize), DecodeError> {
+        let offset = self.offset;
+        let found = self.rest.len();
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(DecodeError::Length { expected: count, found })?;
+        (self.rest, self.offset) = (rest, offset.saturating_add(count));
+        Ok((taken, offset))
+    }
+
+    pub fn bytes<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let (taken, _) = self.take(N)?;
+        taken.try_into().map_err(|_| DecodeError::Length { expected: N, found: taken.len() })
+    }
+
+    pub fn point<C: Curve>(&mut self) -> Result<Point<C>, DecodeError> {
+        let (bytes, offset) = self.take(point_bytes::<C>())?;
+        let point = Point::<C>::deserialize_compressed(bytes).map_err(|_| DecodeError::NotAPoint { offset })?;
+        if point.is_zero() {
+            return Err(DecodeError::Identity { offset });
+        }
+        let mut again = Vec::with_capacity(bytes.len());
+        put_point::<C>(&mut again, &point);
+        if again != bytes {
+            return Err(DecodeError::NotCanonical { offset });
+        }
+        Ok(point)
+    }
+
+    pub fn scalar<C: Curve>(&mut self) -> Result<Scalar<C>, DecodeError> {
+        let (bytes, offset) = self.take(scalar_bytes::<C>())?;
+        Scalar::<C>::deserialize_compressed(bytes).map_err(|_| DecodeError::ScalarRange { offset })
+    }
+
+    pub fn scalars<C: Curve>(&mut self, count: usize) -> Result<Vec<Scalar<C>>, DecodeError> {
+        (0..count).map(|_| self.scalar::<C>()).collect()
+    }
+}

@@ -1,0 +1,111 @@
+//! The contributor's side: shufflers and players.
+//!
+//! A secret is multiplied only into points that the contributor's own [`Deal`] derived from the log, at positions and
+//! for destinations that the plan gives: nobody can hand a shuffler a point and have it opened. Whether a street's
+//! betting is over is not known here; whoever asks for a community share has to know it.
+
+use rand_core::{CryptoRng, RngCore};
+
+use super::{Deal, task::Task};
+use crate::{Blinding, Card, Contribution, Curve, Parameters, Refusal, SecretKey, Share};
+
+impl<C: Curve> Deal<C> {
+    /// A shuffler's blinding of a hole card.
+    ///
+    /// # Errors
+    /// If it is not his to make, or already made.
+    pub fn blind(
+        &self,
+        shuffler: u8,
+        secret: &SecretKey<C>,
+        position: u8,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> Result<Contribution<C>, Refusal> {
+        let task = Task::Blinding { shuffler };
+        let (context, base) = self.task(task, position)?;
+        self.own(task, secret)?;
+        let blinding = Blinding::make(&context, &base, secret, rng);
+        Ok(Contribution::Blinding { shuffler, position, blinding })
+    }
+
+    /// A shuffler's layer of a hole card that all have blinded.
+    ///
+    /// # Errors
+    /// If it is not his to take off, or too early, or already done.
+    pub fn unblind(
+        &self,
+        shuffler: u8,
+        secret: &SecretKey<C>,
+        position: u8,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> Result<Contribution<C>, Refusal> {
+        let share = self.share(Task::Unblinding { shuffler }, secret, position, rng)?;
+        Ok(Contribution::Unblinding { shuffler, position, share })
+    }
+
+    /// A shuffler's layer of a community card. Only when the street before it is over.
+    ///
+    /// # Errors
+    /// If it is not his to take off, or already done.
+    pub fn reveal(
+        &self,
+        shuffler: u8,
+        secret: &SecretKey<C>,
+        position: u8,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> Result<Contribution<C>, Refusal> {
+        let share = self.share(Task::Community { shuffler }, secret, position, rng)?;
+        Ok(Contribution::Community { shuffler, position, share })
+    }
+
+    /// A player opens his card to everybody.
+    ///
+    /// # Errors
+    /// If it is not his, or not dealt yet, or already open.
+    pub fn show(
+        &self,
+        seat: u8,
+        secret: &SecretKey<C>,
+        position: u8,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> Result<Contribution<C>, Refusal> {
+        let share = self.share(Task::Showdown { seat }, secret, position, rng)?;
+        Ok(Contribution::Showdown { seat, position, share })
+    }
+
+    /// A player looks at his card alone.
+    ///
+    /// # Errors
+    /// If it is not his, or not dealt yet.
+    pub fn look(
+        &self,
+        parameters: &Parameters<C>,
+        seat: u8,
+        secret: &SecretKey<C>,
+        position: u8,
+    ) -> Result<Card, Refusal> {
+        let place = self.place(position)?;
+        self.owned_by(place, position, seat)?;
+        self.own(Task::Showdown { seat }, secret)?;
+        let sealed = place.sealed.as_ref().ok_or(Refusal::TooEarly { position })?;
+        let point = sealed.for_player(secret);
+        parameters.card(&point).ok_or(Refusal::NotACard { position })
+    }
+
+    fn share(
+        &self,
+        task: Task,
+        secret: &SecretKey<C>,
+        position: u8,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> Result<Share<C>, Refusal> {
+        let (context, base) = self.task(task, position)?;
+        self.own(task, secret)?;
+        Ok(Share::make(&context, &base, secret, rng))
+    }
+
+    /// Checks that the secret is that of the key which the contribution will be checked against.
+    fn own(&self, task: Task, secret: &SecretKey<C>) -> Result<(), Refusal> {
+        if self.key(task) == Some(secret.public()) { Ok(()) } else { Err(Refusal::WrongKey) }
+    }
+}

@@ -1,0 +1,91 @@
+//! One position of the final deck and what has become of its card.
+//!
+//! Of the card `(c1, c2)`, blinded for a seat, everybody derives `D = sum(a)`, `A = c1 + D`, `B = c2 + sum(b)` when all
+//! blindings are there, and `E = B - sum(weighted shares)` when enough shares are: `(D, E)` is the card encrypted to the
+//! player alone. None of them is ever taken from a message.
+
+#![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Blinding, Card, Ciphertext, Curve, HandKeys, SecretKey, Share,
+    curve::{Point, Scalar},
+};
+
+/// Where a card of the final deck goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a player.
+    Seat(u8),
+    /// On the board.
+    Board,
+    /// Nowhere: burned, or never dealt. It is never opened.
+    Nowhere,
+}
+
+/// A hole card that all blinders have blinded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blinded<C: Curve> {
+    pub(crate) a: Point<C>,
+    pub(crate) b: Point<C>,
+    pub(crate) d: Point<C>,
+}
+
+/// A hole card encrypted to its player: `(D, E)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed<C: Curve> {
+    pub(crate) d: Point<C>,
+    pub(crate) e: Point<C>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place<C: Curve> {
+    pub card: Ciphertext<C>,
+    pub destination: Destination,
+    pub blindings: BTreeMap<u8, Blinding<C>>,
+    pub blinded: Option<Blinded<C>>,
+    pub shares: BTreeMap<u8, Share<C>>,
+    pub sealed: Option<Sealed<C>>,
+    pub opened: Option<Card>,
+}
+
+impl<C: Curve> Place<C> {
+    pub fn new(card: Ciphertext<C>, destination: Destination) -> Self {
+        let (blindings, shares) = (BTreeMap::new(), BTreeMap::new());
+        Self { card, destination, blindings, blinded: None, shares, sealed: None, opened: None }
+    }
+
+    /// Sums up the blindings: `(A, B, D)`.
+    pub fn sum_blindings(&self) -> Blinded<C> {
+        let (a, b) = (self.blindings.values().map(|part| part.a), self.blindings.values().map(|part| part.b));
+        let d: C = a.sum();
+        Blinded {
+            a: (d + self.card.c1).into_affine(),
+            b: (b.sum::<C>() + self.card.c2).into_affine(),
+            d: d.into_affine(),
+        }
+    }
+
+    /// What a point is once enough layers are off.
+    pub fn without_layers(&self, keys: &HandKeys<C>, point: &Point<C>) -> Point<C> {
+        let quorum: Vec<(u8, Point<C>)> =
+            self.shares.iter().take(keys.quorum()).map(|(shuffler, share)| (*shuffler, share.point)).collect();
+        let shufflers: Vec<u8> = quorum.iter().map(|(shuffler, _)| *shuffler).collect();
+        let weights: Vec<Scalar<C>> = keys.weights(&shufflers);
+        let layers: C = quorum.iter().zip(weights).map(|((_, layer), weight)| *layer * weight).sum();
+        (C::from(*point) - layers).into_affine()
+    }
+}
+
+impl<C: Curve> Sealed<C> {
+    /// The card's point, for whoever has the player's multiple of `D`.
+    pub(super) fn without(&self, multiple: &Point<C>) -> Point<C> {
+        (C::from(self.e) - multiple).into_affine()
+    }
+
+    /// The card's point, for the player.
+    pub(crate) fn for_player(&self, secret: &SecretKey<C>) -> Point<C> {
+        (C::from(self.e) - self.d * secret.scalar()).into_affine()
+    }
+}

@@ -1,0 +1,43 @@
+//! Blinding points that were already used.
+//!
+//! Blinding that is used twice ties two cards together: what a player reveals at the showdown of one opens his other.
+//! A key used as blinding is worse. So each point counts once in a hand, and whoever keeps the points of earlier hands
+//! gives them to [`SeenBlindings::remember`] before the next.
+
+use std::collections::BTreeSet;
+
+use crate::{Curve, codec::put_point, curve::Point};
+
+/// The points that may not be used as blinding any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenBlindings {
+    points: BTreeSet<Vec<u8>>,
+}
+
+impl SeenBlindings {
+    /// Notes a point; `false` if it was already there.
+    #[must_use]
+    pub fn insert<C: Curve>(&mut self, point: &Point<C>) -> bool {
+        let mut bytes = Vec::new();
+        put_point::<C>(&mut bytes, point);
+        self.remember(bytes)
+    }
+
+    /// Notes the bytes of a point of an earlier hand; `false` if they were already there.
+    pub fn remember(&mut self, point: Vec<u8>) -> bool {
+        self.points.insert(point)
+    }
+
+    /// Whether a point was used.
+    #[must_use]
+    pub fn contains<C: Curve>(&self, point: &Point<C>) -> bool {
+        let mut bytes = Vec::new();
+        put_point::<C>(&mut bytes, point);
+        self.points.contains(&bytes)
+    }
+
+    /// The bytes of all points, in their order, for an index over hands.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.points.iter().map(Vec::as_slice)
+    }
+}

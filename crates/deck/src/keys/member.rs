@@ -1,0 +1,104 @@
+//! Who takes part in a hand, with a key he is known to have.
+
+use rand_core::{CryptoRng, RngCore};
+
+use crate::{Context, Curve, HandId, KeyError, Kind, Possession, PublicKey, SecretKey};
+
+/// What a key is registered for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Shuffles, blinds and takes layers off. A player who also shuffles has another key for it.
+    Shuffler,
+    /// Holds cards at this seat.
+    Player {
+        /// The seat.
+        seat: u8,
+    },
+}
+
+impl Role {
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Shuffler => Kind::ShufflerKey,
+            Self::Player { .. } => Kind::PlayerKey,
+        }
+    }
+
+    pub(crate) const fn seat(self) -> Option<u8> {
+        match self {
+            Self::Shuffler => None,
+            Self::Player { seat } => Some(seat),
+        }
+    }
+
+    /// The context in which a key is registered for this role.
+    #[must_use]
+    pub fn context(self, hand: &HandId, actor: &str) -> Context {
+        Context { seat: self.seat(), ..hand.context(actor, self.kind()) }
+    }
+}
+
+/// Somebody whose key was admitted: there is no other way to get one than with a proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member<C: Curve> {
+    actor: String,
+    role: Role,
+    hand: HandId,
+    key: PublicKey<C>,
+}
+
+impl<C: Curve> Member<C> {
+    /// Admits a key, if its owner shows for this very hand, name and role that he has it.
+    ///
+    /// # Errors
+    /// If the proof does not show it.
+    pub fn admit(
+        hand: &HandId,
+        actor: &str,
+        role: Role,
+        key: PublicKey<C>,
+        proof: &Possession<C>,
+    ) -> Result<Self, KeyError> {
+        if !proof.verify(&role.context(hand, actor), &key) {
+            return Err(KeyError::NotPossessed { actor: actor.to_owned() });
+        }
+        Ok(Self { actor: actor.to_owned(), role, hand: hand.clone(), key })
+    }
+
+    /// What the name says.
+    #[must_use]
+    pub fn actor(&self) -> &str {
+        &self.actor
+    }
+
+    /// What the key is for.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The hand it was admitted to.
+    #[must_use]
+    pub const fn hand(&self) -> &HandId {
+        &self.hand
+    }
+
+    /// The key.
+    #[must_use]
+    pub const fn key(&self) -> &PublicKey<C> {
+        &self.key
+    }
+}
+
+impl<C: Curve> SecretKey<C> {
+    /// What its owner sends to be admitted: the public half and the proof.
+    pub fn register(
+        &self,
+        hand: &HandId,
+        actor: &str,
+        role: Role,
+        rng: &mut (impl CryptoRng + RngCore),
+    ) -> (PublicKey<C>, Possession<C>) {
+        (*self.public(), self.prove_possession(&role.context(hand, actor), rng))
+    }
+}

@@ -1,0 +1,64 @@
+//! A deck that nobody knows and everybody can check.
+//!
+//! Shufflers encrypt a deck of cards under their common key and put it, one after the other, into an order that none of
+//! them knows unless all collude. Cards are then dealt to one player's eyes, or opened to all, by contributions of the
+//! shufflers, each of which is proven. This crate is all of that without a network: both sides of every step, the one
+//! that makes it and the one that checks it. It is pure: no IO, no clock, and randomness is an argument.
+//!
+//! It guarantees, for everything it accepts:
+//! - the deck is the one deck, permuted and nothing else, whoever shuffled;
+//! - a contribution is what its author's key makes of that card, and of no other card, hand, seat or message;
+//! - a value has one encoding, and nothing else is read;
+//! - if something is false, it is refused before it has an effect, and its author is named.
+//!
+//! It deliberately does not know: the rules of any game, signatures and logs, transport and storage, and what time it
+//! is. Its arithmetic does not take constant time.
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | which groups, and what they have in common | [`Curve`], [`Parameters`] |
+//! | what a proof is bound to | [`HandId`], [`Context`], [`Kind`] |
+//! | who takes part | [`MasterSecret`], [`SecretKey`], [`Member`], [`HandKeys`] |
+//! | how a quorum can do instead of all | [`Dealing`], [`Commitments`], [`SealedShare`], [`HandKeys::threshold`] |
+//! | how a deck is shuffled | [`Shuffling`], [`ShuffleMessage`], [`verify_shuffles`] |
+//! | how cards are dealt and opened | [`Deal`], [`Contribution`], [`Destination`], [`Refusal`] |
+//! | how multiples are proven equal | [`Equality`], [`Claim`], [`verify_claims`] |
+//! | what bytes look like | [`DecodeError`], and `encode` and `decode` of each type |
+
+#![deny(missing_docs)]
+#![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
+#![warn(clippy::pedantic)]
+#![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
+
+mod codec;
+mod combination;
+mod context;
+mod curve;
+mod deal;
+mod deck;
+mod equality;
+mod hash_to_group;
+mod keys;
+mod parameters;
+mod shuffle;
+mod threshold;
+mod transcript;
+
+pub use codec::{DecodeError, point_bytes, scalar_bytes};
+pub use context::{Context, Digest, HandId, Kind, VERSION};
+pub use curve::{Bn254, Curve, Grumpkin, Point, Scalar, Secp256k1};
+pub use deal::{
+    Blinded, Blinding, Contribution, Deal, Destination, PlanError, Proven, Refusal, RefusedAt, Sealed, SeenBlindings,
+    Share,
+};
+pub use deck::{Ciphertext, Deck};
+pub use equality::{Claim, Equality, EqualityProof, FalseClaim, verify_claims};
+pub use keys::{HandKeys, KeyError, MasterSecret, Member, Possession, PublicKey, Role, SecretKey};
+pub use parameters::{Card, DECK_SIZE, Parameters, SizeError};
+pub use shuffle::{
+    ProvenShuffle, ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles,
+};
+pub use threshold::{Commitments, Dealing, DealingError, DealtShare, SealedShare};
+
+#[cfg(test)]
+mod tests;
