@@ -7,6 +7,7 @@ mod check;
 mod metadata;
 mod needed_tools;
 mod pokerkit;
+mod postgres;
 mod program;
 mod seed;
 mod session;

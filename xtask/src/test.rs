@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::stage::Stages;
 use crate::workspace::Workspace;
-use crate::{needed_tools, pokerkit, program, seed, session};
+use crate::{needed_tools, pokerkit, postgres, program, seed, session};
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -15,6 +15,10 @@ pub struct Options {
     #[arg(long)]
     seed: Option<u64>,
 }
+
+/// The suites that run on SQLite and on Postgres, and which of their tests: all, if none is named.
+const ON_BOTH_ENGINES: &[(&str, &[&str])] =
+    &[("bankroll-store", &[]), ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"])];
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let seed = seed::given_or_new(options.seed);
@@ -36,6 +40,21 @@ fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &m
         tests.env(seed::VARIABLE, seed.to_string());
         program::succeed(tests.arg("--").args(filter))
     })?;
+    let server = stages.run("Postgres server", postgres::Server::start)?;
+    stages.run("tests on Postgres", || {
+        // The suites that run on either engine, once more with books in a database.
+        ON_BOTH_ENGINES.iter().try_for_each(|(package, names)| {
+            let mut tests = workspace.cargo(["test", "--locked", "-p", package, "--test", "it", "--"]);
+            tests.env(seed::VARIABLE, seed.to_string());
+            tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
+            match filter {
+                Some(filter) => tests.arg(filter),
+                None => tests.args(*names),
+            };
+            program::succeed(&mut tests)
+        })
+    })?;
+    drop(server);
     if filter.is_some() {
         println!("the README's session is left out, because of --filter");
         return Ok(());

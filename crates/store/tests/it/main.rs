@@ -8,7 +8,6 @@ mod facts;
 mod keys;
 mod money;
 mod opening;
-mod postgres;
 mod reading;
 mod rows;
 mod world;

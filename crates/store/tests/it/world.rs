@@ -11,7 +11,7 @@ use std::sync::{
 };
 use tempfile::TempDir;
 
-use crate::postgres;
+use bankroll_testkit::postgres;
 
 pub struct World {
     pub folder: TempDir,

@@ -148,7 +148,7 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else() {
 #[test]
 fn a_full_queue_says_busy_and_takes_no_more_than_it_has_room_for() {
     const ROOM: usize = 100;
-    let world = World::with(|options| options.queue_max = ROOM);
+    let world = World::in_folder(|options| options.queue_max = ROOM);
     let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
     // Another program has the database locked, so the writer is stuck and its queue can only grow.
     let other = rusqlite::Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();

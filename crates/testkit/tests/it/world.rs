@@ -9,8 +9,8 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Fact, Key, Kind, Leg, Namespace, Principal, References,
     Request, Scope, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Options, Reader, StoreError};
-use bankroll_testkit::{model::TABLES, streams::name};
+use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Location, Options, Reader, StoreError};
+use bankroll_testkit::{model::TABLES, postgres, streams::name};
 use tempfile::TempDir;
 
 pub struct World {
@@ -26,11 +26,23 @@ impl World {
         Self::with(|_| {})
     }
 
+    /// On the engine that the suite is run for: SQLite, or the Postgres server that the environment names.
     pub fn with(set: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
+        Self::at(folder, location, set)
+    }
+
+    /// In a folder, for stories about files.
+    pub fn in_folder(set: impl FnOnce(&mut Options)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let location = folder.path().into();
+        Self::at(folder, location, set)
+    }
+
+    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
-        let mut options =
-            Options { clock, commit_aside_from: 2, migrations: vec![TABLES], ..Options::new(folder.path()) };
+        let mut options = Options { clock, commit_aside_from: 2, migrations: vec![TABLES], ..Options::new(location) };
         set(&mut options);
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let world = Self { folder, options, ledger, clock: hand, next_key: AtomicU64::new(1) };
@@ -44,7 +56,7 @@ impl World {
     }
 
     pub fn reader(&self) -> Reader {
-        Reader::open(self.folder.path()).unwrap()
+        Reader::open(&self.options.location).unwrap()
     }
 
     pub fn close(&mut self) {

@@ -21,7 +21,7 @@ pub struct Old {
 
 impl Old {
     pub fn new() -> Self {
-        let world = World::with(|options| options.keys_in_memory_max = 32);
+        let world = World::in_folder(|options| options.keys_in_memory_max = 32);
         let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
         let mut asked = Vec::new();
         for _ in 0..40 {
@@ -185,7 +185,7 @@ fn crash_of_the_tables_of_accounts() {
 /// An account that nothing has moved for a long time and that no record of the tail mentions.
 #[test]
 fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
-    let mut world = World::new();
+    let mut world = World::in_folder(|_| {});
     let (alice, arena) = (world.player("alice", 5_000), world.account(Kind::World, None));
     let quiet = world.player("quiet", 7);
     for _ in 0..1_100 {
@@ -208,7 +208,7 @@ fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
 #[test]
 fn crash_of_the_tables_of_holds_and_reversals_is_not_silent() {
     for damage in ["DELETE FROM holds", "DELETE FROM reversals"] {
-        let mut world = World::new();
+        let mut world = World::in_folder(|_| {});
         let (alice, custody) = (world.player("alice", 100), world.account(Kind::Custody, Some("hot")));
         let hold = world.ask(world.play(vec![holding(alice, 40, None)])).seq.unwrap();
         let deposit = world.ask(world.deposit(custody, alice, 10)).seq.unwrap();

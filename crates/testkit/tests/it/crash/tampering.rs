@@ -11,7 +11,7 @@ const MORE_THAN_THE_TAIL: usize = 1_100;
 
 /// Closed books of one record a batch, so that a place is a batch.
 fn closed_books() -> (World, Connection) {
-    let mut world = World::new();
+    let mut world = World::in_folder(|_| {});
     let (alice, arena) = (world.player("alice", 100_000), world.account(Kind::World, None));
     for _ in 0..MORE_THAN_THE_TAIL {
         world.ask(world.play(vec![moving(alice, arena, 1)]));

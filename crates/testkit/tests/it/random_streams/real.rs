@@ -9,9 +9,12 @@ use std::{
 };
 
 use bankroll_ledger::{Account, Name, Request, Seq, Time, Value};
-use bankroll_store::{AccountFilter, Audit, BOOKS_FILE, Clock, Ledger, Options, Reader, Statement};
+use bankroll_store::{
+    AccountFilter, Audit, BOOKS_FILE, Clock, DatabaseUrl, Ledger, Location, Options, Reader, Statement,
+};
 use bankroll_testkit::{
     model::{Outcome, Rows, TABLES, rights},
+    postgres,
     streams::{RowsOutcome, START, Step, Stream, rows_outcome},
 };
 use tempfile::TempDir;
@@ -27,7 +30,7 @@ pub struct Real {
     clock: Arc<AtomicU64>,
     ledger: Option<Ledger>,
     reader: Reader,
-    folder: TempDir,
+    _folder: TempDir,
 }
 
 impl Real {
@@ -41,11 +44,11 @@ impl Real {
             accounts_in_memory_max: [100_000, 24, 100_000][(seed / 3 % 3) as usize],
             commit_aside_from: [1, 128, 2][(seed / 3 % 3) as usize],
             migrations: vec![TABLES],
-            ..Options::new(folder.path())
+            ..Options::new(postgres::new_database().unwrap_or_else(|| folder.path().into()))
         };
         let ledger = Some(Ledger::open(options.clone()).unwrap());
-        let reader = Reader::open(folder.path()).unwrap();
-        Self { options, clock: hand, ledger, reader, folder }
+        let reader = Reader::open(&options.location).unwrap();
+        Self { options, clock: hand, ledger, reader, _folder: folder }
     }
 
     fn ledger(&self) -> &Ledger {
@@ -162,7 +165,11 @@ impl Real {
     }
 
     fn rows(&self) -> ShortRows {
-        let books = rusqlite::Connection::open(self.folder.path().join(BOOKS_FILE)).unwrap();
+        let folder = match &self.options.location {
+            Location::Folder(folder) => folder,
+            Location::Postgres(url) => return rows_on_postgres(url),
+        };
+        let books = rusqlite::Connection::open(folder.join(BOOKS_FILE)).unwrap();
         let mut tickets = books.prepare("SELECT server, number, state, serial FROM tickets ORDER BY 1, 2").unwrap();
         let tickets = tickets.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
         let tickets = tickets.map(Result::unwrap).collect();
@@ -172,9 +179,22 @@ impl Real {
     }
 
     pub fn audit(&self) -> Result<u64, String> {
-        let audit = Audit::new(Reader::open(self.folder.path()).unwrap());
+        let audit = Audit::new(Reader::open(&self.options.location).unwrap());
         audit.run(|_| {}).map(|(report, _)| report.rows).map_err(|error| format!("audit: {error}"))
     }
+}
+
+fn rows_on_postgres(url: &DatabaseUrl) -> ShortRows {
+    let tickets =
+        postgres::pairs(url, "SELECT server || ' ' || number, state || ' ' || coalesce(serial::text, '') FROM tickets");
+    let ticket = |(key, rest): (String, String)| {
+        let ((server, number), (state, serial)) = (key.split_once(' ').unwrap(), rest.split_once(' ').unwrap());
+        (server.to_owned(), number.parse().unwrap(), state.to_owned(), serial.parse().ok())
+    };
+    let mut tickets: Vec<_> = tickets.into_iter().map(ticket).collect();
+    tickets.sort();
+    let notes = postgres::pairs(url, "SELECT id, text FROM notes");
+    (tickets, notes.into_iter().map(|(id, text)| (id.parse().unwrap(), text)).collect())
 }
 
 fn rows_in_short(rows: &Rows) -> ShortRows {
