@@ -57,6 +57,7 @@ const BENCH_EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick           under 45 seconds
   bankroll bench ledger --json > a.json   the long one, for comparing
+  bankroll bench ledger --quick --postgres postgres://bankroll@127.0.0.1:5432
   bankroll bench poker                    what the proofs of a hand cost";
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +75,9 @@ pub struct BenchArgs {
     /// Shorter runs: under 45 seconds in all
     #[arg(long)]
     pub quick: bool,
+    /// Measure Postgres books too, on this server: postgres://user@host:port, without a database
+    #[arg(long, value_name = "URL")]
+    pub postgres: Option<String>,
     /// Where to put the books; a temporary folder below it is removed afterwards [default: .]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,

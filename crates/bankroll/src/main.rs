@@ -35,7 +35,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
         Command::Bench(BenchCommand::Ledger(args)) => {
-            let options = bench::Options { quick: args.quick, json, dir: args.dir };
+            let options = bench::Options { quick: args.quick, postgres: args.postgres, json, dir: args.dir };
             bench::run(&options).map(|()| Exit::Ok)
         }
         Command::Bench(BenchCommand::Poker(args)) => bench::poker::run(args.quick, json).map(|()| Exit::Ok),

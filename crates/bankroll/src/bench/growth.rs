@@ -39,7 +39,7 @@ pub(super) struct Growth {
 pub(super) fn run(folder: &Path, quick: bool, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
     let (transfers, accounts) = if quick { (1_000_000, ACCOUNTS) } else { (10_000_000, 1_000_000) };
     say(&format!("growth: {accounts} accounts are opened and funded"));
-    let mut seats = Seats::open(folder, accounts, false)?;
+    let mut seats = Seats::open(&folder.into(), accounts, false)?;
     seats.active = ACCOUNTS;
     seats.remember(WARM_UP)?;
     let fifth = transfers / 5;

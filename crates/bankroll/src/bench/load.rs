@@ -33,6 +33,8 @@ impl Shape {
         Self { callers: 32, per_call: 100, in_flight: 1 },
         Self::FULL,
     ];
+    /// As many single requests in flight as a busy server has: what Postgres books are held to.
+    pub const CROWD: Self = Self { callers: 4_096, per_call: 1, in_flight: 1 };
 
     pub fn name(self) -> String {
         format!("{}x{}", self.callers, self.per_call)

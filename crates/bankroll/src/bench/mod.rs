@@ -9,6 +9,7 @@ pub mod evaluator;
 mod growth;
 mod load;
 pub mod poker;
+mod postgres;
 mod raw;
 mod report;
 mod seats;
@@ -16,6 +17,7 @@ mod seats;
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
+use bankroll_store::Location;
 
 use load::{Keys, Shape};
 use report::{Report, Row};
@@ -26,6 +28,8 @@ use seats::Seats;
 pub struct Options {
     /// Shorter runs: under 45 seconds in all.
     pub quick: bool,
+    /// A Postgres server to measure on as well, without a database: `postgres://user@host:port`.
+    pub postgres: Option<String>,
     /// JSON instead of a table.
     pub json: bool,
     /// Where to put the books; a temporary folder below it is removed afterwards.
@@ -58,33 +62,93 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
     let (cell, side) = if options.quick { (0.8, 1.0) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
-    let mut rows = Vec::new();
+    let mut rows = measure_on(&Bed::Folder(folder.to_owned()), cell, side)?;
+    if let Some(url) = &options.postgres {
+        rows.extend(measure_on(&Bed::Server(postgres::Server { url: url.clone() }), cell, side)?);
+    }
+    let (growth, spread) = growth::run(&folder.join("growth"), options.quick, cell)?;
+    rows.extend(spread.map(|run| Row::new("sqlite", Shape::FULL.name(), growth.accounts, "random", &run, None, None)));
+    Ok(Report { rows, growth })
+}
+
+/// What the books lie on.
+enum Bed {
+    Folder(PathBuf),
+    Server(postgres::Server),
+}
+
+impl Bed {
+    const fn engine(&self) -> &'static str {
+        match self {
+            Self::Folder(_) => "sqlite",
+            Self::Server(_) => "postgres",
+        }
+    }
+
+    fn shapes(&self) -> Vec<Shape> {
+        let crowd = matches!(self, Self::Server(_)).then_some(Shape::CROWD);
+        Shape::ALL.into_iter().chain(crowd).collect()
+    }
+
+    fn books(&self, accounts: usize) -> anyhow::Result<Location> {
+        match self {
+            Self::Folder(folder) => Ok(folder.join(format!("books-{accounts}")).into()),
+            Self::Server(server) => server.new_database(),
+        }
+    }
+
+    fn same_rows(&self, accounts: usize, batch: usize, time: Duration) -> anyhow::Result<f64> {
+        match self {
+            Self::Folder(folder) => raw::same_rows(&folder.join("raw"), accounts, batch, time),
+            Self::Server(server) => server.same_rows(accounts, batch, time),
+        }
+    }
+
+    fn one_transaction_each(&self, accounts: usize, time: Duration) -> anyhow::Result<f64> {
+        match self {
+            Self::Folder(folder) => {
+                raw::one_transaction_each(&folder.join(format!("single-{accounts}")), accounts, time)
+            }
+            Self::Server(server) => server.one_transaction_each(accounts, time),
+        }
+    }
+
+    fn clear(&self, location: &Location) -> anyhow::Result<()> {
+        match (self, location) {
+            (Self::Server(server), Location::Postgres(url)) => server.drop_database(url),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn measure_on(bed: &Bed, cell: Duration, side: Duration) -> anyhow::Result<Vec<Row>> {
+    let (engine, mut rows) = (bed.engine(), Vec::new());
     for accounts in [ACCOUNTS, 1] {
-        let single_tx_per_s = raw::one_transaction_each(&folder.join(format!("single-{accounts}")), accounts, side)?;
-        let seats = Seats::open(&folder.join(format!("books-{accounts}")), ACCOUNTS, accounts == 1)?;
+        let single_tx_per_s = bed.one_transaction_each(accounts, side)?;
+        let location = bed.books(accounts)?;
+        let seats = Seats::open(&location, ACCOUNTS, accounts == 1)?;
         seats.remember(load::HISTORY)?;
-        for shape in Shape::ALL {
+        for shape in bed.shapes() {
             let mut runs = Vec::new();
             for keys in Keys::ALL {
                 let name = keys.name();
-                say(&format!("{} callers x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
+                say(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
                 runs.push((name, load::run(&seats, shape, keys, cell)?));
             }
             // The batches that came about, stored again without deciding anything.
-            let raw = raw::same_rows(&folder.join("raw"), accounts, runs[0].1.mean_batch, side)?;
+            let raw = bed.same_rows(accounts, runs[0].1.mean_batch, side)?;
             rows.extend(runs.iter().map(|(keys, run)| {
                 // A replay stores no rows, so there is nothing to set beside it.
                 let raw = (*keys != Keys::Replay.name()).then_some(raw);
-                Row::new(shape.name(), accounts, keys, run, raw, Some(single_tx_per_s))
+                Row::new(engine, shape.name(), accounts, keys, run, raw, Some(single_tx_per_s))
             }));
         }
-        let pace = load::paced(&seats, 1_000, if options.quick { cell * 2 } else { cell * 4 })?;
-        rows.push(Row::new("1000/s".into(), accounts, "ordered", &pace, None, None));
+        let pace = load::paced(&seats, 1_000, cell * 3)?;
+        rows.push(Row::new(engine, "1000/s".into(), accounts, "ordered", &pace, None, None));
         seats.close_and_audit()?;
+        bed.clear(&location)?;
     }
-    let (growth, spread) = growth::run(&folder.join("growth"), options.quick, cell)?;
-    rows.extend(spread.map(|run| Row::new(Shape::FULL.name(), growth.accounts, "random", &run, None, None)));
-    Ok(Report { rows, growth })
+    Ok(rows)
 }
 
 fn say(what: &str) {

@@ -8,7 +8,7 @@ use std::{
 use rusqlite::{Connection, params};
 
 /// What a stored transfer takes in the journal, and what the key index adds for it.
-const RECORD_BYTES: usize = 130;
+pub(super) const RECORD_BYTES: usize = 130;
 const KEYS_PER_CHUNK: usize = 340;
 const CHUNK_BYTES: usize = 8_168;
 /// Each key is written when it is flushed, and about once more by a merge in runs of this length.
@@ -50,7 +50,7 @@ pub(super) fn same_rows(folder: &Path, accounts: usize, batch: usize, time: Dura
 }
 
 /// The accounts that a batch touches, each once, in order: with one hot account, that one and the others' ends.
-fn touched(random: &mut fastrand::Rng, accounts: usize, batch: usize) -> Vec<i64> {
+pub(super) fn touched(random: &mut fastrand::Rng, accounts: usize, batch: usize) -> Vec<i64> {
     let spread = super::ACCOUNTS;
     let ends = if accounts == 1 { batch } else { 2 * batch };
     let mut ids: Vec<i64> = (0..ends).map(|_| random.i64(1..=spread as i64)).chain([1]).collect();

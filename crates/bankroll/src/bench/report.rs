@@ -26,6 +26,7 @@ pub(super) struct Row {
 
 impl Row {
     pub fn new(
+        engine: &'static str,
         shape: String,
         accounts: usize,
         keys: &'static str,
@@ -35,7 +36,7 @@ impl Row {
     ) -> Self {
         let millis = |time: std::time::Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
         Self {
-            engine: "sqlite",
+            engine,
             shape,
             accounts,
             keys,

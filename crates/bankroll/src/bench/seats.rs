@@ -3,7 +3,6 @@
 use std::{
     collections::VecDeque,
     ops::Range,
-    path::Path,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -36,8 +35,8 @@ pub(super) struct Seats {
 
 impl Seats {
     /// New books with so many funded seats; with `hot`, the first one pays everything.
-    pub fn open(folder: &Path, count: usize, hot: bool) -> anyhow::Result<Self> {
-        let ledger = Ledger::open(Options::new(folder))?;
+    pub fn open(location: &Location, count: usize, hot: bool) -> anyhow::Result<Self> {
+        let ledger = Ledger::open(Options::new(location))?;
         let server: Name = "bench".parse()?;
         let asset = ledger.list_asset(Asset {
             chain: "eip155:31337".parse()?,
