@@ -173,6 +173,8 @@ pub(crate) trait Source: Send {
     fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError>;
     fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError>;
     fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError>;
+    /// The records at these places, in ascending order of places.
+    fn records(&self, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
     /// Up to `most` records from a place on.
     fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
     /// The batches from this number on, up to `most`, each with the head it was stored with.

@@ -393,10 +393,13 @@ type Earlier = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
 /// `before` requests of the batch come before those that the candidates are for.
 fn earlier_requests(writer: &mut Writer, before: usize, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
     let mut earlier = Earlier::new();
+    let mut seqs: Vec<Seq> = candidates.iter().map(|(_, seq)| *seq).collect();
+    seqs.sort_unstable();
+    seqs.dedup();
+    let records: HashMap<Seq, Vec<u8>> = writer.disk.engine().records(&seqs)?.into_iter().collect();
     for (place, seq) in candidates {
-        let bytes = writer.disk.engine().record(*seq)?;
-        let bytes = bytes.ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
-        if let Record::Decided { request, verdict } = Record::decode(&bytes).map_err(StoreError::unreadable(*seq))? {
+        let bytes = records.get(seq).ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
+        if let Record::Decided { request, verdict } = Record::decode(bytes).map_err(StoreError::unreadable(*seq))? {
             earlier.entry(before + *place).or_default().push((*seq, request, verdict));
         }
     }

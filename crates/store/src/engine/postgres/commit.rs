@@ -88,13 +88,11 @@ const HEAD: &str =
 
 pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
     let session = &engine.session;
-    session.run("BEGIN")?;
     let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
-    let fenced = session.execute(FENCE, &[&epoch, &seq, &lease])?;
-    if fenced != 1 {
+    let fence = Ready { sql: FENCE, values: vec![&epoch, &seq, &lease] };
+    if write_derived(session, fence, commit)? != 1 {
         return Err(Trouble::Fenced);
     }
-    write_derived(session, commit)?;
     for (place, fact) in &commit.facts {
         row::write_fact(session, fact).map_err(|error| fact_trouble(session, *place, error))?;
     }
@@ -112,7 +110,9 @@ fn fact_trouble(session: &Session, place: usize, error: tokio_postgres::Error) -
     }
 }
 
-fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
+/// Begins the transaction, fences and writes accounts, balances, holds and announcements, all in one go; how many rows
+/// the fence changed.
+fn write_derived(session: &Session, fence: Ready<'_>, commit: &Commit<'_>) -> Result<u64, tokio_postgres::Error> {
     let assets = columns5(commit.assets, |(id, asset)| {
         let contract = match &asset.unit {
             Unit::Native => String::new(),
@@ -181,8 +181,10 @@ fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_pos
             Ready { sql: OUTBOX, values: vec![&events.0, &events.1, &events.2, &events.3, &events.4] },
         ),
     ];
-    let needed: Vec<Ready<'_>> = all.into_iter().filter(|(empty, _)| !empty).map(|(_, ready)| ready).collect();
-    send(session, &needed).map(drop)
+    let needed = all.into_iter().filter(|(empty, _)| !empty).map(|(_, ready)| ready);
+    let begin = Ready { sql: "BEGIN", values: Vec::new() };
+    let all: Vec<Ready<'_>> = [begin, fence].into_iter().chain(needed).collect();
+    Ok(send(session, &all)?[1])
 }
 
 /// Five columns of as many rows.

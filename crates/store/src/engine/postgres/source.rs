@@ -128,6 +128,16 @@ macro_rules! source {
             Ok(rows.first().map(|row| row.get(0)))
         }
 
+        fn records(&self, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
+            if places.is_empty() {
+                return Ok(Vec::new());
+            }
+            let places: Vec<i64> = places.iter().map(|seq| sql_number(seq.0)).collect();
+            let sql = "SELECT seq, record FROM books.journal WHERE seq = ANY($1) ORDER BY seq";
+            let rows = self.session().query(sql, &[&places])?;
+            Ok(rows.iter().map(|row| (Seq(number(row, 0)), row.get(1))).collect())
+        }
+
         fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
             let sql = "SELECT seq, record FROM books.journal WHERE seq >= $1 ORDER BY seq LIMIT $2";
             let rows = self.session().query(sql, &[&sql_number(first.0), &limit(most)])?;

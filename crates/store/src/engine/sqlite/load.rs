@@ -188,6 +188,11 @@ pub(super) fn record(connection: &Connection, seq: Seq) -> Result<Option<Vec<u8>
     Ok(statement.query_row([sql_number(seq.0)], |row| row.get(0)).optional()?)
 }
 
+pub(super) fn records(connection: &Connection, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
+    let found = places.iter().map(|seq| Ok(record(connection, *seq)?.map(|record| (*seq, record))));
+    found.filter_map(Result::transpose).collect()
+}
+
 pub(super) fn records_from(
     connection: &Connection,
     first: Seq,

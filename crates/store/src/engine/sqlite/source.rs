@@ -93,6 +93,10 @@ macro_rules! source {
                 load::record(self.connection(), seq)
             }
 
+            fn records(&self, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
+                load::records(self.connection(), places)
+            }
+
             fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
                 load::records_from(self.connection(), first, most)
             }
