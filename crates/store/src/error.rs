@@ -88,6 +88,9 @@ pub enum StoreError {
     /// The database has no books.
     #[error("there are no books in this database; `bankroll init` makes them")]
     NoBooks,
+    /// The database has books already.
+    #[error("there are books in this database already; nothing was changed")]
+    NotEmpty,
     /// Another process has the lease on the books.
     #[error("the books are leased to {holder} for {seconds_left} more seconds")]
     Leased {

@@ -59,9 +59,10 @@ const EXPIRIES_MAX: usize = 1024;
 const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
-    pub disk: Disk,
-    /// A second way to the key index, for when the disk is away.
+    /// A second way to the key index, for when the disk is away. Before the disk, so that it is dropped first: whoever
+    /// leaves the books last copies the log back, and this connection cannot write.
     pub lookups: Box<dyn Source>,
+    pub disk: Disk,
     pub clock: Clock,
     pub messages: Receiver<Message>,
     pub head: Head,

@@ -30,6 +30,15 @@ fn what_was_acknowledged_is_there_after_a_restart() {
 }
 
 #[test]
+fn closing_copies_the_log_back_and_leaves_none() {
+    let mut world = World::in_folder(|_| {});
+    world.player("alice", 100);
+    assert!(world.folder.path().join("books.db-wal").exists());
+    world.ledger.take().unwrap().close();
+    assert!(!world.folder.path().join("books.db-wal").exists(), "whoever leaves last can write, and has tidied up");
+}
+
+#[test]
 fn a_folder_without_books_has_nothing_to_read() {
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(Reader::open(folder.path()), Err(StoreError::NoLedger { .. })));

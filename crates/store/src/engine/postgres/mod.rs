@@ -10,6 +10,7 @@
 //! A batch is three round trips: what is derived, the records, the commit.
 
 mod commit;
+mod flows;
 mod lease;
 mod migrate;
 mod numeric;

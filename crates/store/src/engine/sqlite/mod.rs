@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod commit;
+mod flows;
 mod load;
 mod rebuild;
 mod row;
@@ -22,6 +23,7 @@ use super::{Commit, CommitError, Engine, Records, RowsChanged, Source};
 use crate::{Durability, Migrations, StoreError, migrations};
 
 use checkpoint::Checkpointer;
+pub(crate) use flows::flow_tables;
 pub(crate) use settings::open_read_only;
 
 /// The books of one folder.

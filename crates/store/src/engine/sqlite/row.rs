@@ -56,7 +56,7 @@ pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>,
     Ok(row.optional()?)
 }
 
-fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
+pub(super) fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),

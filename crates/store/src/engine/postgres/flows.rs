@@ -1,0 +1,22 @@
+//! Flows' tables as a whole, for moving them.
+
+use bankroll_ledger::Value;
+use tokio_postgres::types::ToSql;
+
+use super::{Postgres, numeric::Stored};
+use crate::StoreError;
+
+impl Postgres {
+    /// Fills a flow's table, all or nothing.
+    pub fn insert_rows(&self, table: &str, columns: &[String], rows: &[Vec<Value>]) -> Result<(), StoreError> {
+        self.session.run("BEGIN")?;
+        let places: Vec<String> = (1..=columns.len()).map(|place| format!("${place}")).collect();
+        let sql = format!("INSERT INTO \"{table}\" ({}) VALUES ({})", columns.join(", "), places.join(", "));
+        for row in rows {
+            let values: Vec<Stored<'_>> = row.iter().map(Stored).collect();
+            let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+            self.session.execute(&sql, &values)?;
+        }
+        Ok(self.session.run("COMMIT")?)
+    }
+}
