@@ -10,8 +10,10 @@ use tempfile::TempDir;
 
 use crate::{needed_tools, program};
 
-/// The tests find the server by this, and the programs of its version by the other.
-pub const SERVER_VARIABLE: &str = "BANKROLL_TEST_POSTGRES";
+/// Tests that need a server find it by the first; suites that run on either engine run on Postgres by the second; the
+/// last is where the programs of its version are.
+pub const SERVER_VARIABLE: &str = "BANKROLL_TEST_POSTGRES_SERVER";
+pub const ENGINE_VARIABLE: &str = "BANKROLL_TEST_POSTGRES";
 pub const PROGRAMS_VARIABLE: &str = "BANKROLL_TEST_POSTGRES_BIN";
 
 /// Debian keeps the programs of each version apart and off the path.

@@ -34,19 +34,20 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &mut Stages) -> Result<()> {
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("PokerKit", || pokerkit::ensure(workspace))?;
+    let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("tests", || {
         // Plain `cargo test`, because a fresh machine has nothing else; it runs the documentation's examples too.
         let mut tests = workspace.cargo(["test", "--workspace", "--locked"]);
         tests.env(seed::VARIABLE, seed.to_string());
+        tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
         program::succeed(tests.arg("--").args(filter))
     })?;
-    let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("tests on Postgres", || {
         // The suites that run on either engine, once more with books in a database.
         ON_BOTH_ENGINES.iter().try_for_each(|(package, names)| {
             let mut tests = workspace.cargo(["test", "--locked", "-p", package, "--test", "it", "--"]);
             tests.env(seed::VARIABLE, seed.to_string());
-            tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
+            tests.env(postgres::ENGINE_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
             match filter {
                 Some(filter) => tests.arg(filter),
                 None => tests.args(*names),

@@ -5,14 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bankroll_store::{DatabaseUrl, Location};
 use tokio_postgres::NoTls;
 
-/// Names the server: `postgres://user@host:port` without a database.
-const SERVER: &str = "BANKROLL_TEST_POSTGRES";
-
-/// The server, if the suite is run on one.
-#[must_use]
-pub fn server() -> Option<String> {
-    std::env::var(SERVER).ok()
-}
+/// Names the server for suites that run on it instead of SQLite: `postgres://user@host:port` without a database.
+const ENGINE: &str = "BANKROLL_TEST_POSTGRES";
+/// Names it for tests that always need one.
+const SERVER: &str = "BANKROLL_TEST_POSTGRES_SERVER";
 
 /// An empty database, if there is a server.
 ///
@@ -20,11 +16,28 @@ pub fn server() -> Option<String> {
 /// If the server does not make one.
 #[must_use]
 pub fn new_database() -> Option<Location> {
+    std::env::var(ENGINE).ok().map(|server| make_database(&server))
+}
+
+/// An empty database, for a test that is about Postgres.
+///
+/// # Panics
+/// If there is no server.
+#[must_use]
+pub fn needed_database() -> DatabaseUrl {
+    let server = std::env::var(SERVER).or_else(|_| std::env::var(ENGINE));
+    let server = server.expect("a Postgres server: run the tests with `cargo xtask test`, which starts one");
+    match make_database(&server) {
+        Location::Postgres(url) => url,
+        Location::Folder(_) => unreachable!("a database is no folder"),
+    }
+}
+
+fn make_database(server: &str) -> Location {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
-    let server = server()?;
     let name = format!("books_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     run(&format!("{server}/postgres"), &format!("CREATE DATABASE {name}"));
-    Some(DatabaseUrl::new(format!("{server}/{name}")).into())
+    DatabaseUrl::new(format!("{server}/{name}")).into()
 }
 
 /// Runs statements.

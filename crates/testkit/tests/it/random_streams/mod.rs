@@ -34,6 +34,29 @@ fn random_streams_get_the_answers_of_the_model() {
     assert!(counts.applied > 0 && counts.replayed > 0 && counts.decided_ahead > 0);
 }
 
+#[test]
+fn random_streams_go_on_after_the_books_have_moved_to_postgres() {
+    let mut counts = Counts::default();
+    for round in 0..2 {
+        let seed = seed().wrapping_add(round);
+        let mut real = Real::in_folder(seed);
+        let mut stream = Stream::new(seed);
+        for number in 1..=STEPS {
+            if number == STEPS / 2 {
+                real.move_to_postgres();
+            }
+            let told = |what: String| panic!("stream of seed {seed} fails at step {number}: {what}");
+            real.carry_out(stream.step(), &mut counts).unwrap_or_else(told);
+            if number % 50 == 0 || number == STEPS / 2 {
+                real.compare(&stream).unwrap_or_else(told);
+            }
+        }
+        counts.audited += real.audit().unwrap();
+    }
+    tell(&format!("random streams across a move to Postgres: {counts}"));
+    assert!(counts.applied > 0 && counts.replayed > 0 && counts.restarts > 0);
+}
+
 /// The step at which it went wrong, and how.
 type Failed = (usize, String);
 

@@ -10,7 +10,7 @@ use std::{
 
 use bankroll_ledger::{Account, Name, Request, Seq, Time, Value};
 use bankroll_store::{
-    AccountFilter, Audit, BOOKS_FILE, Clock, DatabaseUrl, Ledger, Location, Options, Reader, Statement,
+    AccountFilter, Audit, BOOKS_FILE, Clock, DatabaseUrl, Ledger, Location, Move, Options, Reader, Statement,
 };
 use bankroll_testkit::{
     model::{Outcome, Rows, TABLES, rights},
@@ -34,8 +34,20 @@ pub struct Real {
 }
 
 impl Real {
+    /// On the engine that the suite is run for.
     pub fn open(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
+        Self::at(seed, folder, location)
+    }
+
+    pub fn in_folder(seed: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let location = folder.path().into();
+        Self::at(seed, folder, location)
+    }
+
+    fn at(seed: u64, folder: TempDir, location: Location) -> Self {
         let (clock, hand) = Clock::manual(Time(START));
         let options = Options {
             clock,
@@ -44,7 +56,7 @@ impl Real {
             accounts_in_memory_max: [100_000, 24, 100_000][(seed / 3 % 3) as usize],
             commit_aside_from: [1, 128, 2][(seed / 3 % 3) as usize],
             migrations: vec![TABLES],
-            ..Options::new(postgres::new_database().unwrap_or_else(|| folder.path().into()))
+            ..Options::new(location)
         };
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let reader = Reader::open(&options.location).unwrap();
@@ -53,6 +65,20 @@ impl Real {
 
     fn ledger(&self) -> &Ledger {
         self.ledger.as_ref().unwrap()
+    }
+
+    /// Closes the books, moves them, and goes on with them where they are now.
+    pub fn move_to_postgres(&mut self) {
+        self.ledger.take().unwrap().close();
+        let Location::Folder(from) = self.options.location.clone() else { panic!("they have moved already") };
+        let to = postgres::needed_database();
+        let now = Time(self.clock.load(Ordering::SeqCst));
+        let moving = Move { from, to: to.clone(), migrations: vec![TABLES], now };
+        let moved = moving.run(|_| {}).unwrap();
+        assert_eq!(moved.head, self.reader.head().unwrap().hash);
+        self.options.location = to.into();
+        self.ledger = Some(Ledger::open(self.options.clone()).unwrap());
+        self.reader = Reader::open(&self.options.location).unwrap();
     }
 
     pub fn decided_ahead(&self) -> u64 {
