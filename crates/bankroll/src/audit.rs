@@ -2,12 +2,11 @@
 
 use std::{
     fmt,
-    path::Path,
     time::{Duration, Instant},
 };
 
 use bankroll_ledger::Account;
-use bankroll_store::{Audit, AuditReport, Progress, Reader, StoreError};
+use bankroll_store::{Audit, AuditReport, Location, Progress, Reader, StoreError};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::terminal::{per_second, thousands};
@@ -28,14 +27,14 @@ impl Audited {
 }
 
 /// Computes the books again from the journal. The bar is on standard error, and only on a terminal.
-pub fn run(folder: &Path, quiet: bool) -> Result<Audited, StoreError> {
+pub fn run(location: &Location, quiet: bool) -> Result<Audited, StoreError> {
     let begun = Instant::now();
     let bar = ProgressBar::with_draw_target(None, target(quiet)).with_style(style());
     let tell = |progress: Progress| {
         bar.set_length(progress.rows_total.max(progress.rows));
         bar.set_position(progress.rows);
     };
-    let audited = Audit::new(Reader::open(folder)?).run(tell);
+    let audited = Audit::new(Reader::open(location)?).run(tell);
     bar.finish_and_clear();
     let (report, accounts) = audited?;
     Ok(Audited { report, accounts, took: begun.elapsed() })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{accounts, completions, config, demo, doctor, init};
+use crate::{accounts, completions, config, demo, doctor, init, migrate_books};
 
 /// What every command ends with, for scripts.
 const EXIT_CODES: &str = "\
@@ -38,6 +38,8 @@ pub enum Command {
     Demo(demo::DemoArgs),
     /// Make a folder with a configuration and empty books
     Init(init::InitArgs),
+    /// Move books from a folder to a Postgres database, and prove them the same there
+    MigrateBooks(migrate_books::MigrateBooksArgs),
     /// Look at accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),

@@ -11,6 +11,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod init;
+mod migrate_books;
 mod place;
 mod terminal;
 
@@ -31,6 +32,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args, json),
         Command::Init(args) => init::run(&args, json),
+        Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use bankroll_store::{Reader, StoreError};
+use bankroll_store::{Location, Reader, StoreError};
 use clap::Args;
 
 use crate::{
@@ -41,14 +41,17 @@ impl Place {
 
     /// Opens the books for reading.
     pub fn reader(&self) -> anyhow::Result<Reader> {
-        let folder = self.load()?.books_folder();
-        match Reader::open(&folder) {
+        let books = self.load()?.books();
+        match Reader::open(&books) {
             Err(error @ StoreError::NoLedger { .. })
                 if self.dir.is_none() && demo::is_demo(Path::new(demo::FOLDER)) =>
             {
                 Err(error).context(format!("no ledger here; the demo's is in {0}: add `--dir {0}`", demo::FOLDER))
             }
-            opened => opened.with_context(|| format!("cannot read the books in {}", folder.display())),
+            opened => opened.with_context(|| match books {
+                Location::Folder(folder) => format!("cannot read the books in {}", folder.display()),
+                Location::Postgres(_) => "cannot read the books in the database".into(),
+            }),
         }
     }
 }

@@ -14,6 +14,10 @@ pub fn commented_defaults() -> String {
 # Where books.db is, relative to this file's folder. Keep it on a local disk.
 folder = "."
 
+# A Postgres database instead, as in postgres://user@host:5432/books, with a standby as host,standby. Give its password
+# in the environment: BANKROLL__BOOKS__DATABASE.
+database = ""
+
 # "full": nothing that was acknowledged is lost, whatever happens to the machine.
 # "may_lose_recent_commits": faster on slow disks, and a power cut loses acknowledged transfers. Play money only.
 durability = "full"

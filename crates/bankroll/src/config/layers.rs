@@ -5,6 +5,7 @@ use std::{
     str::FromStr,
 };
 
+use bankroll_store::Location;
 use figment::{
     Figment, Metadata, Profile, Provider,
     providers::{Env, Format, Serialized, Toml},
@@ -14,6 +15,7 @@ use figment::{
 
 use super::{
     Config,
+    database::without_password,
     problems::{self, ConfigError},
 };
 use crate::{exit::NotFound, place::CONFIG_FILE};
@@ -52,9 +54,19 @@ impl Loaded {
         if folder == Path::new(".") { self.base.clone() } else { self.base.join(folder) }
     }
 
+    /// Where the books are: in the database that is named, or in their folder.
+    pub fn books(&self) -> Location {
+        self.config.books.database.url().map_or_else(|| self.books_folder().into(), Location::Postgres)
+    }
+
     /// The value of a key as it is written in TOML, and where it comes from.
     pub fn value_of(&self, key: &str) -> Option<(Value, String)> {
-        let value = self.figment.find_value(key).ok()?;
+        let mut value = self.figment.find_value(key).ok()?;
+        if key == super::DATABASE_KEY
+            && let Value::String(tag, url) = value
+        {
+            value = Value::String(tag, without_password(&url));
+        }
         let origin = self.figment.get_metadata(value.tag()).map_or_else(|| "default".into(), |from| origin(from, key));
         Some((value, origin))
     }

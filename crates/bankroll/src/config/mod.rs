@@ -4,17 +4,19 @@
 //! misread silently would be worse than no start.
 
 mod command;
+mod database;
 mod file;
 mod layers;
 mod problems;
 
 use std::path::PathBuf;
 
-use bankroll_store::{Durability, Options};
+use bankroll_store::{Durability, Location, Options};
 use serde::{Deserialize, Serialize};
 
 use crate::terminal::Paint;
 pub use command::{ConfigCommand, EXAMPLES, run};
+pub use database::Database;
 pub use file::commented_defaults;
 pub use layers::{Loaded, SetFlag};
 pub use problems::ConfigError;
@@ -31,6 +33,7 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 pub struct Books {
     pub folder: PathBuf,
+    pub database: Database,
     pub durability: Durable,
     pub queue_max: usize,
     pub accounts_in_memory_max: usize,
@@ -46,8 +49,15 @@ pub enum Durable {
 }
 
 /// Every key there is, in the order in which it is shown.
-const KEYS: [&str; 5] =
-    ["books.folder", "books.durability", "books.queue_max", "books.accounts_in_memory_max", "books.keys_in_memory_max"];
+const KEYS: [&str; 6] = [
+    "books.folder",
+    DATABASE_KEY,
+    "books.durability",
+    "books.queue_max",
+    "books.accounts_in_memory_max",
+    "books.keys_in_memory_max",
+];
+const DATABASE_KEY: &str = "books.database";
 
 impl Default for Books {
     /// What the store does by itself.
@@ -55,6 +65,7 @@ impl Default for Books {
         let (folder, options) = (PathBuf::from("."), Options::new(PathBuf::from(".")));
         Self {
             folder,
+            database: Database::default(),
             durability: Durable::Full,
             queue_max: options.queue_max,
             accounts_in_memory_max: options.accounts_in_memory_max,
@@ -64,8 +75,8 @@ impl Default for Books {
 }
 
 impl Books {
-    /// As the store wants it, for books in this folder.
-    pub fn options(&self, folder: PathBuf) -> Options {
+    /// As the store wants it, for books at this place.
+    pub fn options(&self, location: impl Into<Location>) -> Options {
         let durability = match self.durability {
             Durable::Full => Durability::Full,
             Durable::MayLoseRecentCommits => Durability::MayLoseRecentCommits,
@@ -75,7 +86,7 @@ impl Books {
             queue_max: self.queue_max,
             accounts_in_memory_max: self.accounts_in_memory_max,
             keys_in_memory_max: self.keys_in_memory_max,
-            ..Options::new(folder)
+            ..Options::new(location)
         }
     }
 
@@ -97,6 +108,7 @@ impl Books {
         let wrong = ranges.into_iter().filter(|(_, value, range)| !range.contains(value));
         wrong
             .map(|(key, value, range)| (key, format!("{value} is not from {} to {}", range.start(), range.end())))
+            .chain(self.database.problem().map(|problem| (DATABASE_KEY, problem)))
             .collect()
     }
 }

@@ -106,7 +106,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if !json {
         eprintln!("the arena is closed; computing the books again from the journal");
     }
-    let audited = audit::run(&args.dir, json);
+    let audited = audit::run(&args.dir.clone().into(), json);
     let report = Report { args, arena: &arena, leftovers, played, audited };
     report.print(json)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bankroll_store::{BOOKS, Reader, StoreError};
+use bankroll_store::{BOOKS, Location, Reader, StoreError};
 
 use super::{Check, sight};
 use crate::{
@@ -27,17 +27,40 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
             )];
         }
     };
-    let folder = loaded.books_folder();
+    let folder = match loaded.books() {
+        Location::Folder(folder) => folder,
+        database @ Location::Postgres(_) => return of_database(&loaded, &database, full, quiet),
+    };
     let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
     checks.extend(space(&folder));
     match Reader::open(&folder) {
         Ok(reader) => {
             checks.extend([schema(), head(&reader), lock(&folder), settings(&folder), tail(&reader)]);
             if full {
-                checks.push(books(&folder, quiet));
+                checks.push(books(&folder.clone().into(), quiet));
             }
         }
         Err(error) => checks.push(unreadable(&error, &folder, place)),
+    }
+    checks
+}
+
+/// What can be seen of books in a database; connecting checks the server's settings.
+fn of_database(loaded: &Loaded, database: &Location, full: bool, quiet: bool) -> Vec<Check> {
+    let mut checks = vec![configuration(loaded)];
+    match Reader::open(database) {
+        Ok(reader) => {
+            checks
+                .push(Check::green("server", "fsync, full_page_writes and synchronous_commit keep what is committed"));
+            checks.extend([schema(), head(&reader), tail(&reader)]);
+            if full {
+                checks.push(books(database, quiet));
+            }
+        }
+        Err(error) => {
+            let found = format!("{:#}", anyhow::Error::from(error));
+            checks.push(Check::red("server", found, "check books.database, and that the server runs"));
+        }
     }
     checks
 }
@@ -123,8 +146,8 @@ fn tail(reader: &Reader) -> Check {
     }
 }
 
-fn books(folder: &Path, quiet: bool) -> Check {
-    match audit::run(folder, quiet) {
+fn books(location: &Location, quiet: bool) -> Check {
+    match audit::run(location, quiet) {
         Ok(audited) => {
             let (rows, accounts) = (thousands(audited.report.rows), thousands(audited.report.accounts));
             let rate = thousands(audited.rows_per_s());

@@ -32,6 +32,7 @@ fn every_command_has_an_example_and_json() {
         "",
         "demo",
         "init",
+        "migrate-books",
         "accounts",
         "accounts list",
         "accounts show",

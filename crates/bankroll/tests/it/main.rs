@@ -8,4 +8,5 @@ mod demo;
 mod doctor;
 mod help;
 mod init;
+mod migrate_books;
 mod program;

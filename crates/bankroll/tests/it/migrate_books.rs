@@ -1,0 +1,48 @@
+//! Books that move from a folder to a Postgres database.
+
+use bankroll_testkit::postgres::needed_database;
+
+use crate::program::{demo_folder, folder, run, run_with};
+
+const DATABASE: &str = "BANKROLL__BOOKS__DATABASE";
+
+#[test]
+fn the_demos_books_are_the_same_in_a_database() {
+    let (folder, report) = demo_folder();
+    let url = needed_database();
+    let in_database = [(DATABASE, url.reveal())];
+    let moved =
+        run(folder.path(), &["migrate-books", "--from", "bankroll-demo", "--to", url.reveal(), "--json"]).json();
+    assert_eq!((&moved["moved"], &moved["records"]), (&true.into(), &report["audit"]["rows"]));
+
+    let list = ["accounts", "list", "--json"];
+    let of_folder = run(folder.path(), &[&list[..], &["--dir", "bankroll-demo"]].concat()).json();
+    assert_eq!(run_with(folder.path(), &in_database, &list).json(), of_folder);
+    let checks = run_with(folder.path(), &in_database, &["doctor", "--full", "--json"]).json();
+    assert!(checks.to_string().contains("books balance to the wei"), "{checks}");
+
+    let again = run_with(folder.path(), &in_database, &["migrate-books", "--from", "bankroll-demo"]);
+    again.fails(1, &["there are books in this database already; nothing was changed"]);
+}
+
+#[test]
+fn what_cannot_be_moved_is_told_without_a_password() {
+    let folder = folder();
+    run(folder.path(), &["migrate-books", "--from", "."]).fails(2, &["say where the books go"]);
+    let args = ["migrate-books", "--from", ".", "--to", "postgres://bank:s3cret@127.0.0.1:1/books"];
+    run(folder.path(), &args).fails(3, &["there is no ledger in ."]);
+    run(folder.path(), &["init"]).ok();
+    let refused = run(folder.path(), &args);
+    assert!(refused.code == 1 && !refused.stderr.contains("s3cret"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_password_is_not_shown_with_the_configuration() {
+    let folder = folder();
+    let env = [(DATABASE, "postgres://bank:s3cret@db/books")];
+    for args in [&["config", "show"][..], &["config", "show", "--json"], &["config", "show", "--origin"]] {
+        let shown = run_with(folder.path(), &env, args).ok();
+        assert!(shown.contains("bank:***@db") && !shown.contains("s3cret"), "{shown}");
+    }
+    run_with(folder.path(), &[(DATABASE, "mysql://db")], &["config", "check"]).fails(2, &["books.database: write it"]);
+}
