@@ -1,10 +1,17 @@
 //! Reading the books beside the writer: an own connection that cannot write, and sees what is committed.
 
+use std::{cell::OnceCell, path::PathBuf};
+
 use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Seq};
 
 use crate::{
-    BOOKS_FILE, Head, Location, StoreError,
-    engine::{Source, sqlite::open_read_only},
+    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, StoreError,
+    engine::{
+        Source,
+        sqlite::{open_read_only, open_statements},
+    },
+    reading::View,
+    terms::TermSource,
 };
 
 /// Accounts read at a time.
@@ -13,6 +20,9 @@ const PAGE: usize = 1_000;
 /// Books open for reading. The writer may be another process, or nobody.
 pub struct Reader {
     source: Box<dyn Source>,
+    /// The statement index, once it is there. Before, and without it, the journal is looked through.
+    index: OnceCell<Box<dyn TermSource>>,
+    index_file: PathBuf,
 }
 
 /// Which accounts to list.
@@ -57,7 +67,8 @@ impl Reader {
                 if !path.exists() {
                     return Err(StoreError::NoLedger { path: folder });
                 }
-                Ok(Self { source: Box::new(open_read_only(&path)?) })
+                let index_file = folder.join(STATEMENTS_FILE);
+                Ok(Self { source: Box::new(open_read_only(&path)?), index: OnceCell::new(), index_file })
             }
         }
     }
@@ -143,6 +154,36 @@ impl Reader {
         let records = self.source.records_from(batch.first, batch.count as usize)?;
         let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
         Ok(Receipt::new(batch, &records, seq).map(|receipt| (receipt, head)))
+    }
+
+    /// The records after a place, in order.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<Entry>, StoreError> {
+        let view = View::open(self)?;
+        let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
+        (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
+    }
+
+    /// How far the statement index reaches.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn index_state(&self) -> Result<IndexState, StoreError> {
+        Ok(View::open(self)?.index_state())
+    }
+
+    /// The statement index, if there is one that can be opened.
+    pub(crate) fn index(&self) -> Option<&dyn TermSource> {
+        if self.index.get().is_none()
+            && self.index_file.exists()
+            && let Ok(index) = open_statements(&self.index_file)
+        {
+            // Nobody else can have set it: a reader belongs to one thread at a time.
+            let _ = self.index.set(index);
+        }
+        self.index.get().map(AsRef::as_ref)
     }
 
     pub(crate) fn source(&self) -> &dyn Source {

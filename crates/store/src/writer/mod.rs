@@ -41,6 +41,7 @@ use crate::{
     engine::{CommitError, Engine, Head, Source},
     keys::KeyIndex,
     recovery,
+    terms::Indexer,
 };
 use aside::OnItsWay;
 pub(crate) use aside::{Arrived, Aside, Disk};
@@ -59,6 +60,10 @@ const EXPIRIES_MAX: usize = 1024;
 const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
+    /// The thread of the statement index. First, so that it is dropped before the disk: whoever leaves the books last
+    /// tidies up behind them, and it cannot write.
+    #[expect(dead_code, reason = "it works by itself, for as long as it is here")]
+    pub indexer: Indexer,
     pub disk: Disk,
     /// A second way to the key index, for when the disk is away.
     pub lookups: Box<dyn Source>,

@@ -7,6 +7,7 @@ mod rebuild;
 mod row;
 mod settings;
 mod source;
+mod terms;
 
 use std::{
     ops::Range,
@@ -22,6 +23,7 @@ use crate::{Durability, Migrations, StoreError, migrations};
 
 use checkpoint::Checkpointer;
 pub(crate) use settings::open_read_only;
+pub(crate) use terms::{StatementsFile, open_statements};
 
 /// The books of one folder.
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl Engine for Sqlite {
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
-        commit::sweep_chunks(&self.connection, live)
+        Ok(commit::sweep_chunks(&self.connection, "key_chunks", live)?)
     }
 
     fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
