@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{accounts, completions, config, demo, doctor, init};
+use crate::{
+    accounts, audit, balance, completions, config, demo, doctor, explain, export, init, receipt, search, statement,
+};
 
 /// What every command ends with, for scripts.
 const EXIT_CODES: &str = "\
@@ -19,7 +21,9 @@ Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
-  bankroll doctor --dir casino --full";
+  bankroll statement arena/world/1 --dir bankroll-demo
+  bankroll explain 0xab12 --dir casino
+  bankroll audit --dir casino";
 
 /// The back office of real-money games.
 #[derive(Debug, Parser)]
@@ -41,6 +45,20 @@ pub enum Command {
     /// Look at accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),
+    /// Where an account stands, or stood at a time
+    Balance(balance::BalanceArgs),
+    /// Line by line, how an account got where it stands
+    Statement(statement::StatementArgs),
+    /// Find records by key, wallet, transaction or another reference
+    Search(search::SearchArgs),
+    /// One timeline of all that happened to a key, a wallet or a transaction
+    Explain(explain::ExplainArgs),
+    /// Write a statement or the whole journal to standard output
+    Export(export::ExportArgs),
+    /// Proof that a record is in the journal, and its check without any books
+    Receipt(receipt::ReceiptArgs),
+    /// Compute the books again from the journal, and name the first difference
+    Audit(audit::AuditArgs),
     /// Say what is wrong with a folder, and how to mend it
     Doctor(doctor::DoctorArgs),
     /// Look at the configuration

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod audit;
+mod balance;
 mod bench;
 mod cli;
 mod completions;
@@ -10,9 +11,17 @@ mod decimal;
 mod demo;
 mod doctor;
 mod exit;
+mod explain;
+mod export;
 mod init;
+mod journal;
 mod place;
+mod receipt;
+mod search;
+mod sheet;
+mod statement;
 mod terminal;
+mod when;
 
 use std::process::ExitCode;
 
@@ -32,6 +41,13 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Demo(args) => demo::run(&args, json),
         Command::Init(args) => init::run(&args, json),
         Command::Accounts(command) => accounts::run(&command, json),
+        Command::Balance(args) => balance::run(&args, json),
+        Command::Statement(args) => statement::run(&args, json),
+        Command::Search(args) => search::run(&args, json),
+        Command::Explain(args) => explain::run(&args, json),
+        Command::Export(args) => export::run(&args, json),
+        Command::Receipt(args) => receipt::run(&args, json),
+        Command::Audit(args) => audit::command(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
         Command::Bench(BenchCommand::Ledger(args)) => {

@@ -39,7 +39,7 @@ pub use location::Location;
 pub use migrations::{BOOKS, Migrations};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{
-    Change, Cursor, Direction, Entry, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
+    Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
     StatementQuery, Subject, Timeline,
 };
 pub use writer::{Answer, Reply};

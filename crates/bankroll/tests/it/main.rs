@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod accounts;
+mod audit;
+mod casino;
 mod config;
 mod demo;
 mod doctor;
 mod help;
 mod init;
 mod program;
+mod reading;
+mod receipt;

@@ -37,7 +37,7 @@ use crate::{
 pub(crate) use hasher::KeyHasher;
 use job::Job;
 use run::Run;
-pub(crate) use run::places_in_run;
+pub(crate) use run::{decode_chunk, places_in_run};
 
 /// How many keys stay in the hash table before they are written out as a run.
 pub(crate) const RECENT_MAX: usize = 262_144;

@@ -122,7 +122,7 @@ pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
     with_checksum(bytes)
 }
 
-pub(super) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
     Ok(chunk_entries(id, stored.as_deref())?.iter().map(entry).collect())
 }
 

@@ -11,10 +11,12 @@
 //! | `balance`, `statement` | where an account stood, and line by line how it got there |
 //! | `keys` | finding the record of an idempotency key |
 //! | `search`, `timeline` | everything about a key, a wallet or a reference, and what follows from it |
+//! | `check` | whether the indexes are what the journal says |
 //! | `cursor` | where the next page begins |
 
 mod balance;
 mod batches;
+mod check;
 mod cursor;
 mod keys;
 mod search;
@@ -25,6 +27,7 @@ mod view;
 use bankroll_ledger::{Record, Seq, Time};
 
 pub use balance::Standing;
+pub use check::IndexReport;
 pub use cursor::Cursor;
 pub use keys::KeyQuery;
 pub use search::{SearchQuery, Subject};

@@ -8,6 +8,7 @@ use super::{Entry, IndexState, batches::Batches};
 use crate::{
     Reader, StoreError,
     engine::{Head, Source},
+    runs::RunMeta,
     terms::{self, Term, TermRun, TermSource, terms_of},
 };
 
@@ -47,6 +48,16 @@ impl<'a> View<'a> {
 
     pub fn index_state(&self) -> IndexState {
         IndexState { covered: self.covered(), last: self.head.seq, runs: self.runs.len() }
+    }
+
+    /// The runs of the index. One that cannot be read is an error here, and not none.
+    pub(super) fn runs(&self) -> Result<Vec<RunMeta>, StoreError> {
+        self.index.map_or(Ok(Vec::new()), TermSource::runs)?;
+        Ok(self.runs.iter().map(|run| run.meta.clone()).collect())
+    }
+
+    pub(super) fn term_chunk(&self, id: u64) -> Result<Vec<crate::runs::Entry>, StoreError> {
+        terms::read_chunk(self.index.ok_or_else(|| terms::damaged("there is none"))?, id)
     }
 
     fn covered(&self) -> Seq {

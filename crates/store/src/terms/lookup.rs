@@ -65,7 +65,7 @@ fn last_beginning_by(terms: &dyn TermSource, run: &RunMeta, entry: Entry) -> Res
 }
 
 /// The entries of a chunk; at least one.
-pub(super) fn read(terms: &dyn TermSource, id: u64) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn read(terms: &dyn TermSource, id: u64) -> Result<Vec<Entry>, StoreError> {
     chunk::decode(id, terms.chunk(id)?.as_deref())
 }
 

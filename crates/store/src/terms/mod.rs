@@ -30,7 +30,7 @@ use bankroll_ledger::merkle::Hash;
 use crate::{StoreError, engine::Source, runs::RunMeta};
 
 pub(crate) use indexer::{Indexer, Pace};
-pub(crate) use lookup::places;
+pub(crate) use lookup::{places, read as read_chunk};
 pub(crate) use term::{Term, TextKind, terms_of};
 
 /// How many records a new run covers at the most.
