@@ -60,13 +60,14 @@ const EXPIRIES_MAX: usize = 1024;
 const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
-    /// The thread of the statement index. First, so that it is dropped before the disk: whoever leaves the books last
-    /// tidies up behind them, and it cannot write.
+    // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
+    // of these can write.
+    /// The thread of the statement index.
     #[expect(dead_code, reason = "it works by itself, for as long as it is here")]
     pub indexer: Indexer,
-    pub disk: Disk,
     /// A second way to the key index, for when the disk is away.
     pub lookups: Box<dyn Source>,
+    pub disk: Disk,
     pub clock: Clock,
     pub messages: Receiver<Message>,
     pub head: Head,
