@@ -74,13 +74,17 @@ pub enum Command {
 const BENCH_EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick           under 45 seconds
-  bankroll bench ledger --json > a.json   the long one, for comparing";
+  bankroll bench ledger --json > a.json   the long one, for comparing
+  bankroll bench reading --quick          300,000 entries in one account; ten million without --quick";
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Durable transfers a second and their latency, beside what the database alone does
     #[command(after_help = BENCH_EXAMPLES)]
     Ledger(BenchArgs),
+    /// What it costs to read the past of one hot account, and what that costs the writer
+    #[command(after_help = BENCH_EXAMPLES)]
+    Reading(BenchArgs),
 }
 
 #[derive(Debug, Args)]

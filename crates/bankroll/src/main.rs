@@ -54,6 +54,10 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             let options = bench::Options { quick: args.quick, json, dir: args.dir };
             bench::run(&options).map(|()| Exit::Ok)
         }
+        Command::Bench(BenchCommand::Reading(args)) => {
+            let options = bench::Options { quick: args.quick, json, dir: args.dir };
+            bench::run_reading(&options).map(|()| Exit::Ok)
+        }
         Command::Completions(args) => completions::run(&args, json),
     }
 }

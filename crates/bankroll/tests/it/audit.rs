@@ -28,7 +28,7 @@ fn sound_books_balance_to_the_wei() {
         "9 records in",
         "3 accounts compared",
         "asset 1: 1.1 USDX on either side",
-        "the indexes say what the journal says: 0 keys, 15 terms",
+        "the indexes say what the journal says: 0 keys, 20 terms",
     ] {
         assert!(text.contains(what), "{what:?} is not in: {text}");
     }

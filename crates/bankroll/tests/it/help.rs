@@ -49,6 +49,7 @@ fn every_command_has_an_example_and_json() {
         "config check",
         "bench",
         "bench ledger",
+        "bench reading",
         "completions",
     ];
     assert_eq!(visited, expected);
