@@ -79,7 +79,12 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<Report> {
         thread::sleep(Duration::from_millis(20));
     };
     let index_trailed_ms = u64::try_from(trailing.elapsed().as_millis())?;
-    let index_bytes = std::fs::metadata(books.join(bankroll_store::STATEMENTS_FILE))?.len();
+    // The file and its log: what is in the one is soon in the other.
+    let size = |ending: &str| {
+        let file = books.join(format!("{}{ending}", bankroll_store::STATEMENTS_FILE));
+        std::fs::metadata(file).map_or(0, |found| found.len())
+    };
+    let index_bytes = size("").max(size("-wal"));
     say("reading: questions are asked");
     let questions = ask_all(&reader, &seats, asked)?;
     let mut writer = Vec::new();

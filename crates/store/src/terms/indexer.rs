@@ -85,7 +85,7 @@ struct Keeper {
     index: Option<Index>,
     /// When nothing was waiting the last time.
     looked: Instant,
-    /// How often in a row the index was found damaged.
+    /// How often the index was found damaged since something was last stored in it.
     failures: u32,
 }
 
@@ -93,10 +93,7 @@ impl Keeper {
     /// Does the next piece of work; whether there may be more at once.
     fn look(&mut self, closing: bool) -> bool {
         match self.work(closing) {
-            Ok(more) => {
-                self.failures = 0;
-                more
-            }
+            Ok(more) => more,
             Err(error) => {
                 // Opened again, and what is not sound left out; if that does not help, begun anew.
                 self.index = None;
@@ -155,7 +152,7 @@ impl Keeper {
             index.verify(id)?;
             return Ok(true);
         }
-        if !closing && index.runs.len() >= RUNS_MAX && index.merge()? {
+        if !closing && index.runs.len() >= RUNS_MAX && self.merge(index)? {
             return Ok(true);
         }
         let covered = index.covered();
@@ -167,12 +164,20 @@ impl Keeper {
         let due = waiting >= self.pace.records || self.looked.elapsed() >= self.pace.pause || closing;
         if waiting == 0 || !due {
             // Merges of what is there already, one at a time, while nothing is due.
-            return if closing { Ok(false) } else { index.merge() };
+            return if closing { Ok(false) } else { self.merge(index) };
         }
         let last = if waiting > RUN_RECORDS_MAX { Seq(covered.0 + RUN_RECORDS_MAX) } else { head.seq };
         index.add_run(self.books.as_ref(), last, self.pace.records)?;
-        self.looked = Instant::now();
+        (self.looked, self.failures) = (Instant::now(), 0);
         Ok(head.seq > last || index.mergeable().is_some())
+    }
+
+    fn merge(&mut self, index: &mut Index) -> Result<bool, StoreError> {
+        let merged = index.merge()?;
+        if merged {
+            self.failures = 0;
+        }
+        Ok(merged)
     }
 }
 
