@@ -167,7 +167,7 @@ impl Keeper {
             return if closing { Ok(false) } else { self.merge(index) };
         }
         let last = if waiting > RUN_RECORDS_MAX { Seq(covered.0 + RUN_RECORDS_MAX) } else { head.seq };
-        index.add_run(self.books.as_ref(), last, self.pace.records)?;
+        index.add_run(self.books.as_ref(), last)?;
         (self.looked, self.failures) = (Instant::now(), 0);
         Ok(head.seq > last || index.mergeable().is_some())
     }
@@ -186,12 +186,12 @@ impl Index {
         self.runs.last().map_or(Seq(0), |run| run.meta.last)
     }
 
-    fn add_run(&mut self, books: &dyn Source, last: Seq, usual: u64) -> Result<(), StoreError> {
+    fn add_run(&mut self, books: &dyn Source, last: Seq) -> Result<(), StoreError> {
         let first = self.covered().next();
         let entries = build::entries_of(books, first, last)?;
         let (batch, head) = books.batch_of(last)?.ok_or_else(|| StoreError::diverged(last, "a batch is missing"))?;
-        // A run that has grown while this thread trailed is as large as a merged one.
-        let level = u8::from(last.0 - first.0 >= usual.saturating_mul(runs::FAN_IN as u64));
+        // However large: levels that never rise along the journal always leave neighbours of one level to merge.
+        let level = 0;
         let (id, first_chunk) = (self.next_run, self.next_chunk);
         let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };
         let run = TermRun { meta, batch: batch.number, head };

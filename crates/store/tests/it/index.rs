@@ -162,3 +162,28 @@ fn books_without_a_record_have_no_index() {
     let state = Reader::open(folder.path()).unwrap().index_state().unwrap();
     assert_eq!(state, IndexState { covered: Seq(0), last: Seq(0), runs: 0 });
 }
+
+#[test]
+fn runs_of_every_size_are_merged_in_the_end() {
+    let mut world = World::with(|options| options.index_records_max = 1_000_000);
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    // Closing makes one run of what waits: small and large ones, one behind the other.
+    let mut runs = 0;
+    for round in 0..80 {
+        for _ in 0..[1, 90, 3][round % 3] {
+            world.play(vec![moving(alice, arena, 1)]);
+        }
+        world.reopen();
+        runs += 1;
+        assert!(world.reader().index_state().unwrap().runs <= runs);
+    }
+    // The thread merges while nothing waits; one look takes a moment, so looks are waited for.
+    let reader = world.reader();
+    let mut looks = 0_u64;
+    while reader.index_state().unwrap().runs > 14 {
+        looks += 1;
+        assert!(looks < 5_000_000, "{:?}", reader.index_state());
+        std::thread::yield_now();
+    }
+    assert_eq!(balances(&reader, arena).len(), 27 * 91 + 26 * 3);
+}
