@@ -62,7 +62,10 @@ impl View<'_> {
                 match keys::places_in_run(&run, key.fingerprint(), chunk) {
                     Ok(places) => found.extend(places),
                     // A damaged run hides nothing: its stretch of the journal says the same.
-                    Err(StoreError::KeyIndexDamaged { .. }) => found.extend(self.mentions(query, run.first, run.last)?),
+                    Err(StoreError::KeyIndexDamaged { .. }) => {
+                        found.extend(self.mentions(query, run.first, run.last)?);
+                        break;
+                    }
                     Err(error) => return Err(error),
                 }
             }

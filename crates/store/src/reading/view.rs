@@ -31,6 +31,8 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     pub fn open(reader: &'a Reader) -> Result<Self, StoreError> {
         let index = reader.index().filter(|index| index.begin_snapshot().is_ok());
+        // The first read fixes the moment of a snapshot: the index is read first, so that the journal is not behind it.
+        let stored = index.and_then(|index| index.runs().ok()).unwrap_or_default();
         let source = reader.source();
         let end_index = |error| {
             index.map(TermSource::end_snapshot);
@@ -38,8 +40,7 @@ impl<'a> View<'a> {
         };
         source.begin_snapshot().map_err(end_index)?;
         let head = source.head();
-        // An index that cannot be read is none.
-        let runs = index.map_or(Ok(Vec::new()), |index| terms::sound_runs(index, source)).unwrap_or_default();
+        let runs = terms::sound_runs(stored, source).unwrap_or_default();
         let none = Head { batch: 0, seq: Seq(0), at: bankroll_ledger::Time(0), hash: bankroll_ledger::GENESIS };
         let at = *head.as_ref().unwrap_or(&none);
         let view = Self { source, head: at, batches: Batches::new(source, at), index, runs, tail: OnceCell::new() };
@@ -125,7 +126,9 @@ impl<'a> View<'a> {
         most: usize,
         is_tail: bool,
     ) -> Result<Vec<u64>, StoreError> {
-        let wanted = |term: u128| terms.iter().any(|wanted| wanted.0 == term);
+        let mut sorted: Vec<u128> = terms.iter().map(|term| term.0).collect();
+        sorted.sort_unstable();
+        let wanted = |term: u128| sorted.binary_search(&term).is_ok();
         let (mut found, mut rest) = (Vec::new(), range.clone());
         if is_tail && self.head.seq.0.saturating_sub(self.covered().0) <= TAIL_KEPT {
             let tail = self.tail()?;

@@ -21,6 +21,8 @@ use crate::{
 /// Runs that are still made when the books are closed, so that whoever reads them next finds most of it done.
 const RUNS_AT_CLOSE: u64 = 4;
 
+/// How soon it looks again at the earliest when there was nothing to do.
+const LOOK_MIN: Duration = Duration::from_millis(1);
 /// With so many runs merging comes first, even if records wait: a reader may have to look into each of them.
 const RUNS_MAX: usize = 48;
 
@@ -48,7 +50,7 @@ impl Indexer {
             let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), failures: 0 };
             let mut wait = Duration::ZERO;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                wait = if keeper.look(false) { Duration::ZERO } else { pace.pause / 4 };
+                wait = if keeper.look(false) { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
             }
             (0..RUNS_AT_CLOSE).take_while(|_| keeper.look(true)).for_each(drop);
         };
@@ -133,7 +135,7 @@ impl Keeper {
             }
             stored => (store, stored?),
         };
-        let sound = sound_runs(store.as_ref(), self.books.as_ref())?;
+        let sound = sound_runs(stored.clone(), self.books.as_ref())?;
         let removed = stored.iter().filter(|run| !sound.contains(run)).map(|run| run.meta.id).collect();
         store.write(&TermWrites { removed, ..TermWrites::default() })?;
         let live: Vec<_> = sound.iter().map(|run| run.meta.chunk_range()).collect();

@@ -94,9 +94,8 @@ impl TermRun {
 }
 
 /// The runs that can be relied on: unbroken from the first record on, none beyond the journal's end, the newest made
-/// under the chain that the journal has. The others, and whether the store failed to say, do not matter to a reader.
-pub(crate) fn sound_runs(terms: &dyn TermSource, books: &dyn Source) -> Result<Vec<TermRun>, StoreError> {
-    let mut runs = terms.runs()?;
+/// under the chain that the journal has. What else is stored does not matter to a reader.
+pub(crate) fn sound_runs(mut runs: Vec<TermRun>, books: &dyn Source) -> Result<Vec<TermRun>, StoreError> {
     let mut next = 1;
     let unbroken = runs.iter().take_while(|run| {
         let fits = run.meta.first.0 == next && run.meta.last >= run.meta.first;
