@@ -84,7 +84,16 @@ pub enum BenchCommand {
     Ledger(BenchArgs),
     /// What it costs to read the past of one hot account, and what that costs the writer
     #[command(after_help = BENCH_EXAMPLES)]
-    Reading(BenchArgs),
+    Reading(ReadingArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ReadingArgs {
+    #[command(flatten)]
+    pub bench: BenchArgs,
+    /// How many entries the account has [default: 10,000,000, or 300,000 with --quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
+    pub entries: Option<u64>,
 }
 
 #[derive(Debug, Args)]

@@ -55,8 +55,8 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run(&options).map(|()| Exit::Ok)
         }
         Command::Bench(BenchCommand::Reading(args)) => {
-            let options = bench::Options { quick: args.quick, json, dir: args.dir };
-            bench::run_reading(&options).map(|()| Exit::Ok)
+            let options = bench::Options { quick: args.bench.quick, json, dir: args.bench.dir };
+            bench::run_reading(&options, args.entries).map(|()| Exit::Ok)
         }
         Command::Completions(args) => completions::run(&args, json),
     }

@@ -51,8 +51,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// If the books cannot be made, or are not sound afterwards.
-pub fn run_reading(options: &Options) -> anyhow::Result<()> {
-    in_folder(options, |folder| reading::measure(folder, options.quick))?.print(options.json)
+pub fn run_reading(options: &Options, entries: Option<u64>) -> anyhow::Result<()> {
+    let entries = entries.unwrap_or(if options.quick { 300_000 } else { 10_000_000 });
+    in_folder(options, |folder| reading::measure(folder, entries))?.print(options.json)
 }
 
 /// Measures in a folder that is gone afterwards.

@@ -30,6 +30,10 @@ const SEATS: usize = 1_000;
 const PACE: u32 = 1_000;
 /// How often the writer is measured alone and with a reader.
 const TURNS: u32 = 3;
+/// How long each time.
+const TURN: Duration = Duration::from_secs(3);
+/// How often each question is asked.
+const ASKED: usize = 500;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
@@ -61,8 +65,7 @@ struct Writer {
     reads_per_s: f64,
 }
 
-pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<Report> {
-    let (entries, asked, time) = if quick { (300_000, 200, 3) } else { (10_000_000, 1_000, 10) };
+pub(super) fn measure(folder: &Path, entries: u64) -> anyhow::Result<Report> {
     say(&format!("reading: {entries} transfers of one account are made"));
     let books = folder.join("reading");
     let seats = Seats::open(&books, SEATS, true)?;
@@ -86,13 +89,13 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<Report> {
     };
     let index_bytes = size("").max(size("-wal"));
     say("reading: questions are asked");
-    let questions = ask_all(&reader, &seats, asked)?;
+    let questions = ask_all(&reader, &seats)?;
     let mut writer = Vec::new();
     for turn in 0..TURNS {
         say(&format!("reading: the writer at {PACE}/s, alone and with a reader, turn {}", turn + 1));
-        let alone = load::paced(&seats, PACE, Duration::from_secs(time))?;
+        let alone = load::paced(&seats, PACE, TURN)?;
         writer.push(Writer::new(&alone, None));
-        let (beside, reads_per_s) = with_reader(&seats, &books, Duration::from_secs(time))?;
+        let (beside, reads_per_s) = with_reader(&seats, &books, TURN)?;
         writer.push(Writer::new(&beside, Some(reads_per_s)));
     }
     seats.close_and_audit()?;
@@ -123,11 +126,11 @@ fn hot(seats: &Seats) -> AccountId {
     seats.accounts[0]
 }
 
-fn ask_all(reader: &Reader, seats: &Seats, asked: usize) -> anyhow::Result<Vec<Question>> {
+fn ask_all(reader: &Reader, seats: &Seats) -> anyhow::Result<Vec<Question>> {
     let last = reader.head()?.seq;
     let first_transfer = last.0 - seats.next.load(Ordering::SeqCst) + 1;
     let mut random = fastrand::Rng::with_seed(7);
-    let times: Vec<Time> = (0..asked)
+    let times: Vec<Time> = (0..ASKED)
         .map(|_| Ok(reader.journal_after(Seq(random.u64(first_transfer..last.0)), 1)?[0].at))
         .collect::<anyhow::Result<_>>()?;
     let page = StatementQuery { most: LINES, ..StatementQuery::of(hot(seats)) };
@@ -143,18 +146,18 @@ fn ask_all(reader: &Reader, seats: &Seats, asked: usize) -> anyhow::Result<Vec<Q
     };
     let mut numbers = fastrand::Rng::with_seed(8);
     Ok(vec![
-        ask("statement page, first", asked, |_| lines(&page))?,
-        ask("statement page, middle", asked, |n| lines(&StatementQuery { from: Some(times[n]), ..page.clone() }))?,
-        ask("statement page, last", asked, |_| {
+        ask("statement page, first", |_| lines(&page))?,
+        ask("statement page, middle", |n| lines(&StatementQuery { from: Some(times[n]), ..page.clone() }))?,
+        ask("statement page, last", |_| {
             lines(&StatementQuery { from: Some(times_end(reader, last)?), ..page.clone() })
         })?,
-        ask("statement page, newest first", asked, |_| lines(&StatementQuery { descending: true, ..page.clone() }))?,
-        ask("balance at a past time", asked, |n| {
+        ask("statement page, newest first", |_| lines(&StatementQuery { descending: true, ..page.clone() }))?,
+        ask("balance at a past time", |n| {
             anyhow::ensure!(reader.standing_at(hot(seats), times[n])?.seq.is_some(), "there is no balance");
             Ok(())
         })?,
-        ask("search by key, any", asked, |_| key(numbers.u64(..newest)))?,
-        ask("search by key, newest", asked, |n| key(newest - 1 - n as u64))?,
+        ask("search by key, any", |_| key(numbers.u64(..newest)))?,
+        ask("search by key, newest", |n| key(newest - 1 - n as u64))?,
     ])
 }
 
@@ -163,13 +166,9 @@ fn times_end(reader: &Reader, last: Seq) -> anyhow::Result<Time> {
     Ok(reader.journal_after(Seq(last.0 - 50), 1)?[0].at)
 }
 
-fn ask(
-    question: &'static str,
-    times: usize,
-    mut ask: impl FnMut(usize) -> anyhow::Result<()>,
-) -> anyhow::Result<Question> {
-    let mut took = Vec::with_capacity(times);
-    for number in 0..times {
+fn ask(question: &'static str, mut ask: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<Question> {
+    let mut took = Vec::with_capacity(ASKED);
+    for number in 0..ASKED {
         let start = Instant::now();
         ask(number)?;
         took.push(start.elapsed());
