@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{accounts, completions, config, demo, doctor, init, migrate_books};
+use crate::{
+    accounts, audit, balance, completions, config, demo, doctor, explain, export, init, migrate_books, receipt, search,
+    statement,
+};
 
 /// What every command ends with, for scripts.
 const EXIT_CODES: &str = "\
@@ -19,7 +22,9 @@ Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
-  bankroll doctor --dir casino --full";
+  bankroll statement arena/world/1 --dir bankroll-demo
+  bankroll explain 0xab12 --dir casino
+  bankroll audit --dir casino";
 
 /// The back office of real-money games.
 #[derive(Debug, Parser)]
@@ -43,6 +48,20 @@ pub enum Command {
     /// Look at accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),
+    /// Where an account stands, or stood at a time
+    Balance(balance::BalanceArgs),
+    /// Line by line, how an account got where it stands
+    Statement(statement::StatementArgs),
+    /// Find records by key, wallet, transaction or another reference
+    Search(search::SearchArgs),
+    /// One timeline of all that happened to a key, a wallet or a transaction
+    Explain(explain::ExplainArgs),
+    /// Write a statement or the whole journal to standard output
+    Export(export::ExportArgs),
+    /// Proof that a record is in the journal, and its check without any books
+    Receipt(receipt::ReceiptArgs),
+    /// Compute the books again from the journal, and name the first difference
+    Audit(audit::AuditArgs),
     /// Say what is wrong with a folder, and how to mend it
     Doctor(doctor::DoctorArgs),
     /// Look at the configuration
@@ -60,6 +79,7 @@ Examples:
   bankroll bench ledger --quick           under 45 seconds
   bankroll bench ledger --json > a.json   the long one, for comparing
   bankroll bench ledger --quick --postgres postgres://bankroll@127.0.0.1:5432
+  bankroll bench reading --quick          300,000 entries in one account; ten million without --quick
   bankroll bench poker                    what the proofs of a hand cost";
 
 #[derive(Debug, Subcommand)]
@@ -70,6 +90,18 @@ pub enum BenchCommand {
     /// What shuffling, proving and verifying cost on one core
     #[command(after_help = BENCH_EXAMPLES)]
     Poker(PokerBenchArgs),
+    /// What it costs to read the past of one hot account, and what that costs the writer
+    #[command(after_help = BENCH_EXAMPLES)]
+    Reading(ReadingArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ReadingArgs {
+    #[command(flatten)]
+    pub bench: BenchArgs,
+    /// How many entries the account has [default: 10,000,000, or 300,000 with --quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
+    pub entries: Option<u64>,
 }
 
 #[derive(Debug, Args)]

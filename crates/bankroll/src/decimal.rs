@@ -14,6 +14,11 @@ impl Assets {
         Ok(Self(reader.assets()?.into_iter().collect()))
     }
 
+    /// No assets: for showing amounts without books.
+    pub fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
     pub fn get(&self, id: AssetId) -> Option<&Asset> {
         self.0.get(&id)
     }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod audit;
+mod balance;
 mod bench;
 mod cli;
 mod completions;
@@ -10,10 +11,18 @@ mod decimal;
 mod demo;
 mod doctor;
 mod exit;
+mod explain;
+mod export;
 mod init;
+mod journal;
 mod migrate_books;
 mod place;
+mod receipt;
+mod search;
+mod sheet;
+mod statement;
 mod terminal;
+mod when;
 
 use std::process::ExitCode;
 
@@ -34,6 +43,13 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Accounts(command) => accounts::run(&command, json),
+        Command::Balance(args) => balance::run(&args, json),
+        Command::Statement(args) => statement::run(&args, json),
+        Command::Search(args) => search::run(&args, json),
+        Command::Explain(args) => explain::run(&args, json),
+        Command::Export(args) => export::run(&args, json),
+        Command::Receipt(args) => receipt::run(&args, json),
+        Command::Audit(args) => audit::command(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
         Command::Bench(BenchCommand::Ledger(args)) => {
@@ -41,6 +57,10 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run(&options).map(|()| Exit::Ok)
         }
         Command::Bench(BenchCommand::Poker(args)) => bench::poker::run(args.quick, json).map(|()| Exit::Ok),
+        Command::Bench(BenchCommand::Reading(args)) => {
+            let options = bench::Options { quick: args.bench.quick, postgres: None, json, dir: args.bench.dir };
+            bench::run_reading(&options, args.entries).map(|()| Exit::Ok)
+        }
         Command::Completions(args) => completions::run(&args, json),
     }
 }

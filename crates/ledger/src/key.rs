@@ -29,6 +29,12 @@ pub enum Namespace {
     Player,
 }
 
+impl Namespace {
+    /// Every namespace, in the order of the enum.
+    pub const ALL: [Self; 7] =
+        [Self::Client, Self::Deposits, Self::Payouts, Self::Tables, Self::Hot, Self::System, Self::Player];
+}
+
 /// An idempotency key: unique within its namespace and scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -103,3 +103,22 @@ CREATE TABLE books.key_chunks (
   data bytea NOT NULL
 );
 ALTER TABLE books.key_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
+
+-- The statement index: derived, and allowed to trail. See store/src/terms.
+CREATE TABLE books.term_runs (
+  id          bigint PRIMARY KEY,
+  level       smallint NOT NULL,
+  first_seq   bigint NOT NULL,
+  last_seq    bigint NOT NULL,
+  entries     bigint NOT NULL,
+  first_chunk bigint NOT NULL,
+  chunks      bigint NOT NULL,
+  batch       bigint NOT NULL,
+  head        bytea NOT NULL,
+  checksum    bigint NOT NULL
+);
+CREATE TABLE books.term_chunks (
+  id   bigint PRIMARY KEY,
+  data bytea NOT NULL
+);
+ALTER TABLE books.term_chunks ALTER COLUMN data SET STORAGE EXTERNAL;

@@ -144,6 +144,16 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// The derived statement index is damaged. Whoever reads goes to the journal instead; the process that has the books
+    /// open for writing builds it again.
+    #[error("the statement index is damaged: {what}")]
+    StatementIndexDamaged {
+        /// What was found.
+        what: String,
+    },
+    /// A page was asked for with a cursor that another question gave, or that is none.
+    #[error("this is no cursor of this question: leave it away to begin at the first page")]
+    CursorMalformed,
 }
 
 impl StoreError {

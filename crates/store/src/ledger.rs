@@ -17,16 +17,23 @@ use tokio::sync::Semaphore;
 
 use crate::{
     Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
-    engine::{Engine, postgres::Postgres, sqlite::Sqlite},
+    engine::{
+        Engine,
+        postgres::{Postgres, StatementTables},
+        sqlite::{Sqlite, StatementsFile},
+    },
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
     migrations::BOOKS,
     recovery,
+    terms::{Indexer, Pace, TermHome},
     writer::{Aside, BATCH_MAX, Delivery, Disk, FACTS_WEIGHT, Job, Message, Prepared, Queue, Writer},
 };
 
 /// The database in its folder.
 pub const BOOKS_FILE: &str = "books.db";
+/// The statement index in the same folder: derived, and made again when it is lost.
+pub const STATEMENTS_FILE: &str = "statements.db";
 /// The file whose lock is the right to write to the folder; it says who has it.
 pub const LOCK_FILE: &str = "books.lock";
 
@@ -50,6 +57,10 @@ pub struct Options {
     /// From how many requests on a batch is committed by another thread while the next is decided: with fewer, handing
     /// it over takes longer than what could be decided meanwhile.
     pub commit_aside_from: usize,
+    /// How many records may wait before they are added to the statement index.
+    pub index_records_max: u64,
+    /// How long some may wait.
+    pub index_pause: Duration,
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
 }
@@ -77,6 +88,8 @@ impl Options {
             accounts_in_memory_max: 262_144,
             keys_in_memory_max: RECENT_MAX,
             commit_aside_from: 128,
+            index_records_max: 4_096,
+            index_pause: Duration::from_secs(1),
             migrations: Vec::new(),
         }
     }
@@ -118,7 +131,14 @@ impl Ledger {
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
         let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
+        let statements: Box<dyn TermHome> = match &options.location {
+            Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
+            Location::Postgres(url) => Box::new(StatementTables(url.clone())),
+        };
+        let pace = Pace { records: options.index_records_max, pause: options.index_pause };
+        let indexer = Indexer::start(engine.beside()?, statements, pace);
         let writer = Writer {
+            indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
             messages: receiver,
             head,

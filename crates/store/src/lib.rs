@@ -2,7 +2,8 @@
 //!
 //! [`Ledger`] is the handle: requests go in, answers come out after they are durable. Behind it one thread, the
 //! writer, decides everything with `bankroll_ledger::decide` and stores it through an engine. Reading does not
-//! pass through the writer: [`Reader`] opens the same file for itself.
+//! pass through the writer: [`Reader`] opens the same file for itself, and answers from the journal and the statement
+//! index that a thread of its own keeps beside it.
 //!
 //! It guarantees:
 //! - nothing is answered before it is synced to disk;
@@ -24,16 +25,23 @@ mod lock;
 mod migrations;
 mod moving;
 mod reader;
+mod reading;
 mod recovery;
+mod runs;
+mod terms;
 mod writer;
 
 pub use audit::{Audit, AuditReport, Progress};
 pub use clock::Clock;
 pub use engine::{Head, RowsChanged, RowsRejected, Statement};
 pub use error::{Failure, Refused, StoreError};
-pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options};
+pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use location::{DatabaseUrl, Location};
 pub use migrations::{BOOKS, Migrations};
 pub use moving::{Move, Moving};
 pub use reader::{AccountFilter, Reader, StoredEvent};
+pub use reading::{
+    Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
+    StatementQuery, Subject, Timeline,
+};
 pub use writer::{Answer, Reply};

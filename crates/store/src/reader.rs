@@ -1,10 +1,18 @@
 //! Reading the books beside the writer: an own connection that cannot write, and sees what is committed.
 
+use std::cell::OnceCell;
+
 use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Seq};
 
 use crate::{
-    BOOKS_FILE, Head, Location, StoreError,
-    engine::{Source, postgres::open_for_reading, sqlite::open_read_only},
+    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, StoreError,
+    engine::{
+        Source,
+        postgres::{open_for_reading, open_statement_tables},
+        sqlite::{open_read_only, open_statements},
+    },
+    reading::View,
+    terms::TermSource,
 };
 
 /// Accounts read at a time.
@@ -13,6 +21,9 @@ const PAGE: usize = 1_000;
 /// Books open for reading. The writer may be another process, or nobody.
 pub struct Reader {
     source: Box<dyn Source>,
+    /// The statement index, once it is there. Before, and without it, the journal is looked through.
+    index: OnceCell<Box<dyn TermSource>>,
+    location: Location,
 }
 
 /// Which accounts to list.
@@ -51,16 +62,18 @@ impl Reader {
     /// # Errors
     /// If there are none, or a newer program has made them.
     pub fn open(location: impl Into<Location>) -> Result<Self, StoreError> {
-        match location.into() {
+        let location = location.into();
+        let source: Box<dyn Source> = match &location {
             Location::Folder(folder) => {
                 let path = folder.join(BOOKS_FILE);
                 if !path.exists() {
-                    return Err(StoreError::NoLedger { path: folder });
+                    return Err(StoreError::NoLedger { path: folder.clone() });
                 }
-                Ok(Self { source: Box::new(open_read_only(&path)?) })
+                Box::new(open_read_only(&path)?)
             }
-            Location::Postgres(url) => Ok(Self { source: Box::new(open_for_reading(&url)?) }),
-        }
+            Location::Postgres(url) => Box::new(open_for_reading(url)?),
+        };
+        Ok(Self { source, index: OnceCell::new(), location })
     }
 
     /// Where the journal ends.
@@ -144,6 +157,42 @@ impl Reader {
         let records = self.source.records_from(batch.first, batch.count as usize)?;
         let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
         Ok(Receipt::new(batch, &records, seq).map(|receipt| (receipt, head)))
+    }
+
+    /// The records after a place, in order.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<Entry>, StoreError> {
+        let view = View::open(self)?;
+        let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
+        (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
+    }
+
+    /// How far the statement index reaches.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn index_state(&self) -> Result<IndexState, StoreError> {
+        Ok(View::open(self)?.index_state())
+    }
+
+    /// The statement index, if there is one that can be opened.
+    pub(crate) fn index(&self) -> Option<&dyn TermSource> {
+        let open = || match &self.location {
+            Location::Folder(folder) => {
+                let file = folder.join(STATEMENTS_FILE);
+                file.exists().then(|| open_statements(&file).ok()).flatten()
+            }
+            Location::Postgres(url) => open_statement_tables(url).ok(),
+        };
+        if self.index.get().is_none()
+            && let Some(index) = open()
+        {
+            // Nobody else can have set it: a reader belongs to one thread at a time.
+            let _ = self.index.set(index);
+        }
+        self.index.get().map(AsRef::as_ref)
     }
 
     pub(crate) fn source(&self) -> &dyn Source {

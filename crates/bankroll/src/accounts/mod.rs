@@ -6,6 +6,7 @@ mod show;
 use bankroll_ledger::{Account, Side};
 use clap::Subcommand;
 use serde_json::{Value, json};
+pub use show::find;
 
 use crate::{decimal::Assets, exit::Exit};
 
@@ -31,7 +32,7 @@ pub fn run(command: &AccountsCommand, json: bool) -> anyhow::Result<Exit> {
 }
 
 /// An account for programs. Amounts are strings: a JSON number is a double to most readers.
-fn account_json(account: &Account, assets: &Assets) -> Value {
+pub fn account_json(account: &Account, assets: &Assets) -> Value {
     let name = &account.name;
     let asset = assets.get(name.asset);
     json!({

@@ -48,7 +48,7 @@ pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
     if json { terminal::answer_json(&shown.json(&assets)) } else { terminal::answer(&shown.told(&assets)?) }
 }
 
-fn find(reader: &Reader, text: &str) -> anyhow::Result<Account> {
+pub fn find(reader: &Reader, text: &str) -> anyhow::Result<Account> {
     let found = if let Ok(id) = text.parse() {
         reader.account(AccountId(id))?
     } else {

@@ -11,6 +11,7 @@ mod load;
 pub mod poker;
 mod postgres;
 mod raw;
+mod reading;
 mod report;
 mod seats;
 
@@ -44,19 +45,34 @@ const ACCOUNTS: usize = 10_000;
 /// # Errors
 /// If the books cannot be made, or are not sound afterwards.
 pub fn run(options: &Options) -> anyhow::Result<()> {
-    let parent = options.dir.clone().unwrap_or_else(|| PathBuf::from("."));
-    let folder = parent.join(format!("bankroll-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let measured = measure(options, &folder);
-    let removed = std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()));
-    let report = measured?;
-    removed?;
+    let report = in_folder(options, |folder| measure(options, folder))?;
     if options.json {
         report.print_json()
     } else {
         report.print_table()
     }
     Ok(())
+}
+
+/// Runs the benchmark of reading and prints its report.
+///
+/// # Errors
+/// If the books cannot be made, or are not sound afterwards.
+pub fn run_reading(options: &Options, entries: Option<u64>) -> anyhow::Result<()> {
+    let entries = entries.unwrap_or(if options.quick { 300_000 } else { 10_000_000 });
+    in_folder(options, |folder| reading::measure(folder, entries))?.print(options.json)
+}
+
+/// Measures in a folder that is gone afterwards.
+fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let parent = options.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    let folder = parent.join(format!("bankroll-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let measured = measure(&folder);
+    let removed = std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()));
+    let report = measured?;
+    removed?;
+    Ok(report)
 }
 
 fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {

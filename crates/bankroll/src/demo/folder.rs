@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use bankroll_store::{BOOKS_FILE, LOCK_FILE};
+use bankroll_store::{BOOKS_FILE, LOCK_FILE, STATEMENTS_FILE};
 
 const MARKER: &str = ".bankroll-demo";
 const MARKER_TEXT: &str = "Books of `bankroll demo`: play money. `bankroll demo --fresh` deletes them.\n";
@@ -46,8 +46,9 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
         }
     }
     // The write-ahead log first: the file without its log is old, a log without its file would be somebody else's.
-    for suffix in ["-wal", "-shm", ""] {
-        let file = folder.join(format!("{BOOKS_FILE}{suffix}"));
+    let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
+    for name in files.iter().flatten() {
+        let file = folder.join(name);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(error).with_context(|| format!("cannot delete {}", file.display()));

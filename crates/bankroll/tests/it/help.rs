@@ -36,6 +36,14 @@ fn every_command_has_an_example_and_json() {
         "accounts",
         "accounts list",
         "accounts show",
+        "balance",
+        "statement",
+        "search",
+        "explain",
+        "export",
+        "receipt",
+        "receipt check",
+        "audit",
         "doctor",
         "config",
         "config show",
@@ -43,6 +51,7 @@ fn every_command_has_an_example_and_json() {
         "bench",
         "bench ledger",
         "bench poker",
+        "bench reading",
         "completions",
     ];
     assert_eq!(visited, expected);

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod accounts;
+mod audit;
 mod bench;
+mod casino;
 mod config;
 mod demo;
 mod doctor;
@@ -10,3 +12,5 @@ mod help;
 mod init;
 mod migrate_books;
 mod program;
+mod reading;
+mod receipt;

@@ -198,6 +198,12 @@ pub(crate) trait Source: Send {
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
+    /// The runs of the key index in the order of the journal, without their summaries.
+    fn run_metas(&self) -> Result<Vec<RunMeta>, StoreError>;
+    /// The first account's name, in the order of bytes, that is not below a text.
+    fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError>;
+    /// The first places in a stretch of the journal, both ends included, whose records have these bytes in them.
+    fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError>;
 }
 
 /// A database under the writer.

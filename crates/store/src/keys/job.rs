@@ -5,8 +5,6 @@
 //! process or without, leaves chunks that nobody refers to, and they are swept when the books are opened.
 
 use std::{
-    cmp::Reverse,
-    collections::BinaryHeap,
     sync::{
         Arc,
         mpsc::{Receiver, SyncSender, TryRecvError, sync_channel},
@@ -19,9 +17,13 @@ use bankroll_ledger::Seq;
 use super::{
     Recent,
     filter::Filter,
-    run::{CHUNK_ENTRIES, Entry, Run, RunMeta, decode_chunk, encode_chunk},
+    run::{CHUNK_ENTRIES, Run, decode_chunk, encode_chunk},
 };
-use crate::{StoreError, engine::Source};
+use crate::{
+    StoreError,
+    engine::Source,
+    runs::{Entry, Merge, RunMeta},
+};
 
 /// Chunks that may wait between the thread and the writer: half a megabyte.
 const CHUNKS_WAITING: usize = 64;
@@ -190,59 +192,5 @@ impl Builder {
         let data = encode_chunk(&self.chunk);
         self.chunk.clear();
         self.out.send(Piece::Chunk(data)).map_err(|_| Stop::Closed)
-    }
-}
-
-/// Several sorted runs as one sorted stream, one chunk of each in memory.
-struct Merge<R> {
-    read: R,
-    sources: Vec<(std::ops::Range<u64>, std::vec::IntoIter<Entry>)>,
-    heap: BinaryHeap<Reverse<(Entry, usize)>>,
-    failed: bool,
-}
-
-impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Merge<R> {
-    fn new(inputs: &[RunMeta], read: R) -> Self {
-        let sources = inputs.iter().map(|input| (input.chunk_range(), Vec::new().into_iter())).collect();
-        Self { read, sources, heap: BinaryHeap::new(), failed: false }
-    }
-
-    /// Brings the next entry of a source onto the heap.
-    fn refill(&mut self, source: usize) -> Result<(), StoreError> {
-        let (chunks, entries) = &mut self.sources[source];
-        let next = match entries.next() {
-            Some(entry) => Some(entry),
-            None => match chunks.next() {
-                Some(chunk) => {
-                    *entries = (self.read)(chunk)?.into_iter();
-                    entries.next()
-                }
-                None => None,
-            },
-        };
-        self.heap.extend(next.map(|entry| Reverse((entry, source))));
-        Ok(())
-    }
-
-    fn advance(&mut self) -> Result<Option<Entry>, StoreError> {
-        if self.heap.is_empty() {
-            (0..self.sources.len()).try_for_each(|source| self.refill(source))?;
-        }
-        let Some(Reverse((entry, source))) = self.heap.pop() else { return Ok(None) };
-        self.refill(source)?;
-        Ok(Some(entry))
-    }
-}
-
-impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Iterator for Merge<R> {
-    type Item = Result<Entry, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        let advanced = self.advance().transpose();
-        self.failed = matches!(advanced, Some(Err(_)));
-        advanced
     }
 }

@@ -10,7 +10,7 @@
 //! | newest keys | hash table | [`RECENT_MAX`] keys, 17 MiB |
 //! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
 //! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk for a false alarm in about 1,000 |
-//! | merge | [`FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
+//! | merge | [`runs::FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
 //!
 //! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
 //! chunks and summaries carry checksums) and the whole index is built again from the journal.
@@ -28,19 +28,19 @@ use std::{
 
 use bankroll_ledger::{Fingerprint, Record, Seq};
 
+pub(crate) use crate::runs::RunMeta;
 use crate::{
     StoreError,
     engine::{Engine, RunWrites},
+    runs::{self, Entry},
 };
 pub(crate) use hasher::KeyHasher;
 use job::Job;
-pub(crate) use run::RunMeta;
-use run::{Entry, Run};
+use run::Run;
+pub(crate) use run::{decode_chunk, places_in_run};
 
 /// How many keys stay in the hash table before they are written out as a run.
 pub(crate) const RECENT_MAX: usize = 262_144;
-/// How many runs of one level are merged into one of the next.
-const FAN_IN: usize = 8;
 /// How many chunks a commit takes along at the most, for each stretch of keys that waits to be written.
 const SLICE_CHUNKS: usize = 256;
 
@@ -351,10 +351,6 @@ impl KeyIndex {
 
     /// Neighbours of one level that are due to be merged.
     fn mergeable(&self) -> Option<Range<usize>> {
-        let same_level = |start: usize| {
-            let window = self.runs.get(start..start + FAN_IN)?;
-            window.iter().all(|run| run.meta.level == window[0].meta.level).then_some(start..start + FAN_IN)
-        };
-        (0..self.runs.len()).find_map(same_level)
+        runs::mergeable(self.runs.len(), |place| self.runs[place].meta.level)
     }
 }

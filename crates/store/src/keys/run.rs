@@ -1,36 +1,16 @@
 //! A sorted run: chunks of (fingerprint, place) in the store, its fences and its filter in memory.
 
-use bankroll_ledger::Seq;
+use bankroll_ledger::{Fingerprint, Seq};
 
 use super::filter::Filter;
-use crate::StoreError;
-
-/// A fingerprint and the journal place it was decided at.
-pub(super) type Entry = (u128, u64);
+use crate::{
+    StoreError,
+    runs::{CHECKSUM_BYTES, Entry, RunMeta, checked, with_checksum},
+};
 
 /// Entries in a full chunk: 340 of 24 bytes and a checksum are a little under 8 KiB.
 pub(super) const CHUNK_ENTRIES: usize = 340;
 const ENTRY_BYTES: usize = 24;
-const CHECKSUM_BYTES: usize = 4;
-
-/// What the store knows of a run besides its chunks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunMeta {
-    pub id: u64,
-    pub level: u8,
-    /// The stretch of the journal whose keys it has.
-    pub first: Seq,
-    pub last: Seq,
-    pub entries: u64,
-    pub first_chunk: u64,
-    pub chunks: u64,
-}
-
-impl RunMeta {
-    pub fn chunk_range(&self) -> std::ops::Range<u64> {
-        self.first_chunk..self.first_chunk + self.chunks
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -107,6 +87,32 @@ impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
     }
 }
 
+/// Looks a key up in the chunks of a stored run by halving: for who has neither filter nor fences in memory.
+pub(crate) fn places_in_run(
+    run: &RunMeta,
+    key: Fingerprint,
+    read: impl Fn(u64) -> Result<Option<Vec<u8>>, StoreError>,
+) -> Result<Vec<Seq>, StoreError> {
+    let range = run.chunk_range();
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let stored = read(middle)?;
+        let first = chunk_entries(middle, stored.as_deref())?.first().map(entry);
+        if first.is_some_and(|(fingerprint, _)| fingerprint < key.0) { low = middle + 1 } else { high = middle }
+    }
+    // The first chunk that begins at the key or beyond; the one before may have it too.
+    let mut found = Vec::new();
+    for id in low.saturating_sub(1).max(range.start)..range.end {
+        let entries = decode_chunk(id, read(id)?)?;
+        found.extend(entries.iter().filter(|(fingerprint, _)| *fingerprint == key.0).map(|(_, place)| Seq(*place)));
+        if entries.last().is_none_or(|(fingerprint, _)| *fingerprint > key.0) {
+            break;
+        }
+    }
+    Ok(found)
+}
+
 pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(entries.len() * ENTRY_BYTES + CHECKSUM_BYTES);
     for (fingerprint, place) in entries {
@@ -116,7 +122,7 @@ pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
     with_checksum(bytes)
 }
 
-pub(super) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
     Ok(chunk_entries(id, stored.as_deref())?.iter().map(entry).collect())
 }
 
@@ -134,15 +140,4 @@ fn entry(bytes: &[u8; ENTRY_BYTES]) -> Entry {
     let (fingerprint, place) = bytes.split_at(16);
     let fingerprint = u128::from_be_bytes(fingerprint.try_into().expect("sixteen bytes"));
     (fingerprint, u64::from_be_bytes(place.try_into().expect("eight bytes")))
-}
-
-/// Guards against torn and rotten storage, not against an attacker: the index is derived, and can be rebuilt.
-fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
-    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
-    bytes
-}
-
-fn checked(bytes: &[u8]) -> Option<&[u8]> {
-    let (body, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
-    (crc32fast::hash(body).to_be_bytes() == *checksum).then_some(body)
 }

@@ -41,6 +41,7 @@ use crate::{
     engine::{CommitError, Engine, Head, Source},
     keys::KeyIndex,
     recovery,
+    terms::Indexer,
 };
 use aside::OnItsWay;
 pub(crate) use aside::{Arrived, Aside, Disk};
@@ -59,8 +60,12 @@ const EXPIRIES_MAX: usize = 1024;
 const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
-    /// A second way to the key index, for when the disk is away. Before the disk, so that it is dropped first: whoever
-    /// leaves the books last copies the log back, and this connection cannot write.
+    // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
+    // of these can write.
+    /// The thread of the statement index.
+    #[expect(dead_code, reason = "it works by itself, for as long as it is here")]
+    pub indexer: Indexer,
+    /// A second way to the key index, for when the disk is away.
     pub lookups: Box<dyn Source>,
     pub disk: Disk,
     pub clock: Clock,

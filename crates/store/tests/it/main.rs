@@ -5,9 +5,12 @@
 mod admission;
 mod ahead;
 mod facts;
+mod index;
 mod keys;
 mod money;
 mod opening;
 mod reading;
 mod rows;
+mod searching;
+mod statements;
 mod world;

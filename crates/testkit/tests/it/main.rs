@@ -3,6 +3,7 @@
 //! | module | what it shows |
 //! | --- | --- |
 //! | `random_streams` | every answer is the one an independent model gives, with restarts in between |
+//! | `past` | statements, balances at a time and searches say what was answered then, whatever happens to the index |
 //! | `races` | money that many want at once is spent once; a queue that is full says so |
 //! | `crash` | nothing acknowledged is lost and nothing is half done, however the process, the disk or the power ends |
 //!
@@ -13,6 +14,7 @@
 
 mod crash;
 mod edges;
+mod past;
 mod races;
 mod random_streams;
 mod run;

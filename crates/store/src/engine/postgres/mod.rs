@@ -17,6 +17,7 @@ mod numeric;
 mod row;
 mod session;
 mod source;
+mod terms;
 
 use std::{
     ops::Range,
@@ -29,6 +30,7 @@ use tokio_postgres::Config;
 use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
 pub(crate) use session::Session;
+pub(crate) use terms::{StatementTables, open_statement_tables};
 
 /// The books of one database, open for writing.
 pub(crate) struct Postgres {

@@ -12,7 +12,7 @@ use super::{Postgres, numeric::Numeric, session::Session};
 use crate::{
     StoreError, StoredEvent,
     engine::{Head, Source},
-    keys::RunMeta,
+    runs::RunMeta,
 };
 
 /// Whoever has a session can read.
@@ -181,21 +181,26 @@ macro_rules! source {
         }
 
         fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
-            let sql = "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, summary FROM books.key_runs
-                       ORDER BY first_seq";
-            let run = |row: &Row| {
-                let meta = RunMeta {
-                    id: number(row, 0),
-                    level: small(row, 1),
-                    first: Seq(number(row, 2)),
-                    last: Seq(number(row, 3)),
-                    entries: number(row, 4),
-                    first_chunk: number(row, 5),
-                    chunks: number(row, 6),
-                };
-                (meta, row.get(7))
-            };
-            Ok(self.session().query(sql, &[])?.iter().map(run).collect())
+            let sql = format!("SELECT {RUN_COLUMNS}, summary FROM books.key_runs ORDER BY first_seq");
+            Ok(self.session().query(&sql, &[])?.iter().map(|row| (run_meta(row), row.get(7))).collect())
+        }
+
+        fn run_metas(&self) -> Result<Vec<RunMeta>, StoreError> {
+            let sql = format!("SELECT {RUN_COLUMNS} FROM books.key_runs ORDER BY first_seq");
+            Ok(self.session().query(&sql, &[])?.iter().map(run_meta).collect())
+        }
+
+        fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError> {
+            let sql = "SELECT name FROM books.accounts WHERE name >= $1 ORDER BY name LIMIT 1";
+            Ok(self.session().query(sql, &[&text])?.first().map(|row| row.get(0)))
+        }
+
+        fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError> {
+            let sql = "SELECT seq FROM books.journal WHERE seq BETWEEN $1 AND $2 AND position($3::bytea in record) > 0
+                       ORDER BY seq LIMIT $4";
+            let stretch = (sql_number(first.0), sql_number(last.0));
+            let rows = self.session().query(sql, &[&stretch.0, &stretch.1, &bytes, &limit(most)])?;
+            Ok(rows.iter().map(|row| Seq(number(row, 0))).collect())
         }
 
         fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
@@ -208,6 +213,20 @@ macro_rules! source {
 
 source!(Session);
 source!(Postgres);
+
+const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";
+
+fn run_meta(row: &Row) -> RunMeta {
+    RunMeta {
+        id: number(row, 0),
+        level: small(row, 1),
+        first: Seq(number(row, 2)),
+        last: Seq(number(row, 3)),
+        entries: number(row, 4),
+        first_chunk: number(row, 5),
+        chunks: number(row, 6),
+    }
+}
 
 fn batch(row: &Row, previous: Hash) -> Result<(Batch, Hash), StoreError> {
     let count = u32::try_from(row.get::<_, i32>(2)).unwrap_or(0);
@@ -267,7 +286,7 @@ fn optional_number(row: &Row, column: usize) -> Option<u64> {
     row.get::<_, Option<i64>>(column).map(|number| u64::try_from(number).unwrap_or(0))
 }
 
-fn small(row: &Row, column: usize) -> u8 {
+pub(super) fn small(row: &Row, column: usize) -> u8 {
     u8::try_from(row.get::<_, i16>(column)).unwrap_or(u8::MAX)
 }
 
@@ -279,7 +298,7 @@ fn amount(row: &Row, column: usize) -> Result<Amount, StoreError> {
     Ok(Amount::new(row.try_get::<_, Numeric>(column)?.0))
 }
 
-fn hash(row: &Row, column: usize) -> Result<Hash, StoreError> {
+pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, StoreError> {
     let bytes: &[u8] = row.get(column);
     bytes.try_into().map_err(|_| StoreError::diverged(Seq(0), "a hash that is not of 32 bytes"))
 }

@@ -216,25 +216,25 @@ fn write_runs(connection: &Connection, runs: &RunWrites) -> rusqlite::Result<()>
             summary
         ])?;
     }
-    runs.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, range))
+    runs.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, "key_chunks", range))
 }
 
-fn drop_chunks(connection: &Connection, range: &Range<u64>) -> rusqlite::Result<()> {
-    let mut delete = connection.prepare_cached("DELETE FROM key_chunks WHERE id >= ?1 AND id < ?2")?;
+pub(super) fn drop_chunks(connection: &Connection, table: &str, range: &Range<u64>) -> rusqlite::Result<()> {
+    let mut delete = connection.prepare_cached(&format!("DELETE FROM {table} WHERE id >= ?1 AND id < ?2"))?;
     delete.execute([sql_number(range.start), sql_number(range.end)])?;
     Ok(())
 }
 
-/// Deletes every chunk outside the live ranges.
-pub(super) fn sweep_chunks(connection: &Connection, live: &[Range<u64>]) -> Result<(), StoreError> {
+/// Deletes every chunk of a table outside the live ranges.
+pub(super) fn sweep_chunks(connection: &Connection, table: &str, live: &[Range<u64>]) -> rusqlite::Result<()> {
     let mut live = live.to_vec();
     live.sort_by_key(|range| range.start);
     let mut from = 0;
     for range in live {
         if from < range.start {
-            drop_chunks(connection, &(from..range.start))?;
+            drop_chunks(connection, table, &(from..range.start))?;
         }
         from = from.max(range.end);
     }
-    Ok(drop_chunks(connection, &(from..u64::MAX))?)
+    drop_chunks(connection, table, &(from..u64::MAX))
 }

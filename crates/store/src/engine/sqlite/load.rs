@@ -217,21 +217,51 @@ pub(super) fn all_reversals(connection: &Connection) -> Result<BTreeMap<Seq, Seq
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";
+
+fn read_run(row: &Row<'_>) -> rusqlite::Result<RunMeta> {
+    Ok(RunMeta {
+        id: number_at(row, 0)?,
+        level: row.get(1)?,
+        first: Seq(number_at(row, 2)?),
+        last: Seq(number_at(row, 3)?),
+        entries: number_at(row, 4)?,
+        first_chunk: number_at(row, 5)?,
+        chunks: number_at(row, 6)?,
+    })
+}
+
 pub(super) fn runs(connection: &Connection) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
-    let mut statement = connection.prepare(
-        "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, summary FROM key_runs ORDER BY first_seq",
-    )?;
-    let rows = statement.query_map([], |row| {
-        let meta = RunMeta {
-            id: number_at(row, 0)?,
-            level: row.get(1)?,
-            first: Seq(number_at(row, 2)?),
-            last: Seq(number_at(row, 3)?),
-            entries: number_at(row, 4)?,
-            first_chunk: number_at(row, 5)?,
-            chunks: number_at(row, 6)?,
-        };
-        Ok((meta, row.get(7)?))
+    let sql = format!("SELECT {RUN_COLUMNS}, summary FROM key_runs ORDER BY first_seq");
+    let mut statement = connection.prepare(&sql)?;
+    let rows = statement.query_map([], |row| Ok((read_run(row)?, row.get(7)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn run_metas(connection: &Connection) -> Result<Vec<RunMeta>, StoreError> {
+    let sql = format!("SELECT {RUN_COLUMNS} FROM key_runs ORDER BY first_seq");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([], read_run)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn first_name_from(connection: &Connection, text: &str) -> Result<Option<String>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT min(name) FROM accounts WHERE name >= ?1")?;
+    Ok(statement.query_row([text], |row| row.get(0))?)
+}
+
+pub(super) fn places_with(
+    connection: &Connection,
+    bytes: &[u8],
+    first: Seq,
+    last: Seq,
+    most: usize,
+) -> Result<Vec<Seq>, StoreError> {
+    let sql = "SELECT seq FROM journal WHERE seq BETWEEN ?1 AND ?2 AND instr(record, ?3) > 0 ORDER BY seq LIMIT ?4";
+    let mut statement = connection.prepare_cached(sql)?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows = statement.query_map(rusqlite::params![sql_number(first.0), sql_number(last.0), bytes, most], |row| {
+        Ok(Seq(number_at(row, 0)?))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -8,6 +8,7 @@ mod rebuild;
 mod row;
 mod settings;
 mod source;
+mod terms;
 
 use std::{
     ops::Range,
@@ -25,6 +26,7 @@ use crate::{Durability, Migrations, StoreError, migrations};
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
 pub(crate) use settings::open_read_only;
+pub(crate) use terms::{StatementsFile, open_statements};
 
 /// The books of one folder.
 #[derive(Debug)]
@@ -83,7 +85,7 @@ impl Engine for Sqlite {
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
-        commit::sweep_chunks(&self.connection, live)
+        Ok(commit::sweep_chunks(&self.connection, "key_chunks", live)?)
     }
 
     fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {

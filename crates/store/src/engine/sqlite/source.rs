@@ -124,6 +124,18 @@ macro_rules! source {
             fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
                 load::chunk(self.connection(), id)
             }
+
+            fn run_metas(&self) -> Result<Vec<RunMeta>, StoreError> {
+                load::run_metas(self.connection())
+            }
+
+            fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError> {
+                load::first_name_from(self.connection(), text)
+            }
+
+            fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError> {
+                load::places_with(self.connection(), bytes, first, last, most)
+            }
         }
     };
 }

@@ -1,0 +1,241 @@
+//! `bankroll export`: a whole statement, or the whole journal, streamed to standard output a page at a time.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Context;
+use bankroll_ledger::{AccountId, Amount, Effects, HoldState, Record, References, Seq, Verdict};
+use bankroll_store::{Entry, Reader, StatementQuery};
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use crate::{
+    accounts::find,
+    exit::Exit,
+    journal::{Shown, entry_json, namespace_word, principal_words},
+    place::Place,
+    sheet::Sheet,
+    statement::{HEADER, line_cells, line_json},
+    when,
+};
+
+/// Records read at a time: short enough that the log of a busy writer stays short.
+const PAGE: usize = 2_000;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll export --format csv > journal.csv
+  bankroll export --account arena/world/1 --format csv > world.csv
+  bankroll export --format json | jq -c 'select(.type == \"decided\")'
+
+JSON is one object a line. The journal's CSV has a row for each move and each
+change of a hold, and one for each record without either. Cells that would be
+a formula in a spreadsheet begin with an apostrophe.")]
+pub struct ExportArgs {
+    /// Only the statement of this account, by its number or its name
+    #[arg(long, value_name = "ACCOUNT")]
+    account: Option<String>,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    format: ExportFormat,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    Csv,
+    Json,
+}
+
+pub fn run(args: &ExportArgs, json: bool) -> anyhow::Result<Exit> {
+    let reader = args.place.reader()?;
+    let shown = Shown::new(&reader)?;
+    let format = if json { ExportFormat::Json } else { args.format };
+    match &args.account {
+        Some(account) => export_statement(&reader, account, &shown, format)?,
+        None => export_journal(&reader, &shown, format)?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// Where it goes: rows, or objects.
+enum Out<W: Write> {
+    Csv(Box<Sheet<W>>),
+    Json(W),
+}
+
+impl Out<BufWriter<io::StdoutLock<'static>>> {
+    fn open(format: ExportFormat, header: &[&str]) -> anyhow::Result<Self> {
+        let out = BufWriter::new(io::stdout().lock());
+        Ok(match format {
+            ExportFormat::Csv => Self::Csv(Box::new(Sheet::new(out, header)?)),
+            ExportFormat::Json => Self::Json(out),
+        })
+    }
+
+    fn put(&mut self, rows: impl FnOnce() -> Vec<Vec<String>>, object: impl FnOnce() -> Value) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(sheet) => rows().into_iter().try_for_each(|row| sheet.row(row)),
+            Self::Json(out) => writeln!(out, "{}", object()).context("cannot write to standard output"),
+        }
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(sheet) => sheet.finish(),
+            Self::Json(mut out) => out.flush().context("cannot write to standard output"),
+        }
+    }
+}
+
+fn export_statement(reader: &Reader, account: &str, shown: &Shown<'_>, format: ExportFormat) -> anyhow::Result<()> {
+    let account = find(reader, account)?;
+    let mut out = Out::open(format, &HEADER)?;
+    let mut query = StatementQuery { most: PAGE, ..StatementQuery::of(account.id) };
+    loop {
+        let page = reader.statement(&query)?;
+        for line in &page.items {
+            out.put(|| vec![line_cells(&account, line, shown)], || line_json(&account, line, shown))?;
+        }
+        query.after = page.next;
+        if query.after.is_none() {
+            return out.finish();
+        }
+    }
+}
+
+fn export_journal(reader: &Reader, shown: &Shown<'_>, format: ExportFormat) -> anyhow::Result<()> {
+    let mut out = Out::open(format, &JOURNAL_HEADER)?;
+    let mut after = Seq(0);
+    loop {
+        let page = reader.journal_after(after, PAGE)?;
+        for entry in &page {
+            let reversed_by = reader.reversal_of(entry.seq)?;
+            out.put(|| rows_of(entry, shown), || entry_json(entry, reversed_by, shown))?;
+        }
+        match page.last() {
+            Some(last) => after = last.seq,
+            None => return out.finish(),
+        }
+    }
+}
+
+/// The columns of the journal. New ones go to the end.
+const JOURNAL_HEADER: [&str; 25] = [
+    "seq",
+    "at",
+    "type",
+    "result",
+    "key_namespace",
+    "key_scope",
+    "key",
+    "principal",
+    "from",
+    "to",
+    "amount",
+    "amount_decimal",
+    "symbol",
+    "from_balance_after",
+    "to_balance_after",
+    "hold",
+    "hold_state",
+    "hold_remaining",
+    "held_after",
+    "deposit",
+    "intent",
+    "tx_hash",
+    "hand",
+    "block",
+    "reverses",
+];
+
+/// What the rows of one record differ in: the columns from `from` to `held_after`.
+type Moved = [String; 11];
+
+/// A row for each posting and each change of a hold; one for a record that has neither.
+fn rows_of(entry: &Entry, shown: &Shown<'_>) -> Vec<Vec<String>> {
+    let none = Effects::default();
+    let nobody = References::default();
+    let (sort, result, request, effects) = match &entry.record {
+        Record::AssetListed { .. } => ("asset_listed", "", None, &none),
+        Record::AccountOpened { .. } => ("account_opened", "", None, &none),
+        Record::HoldExpired(_) => ("hold_expired", "", None, &none),
+        Record::Decided { request, verdict: Verdict::Applied(effects) } => {
+            ("decided", "applied", Some(request), effects)
+        }
+        Record::Decided { request, verdict: Verdict::Rejected(rejection) } => {
+            ("decided", rejection.code(), Some(request), &none)
+        }
+    };
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let key = request.map(|request| &request.key);
+    let by = match &entry.record {
+        Record::AccountOpened { by, .. } => Some(by),
+        _ => request.map(|request| &request.principal),
+    };
+    let before = [
+        entry.seq.to_string(),
+        when::show(entry.at),
+        sort.into(),
+        result.into(),
+        key.map_or_else(String::new, |key| namespace_word(key.namespace).into()),
+        key.map_or_else(String::new, |key| key.scope.to_string()),
+        text(key.map(|key| &key.text)),
+        by.map_or_else(String::new, principal_words),
+    ];
+    let about = request.map_or(&nobody, |request| &request.references);
+    let behind = [
+        text(about.deposit.as_ref()),
+        text(about.intent.as_ref()),
+        text(about.tx_hash.as_ref()),
+        text(about.hand.as_ref()),
+        about.block.as_ref().map_or_else(String::new, |block| format!("{} {}", block.number, block.hash)),
+        effects.reverses.map_or_else(String::new, |seq| seq.to_string()),
+    ];
+    let moved = moved(&entry.record, effects, shown);
+    moved.into_iter().map(|moved| before.iter().cloned().chain(moved).chain(behind.iter().cloned()).collect()).collect()
+}
+
+fn moved(record: &Record, effects: &Effects, shown: &Shown<'_>) -> Vec<Moved> {
+    let postings = effects.postings.iter().map(|posting| {
+        let [amount, decimal, symbol] = amount_cells(posting.from, posting.amount, shown);
+        let (from, to) = (shown.account(posting.from), shown.account(posting.to));
+        let after = [posting.from_after, posting.to_after].map(|after| after.to_string());
+        let [from_after, to_after] = after;
+        let none = String::new;
+        [from, to, amount, decimal, symbol, from_after, to_after, none(), none(), none(), none()]
+    });
+    let expired = if let Record::HoldExpired(change) = record { Some(change) } else { None };
+    let holds = effects.holds.iter().chain(expired).map(|change| {
+        let (hold, mut cells) = (&change.hold, Moved::default());
+        cells[0] = shown.account(hold.account);
+        cells[4] = amount_cells(hold.account, hold.remaining, shown)[2].clone();
+        let state = match hold.state {
+            HoldState::Open => "open",
+            HoldState::Settled => "settled",
+            HoldState::Expired => "expired",
+        };
+        cells[7] = hold.id.to_string();
+        cells[8] = state.into();
+        cells[9] = hold.remaining.to_string();
+        cells[10] = change.held_after.to_string();
+        cells
+    });
+    let all: Vec<Moved> = postings.chain(holds).collect();
+    if !all.is_empty() {
+        return all;
+    }
+    let mut cells = Moved::default();
+    if let Record::AccountOpened { name, .. } = record {
+        cells[0] = name.to_string();
+    }
+    vec![cells]
+}
+
+fn amount_cells(account: AccountId, amount: Amount, shown: &Shown<'_>) -> [String; 3] {
+    let asset = shown.asset_of(account);
+    let decimal = asset.map_or_else(String::new, |asset| shown.assets.decimal(asset, amount));
+    let symbol = asset.and_then(|asset| shown.assets.get(asset)).map_or_else(String::new, |asset| asset.symbol.clone());
+    [amount.to_string(), decimal, symbol]
+}

@@ -1,0 +1,78 @@
+//! Records for programs. Amounts are strings: a JSON number is a double to most readers.
+
+use bankroll_ledger::{AccountId, Amount, Effects, HoldChange, Key, Record, References, Seq, Verdict};
+use bankroll_store::Entry;
+use serde_json::{Value, json};
+
+use super::{Shown, namespace_word, principal_words};
+use crate::when;
+
+pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>) -> Value {
+    let mut value = match &entry.record {
+        Record::AssetListed { id, asset } => json!({
+            "type": "asset_listed", "asset": { "id": id, "chain": asset.chain, "symbol": asset.symbol, "decimals": asset.decimals },
+        }),
+        Record::AccountOpened { id, name, by, .. } => json!({
+            "type": "account_opened", "account": { "id": id, "name": name.to_string() }, "principal": principal_words(by),
+        }),
+        Record::Decided { request, verdict } => {
+            let (result, effects) = match verdict {
+                Verdict::Applied(effects) => ("applied", effects.clone()),
+                Verdict::Rejected(rejection) => (rejection.code(), Effects::default()),
+            };
+            let events: Vec<Value> = request
+                .events
+                .iter()
+                .map(|event| json!({ "kind": event.kind, "resource": event.resource, "body": event.body }))
+                .collect();
+            json!({
+                "type": "decided",
+                "result": result,
+                "key": key_json(&request.key),
+                "principal": principal_words(&request.principal),
+                "confirmed_by": request.confirmation.as_ref().map(|yes| &yes.by),
+                "references": references_json(&request.references),
+                "postings": effects.postings.iter().map(|posting| json!({
+                    "from": account(posting.from, shown), "to": account(posting.to, shown),
+                    "amount": posting.amount, "amount_decimal": decimal(posting.from, posting.amount, shown),
+                    "from_balance_after": posting.from_after, "to_balance_after": posting.to_after,
+                })).collect::<Vec<_>>(),
+                "holds": effects.holds.iter().map(|change| hold_json(change, shown)).collect::<Vec<_>>(),
+                "reverses": effects.reverses,
+                "reversed_by": reversed_by,
+                "events": events,
+            })
+        }
+        Record::HoldExpired(change) => json!({ "type": "hold_expired", "holds": [hold_json(change, shown)] }),
+    };
+    value["seq"] = json!(entry.seq);
+    value["at"] = json!(when::show(entry.at));
+    value["at_micros"] = json!(entry.at);
+    value
+}
+
+fn hold_json(change: &HoldChange, shown: &Shown<'_>) -> Value {
+    let hold = &change.hold;
+    json!({
+        "id": hold.id, "account": account(hold.account, shown), "state": hold.state, "remaining": hold.remaining,
+        "held_after": change.held_after, "expires": hold.expires.map(when::show),
+    })
+}
+
+fn account(id: AccountId, shown: &Shown<'_>) -> Value {
+    json!({ "id": id, "name": shown.name_of(id).map(|name| name.to_string()) })
+}
+
+fn decimal(id: AccountId, amount: Amount, shown: &Shown<'_>) -> Option<String> {
+    shown.asset_of(id).map(|asset| shown.assets.decimal(asset, amount))
+}
+
+pub fn key_json(key: &Key) -> Value {
+    json!({ "namespace": namespace_word(key.namespace), "scope": key.scope.to_string(), "text": key.text })
+}
+
+pub fn references_json(references: &References) -> Value {
+    let References { deposit, intent, tx_hash, hand, block } = references;
+    let block = block.as_ref().map(|block| json!({ "number": block.number, "hash": block.hash }));
+    json!({ "deposit": deposit, "intent": intent, "tx_hash": tx_hash, "hand": hand, "block": block })
+}

@@ -1,0 +1,94 @@
+//! Records of the journal as people and programs see them. Knows how to show, not what to look for.
+
+mod json;
+mod told;
+
+use std::{cell::RefCell, collections::HashMap};
+
+use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Principal};
+use bankroll_store::Reader;
+
+use crate::decimal::Assets;
+
+pub use json::{entry_json, key_json, references_json};
+pub use told::{told, told_references};
+
+/// Names at the most that are remembered; then it begins anew.
+const NAMES_MAX: usize = 100_000;
+
+/// What records need to be shown: accounts by their names, amounts with their point.
+pub struct Shown<'a> {
+    reader: Option<&'a Reader>,
+    pub assets: Assets,
+    names: RefCell<HashMap<AccountId, Option<AccountName>>>,
+}
+
+impl<'a> Shown<'a> {
+    pub fn new(reader: &'a Reader) -> anyhow::Result<Self> {
+        Ok(Self { reader: Some(reader), assets: Assets::read(reader)?, names: RefCell::default() })
+    }
+
+    /// Without books: accounts are their numbers, amounts are in base units.
+    pub fn without_books() -> Self {
+        Self { reader: None, assets: Assets::none(), names: RefCell::default() }
+    }
+
+    pub fn name_of(&self, id: AccountId) -> Option<AccountName> {
+        let reader = self.reader?;
+        let mut names = self.names.borrow_mut();
+        if names.len() >= NAMES_MAX {
+            names.clear();
+        }
+        // A name that cannot be read is shown as its number.
+        names.entry(id).or_insert_with(|| reader.account(id).ok().flatten().map(|account| account.name)).clone()
+    }
+
+    /// The account's name, or its number.
+    pub fn account(&self, id: AccountId) -> String {
+        self.name_of(id).map_or_else(|| format!("account {id}"), |name| name.to_string())
+    }
+
+    pub fn asset_of(&self, id: AccountId) -> Option<AssetId> {
+        self.name_of(id).map(|name| name.asset)
+    }
+
+    /// An amount of the account's asset in both ways: `1.5 ETH (1500000000000000000)`.
+    pub fn amount(&self, id: AccountId, amount: Amount) -> String {
+        match self.asset_of(id) {
+            Some(asset) => format!("{} ({amount})", self.assets.with_symbol(asset, amount)),
+            None => format!("{amount} base units"),
+        }
+    }
+}
+
+/// The namespace as the journal's JSON has it.
+pub const fn namespace_word(namespace: Namespace) -> &'static str {
+    match namespace {
+        Namespace::Client => "client",
+        Namespace::Deposits => "deposits",
+        Namespace::Payouts => "payouts",
+        Namespace::Tables => "tables",
+        Namespace::Hot => "hot",
+        Namespace::System => "system",
+        Namespace::Player => "player",
+    }
+}
+
+/// A namespace on the command line.
+pub fn parse_namespace(text: &str) -> Result<Namespace, String> {
+    let known = Namespace::ALL.into_iter().find(|namespace| namespace_word(*namespace) == text);
+    known.ok_or_else(|| format!("the namespaces are {}", Namespace::ALL.map(namespace_word).join(", ")))
+}
+
+/// Who asked: a word, and a name where there is one.
+pub fn principal_words(principal: &Principal) -> String {
+    match principal {
+        Principal::Indexer => "indexer".into(),
+        Principal::Admin(person) => format!("admin {person}"),
+        Principal::Developer(server) => format!("developer {server}"),
+        Principal::GameServer(server) => format!("game_server {server}"),
+        Principal::User(wallet) => format!("user {wallet}"),
+        Principal::Tables => "tables".into(),
+        Principal::System => "system".into(),
+    }
+}

@@ -1,0 +1,121 @@
+//! `bankroll receipt`: proof that a record is in the journal, and the check of such a proof without any books.
+
+mod check;
+mod file;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use bankroll_ledger::{Namespace, Scope, Seq};
+use bankroll_store::{KeyQuery, Reader};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::{
+    exit::{Exit, NotFound, Usage},
+    journal::{self, Shown, entry_json, namespace_word},
+    place::Place,
+    terminal::{self, Paint},
+};
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+Examples:
+  bankroll receipt 81 --out receipt.json                  of the record at place 81
+  bankroll receipt spawn-81 --out receipt.json            of a key
+  bankroll receipt check receipt.json --head 5b1c...      offline, without any books
+
+A receipt has the record, its way to the root of its batch, and that batch. It
+proves something to whoever knows, from elsewhere, the head that was published
+after that batch."
+)]
+pub struct ReceiptArgs {
+    #[command(subcommand)]
+    command: Option<ReceiptCommand>,
+    /// The place of a record, or a key
+    #[arg(value_name = "SEQ|KEY", required = true)]
+    what: Option<String>,
+    /// Write it to this file, which must not be there
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Of a key: only in this namespace
+    #[arg(long, value_name = "NAMESPACE", value_parser = journal::parse_namespace)]
+    namespace: Option<Namespace>,
+    /// Of a key: only of this game server; @house for the operator's own
+    #[arg(long, value_name = "SERVER")]
+    scope: Option<Scope>,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Subcommand)]
+enum ReceiptCommand {
+    /// Check a receipt, offline
+    Check(check::CheckArgs),
+}
+
+pub fn run(args: &ReceiptArgs, json: bool) -> anyhow::Result<Exit> {
+    if let Some(ReceiptCommand::Check(args)) = &args.command {
+        return check::run(args, json);
+    }
+    let reader = args.place.reader()?;
+    let seq = find(&reader, args)?;
+    let missing = || NotFound(format!("there is no record {seq}; the last one is {}", last(&reader)));
+    let (receipt, head) = reader.receipt(seq)?.ok_or_else(missing)?;
+    let shown = Shown::new(&reader)?;
+    let before = Seq(seq.0.saturating_sub(1));
+    let entry = reader.journal_after(before, 1)?.pop().ok_or_else(missing)?;
+    let readable = entry_json(&entry, reader.reversal_of(seq)?, &shown);
+    let written = file::to_json(&receipt, &head, readable);
+    let Some(out) = &args.out else {
+        terminal::answer_json(&written)?;
+        return Ok(Exit::Ok);
+    };
+    file::save(out, &written).with_context(|| format!("cannot write {}", out.display()))?;
+    if json {
+        terminal::answer_json(&json!({ "file": out, "seq": seq, "head": hex::encode(head) }))?;
+    } else {
+        let paint = Paint::stdout();
+        let told = journal::told(&entry, reader.reversal_of(seq)?, &shown, paint)?;
+        let (file, head) = (out.display(), hex::encode(head));
+        terminal::answer(&format!("{told}{} {file}\nhead {head}\n", paint.good("written")))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn last(reader: &Reader) -> Seq {
+    reader.head().map_or(Seq(0), |head| head.seq)
+}
+
+/// The record at that place, or the one record of such a key.
+fn find(reader: &Reader, args: &ReceiptArgs) -> anyhow::Result<Seq> {
+    let text = args.what.clone().ok_or_else(|| Usage("say which record: its place, or its key".into()))?;
+    if let Ok(place) = text.parse()
+        && (1..=last(reader).0).contains(&place)
+    {
+        return Ok(Seq(place));
+    }
+    let query = KeyQuery { text: text.clone(), namespace: args.namespace, scope: args.scope.clone() };
+    let found = reader.find_keys(&query)?;
+    match &found[..] {
+        [one] => Ok(one.seq),
+        [] => {
+            let last = last(reader);
+            Err(NotFound(format!("{text:?} is no key here, and no place of a record (1 to {last})")).into())
+        }
+        several => {
+            let each = several.iter().filter_map(|entry| match &entry.record {
+                bankroll_ledger::Record::Decided { request, .. } => {
+                    let key = &request.key;
+                    Some(format!("#{} ({} of {})", entry.seq, namespace_word(key.namespace), key.scope))
+                }
+                _ => None,
+            });
+            let each = each.collect::<Vec<_>>().join(", ");
+            Err(Usage(format!("{text:?} is the key of several: {each}; add --namespace and --scope")).into())
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The lines of a statement for programs: columns that never change their places, and JSON.
+
+use bankroll_ledger::{Account, Side};
+use bankroll_store::{Change, Direction, Line};
+use serde_json::{Value, json};
+
+use super::word;
+use crate::{
+    journal::{Shown, key_json, namespace_word, principal_words, references_json},
+    when,
+};
+
+/// The columns of a statement. New ones go to the end.
+pub const HEADER: [&str; 25] = [
+    "seq",
+    "line",
+    "at",
+    "account",
+    "change",
+    "other_account",
+    "amount",
+    "amount_decimal",
+    "symbol",
+    "sign",
+    "balance",
+    "balance_decimal",
+    "held",
+    "hold",
+    "key_namespace",
+    "key_scope",
+    "key",
+    "principal",
+    "deposit",
+    "intent",
+    "tx_hash",
+    "hand",
+    "block",
+    "reverses",
+    "reversed_by",
+];
+
+/// Whether a line adds to the balance (or to what is held), or takes from it.
+pub fn sign(account: &Account, line: &Line) -> &'static str {
+    let adds = match line.change {
+        Change::Moved { direction, .. } => (direction == Direction::In) == (account.name.kind.side() == Side::Credit),
+        Change::Held(_) => true,
+        Change::Posted(_) | Change::Released(_) | Change::Expired(_) => false,
+    };
+    if adds { "+" } else { "-" }
+}
+
+pub fn line_cells(account: &Account, line: &Line, shown: &Shown<'_>) -> Vec<String> {
+    let asset = account.name.asset;
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    let (other, hold) = ends(line);
+    let (key, about) = (line.key.as_ref(), &line.references);
+    vec![
+        line.seq.to_string(),
+        line.line.to_string(),
+        when::show(line.at),
+        account.name.to_string(),
+        word(line.change).to_owned(),
+        other.map_or_else(String::new, |other| shown.account(other)),
+        line.amount.to_string(),
+        shown.assets.decimal(asset, line.amount),
+        shown.assets.get(asset).map_or_else(String::new, |asset| asset.symbol.clone()),
+        if sign(account, line) == "+" { "adds" } else { "takes" }.to_owned(),
+        line.balance.to_string(),
+        shown.assets.decimal(asset, line.balance),
+        line.held.to_string(),
+        number(hold),
+        key.map_or_else(String::new, |key| namespace_word(key.namespace).to_owned()),
+        key.map_or_else(String::new, |key| key.scope.to_string()),
+        text(key.map(|key| &key.text)),
+        line.by.as_ref().map_or_else(String::new, principal_words),
+        text(about.deposit.as_ref()),
+        text(about.intent.as_ref()),
+        text(about.tx_hash.as_ref()),
+        text(about.hand.as_ref()),
+        about.block.as_ref().map_or_else(String::new, |block| format!("{} {}", block.number, block.hash)),
+        number(line.reverses.map(|seq| seq.0)),
+        number(line.reversed_by.map(|seq| seq.0)),
+    ]
+}
+
+pub fn line_json(account: &Account, line: &Line, shown: &Shown<'_>) -> Value {
+    let asset = account.name.asset;
+    let (other, hold) = ends(line);
+    json!({
+        "seq": line.seq,
+        "line": line.line,
+        "at": when::show(line.at),
+        "at_micros": line.at,
+        "change": word(line.change),
+        "sign": sign(account, line),
+        "other_account": other.map(|other| json!({ "id": other, "name": shown.name_of(other).map(|name| name.to_string()) })),
+        "hold": hold,
+        "amount": line.amount,
+        "amount_decimal": shown.assets.decimal(asset, line.amount),
+        "balance": line.balance,
+        "balance_decimal": shown.assets.decimal(asset, line.balance),
+        "held": line.held,
+        "key": line.key.as_ref().map(key_json),
+        "principal": line.by.as_ref().map(principal_words),
+        "references": references_json(&line.references),
+        "reverses": line.reverses,
+        "reversed_by": line.reversed_by,
+    })
+}
+
+/// The other account of a move, or the hold that a line is about.
+fn ends(line: &Line) -> (Option<bankroll_ledger::AccountId>, Option<u64>) {
+    match line.change {
+        Change::Moved { other, .. } => (Some(other), None),
+        Change::Held(hold) | Change::Posted(hold) | Change::Released(hold) | Change::Expired(hold) => {
+            (None, Some(hold.0))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `bankroll audit`: sound books are told to be so, on a live folder and on a copy; the first difference is named.
+
+use std::fs;
+
+use bankroll_store::{Ledger, Options};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::{
+    casino,
+    program::{folder, run},
+};
+
+fn tampered(file: &str, sql: &str) -> TempDir {
+    let books = folder();
+    casino::open(books.path());
+    Connection::open(books.path().join(file)).unwrap().execute_batch(sql).unwrap();
+    books
+}
+
+#[test]
+fn sound_books_balance_to_the_wei() {
+    let books = folder();
+    casino::open(books.path());
+    let text = run(books.path(), &["audit", "--full"]).ok();
+    for what in [
+        "books balance to the wei",
+        "9 records in",
+        "3 accounts compared",
+        "asset 1: 1.1 USDX on either side",
+        "the indexes say what the journal says: 0 keys, 20 terms",
+    ] {
+        assert!(text.contains(what), "{what:?} is not in: {text}");
+    }
+    let json = run(books.path(), &["audit", "--json"]).json();
+    assert_eq!(
+        (&json["ok"], &json["rows"], &json["totals"][0]["debits"]),
+        (&true.into(), &9.into(), &"1100000".into())
+    );
+    assert_eq!(json["indexes"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_live_folder_and_a_copy_are_audited_alike() {
+    let (books, copy) = (folder(), folder());
+    casino::open(books.path());
+    let ledger = Ledger::open(Options::new(books.path())).unwrap();
+    run(books.path(), &["audit"]).ok();
+    ledger.close();
+    for file in ["books.db", "books.db-wal"] {
+        let _ = fs::copy(books.path().join(file), copy.path().join(file));
+    }
+    let text = run(copy.path(), &["audit", "--full"]).ok();
+    assert!(text.contains("books balance to the wei"), "{text}");
+}
+
+#[test]
+fn the_first_difference_is_named_with_its_record() {
+    let edit = "DROP TRIGGER journal_keeps_what_it_has; UPDATE journal SET record = zeroblob(9) WHERE seq = 6";
+    run(tampered("books.db", edit).path(), &["audit"]).fails(4, &["the books diverge at record 6: batch"]);
+    let edit = "UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 3";
+    run(tampered("books.db", edit).path(), &["audit"])
+        .fails(4, &["the books diverge at record 9: account arena/world/1 is not what the journal says it is"]);
+    run(folder().path(), &["audit"]).fails(3, &["`bankroll init` makes one"]);
+}
+
+#[test]
+fn a_damaged_index_is_told_and_is_no_danger_to_money() {
+    for edit in ["UPDATE term_chunks SET data = x'00'", "UPDATE term_runs SET entries = 3", "DELETE FROM term_chunks"] {
+        let books = tampered("statements.db", edit);
+        run(books.path(), &["audit"]).ok();
+        let full = run(books.path(), &["audit", "--full"]);
+        assert_eq!(full.code, 1, "{edit}: {}{}", full.stdout, full.stderr);
+        assert!(
+            full.stdout.contains("the statement index is damaged") && full.stdout.contains("it is made again"),
+            "{}",
+            full.stdout
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! The statement index in tables beside the books. It is derived: its commits need not wait for the disk.
+
+use std::ops::Range;
+
+use bankroll_ledger::Seq;
+use tokio_postgres::Row;
+
+use super::{
+    config,
+    session::{Session, Values},
+    source::{hash, number, small, sql_number},
+};
+use crate::{
+    DatabaseUrl, StoreError,
+    runs::RunMeta,
+    terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+};
+
+/// The tables, in the database of the books.
+#[derive(Debug)]
+pub(crate) struct StatementTables(pub DatabaseUrl);
+
+struct Statements(Session);
+
+/// Opens an index for reading.
+pub(crate) fn open_statement_tables(url: &DatabaseUrl) -> Result<Box<dyn TermSource>, StoreError> {
+    Ok(Box::new(Statements(Session::connect(&config(url)?)?)))
+}
+
+impl TermHome for StatementTables {
+    fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
+        let session = Session::connect(&config(&self.0)?)?;
+        session.run("SET synchronous_commit = off")?;
+        Ok(Box::new(Statements(session)))
+    }
+
+    fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError> {
+        let session = Session::connect(&config(&self.0)?)?;
+        session.run("SET synchronous_commit = off; TRUNCATE books.term_runs, books.term_chunks")?;
+        Ok(Box::new(Statements(session)))
+    }
+}
+
+impl TermSource for Statements {
+    fn begin_snapshot(&self) -> Result<(), StoreError> {
+        Ok(self.0.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?)
+    }
+
+    fn end_snapshot(&self) -> Result<(), StoreError> {
+        Ok(self.0.run("COMMIT")?)
+    }
+
+    fn runs(&self) -> Result<Vec<TermRun>, StoreError> {
+        let sql = "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum
+                   FROM books.term_runs ORDER BY first_seq";
+        self.0.query(sql, &[])?.iter().map(read_run).collect()
+    }
+
+    fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let rows = self.0.query("SELECT data FROM books.term_chunks WHERE id = $1", &[&sql_number(id)])?;
+        Ok(rows.first().map(|row| row.get(0)))
+    }
+}
+
+impl TermStore for Statements {
+    fn write(&self, writes: &TermWrites) -> Result<(), StoreError> {
+        self.0.run("BEGIN")?;
+        let written = try_write(&self.0, writes);
+        if written.is_err() {
+            // Fails only if the connection is gone, and the transaction with it.
+            let _ = self.0.run("ROLLBACK");
+            // A number that is taken already: somebody else has written here.
+            return written.map_err(|error| damaged(error.to_string()));
+        }
+        Ok(self.0.run("COMMIT")?)
+    }
+
+    fn sweep(&self, live: &[Range<u64>]) -> Result<(), StoreError> {
+        let (starts, ends): (Vec<i64>, Vec<i64>) =
+            live.iter().map(|range| (sql_number(range.start), sql_number(range.end))).unzip();
+        let sql = "DELETE FROM books.term_chunks c WHERE NOT EXISTS
+                   (SELECT FROM unnest($1::bigint[], $2::bigint[]) AS v (first, after) WHERE c.id >= first AND c.id < after)";
+        self.0.execute(sql, &[&starts, &ends])?;
+        Ok(())
+    }
+}
+
+fn try_write(session: &Session, writes: &TermWrites) -> Result<(), tokio_postgres::Error> {
+    if !writes.chunks.is_empty() {
+        let ids: Vec<i64> = writes.chunks.iter().map(|(id, _)| sql_number(*id)).collect();
+        let data: Vec<&[u8]> = writes.chunks.iter().map(|(_, data)| data.as_slice()).collect();
+        let sql = "INSERT INTO books.term_chunks (id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])";
+        session.execute(sql, &[&ids, &data])?;
+    }
+    if !writes.removed.is_empty() {
+        let removed: Vec<i64> = writes.removed.iter().map(|id| sql_number(*id)).collect();
+        session.execute("DELETE FROM books.term_runs WHERE id = ANY($1)", &[&removed])?;
+    }
+    if let Some(run) = &writes.added {
+        let meta = &run.meta;
+        let sql = "INSERT INTO books.term_runs
+                   (id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum)
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        let values: Values<'_> = &[
+            &sql_number(meta.id),
+            &i16::from(meta.level),
+            &sql_number(meta.first.0),
+            &sql_number(meta.last.0),
+            &sql_number(meta.entries),
+            &sql_number(meta.first_chunk),
+            &sql_number(meta.chunks),
+            &sql_number(run.batch),
+            &run.head.as_slice(),
+            &i64::from(run.checksum()),
+        ];
+        session.execute(sql, values)?;
+    }
+    let dropped = "DELETE FROM books.term_chunks WHERE id >= $1 AND id < $2";
+    let mut ranges = writes.dropped_chunks.iter();
+    ranges.try_for_each(|range| session.execute(dropped, &[&sql_number(range.start), &sql_number(range.end)]).map(drop))
+}
+
+fn read_run(row: &Row) -> Result<TermRun, StoreError> {
+    let meta = RunMeta {
+        id: number(row, 0),
+        level: small(row, 1),
+        first: Seq(number(row, 2)),
+        last: Seq(number(row, 3)),
+        entries: number(row, 4),
+        first_chunk: number(row, 5),
+        chunks: number(row, 6),
+    };
+    let run = TermRun { meta, batch: number(row, 7), head: hash(row, 8)? };
+    let edited = || damaged(format!("the row of run {} is not what was written", run.meta.id));
+    if i64::from(run.checksum()) == row.get::<_, i64>(9) { Ok(run) } else { Err(edited()) }
+}

@@ -1,0 +1,203 @@
+//! The statement index in a file of its own beside the books, with its own write-ahead log.
+//!
+//! It is derived, so its commits are not synced one by one, and a file that SQLite cannot use is thrown away. Everything
+//! that says "this is not what was written" is [`StoreError::StatementIndexDamaged`]; a full disk is not.
+
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bankroll_ledger::Seq;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+
+use super::{
+    commit::{drop_chunks, sweep_chunks},
+    load::sql_number,
+};
+use crate::{
+    StoreError,
+    runs::RunMeta,
+    terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+};
+
+/// The version of the whole format, chunks included. Another one is thrown away and built anew.
+const FORMAT: i64 = 1;
+/// Pages of 4 KiB in the log before they are copied back: 16 MiB.
+const PAGES_BETWEEN: u32 = 4_096;
+
+const TABLES: &str = "
+CREATE TABLE term_runs (
+  id          INTEGER PRIMARY KEY,
+  level       INTEGER NOT NULL,
+  first_seq   INTEGER NOT NULL,
+  last_seq    INTEGER NOT NULL,
+  entries     INTEGER NOT NULL,
+  first_chunk INTEGER NOT NULL,
+  chunks      INTEGER NOT NULL,
+  batch       INTEGER NOT NULL,
+  head        BLOB NOT NULL,
+  checksum    INTEGER NOT NULL
+) STRICT;
+CREATE TABLE term_chunks (
+  id   INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+) STRICT;";
+
+/// The file, whether it is there or not.
+#[derive(Debug)]
+pub(crate) struct StatementsFile(pub PathBuf);
+
+struct Statements(Connection);
+
+/// Opens an index that somebody has made, for reading.
+pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn TermSource>, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(judged)?;
+    connection.busy_timeout(Duration::from_secs(5)).map_err(judged)?;
+    check_format(&connection)?;
+    Ok(Box::new(Statements(connection)))
+}
+
+impl TermHome for StatementsFile {
+    fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
+        let connection = Connection::open(&self.0).map_err(judged)?;
+        connection.busy_timeout(Duration::from_secs(5)).map_err(judged)?;
+        let settings = format!(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {PAGES_BETWEEN};"
+        );
+        connection.execute_batch(&settings).map_err(judged)?;
+        let tables: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(judged)?;
+        if tables == 0 {
+            let make = format!("BEGIN; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT;");
+            connection.execute_batch(&make).map_err(judged)?;
+        }
+        check_format(&connection)?;
+        Ok(Box::new(Statements(connection)))
+    }
+
+    fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError> {
+        // Readers that have the old files open go on with them; they compare what they read with the journal.
+        for ending in ["-wal", "-shm", ""] {
+            let mut path = self.0.clone().into_os_string();
+            path.push(ending);
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::io(path)(error)),
+                _ => {}
+            }
+        }
+        self.open()
+    }
+}
+
+fn check_format(connection: &Connection) -> Result<(), StoreError> {
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(judged)?;
+    if found == FORMAT { Ok(()) } else { Err(damaged(format!("its format is {found}, and must be {FORMAT}"))) }
+}
+
+impl TermSource for Statements {
+    fn begin_snapshot(&self) -> Result<(), StoreError> {
+        self.0.execute_batch("BEGIN").map_err(judged)
+    }
+
+    fn end_snapshot(&self) -> Result<(), StoreError> {
+        self.0.execute_batch("COMMIT").map_err(judged)
+    }
+
+    fn runs(&self) -> Result<Vec<TermRun>, StoreError> {
+        let sql = "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum
+                   FROM term_runs ORDER BY first_seq";
+        let mut statement = self.0.prepare_cached(sql).map_err(judged)?;
+        let rows = statement.query_map([], |row| Ok((read_run(row)?, row.get::<_, u32>(9)?))).map_err(judged)?;
+        let whole = |read: rusqlite::Result<(TermRun, u32)>| {
+            let (run, checksum) = read.map_err(judged)?;
+            let edited = || damaged(format!("the row of run {} is not what was written", run.meta.id));
+            if run.checksum() == checksum { Ok(run) } else { Err(edited()) }
+        };
+        rows.map(whole).collect()
+    }
+
+    fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut statement = self.0.prepare_cached("SELECT data FROM term_chunks WHERE id = ?1").map_err(judged)?;
+        statement.query_row([sql_number(id)], |row| row.get(0)).optional().map_err(judged)
+    }
+}
+
+impl TermStore for Statements {
+    fn write(&self, writes: &TermWrites) -> Result<(), StoreError> {
+        self.0.execute_batch("BEGIN IMMEDIATE").map_err(judged)?;
+        let written = try_write(&self.0, writes).and_then(|()| self.0.execute_batch("COMMIT"));
+        written.map_err(|error| {
+            // Fails only if the transaction is over already.
+            let _ = self.0.execute_batch("ROLLBACK");
+            judged(error)
+        })
+    }
+
+    fn sweep(&self, live: &[Range<u64>]) -> Result<(), StoreError> {
+        sweep_chunks(&self.0, "term_chunks", live).map_err(judged)
+    }
+}
+
+fn try_write(connection: &Connection, writes: &TermWrites) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached("INSERT INTO term_chunks (id, data) VALUES (?1, ?2)")?;
+    for (id, data) in &writes.chunks {
+        insert.execute(params![sql_number(*id), data])?;
+    }
+    let mut remove = connection.prepare_cached("DELETE FROM term_runs WHERE id = ?1")?;
+    for id in &writes.removed {
+        remove.execute([sql_number(*id)])?;
+    }
+    if let Some(run) = &writes.added {
+        let meta = &run.meta;
+        let sql = "INSERT INTO term_runs (id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        connection.prepare_cached(sql)?.execute(params![
+            sql_number(meta.id),
+            meta.level,
+            sql_number(meta.first.0),
+            sql_number(meta.last.0),
+            sql_number(meta.entries),
+            sql_number(meta.first_chunk),
+            sql_number(meta.chunks),
+            sql_number(run.batch),
+            run.head,
+            run.checksum()
+        ])?;
+    }
+    writes.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, "term_chunks", range))
+}
+
+fn read_run(row: &Row<'_>) -> rusqlite::Result<TermRun> {
+    let number = |column: usize| -> rusqlite::Result<u64> {
+        let number: i64 = row.get(column)?;
+        u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+    };
+    let meta = RunMeta {
+        id: number(0)?,
+        level: row.get(1)?,
+        first: Seq(number(2)?),
+        last: Seq(number(3)?),
+        entries: number(4)?,
+        first_chunk: number(5)?,
+        chunks: number(6)?,
+    };
+    Ok(TermRun { meta, batch: number(7)?, head: row.get(8)? })
+}
+
+/// Whether an error is about what is stored, or about the machine it is stored on.
+fn judged(error: rusqlite::Error) -> StoreError {
+    use ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, OutOfMemory, PermissionDenied,
+        ReadOnly, SystemIoFailure,
+    };
+    match error.sqlite_error_code() {
+        Some(
+            CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OperationInterrupted | OutOfMemory
+            | PermissionDenied | ReadOnly | SystemIoFailure,
+        ) => error.into(),
+        _ => damaged(error.to_string()),
+    }
+}

@@ -1,0 +1,63 @@
+//! Merging: several sorted runs as one sorted stream.
+//!
+//! It keeps one decoded chunk of each run in memory and ends at the first chunk that cannot be read.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use super::{Entry, RunMeta};
+use crate::StoreError;
+
+/// Several sorted runs as one sorted stream, one chunk of each in memory.
+pub(crate) struct Merge<R> {
+    read: R,
+    sources: Vec<(std::ops::Range<u64>, std::vec::IntoIter<Entry>)>,
+    heap: BinaryHeap<Reverse<(Entry, usize)>>,
+    failed: bool,
+}
+
+impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Merge<R> {
+    /// The runs in the order of the journal, and how to read a chunk.
+    pub fn new<'a>(inputs: impl IntoIterator<Item = &'a RunMeta>, read: R) -> Self {
+        let sources = inputs.into_iter().map(|input| (input.chunk_range(), Vec::new().into_iter())).collect();
+        Self { read, sources, heap: BinaryHeap::new(), failed: false }
+    }
+
+    /// Brings the next entry of a source onto the heap.
+    fn refill(&mut self, source: usize) -> Result<(), StoreError> {
+        let (chunks, entries) = &mut self.sources[source];
+        let next = match entries.next() {
+            Some(entry) => Some(entry),
+            None => match chunks.next() {
+                Some(chunk) => {
+                    *entries = (self.read)(chunk)?.into_iter();
+                    entries.next()
+                }
+                None => None,
+            },
+        };
+        self.heap.extend(next.map(|entry| Reverse((entry, source))));
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<Option<Entry>, StoreError> {
+        if self.heap.is_empty() {
+            (0..self.sources.len()).try_for_each(|source| self.refill(source))?;
+        }
+        let Some(Reverse((entry, source))) = self.heap.pop() else { return Ok(None) };
+        self.refill(source)?;
+        Ok(Some(entry))
+    }
+}
+
+impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Iterator for Merge<R> {
+    type Item = Result<Entry, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let advanced = self.advance().transpose();
+        self.failed = matches!(advanced, Some(Err(_)));
+        advanced
+    }
+}
