@@ -14,7 +14,7 @@ fn indexed() -> (World, AccountId) {
 }
 
 fn indexed_at(time: u64) -> (World, AccountId) {
-    let mut world = World::with(|options| options.index_records_max = 8);
+    let mut world = World::in_folder(|options| options.index_records_max = 8);
     world.set_time(time);
     let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
     for _ in 0..10 {
@@ -122,7 +122,7 @@ fn the_index_of_other_books_is_not_believed() {
 
 #[test]
 fn an_index_that_is_ahead_of_the_journal_is_cut_back() {
-    let mut world = World::with(|options| options.index_records_max = 8);
+    let mut world = World::in_folder(|options| options.index_records_max = 8);
     let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
     world.ledger.take().unwrap().close();
     let books = world.folder.path().join("books.db");
@@ -165,7 +165,7 @@ fn books_without_a_record_have_no_index() {
 
 #[test]
 fn runs_of_every_size_are_merged_in_the_end() {
-    let mut world = World::with(|options| options.index_records_max = 1_000_000);
+    let mut world = World::in_folder(|options| options.index_records_max = 1_000_000);
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
     // Closing makes one run of what waits: small and large ones, one behind the other.
     let mut runs = 0;

@@ -151,7 +151,7 @@ fn one_text_can_be_the_key_of_several() {
 
 #[test]
 fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
-    let mut world = World::with(|options| options.keys_in_memory_max = 64);
+    let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
     let spend = |number: u32| {
         let key =
