@@ -175,7 +175,7 @@ fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
     world.ledger.take().unwrap().close();
     check(&world, "when they are closed");
     let books = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
-    assert!(books.execute("UPDATE key_chunks SET data = zeroblob(100)", []).unwrap() > 5);
+    assert!(books.execute("UPDATE key_chunks SET data = zeroblob(100)", []).unwrap() > 0);
     check(&world, "when the chunks are torn");
     books.execute_batch("DELETE FROM key_runs").unwrap();
     check(&world, "when the runs are lost");
