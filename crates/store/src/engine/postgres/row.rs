@@ -3,7 +3,7 @@
 //! The store's own tables are in a schema that flows do not name; a statement that does is refused, and so is anything
 //! but a change of rows.
 
-use bankroll_ledger::{Fact, Guard, Row, RowKey};
+use bankroll_ledger::{Fact, Row, RowKey};
 use tokio_postgres::{error::SqlState, types::ToSql};
 
 use super::{
@@ -13,13 +13,13 @@ use super::{
 };
 use crate::{
     StoreError,
-    engine::{RowsChanged, RowsRejected, Statement},
+    engine::{RowsChanged, RowsRejected, Statement, flow_sql},
 };
 
 /// A row as a guard sees it. A `NUMERIC` column is an amount.
 pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, StoreError> {
-    let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
-    let values: Vec<Stored<'_>> = key.columns.iter().map(|(_, value)| Stored(value)).collect();
+    let (sql, values) = flow_sql::reading(key);
+    let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     let found = match session.prepared(&sql).and_then(|text| session.wait(session.client.query_opt(&text, &values))) {
         Ok(found) => found,
@@ -35,32 +35,12 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
     }))
 }
 
-/// Writes one fact: a new row where it must be absent, the set columns of the row otherwise.
+/// Writes one fact.
 pub(super) fn write_fact(session: &Session, fact: &Fact) -> Result<(), tokio_postgres::Error> {
-    if fact.set.is_empty() {
-        return Ok(());
-    }
-    let key = &fact.row.columns;
-    let sql = match fact.guard {
-        Guard::Absent => {
-            let names: Vec<&str> = fact.set.iter().chain(key).map(|(name, _)| name.as_str()).collect();
-            let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
-            format!("INSERT INTO {} ({}) VALUES ({})", fact.row.table, names.join(", "), places.join(", "))
-        }
-        Guard::Is(_) => {
-            let set: Vec<String> =
-                fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
-            format!("UPDATE {} SET {} WHERE {}", fact.row.table, set.join(", "), matching(&fact.row, set.len() + 1))
-        }
-    };
-    let values: Vec<Stored<'_>> = fact.set.iter().chain(key).map(|(_, value)| Stored(value)).collect();
+    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(()) };
+    let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     session.execute(&sql, &values).map(drop)
-}
-
-fn matching(key: &RowKey, first_place: usize) -> String {
-    let columns = key.columns.iter().zip(first_place..);
-    columns.map(|((name, _), place)| format!("{name} IS NOT DISTINCT FROM ${place}")).collect::<Vec<_>>().join(" AND ")
 }
 
 /// Runs a set of statements, all or none. Only trouble with the database itself is an error.

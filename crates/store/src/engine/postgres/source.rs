@@ -216,7 +216,7 @@ source!(Postgres);
 
 const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";
 
-fn run_meta(row: &Row) -> RunMeta {
+pub(super) fn run_meta(row: &Row) -> RunMeta {
     RunMeta {
         id: number(row, 0),
         level: small(row, 1),
@@ -286,7 +286,7 @@ fn optional_number(row: &Row, column: usize) -> Option<u64> {
     row.get::<_, Option<i64>>(column).map(|number| u64::try_from(number).unwrap_or(0))
 }
 
-pub(super) fn small(row: &Row, column: usize) -> u8 {
+fn small(row: &Row, column: usize) -> u8 {
     u8::try_from(row.get::<_, i16>(column)).unwrap_or(u8::MAX)
 }
 

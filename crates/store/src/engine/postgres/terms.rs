@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-use bankroll_ledger::Seq;
 use tokio_postgres::Row;
 
 use super::{
     config,
     session::{Session, Values},
-    source::{hash, number, small, sql_number},
+    source::{hash, number, run_meta, sql_number},
 };
 use crate::{
     DatabaseUrl, StoreError,
-    runs::RunMeta,
     terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
 };
 
@@ -121,16 +119,7 @@ fn try_write(session: &Session, writes: &TermWrites) -> Result<(), tokio_postgre
 }
 
 fn read_run(row: &Row) -> Result<TermRun, StoreError> {
-    let meta = RunMeta {
-        id: number(row, 0),
-        level: small(row, 1),
-        first: Seq(number(row, 2)),
-        last: Seq(number(row, 3)),
-        entries: number(row, 4),
-        first_chunk: number(row, 5),
-        chunks: number(row, 6),
-    };
-    let run = TermRun { meta, batch: number(row, 7), head: hash(row, 8)? };
+    let run = TermRun { meta: run_meta(row), batch: number(row, 7), head: hash(row, 8)? };
     let edited = || damaged(format!("the row of run {} is not what was written", run.meta.id));
     if i64::from(run.checksum()) == row.get::<_, i64>(9) { Ok(run) } else { Err(edited()) }
 }

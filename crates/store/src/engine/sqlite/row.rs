@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use bankroll_ledger::{Amount, Fact, Guard, Row, RowKey, Value};
+use bankroll_ledger::{Amount, Fact, Row, RowKey, Value};
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, ToSql,
     hooks::{AuthAction, AuthContext, Authorization},
@@ -15,7 +15,7 @@ use rusqlite::{
 use super::commit::code;
 use crate::{
     StoreError,
-    engine::{RowsChanged, RowsRejected, Statement},
+    engine::{RowsChanged, RowsRejected, Statement, flow_sql},
 };
 
 /// How the engine stores a value: amounts are sixteen bytes that sort.
@@ -35,7 +35,7 @@ impl ToSql for Stored<'_> {
 
 /// A row as a guard sees it. A column declared `AMOUNT` comes back as an amount, every other as it is stored.
 pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>, StoreError> {
-    let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
+    let (sql, values) = flow_sql::reading(key);
     let mut statement = match connection.prepare_cached(&sql) {
         // A table or column that is not there has no such row; writing the fact will say so.
         Err(error) if code(&error) == Some(ErrorCode::Unknown) => return Ok(None),
@@ -45,8 +45,7 @@ pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>,
         .columns()
         .map(|column| (column.name().to_owned(), column.decl_type().is_some_and(|declared| declared == "AMOUNT")))
         .collect();
-    let values: Vec<Stored<'_>> = key.columns.iter().map(|(_, value)| Stored(value)).collect();
-    let row = statement.query_row(rusqlite::params_from_iter(&values), |row| {
+    let row = statement.query_row(rusqlite::params_from_iter(values.into_iter().map(Stored)), |row| {
         let mut found = Row::new();
         for (place, (name, is_amount)) in columns.iter().enumerate() {
             found.insert(name.clone(), loaded(row.get_ref(place)?, *is_amount));
@@ -70,32 +69,12 @@ pub(super) fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
     }
 }
 
-/// Writes one fact: a new row where it must be absent, the set columns of the row otherwise.
+/// Writes one fact.
 pub(super) fn write_fact(connection: &Connection, fact: &Fact) -> rusqlite::Result<()> {
-    if fact.set.is_empty() {
-        return Ok(());
-    }
-    let key = &fact.row.columns;
-    let sql = match fact.guard {
-        Guard::Absent => {
-            let names: Vec<&str> = fact.set.iter().chain(key).map(|(name, _)| name.as_str()).collect();
-            let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
-            format!("INSERT INTO {} ({}) VALUES ({})", fact.row.table, names.join(", "), places.join(", "))
-        }
-        Guard::Is(_) => {
-            let set: Vec<String> =
-                fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ?{place}")).collect();
-            format!("UPDATE {} SET {} WHERE {}", fact.row.table, set.join(", "), matching(&fact.row, set.len() + 1))
-        }
-    };
-    let values: Vec<Stored<'_>> = fact.set.iter().chain(key).map(|(_, value)| Stored(value)).collect();
-    connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(&values))?;
+    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(()) };
+    // Each `$n` is used once and in order, so that it is also the n-th parameter to SQLite.
+    connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
     Ok(())
-}
-
-fn matching(key: &RowKey, first_place: usize) -> String {
-    let columns = key.columns.iter().zip(first_place..);
-    columns.map(|((name, _), place)| format!("{name} IS ?{place}")).collect::<Vec<_>>().join(" AND ")
 }
 
 /// Keeps flows to their own tables: while the flag is set, a statement that is prepared may read everything, and change

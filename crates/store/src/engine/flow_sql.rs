@@ -1,0 +1,36 @@
+//! The texts of statements on flows' rows, the same for both engines: names are plain identifiers, values are `$n`.
+
+use bankroll_ledger::{Fact, Guard, RowKey, Value};
+
+/// Reads the row.
+pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
+    let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
+    (sql, key.columns.iter().map(|(_, value)| value).collect())
+}
+
+/// Writes one fact: a new row where it must be absent, the set columns of the row otherwise; nothing for a fact that only
+/// checks.
+pub(super) fn writing(fact: &Fact) -> Option<(String, Vec<&Value>)> {
+    if fact.set.is_empty() {
+        return None;
+    }
+    let (table, key) = (&fact.row.table, &fact.row.columns);
+    let sql = match fact.guard {
+        Guard::Absent => {
+            let names: Vec<&str> = fact.set.iter().chain(key).map(|(name, _)| name.as_str()).collect();
+            let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+            format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", "))
+        }
+        Guard::Is(_) => {
+            let set: Vec<String> =
+                fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
+            format!("UPDATE {table} SET {} WHERE {}", set.join(", "), matching(&fact.row, set.len() + 1))
+        }
+    };
+    Some((sql, fact.set.iter().chain(key).map(|(_, value)| value).collect()))
+}
+
+fn matching(key: &RowKey, first_place: usize) -> String {
+    let columns = key.columns.iter().zip(first_place..);
+    columns.map(|((name, _), place)| format!("{name} IS NOT DISTINCT FROM ${place}")).collect::<Vec<_>>().join(" AND ")
+}
