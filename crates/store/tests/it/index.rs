@@ -101,7 +101,7 @@ fn rows_that_are_lost_or_edited_are_noticed() {
         "DROP TABLE term_chunks",
         "PRAGMA user_version = 77",
     ] {
-        index(&world).execute_batch(damage).unwrap();
+        index(&world).execute_batch(damage).unwrap_or_else(|error| panic!("{damage}: {error}"));
         check_mended(&mut world, arena, damage);
     }
 }
