@@ -1,11 +1,13 @@
 //! Who writes: taking the lease, renewing it, and finding out what became of a commit.
 
 use std::{
+    error::Error,
     thread,
     time::{Duration, Instant},
 };
 
 use bankroll_ledger::{Seq, merkle::Hash};
+use tokio_postgres::error::SqlState;
 
 use super::{
     Postgres,
@@ -18,6 +20,11 @@ use crate::{StoreError, engine::CommitError};
 /// How long a commit whose outcome is unknown is asked after before the writer gives up and stops.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(20);
 const RESOLVE_PAUSE: Duration = Duration::from_millis(50);
+
+/// What a commit without records raises the epoch by, and what looking after an unknown one does: an odd difference to
+/// the epoch the writer had says that the commit is there, however often it was looked after.
+pub(super) const MARK: i64 = 1;
+const LOOK: i64 = 2;
 
 /// Takes the lease if nobody has it, and raises the epoch, so that whoever had it cannot commit any more.
 pub(super) fn take(session: &Session, holder: &str, lease: Duration) -> Result<i64, StoreError> {
@@ -74,7 +81,7 @@ impl Postgres {
             }
             Ok(_) => Err(StoreError::Fenced),
             // Whether it was renewed does not matter; whether the books are still ours does.
-            Err(_) if self.session.is_lost() => self.reconnect().map(drop),
+            Err(error) if self.session.is_lost() || is_passing(&error) => self.reconnect().map(drop),
             Err(error) => Err(error.into()),
         }
     }
@@ -83,22 +90,30 @@ impl Postgres {
     pub(super) fn give_up(&mut self, trouble: Trouble) -> CommitError {
         match trouble {
             Trouble::Fenced => CommitError::Fatal(StoreError::Fenced),
-            _ if self.session.is_lost() => match self.reconnect() {
-                Err(error) => CommitError::Fatal(error),
-                // COMMIT was never sent, so it cannot have happened.
-                Ok(true) => {
-                    let what = "a batch was committed that was not finished";
-                    CommitError::Fatal(StoreError::diverged(self.head.seq, what))
-                }
-                Ok(false) => CommitError::NothingHappened(StoreError::Unreachable),
-            },
+            _ if self.session.is_lost() => self.give_up_connection(),
             trouble => match (self.session.run("ROLLBACK"), trouble) {
-                (Err(error), _) => CommitError::Fatal(error.into()),
+                // A server that goes down says so before it closes the connection.
+                (Err(_), _) => self.give_up_connection(),
                 (Ok(()), Trouble::Fact(place)) => CommitError::FactRefused(place),
                 (Ok(()), Trouble::Full) => CommitError::NothingHappened(StoreError::Full),
+                (Ok(()), Trouble::Database(error)) if is_passing(&error) => {
+                    CommitError::NothingHappened(StoreError::Unreachable)
+                }
                 (Ok(()), Trouble::Database(error)) => CommitError::Fatal(error.into()),
                 (Ok(()), Trouble::Fenced) => CommitError::Fatal(StoreError::Fenced),
             },
+        }
+    }
+
+    /// The connection was lost before COMMIT was sent, so that nothing of the batch can have happened.
+    fn give_up_connection(&mut self) -> CommitError {
+        match self.reconnect() {
+            Err(error) => CommitError::Fatal(error),
+            Ok(true) => {
+                let what = "a batch was committed that was not finished";
+                CommitError::Fatal(StoreError::diverged(self.head.seq, what))
+            }
+            Ok(false) => CommitError::NothingHappened(StoreError::Unreachable),
         }
     }
 
@@ -111,9 +126,9 @@ impl Postgres {
         }
     }
 
-    /// A new connection, and whether the batch that was being written is in the journal. Raising the epoch makes sure
+    /// A new connection, and whether the batch that was being written is there. Raising the epoch makes sure
     /// that the old connection's transaction is over for good, and its own commit that all before it is replicated.
-    fn reconnect(&mut self) -> Result<bool, StoreError> {
+    pub(super) fn reconnect(&mut self) -> Result<bool, StoreError> {
         let until = Instant::now() + RESOLVE_WITHIN;
         loop {
             match self.try_reconnect() {
@@ -127,32 +142,47 @@ impl Postgres {
 
     fn try_reconnect(&mut self) -> Result<bool, StoreError> {
         let session = self.session.another()?;
+        session.limit_silence_in_transactions(self.lease)?;
         let asked = Instant::now();
         session.run("BEGIN")?;
         let row = session.one("SELECT epoch, seq, hash, holder FROM books.ledger_head FOR UPDATE", &[])?;
         let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), number(&row, 1), row.get(2));
         let is = |head: &crate::Head| seq == head.seq.0 && hash == head.hash;
         // The holder's name is used once, so whoever took over has written another one.
-        if row.get::<_, &str>(3) != self.holder || !(is(&self.head) || is(&self.head_to_be)) {
-            session.run("ROLLBACK")?;
+        if row.get::<_, &str>(3) != self.holder {
             return Err(StoreError::Fenced);
         }
-        let committed = is(&self.head_to_be) && self.head_to_be != self.head;
+        if !(is(&self.head) || is(&self.head_to_be)) {
+            return Err(StoreError::diverged(self.head.seq, "the server has forgotten what it had committed"));
+        }
+        let has_records = self.head_to_be != self.head;
+        let is_marked = (epoch - self.epoch) % LOOK == MARK;
+        let committed = if has_records { is(&self.head_to_be) } else { is_marked };
         let sql = "UPDATE books.ledger_head SET epoch = $1, lease_until = clock_timestamp() + make_interval(secs => $2)
                    WHERE one";
-        session.execute(sql, &[&(epoch + 1), &self.lease.as_secs_f64()])?;
+        session.execute(sql, &[&(epoch + LOOK), &self.lease.as_secs_f64()])?;
         session.take_warning();
         session.run("COMMIT")?;
         if session.take_warning() {
             return Err(StoreError::Unreachable);
         }
-        (self.session, self.epoch, self.renewed) = (session, epoch + 1, asked);
+        (self.session, self.epoch, self.renewed) = (session, epoch + LOOK, asked);
         if committed {
             self.head = self.head_to_be;
         } else {
             self.head_to_be = self.head;
         }
         Ok(committed)
+    }
+}
+
+/// Whether the server or the way to it failed for a moment, and not the statement: the connection is gone, the server
+/// goes down or comes up, somebody cancelled, a deadlock was broken, memory or locks ran out.
+pub(crate) fn is_passing(error: &tokio_postgres::Error) -> bool {
+    let is_io = || error.source().is_some_and(|source| source.is::<std::io::Error>());
+    match error.code().map(SqlState::code) {
+        Some(code) => ["08", "25P03", "40", "53", "55", "57"].iter().any(|class| code.starts_with(class)),
+        None => error.is_closed() || is_io(),
     }
 }
 
