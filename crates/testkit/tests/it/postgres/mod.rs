@@ -21,6 +21,7 @@ mod cuts;
 mod kills;
 mod proxy;
 mod service;
+mod takeover;
 
 /// The time of one of the tests here that go on in a soak.
 fn soak_time() -> SoakTime {
