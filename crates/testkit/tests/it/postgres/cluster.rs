@@ -32,11 +32,7 @@ pub struct Cluster {
 impl Cluster {
     /// A new server with an empty database `books`.
     pub fn start() -> Self {
-        Self::start_with(&[])
-    }
-
-    pub fn start_with(settings: &[&'static str]) -> Self {
-        let cluster = Self::in_a_new_folder(settings);
+        let cluster = Self::in_a_new_folder();
         // The folder need not survive the machine; what the server commits must, so it runs with its own defaults.
         let make = ["-A", "trust", "-U", USER, "--no-sync", "--encoding=UTF8", "--locale=C", "-D"];
         succeed(cluster.command("initdb").args(make).arg(cluster.data()));
@@ -47,7 +43,7 @@ impl Cluster {
 
     /// A copy of a running server that follows it.
     pub fn standby_of(primary: &Self) -> Self {
-        let standby = Self::in_a_new_folder(&[]);
+        let standby = Self::in_a_new_folder();
         let mut copy = standby.command("pg_basebackup");
         copy.args(["-h", "127.0.0.1", "-U", USER, "-p", &primary.port.to_string(), "-R", "-X", "stream", "-c", "fast"]);
         succeed(copy.arg("--no-sync").arg("-D").arg(standby.data()));
@@ -55,12 +51,17 @@ impl Cluster {
         standby
     }
 
-    fn in_a_new_folder(settings: &[&'static str]) -> Self {
+    fn in_a_new_folder() -> Self {
         let folder = tempfile::tempdir().unwrap();
         if is_superuser() {
             succeed(Command::new("chown").arg(SYSTEM_USER).arg(folder.path()));
         }
-        Self { programs: programs(), folder, port: free_port(), settings: settings.to_vec() }
+        Self { programs: programs(), folder, port: free_port(), settings: Vec::new() }
+    }
+
+    /// From its next start on with this setting.
+    pub fn set(&mut self, setting: &'static str) {
+        self.settings.push(setting);
     }
 
     pub fn port(&self) -> u16 {

@@ -18,6 +18,7 @@ use crate::run::SoakTime;
 
 mod cluster;
 mod cuts;
+mod failover;
 mod kills;
 mod proxy;
 mod service;
