@@ -19,6 +19,7 @@ use crate::run::SoakTime;
 mod cluster;
 mod cuts;
 mod failover;
+mod history;
 mod kills;
 mod proxy;
 mod service;
