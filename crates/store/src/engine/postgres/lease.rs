@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Seq, merkle::Hash};
+use bankroll_ledger::{Seq, Time};
 use tokio_postgres::error::SqlState;
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     session::Session,
     source::{number, sql_number},
 };
-use crate::{StoreError, engine::CommitError};
+use crate::{Head, StoreError, engine::CommitError};
 
 /// How long a commit whose outcome is unknown is asked after before the writer gives up and stops.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(20);
@@ -59,12 +59,12 @@ pub(super) fn give_back(session: &Session, epoch: i64) -> Result<(), tokio_postg
     session.execute(sql, &[&epoch]).map(drop)
 }
 
-/// Batch, place and hash in the row that fences.
-pub(super) fn stored_head(session: &Session) -> Result<(u64, Seq, Hash), StoreError> {
-    let row = session.one("SELECT batch, seq, hash FROM books.ledger_head", &[])?;
-    let hash: &[u8] = row.get(2);
+/// Where the journal ends, by the row that fences.
+pub(super) fn stored_head(session: &Session) -> Result<Head, StoreError> {
+    let row = session.one("SELECT batch, seq, at, hash FROM books.ledger_head", &[])?;
+    let hash: &[u8] = row.get(3);
     let hash = hash.try_into().map_err(|_| StoreError::diverged(Seq(0), "a hash that is not of 32 bytes"))?;
-    Ok((number(&row, 0), Seq(number(&row, 1)), hash))
+    Ok(Head { batch: number(&row, 0), seq: Seq(number(&row, 1)), at: Time(number(&row, 2)), hash })
 }
 
 impl Postgres {
@@ -147,7 +147,7 @@ impl Postgres {
         session.run("BEGIN")?;
         let row = session.one("SELECT epoch, seq, hash, holder FROM books.ledger_head FOR UPDATE", &[])?;
         let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), number(&row, 1), row.get(2));
-        let is = |head: &crate::Head| seq == head.seq.0 && hash == head.hash;
+        let is = |head: &Head| seq == head.seq.0 && hash == head.hash;
         // The holder's name is used once, so whoever took over has written another one.
         if row.get::<_, &str>(3) != self.holder {
             return Err(StoreError::Fenced);
@@ -187,6 +187,6 @@ pub(crate) fn is_passing(error: &tokio_postgres::Error) -> bool {
 }
 
 /// Where a journal ends, for the row that fences.
-pub(super) fn head_values(head: &crate::Head) -> (i64, i64, i64, Vec<u8>) {
+pub(super) fn head_values(head: &Head) -> (i64, i64, i64, Vec<u8>) {
     (sql_number(head.batch), sql_number(head.seq.0), sql_number(head.at.0), head.hash.to_vec())
 }

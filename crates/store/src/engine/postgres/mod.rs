@@ -69,8 +69,7 @@ impl Postgres {
 
     /// The row that fences must say what the journal says.
     fn check_head(&self) -> Result<(), StoreError> {
-        let (batch, seq, hash) = lease::stored_head(&self.session)?;
-        if (batch, seq, hash) == (self.head.batch, self.head.seq, self.head.hash) {
+        if lease::stored_head(&self.session)? == self.head {
             Ok(())
         } else {
             Err(StoreError::diverged(self.head.seq, "the head is not where the journal ends"))

@@ -24,6 +24,7 @@ mod kills;
 mod proxy;
 mod service;
 mod takeover;
+mod tampering;
 
 /// The time of one of the tests here that go on in a soak.
 fn soak_time() -> SoakTime {
