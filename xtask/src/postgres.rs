@@ -33,13 +33,7 @@ pub struct Server {
 impl Server {
     /// Installs Postgres where it is missing, makes a cluster and starts it.
     pub fn start() -> Result<Self> {
-        let programs = match programs() {
-            Some(programs) => programs,
-            None => {
-                needed_tools::install_package("postgresql")?;
-                programs().context("after installing postgresql its programs are not there")?
-            }
-        };
+        let programs = ensure()?;
         let folder = tempfile::tempdir().context("cannot make a folder for Postgres")?;
         if is_superuser() {
             program::succeed(Command::new("chown").arg(SYSTEM_USER).arg(folder.path()))?;
@@ -95,6 +89,15 @@ impl Drop for Server {
         // It may have been stopped by whoever tests that; its folder goes either way.
         let _ = self.control("stop");
     }
+}
+
+/// Postgres' programs, installed where they are missing.
+pub fn ensure() -> Result<PathBuf> {
+    if let Some(programs) = programs() {
+        return Ok(programs);
+    }
+    needed_tools::install_package("postgresql")?;
+    programs().context("after installing postgresql its programs are not there")
 }
 
 /// The programs of the newest version there is.

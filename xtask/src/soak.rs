@@ -1,12 +1,13 @@
 //! The randomised suites, round after round with new seeds, until the time is up or one of them is red.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
 use crate::stage::Stages;
 use crate::workspace::Workspace;
-use crate::{needed_tools, pokerkit, program, seed};
+use crate::{needed_tools, pokerkit, postgres, program, seed};
 
 struct Suite {
     package: &'static str,
@@ -17,6 +18,7 @@ struct Suite {
 const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", binary: "it", filter: "random_streams" },
     Suite { package: "bankroll-testkit", binary: "it", filter: "crash" },
+    Suite { package: "bankroll-testkit", binary: "it", filter: "postgres" },
     Suite { package: "bankroll-poker", binary: "it", filter: "promises" },
     Suite { package: "bankroll-poker", binary: "it", filter: "referee" },
     Suite { package: "bankroll-poker", binary: "it", filter: "histories" },
@@ -45,6 +47,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut stages = Stages::default();
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("PokerKit", || pokerkit::ensure(workspace))?;
+    let postgres = stages.run("Postgres", postgres::ensure)?;
     stages.run("compile", || SUITES.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
 
     let first = seed::given_or_new(options.seed);
@@ -60,7 +63,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
                 format!("{} is red in round {} (repeat with {again})", suite.filter, seeds.len())
             };
-            suite.run(workspace, seed, seconds).with_context(red)?;
+            suite.run(workspace, &postgres, seed, seconds).with_context(red)?;
         }
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
@@ -76,10 +79,12 @@ fn share(remaining: Duration, is_first: bool) -> Option<u64> {
 }
 
 impl Suite {
-    fn run(&self, workspace: &Workspace, seed: u64, seconds: u64) -> Result<()> {
+    fn run(&self, workspace: &Workspace, postgres: &Path, seed: u64, seconds: u64) -> Result<()> {
         let mut tests = workspace.cargo(self.release_tests());
         tests.args(["--nocapture", self.filter]);
         tests.env(seed::VARIABLE, seed.to_string()).env(SECONDS_VARIABLE, seconds.to_string());
+        // Whoever tests on Postgres kills servers, and so starts its own.
+        tests.env(postgres::PROGRAMS_VARIABLE, postgres);
         program::succeed(&mut tests)
     }
 
@@ -106,10 +111,10 @@ mod tests {
 
     #[test]
     fn suites_divide_a_round_until_too_little_is_left() {
-        check(3600, true, Some(120));
-        check(60, false, Some(12));
-        check(25, false, Some(5));
-        check(20, false, None);
+        check(3600, true, Some(100));
+        check(60, false, Some(10));
+        check(30, false, Some(5));
+        check(25, false, None);
         check(0, false, None);
     }
 }

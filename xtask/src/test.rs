@@ -20,6 +20,9 @@ pub struct Options {
 const ON_BOTH_ENGINES: &[(&str, &[&str])] =
     &[("bankroll-store", &[]), ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"])];
 
+/// Begins the names of the tests that start and kill servers of their own.
+const POSTGRES_FAULTS: &str = "::postgres_";
+
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let seed = seed::given_or_new(options.seed);
     println!("seed {seed} (repeat with cargo xtask test --seed {seed})");
@@ -40,7 +43,8 @@ fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &m
         let mut tests = workspace.cargo(["test", "--workspace", "--locked"]);
         tests.env(seed::VARIABLE, seed.to_string());
         tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
-        program::succeed(tests.arg("--").args(filter))
+        // Those of Postgres' faults follow below.
+        program::succeed(tests.args(["--", "--skip", POSTGRES_FAULTS]).args(filter))
     })?;
     stages.run("tests on Postgres", || {
         // The suites that run on either engine, once more with books in a database.

@@ -1,17 +1,19 @@
 //! The audit: the books computed again from the journal alone, and compared with what is stored.
 //!
 //! Checked, in one pass: every batch's root and the chain over them; every request decided again by the same pure
-//! function, with the same effects; no key decided twice; at the end every account, hold and asset against its table,
-//! and debits against credits for each asset. The pass is paged, so that a writer can go on beside it; only the last
+//! function, with the same effects; no key decided twice; every announcement in the outbox as its record made it; at the
+//! end every account, hold and asset against its table, and debits against credits for each asset. The pass is paged, so that a writer can go on beside it; only the last
 //! step reads in one snapshot.
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{Account, AssetId, Batch, Fingerprint, HoldState, Record, Replay, Seq, Total, merkle::Hash};
+use bankroll_ledger::{
+    Account, AssetId, Batch, Fingerprint, HoldId, Record, Replay, Seq, Total, Verdict, merkle::Hash,
+};
 
-use crate::{Reader, StoreError, recovery::check_batch};
+use crate::{Reader, StoreError, StoredEvent, recovery::check_batch};
 
-/// Batches read at a time.
+/// Batches, or holds, read at a time.
 const PAGE: usize = 256;
 
 /// How far an audit has come.
@@ -48,6 +50,8 @@ pub struct Audit {
     head: Hash,
     /// The upper half of every fingerprint, and its place: 16 bytes a key. Equal ones are compared in full.
     keys: Vec<(u64, u64)>,
+    /// The announcements of the page that is being checked.
+    events: Vec<StoredEvent>,
 }
 
 impl Audit {
@@ -55,7 +59,15 @@ impl Audit {
     #[must_use]
     pub fn new(reader: Reader) -> Self {
         let head = bankroll_ledger::GENESIS;
-        Self { reader, replay: Replay::default(), next_batch: 1, next_seq: Seq(1), head, keys: Vec::new() }
+        Self {
+            reader,
+            replay: Replay::default(),
+            next_batch: 1,
+            next_seq: Seq(1),
+            head,
+            keys: Vec::new(),
+            events: Vec::new(),
+        }
     }
 
     /// Runs the audit and tells how far it has come now and then.
@@ -84,10 +96,26 @@ impl Audit {
     /// Checks the next batches; `false` if there are none.
     fn page(&mut self) -> Result<bool, StoreError> {
         let batches = self.reader.source().batches_from(self.next_batch, PAGE)?;
+        let before = Seq(self.next_seq.0 - 1);
         for (batch, stored_head) in &batches {
             self.batch(batch, stored_head)?;
         }
+        self.check_events(before)?;
         Ok(!batches.is_empty())
+    }
+
+    /// The outbox has the announcements of the records that were just checked, and none besides.
+    fn check_events(&mut self, before: Seq) -> Result<(), StoreError> {
+        let expected = std::mem::take(&mut self.events);
+        let mut stored = self.reader.events_after(before, expected.len() + 1)?;
+        stored.retain(|event| event.seq < self.next_seq);
+        let differing = expected.iter().zip(&stored).find(|(expected, stored)| expected != stored);
+        let at = match differing {
+            Some((expected, stored)) => expected.seq.min(stored.seq),
+            None if stored.len() == expected.len() => return Ok(()),
+            None => expected.get(stored.len()).or(stored.last()).map_or(before, |event| event.seq),
+        };
+        Err(StoreError::diverged(at, "the announcements are not what the journal says they are"))
     }
 
     fn batch(&mut self, batch: &Batch, stored_head: &Hash) -> Result<(), StoreError> {
@@ -114,6 +142,15 @@ impl Audit {
         let sound = self.replay.check(seq, batch.at, record, original);
         sound.map_err(|unsound| StoreError::diverged(seq, unsound.to_string()))?;
         self.replay.apply(seq, record);
+        if let Record::Decided { request, verdict: Verdict::Applied(_) } = record {
+            self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {
+                seq,
+                place,
+                kind: event.kind.to_string(),
+                resource: event.resource.clone(),
+                body: event.body.clone(),
+            }));
+        }
         if let Record::Decided { request, .. } = record {
             self.keys.push((upper_half(request.key.fingerprint()), seq.0));
         }
@@ -133,13 +170,23 @@ impl Audit {
         if stored.len() != books.account_count() {
             return Err(differs("an account of the journal is not in its table".into()));
         }
-        let open = |state: HoldState| state == HoldState::Open;
-        let holds = self.reader.source().all_open_holds()?;
-        if let Some(hold) = holds.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
+        let open = self.reader.source().all_open_holds()?;
+        if let Some(hold) = open.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
             return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
         }
-        if holds.len() != books.holds().filter(|hold| open(hold.state)).count() {
-            return Err(differs("an open hold of the journal is not in its table".into()));
+        // Those that are over as well: who names one is told why it is over.
+        let holds: Vec<HoldId> = books.holds().map(|hold| hold.id).collect();
+        for page in holds.chunks(PAGE) {
+            let stored = self.reader.source().holds(page)?;
+            if let Some(hold) = stored.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
+                return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
+            }
+            if stored.len() != page.len() {
+                return Err(differs("a hold of the journal is not in its table".into()));
+            }
+        }
+        if let Some(event) = self.reader.events_after(Seq(self.next_seq.0 - 1), 1)?.first() {
+            return Err(differs(format!("something is announced of record {}, which is not there", event.seq)));
         }
         if self.reader.source().all_reversals()? != self.replay.reversals {
             return Err(differs("the reversals are not what the journal says they are".into()));

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use bankroll_ledger::{RecordError, Seq};
 
+use crate::engine::postgres::is_passing;
+
 /// Why a call was not taken. Nothing happened; the same call may be made again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -160,6 +162,15 @@ impl StoreError {
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }
+    }
+
+    /// Whether the database was out of reach for a moment, so that asking again may help.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable => true,
+            Self::Postgres(error) => is_passing(error),
+            _ => false,
+        }
     }
 
     pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {

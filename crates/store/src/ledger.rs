@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    hash::{BuildHasher, RandomState},
     path::Path,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
@@ -327,11 +328,11 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
     }
 }
 
-/// A name that no other writer has or ever had: the process, the moment, and how many came before.
+/// A name that no other writer has or ever had. Processes of two machines may have one number and clocks that are wrong,
+/// so chance has the last word.
 fn holder_name(now: Time) -> String {
-    static BEFORE: AtomicU64 = AtomicU64::new(0);
-    let number = BEFORE.fetch_add(1, Ordering::Relaxed);
-    format!("process {}-{}-{number}", std::process::id(), now.0)
+    let chance = RandomState::new().hash_one(now.0);
+    format!("process {}-{}-{chance:016x}", std::process::id(), now.0)
 }
 
 /// What cannot be used if a thread cannot be started.

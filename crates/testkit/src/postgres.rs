@@ -40,6 +40,43 @@ fn make_database(server: &str) -> Location {
     DatabaseUrl::new(format!("{server}/{name}")).into()
 }
 
+/// A connection that stays, for statements that belong together.
+#[derive(Debug)]
+pub struct Session {
+    runtime: tokio::runtime::Runtime,
+    client: tokio_postgres::Client,
+}
+
+impl Session {
+    /// Connects.
+    ///
+    /// # Panics
+    /// If there is no server.
+    #[must_use]
+    pub fn open(url: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let client = runtime.block_on(connect(url));
+        Self { runtime, client }
+    }
+
+    /// Runs statements.
+    ///
+    /// # Panics
+    /// If they cannot be run.
+    pub fn run(&self, sql: &str) {
+        self.runtime.block_on(self.client.batch_execute(sql)).expect("statements that run");
+    }
+
+    /// The number that a query tells.
+    ///
+    /// # Panics
+    /// If it cannot be run.
+    #[must_use]
+    pub fn count(&self, sql: &str) -> i64 {
+        self.runtime.block_on(self.client.query_one(sql, &[])).expect("a query that runs").get(0)
+    }
+}
+
 /// Runs statements.
 ///
 /// # Panics

@@ -10,7 +10,7 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Event, Fact, Guard, HoldId, Key, Kind, Leg, Namespace,
     Otherwise, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit, Value,
 };
-use bankroll_store::{Answer, CallError, Clock, Ledger, Migrations, Options, Statement};
+use bankroll_store::{Answer, CallError, Clock, DatabaseUrl, Ledger, Location, Migrations, Options, Statement};
 use fastrand::Rng;
 
 use crate::streams::name;
@@ -40,17 +40,16 @@ const PLAYERS: u64 = 4;
 /// Records that the set-up leaves in an empty journal.
 pub const SET_UP_RECORDS: u64 = 1 + 4 + 2 * PLAYERS;
 
-/// How the books of a script are opened: by the victim, and by whoever examines what it left.
+/// How the books of a script are opened, in a folder or under a `postgres://` address: by the victim, and by whoever
+/// examines what it left.
 #[must_use]
-pub fn options(folder: &str, keys_in_memory_max: usize) -> Options {
+pub fn options(place: &str, keys_in_memory_max: usize) -> Options {
     let (clock, _) = Clock::manual(Time(1_000_000));
-    Options {
-        clock,
-        keys_in_memory_max,
-        commit_aside_from: 1,
-        migrations: vec![TABLES],
-        ..Options::new(Path::new(folder))
-    }
+    let location: Location = match place.starts_with("postgres://") {
+        true => DatabaseUrl::new(place).into(),
+        false => Path::new(place).into(),
+    };
+    Options { clock, keys_in_memory_max, commit_aside_from: 1, migrations: vec![TABLES], ..Options::new(location) }
 }
 
 /// Lists the coin and opens the accounts, unless that was done before.

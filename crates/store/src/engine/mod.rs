@@ -214,6 +214,8 @@ pub(crate) trait Engine: Source {
     fn begin(&mut self) -> Result<(), StoreError>;
     /// Ends a transaction in which nothing was written.
     fn end_unwritten(&mut self) -> Result<(), StoreError>;
+    /// Reading failed for a passing reason: makes sure that the books are still ours, over a new connection if need be.
+    fn mend(&mut self) -> Result<(), StoreError>;
     /// The row of a flow, as a guard sees it.
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError>;
     /// A second way to read, for another thread.

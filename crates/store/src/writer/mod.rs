@@ -219,7 +219,7 @@ impl Writer {
         let mut refused = Vec::new();
         loop {
             match self.disk.engine().begin() {
-                Err(passing @ (StoreError::Locked | StoreError::Unreachable)) => {
+                Err(passing @ StoreError::Locked) => {
                     self.give_up_batch(jobs, &passing)?;
                     return Ok(None);
                 }
@@ -228,8 +228,15 @@ impl Writer {
             let mut draft = ahead.take().unwrap_or_else(|| {
                 Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher())
             });
-            draft.fill(self, jobs)?;
-            self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))?;
+            let filled = draft.fill(self, jobs);
+            match filled.and_then(|()| self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))) {
+                Err(error) if error.is_passing() => {
+                    self.disk.engine().mend()?;
+                    self.give_up_batch(jobs, &StoreError::Unreachable)?;
+                    return Ok(None);
+                }
+                filled => filled?,
+            }
             if self.may_go_aside(&draft, jobs) {
                 return self.send_aside(draft, std::mem::take(jobs)).map(Some);
             }
@@ -289,12 +296,28 @@ impl Writer {
         };
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.books.forget_all();
-        self.next_expiry = self.disk.engine().next_expiry()?;
-        if recovery::head(self.disk.engine())? != self.head {
-            return Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"));
+        while let Err(error) = self.read_anew(failure == Failure::Unreachable) {
+            if !error.is_passing() {
+                return Err(error);
+            }
+            // Whoever cannot be mended says so; a server that comes and goes is waited for.
+            self.disk.engine().mend()?;
         }
         self.keys.rolled_back();
         Ok(())
+    }
+
+    fn read_anew(&mut self, was_out_of_reach: bool) -> Result<(), StoreError> {
+        self.next_expiry = self.disk.engine().next_expiry()?;
+        if was_out_of_reach {
+            // The second way is lost as well, most likely.
+            self.lookups = self.disk.engine().beside()?;
+        }
+        if recovery::head(self.disk.engine())? == self.head {
+            Ok(())
+        } else {
+            Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"))
+        }
     }
 
     /// Does something with the key index; if it is damaged, builds it again from the journal and does it once more.

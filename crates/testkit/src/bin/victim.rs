@@ -1,8 +1,10 @@
-//! A process to be killed: opens the books of a folder, makes the calls of a script, and writes down each answer.
+//! A process to be killed: opens books, makes the calls of a script, and writes down each answer.
 //!
-//! `victim <folder> <seed> <threads> <calls> <keys in memory> <ballast MiB> <weak: 0 or 1>`
+//! `victim <folder or postgres://...> <seed> <threads> <calls> <keys in memory> <ballast MiB> <weak: 0 or 1>
+//! <lease in milliseconds>`
 //!
-//! A weak victim does not sync its commits: a test of power loss must notice.
+//! A weak victim does not sync its commits: a test of power loss must notice. With a lease it stands by until nobody else
+//! has one.
 //!
 //! Every line is one `write` to standard output, so that a line is there whole or not at all:
 //!
@@ -24,15 +26,18 @@ use std::{
     os::fd::AsFd,
     process::ExitCode,
     sync::Mutex,
+    time::Duration,
 };
 
 use bankroll_ledger::Value;
-use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement};
+use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement, StoreError};
 use bankroll_testkit::script::{Script, Told, options, set_up};
 
 /// How often a call is made again when the disk is full, and how many calls are tried after the writer has stopped.
 const TRIES: u32 = 50;
 const TRIES_AFTER_STOP: u32 = 3;
+/// How often one that stands by asks whether the lease is free.
+const STAND_BY_PAUSE: Duration = Duration::from_millis(20);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +47,16 @@ fn main() -> ExitCode {
     if number(6) == 1 {
         options.durability = Durability::MayLoseRecentCommits;
     }
-    let ledger = match Ledger::open(options) {
+    let lease = number(7);
+    if lease > 0 {
+        options.lease = Duration::from_millis(lease);
+    }
+    let mut opened = Ledger::open(options.clone());
+    while lease > 0 && matches!(opened, Err(StoreError::Leased { .. })) {
+        std::thread::sleep(STAND_BY_PAUSE);
+        opened = Ledger::open(options.clone());
+    }
+    let ledger = match opened {
         Ok(ledger) => ledger,
         Err(error) => {
             out.write(&format!("cannot open {error:?}"));

@@ -6,6 +6,7 @@
 //! | `past` | statements, balances at a time and searches say what was answered then, whatever happens to the index |
 //! | `races` | money that many want at once is spent once; a queue that is full says so |
 //! | `crash` | nothing acknowledged is lost and nothing is half done, however the process, the disk or the power ends |
+//! | `postgres` | the same when the server, the way to it, a standby or another writer is what fails |
 //!
 //! Every random choice follows from a seed that is printed; `BANKROLL_TEST_SEED` repeats it, and with
 //! `BANKROLL_SOAK_SECONDS` the random tests go on with new seeds for about so long.
@@ -15,6 +16,7 @@
 mod crash;
 mod edges;
 mod past;
+mod postgres;
 mod races;
 mod random_streams;
 mod run;

@@ -40,6 +40,11 @@ impl World {
         Self::at(folder, location, set)
     }
 
+    /// On a server of the story's own.
+    pub fn on(location: Location) -> Self {
+        Self::at(tempfile::tempdir().unwrap(), location, |_| {})
+    }
+
     fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
         let mut options = Options { clock, commit_aside_from: 2, migrations: vec![TABLES], ..Options::new(location) };

@@ -1,11 +1,13 @@
 //! Who writes: taking the lease, renewing it, and finding out what became of a commit.
 
 use std::{
+    error::Error,
     thread,
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Seq, merkle::Hash};
+use bankroll_ledger::{Seq, Time};
+use tokio_postgres::error::SqlState;
 
 use super::{
     Postgres,
@@ -13,11 +15,16 @@ use super::{
     session::Session,
     source::{number, sql_number},
 };
-use crate::{StoreError, engine::CommitError};
+use crate::{Head, StoreError, engine::CommitError};
 
 /// How long a commit whose outcome is unknown is asked after before the writer gives up and stops.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(20);
 const RESOLVE_PAUSE: Duration = Duration::from_millis(50);
+
+/// What a commit without records raises the epoch by, and what looking after an unknown one does: an odd difference to
+/// the epoch the writer had says that the commit is there, however often it was looked after.
+pub(super) const MARK: i64 = 1;
+const LOOK: i64 = 2;
 
 /// Takes the lease if nobody has it, and raises the epoch, so that whoever had it cannot commit any more.
 pub(super) fn take(session: &Session, holder: &str, lease: Duration) -> Result<i64, StoreError> {
@@ -52,12 +59,12 @@ pub(super) fn give_back(session: &Session, epoch: i64) -> Result<(), tokio_postg
     session.execute(sql, &[&epoch]).map(drop)
 }
 
-/// Batch, place and hash in the row that fences.
-pub(super) fn stored_head(session: &Session) -> Result<(u64, Seq, Hash), StoreError> {
-    let row = session.one("SELECT batch, seq, hash FROM books.ledger_head", &[])?;
-    let hash: &[u8] = row.get(2);
+/// Where the journal ends, by the row that fences.
+pub(super) fn stored_head(session: &Session) -> Result<Head, StoreError> {
+    let row = session.one("SELECT batch, seq, at, hash FROM books.ledger_head", &[])?;
+    let hash: &[u8] = row.get(3);
     let hash = hash.try_into().map_err(|_| StoreError::diverged(Seq(0), "a hash that is not of 32 bytes"))?;
-    Ok((number(&row, 0), Seq(number(&row, 1)), hash))
+    Ok(Head { batch: number(&row, 0), seq: Seq(number(&row, 1)), at: Time(number(&row, 2)), hash })
 }
 
 impl Postgres {
@@ -74,7 +81,7 @@ impl Postgres {
             }
             Ok(_) => Err(StoreError::Fenced),
             // Whether it was renewed does not matter; whether the books are still ours does.
-            Err(_) if self.session.is_lost() => self.reconnect().map(drop),
+            Err(error) if self.session.is_lost() || is_passing(&error) => self.reconnect().map(drop),
             Err(error) => Err(error.into()),
         }
     }
@@ -83,22 +90,30 @@ impl Postgres {
     pub(super) fn give_up(&mut self, trouble: Trouble) -> CommitError {
         match trouble {
             Trouble::Fenced => CommitError::Fatal(StoreError::Fenced),
-            _ if self.session.is_lost() => match self.reconnect() {
-                Err(error) => CommitError::Fatal(error),
-                // COMMIT was never sent, so it cannot have happened.
-                Ok(true) => {
-                    let what = "a batch was committed that was not finished";
-                    CommitError::Fatal(StoreError::diverged(self.head.seq, what))
-                }
-                Ok(false) => CommitError::NothingHappened(StoreError::Unreachable),
-            },
+            _ if self.session.is_lost() => self.give_up_connection(),
             trouble => match (self.session.run("ROLLBACK"), trouble) {
-                (Err(error), _) => CommitError::Fatal(error.into()),
+                // A server that goes down says so before it closes the connection.
+                (Err(_), _) => self.give_up_connection(),
                 (Ok(()), Trouble::Fact(place)) => CommitError::FactRefused(place),
                 (Ok(()), Trouble::Full) => CommitError::NothingHappened(StoreError::Full),
+                (Ok(()), Trouble::Database(error)) if is_passing(&error) => {
+                    CommitError::NothingHappened(StoreError::Unreachable)
+                }
                 (Ok(()), Trouble::Database(error)) => CommitError::Fatal(error.into()),
                 (Ok(()), Trouble::Fenced) => CommitError::Fatal(StoreError::Fenced),
             },
+        }
+    }
+
+    /// The connection was lost before COMMIT was sent, so that nothing of the batch can have happened.
+    fn give_up_connection(&mut self) -> CommitError {
+        match self.reconnect() {
+            Err(error) => CommitError::Fatal(error),
+            Ok(true) => {
+                let what = "a batch was committed that was not finished";
+                CommitError::Fatal(StoreError::diverged(self.head.seq, what))
+            }
+            Ok(false) => CommitError::NothingHappened(StoreError::Unreachable),
         }
     }
 
@@ -111,9 +126,9 @@ impl Postgres {
         }
     }
 
-    /// A new connection, and whether the batch that was being written is in the journal. Raising the epoch makes sure
+    /// A new connection, and whether the batch that was being written is there. Raising the epoch makes sure
     /// that the old connection's transaction is over for good, and its own commit that all before it is replicated.
-    fn reconnect(&mut self) -> Result<bool, StoreError> {
+    pub(super) fn reconnect(&mut self) -> Result<bool, StoreError> {
         let until = Instant::now() + RESOLVE_WITHIN;
         loop {
             match self.try_reconnect() {
@@ -127,26 +142,31 @@ impl Postgres {
 
     fn try_reconnect(&mut self) -> Result<bool, StoreError> {
         let session = self.session.another()?;
+        session.limit_silence_in_transactions(self.lease)?;
         let asked = Instant::now();
         session.run("BEGIN")?;
         let row = session.one("SELECT epoch, seq, hash, holder FROM books.ledger_head FOR UPDATE", &[])?;
         let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), number(&row, 1), row.get(2));
-        let is = |head: &crate::Head| seq == head.seq.0 && hash == head.hash;
+        let is = |head: &Head| seq == head.seq.0 && hash == head.hash;
         // The holder's name is used once, so whoever took over has written another one.
-        if row.get::<_, &str>(3) != self.holder || !(is(&self.head) || is(&self.head_to_be)) {
-            session.run("ROLLBACK")?;
+        if row.get::<_, &str>(3) != self.holder {
             return Err(StoreError::Fenced);
         }
-        let committed = is(&self.head_to_be) && self.head_to_be != self.head;
+        if !(is(&self.head) || is(&self.head_to_be)) {
+            return Err(StoreError::diverged(self.head.seq, "the server has forgotten what it had committed"));
+        }
+        let has_records = self.head_to_be != self.head;
+        let is_marked = (epoch - self.epoch) % LOOK == MARK;
+        let committed = if has_records { is(&self.head_to_be) } else { is_marked };
         let sql = "UPDATE books.ledger_head SET epoch = $1, lease_until = clock_timestamp() + make_interval(secs => $2)
                    WHERE one";
-        session.execute(sql, &[&(epoch + 1), &self.lease.as_secs_f64()])?;
+        session.execute(sql, &[&(epoch + LOOK), &self.lease.as_secs_f64()])?;
         session.take_warning();
         session.run("COMMIT")?;
         if session.take_warning() {
             return Err(StoreError::Unreachable);
         }
-        (self.session, self.epoch, self.renewed) = (session, epoch + 1, asked);
+        (self.session, self.epoch, self.renewed) = (session, epoch + LOOK, asked);
         if committed {
             self.head = self.head_to_be;
         } else {
@@ -156,7 +176,17 @@ impl Postgres {
     }
 }
 
+/// Whether the server or the way to it failed for a moment, and not the statement: the connection is gone, the server
+/// goes down or comes up, somebody cancelled, a deadlock was broken, memory or locks ran out.
+pub(crate) fn is_passing(error: &tokio_postgres::Error) -> bool {
+    let is_io = || error.source().is_some_and(|source| source.is::<std::io::Error>());
+    match error.code().map(SqlState::code) {
+        Some(code) => ["08", "25P03", "40", "53", "55", "57"].iter().any(|class| code.starts_with(class)),
+        None => error.is_closed() || is_io(),
+    }
+}
+
 /// Where a journal ends, for the row that fences.
-pub(super) fn head_values(head: &crate::Head) -> (i64, i64, i64, Vec<u8>) {
+pub(super) fn head_values(head: &Head) -> (i64, i64, i64, Vec<u8>) {
     (sql_number(head.batch), sql_number(head.seq.0), sql_number(head.at.0), head.hash.to_vec())
 }

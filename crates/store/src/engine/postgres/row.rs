@@ -8,6 +8,7 @@ use tokio_postgres::{error::SqlState, types::ToSql};
 
 use super::{
     commit::is_constraint,
+    lease::is_passing,
     numeric::{Loaded, Stored},
     session::Session,
 };
@@ -24,7 +25,7 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
     let found = match session.prepared(&sql).and_then(|text| session.wait(session.client.query_opt(&text, &values))) {
         Ok(found) => found,
         // A table or column that is not there, or a key that does not fit, has no such row; writing the fact will say so.
-        Err(error) if error.as_db_error().is_some() || !session.is_lost() => return Ok(None),
+        Err(error) if !session.is_lost() && !is_passing(&error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     Ok(found.map(|row| {

@@ -12,7 +12,9 @@ use std::{
 
 use futures_util::{StreamExt, stream::poll_fn};
 use tokio::runtime::Runtime;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, Statement, config::TargetSessionAttrs, types::ToSql};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, NoTls, Row, Statement, config::TargetSessionAttrs, error::Severity, types::ToSql,
+};
 
 use crate::StoreError;
 
@@ -45,6 +47,12 @@ impl Session {
         let session = Self { runtime, client, statements: RefCell::default(), warned, config };
         session.check_settings()?;
         Ok(session)
+    }
+
+    /// Lets the server end a transaction whose client has gone silent for this long: a writer that is stopped in the
+    /// middle of one must not keep the next from taking over.
+    pub fn limit_silence_in_transactions(&self, limit: Duration) -> Result<(), tokio_postgres::Error> {
+        self.run(&format!("SET idle_in_transaction_session_timeout = {}", limit.as_millis().max(1)))
     }
 
     /// Another connection to the same place.
@@ -123,7 +131,8 @@ async fn connect(config: &Config, warned: Arc<AtomicBool>) -> Result<Client, tok
         let mut messages = poll_fn(move |context| connection.poll_message(context));
         while let Some(Ok(message)) = messages.next().await {
             if let AsyncMessage::Notice(notice) = message
-                && notice.severity() == "WARNING"
+                // The word itself is in the server's language.
+                && notice.parsed_severity() == Some(Severity::Warning)
             {
                 warned.store(true, Ordering::SeqCst);
             }

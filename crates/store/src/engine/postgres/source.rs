@@ -254,17 +254,19 @@ fn account(row: &Row) -> Result<Account, StoreError> {
 }
 
 fn hold(row: &Row) -> Result<Hold, StoreError> {
-    let (settler, state) = (small(row, 4), small(row, 5));
+    let (id, settler, state) = (HoldId(number(row, 0)), small(row, 4), small(row, 5));
+    let unknown = |what: &str| StoreError::diverged(id.made_by(), format!("hold {id} has no {what} that is known"));
     Ok(Hold {
-        id: HoldId(number(row, 0)),
+        id,
         account: AccountId(number(row, 1)),
         remaining: amount(row, 2)?,
         expires: optional_number(row, 3).map(Time),
-        settler: Role::ALL.into_iter().find(|role| *role as u8 == settler).unwrap_or(Role::System),
+        settler: Role::ALL.into_iter().find(|role| *role as u8 == settler).ok_or_else(|| unknown("settler"))?,
         state: match state {
             0 => HoldState::Open,
             1 => HoldState::Settled,
-            _ => HoldState::Expired,
+            2 => HoldState::Expired,
+            _ => return Err(unknown("state")),
         },
     })
 }

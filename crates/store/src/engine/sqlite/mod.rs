@@ -76,6 +76,10 @@ impl Engine for Sqlite {
         if self.connection.is_autocommit() { Ok(()) } else { Ok(self.connection.execute_batch("ROLLBACK")?) }
     }
 
+    fn mend(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError> {
         if self.owns(&key.table) { Ok(None) } else { row::read(&self.connection, key) }
     }

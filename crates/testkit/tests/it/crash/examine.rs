@@ -77,7 +77,7 @@ pub fn examine_again(folder: &Path, role: &Role, lines: &[Line]) -> Found {
 }
 
 /// Asks for everything of one thread again; how many of its requests were there already.
-fn examine_thread(
+pub fn examine_thread(
     ledger: &Ledger,
     script: &mut Script,
     thread: u64,

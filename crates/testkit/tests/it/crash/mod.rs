@@ -10,7 +10,7 @@
 use crate::run::SoakTime;
 
 mod derived_index;
-mod examine;
+pub mod examine;
 mod full_disk;
 mod kill_loop;
 mod migrations;
@@ -20,7 +20,7 @@ mod second_process;
 mod strace;
 mod sync_error;
 mod tampering;
-mod victim;
+pub mod victim;
 
 /// The time of one of the tests here that go on in a soak.
 fn soak_time() -> SoakTime {

@@ -17,6 +17,8 @@ pub struct Role {
     pub ballast_mebibytes: u64,
     /// Does not sync its commits.
     pub weak: bool,
+    /// Of this many milliseconds, on Postgres, and stands by for it; 0 for the usual one.
+    pub lease: u64,
 }
 
 /// One line of a victim.
@@ -37,13 +39,13 @@ pub enum Line {
 impl Role {
     /// A few threads that keep so few keys in memory that runs are written and merged all the time.
     pub fn usual(seed: u64) -> Self {
-        Self { seed, threads: 2, calls: 12, keys_in_memory: 8, ballast_mebibytes: 0, weak: false }
+        Self { seed, threads: 2, calls: 12, keys_in_memory: 8, ballast_mebibytes: 0, weak: false, lease: 0 }
     }
 
     /// The program and its arguments.
     pub fn arguments(&self, folder: &Path) -> Vec<String> {
         let (keys, weak) = (self.keys_in_memory as u64, u64::from(self.weak));
-        let numbers = [self.seed, self.threads, self.calls, keys, self.ballast_mebibytes, weak];
+        let numbers = [self.seed, self.threads, self.calls, keys, self.ballast_mebibytes, weak, self.lease];
         let program = [env!("CARGO_BIN_EXE_victim").to_owned(), folder.to_str().unwrap().to_owned()];
         program.into_iter().chain(numbers.map(|number| number.to_string())).collect()
     }

@@ -1,0 +1,149 @@
+//! A synchronous standby: it takes the place of a primary that died, and commits wait for it.
+//!
+//! The writer knows both servers by one address and goes on with whichever can be written to. "Committed here, perhaps
+//! not replicated" is an unknown outcome, never an answer.
+
+use bankroll_ledger::Request;
+use bankroll_store::{Answer, CallError, Failure};
+use bankroll_testkit::{postgres::Session, script::Script};
+use fastrand::Rng;
+
+use super::{
+    cluster::Cluster,
+    kills::{quick, under_load, wait_for_answers},
+    service::{Call, Service},
+    soak_time,
+};
+use crate::run::{seed, tell};
+
+/// The primary waits for any standby; the standby, once promoted, for nobody.
+const SYNCHRONOUS: &str = "synchronous_standby_names=*";
+
+/// A primary whose commits are on the standby before they are acknowledged.
+fn pair() -> (Cluster, Cluster) {
+    let mut primary = Cluster::start();
+    let standby = Cluster::standby_of(&primary);
+    // Only now: before there is a standby, everything would wait for one.
+    primary.set(SYNCHRONOUS);
+    primary.stop("fast");
+    primary.start_again();
+    follows(&primary);
+    (primary, standby)
+}
+
+/// Waits until the standby is one that commits wait for.
+fn follows(primary: &Cluster) {
+    let session = Session::open(&primary.url("postgres"));
+    wait_until(&session, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1);
+}
+
+fn wait_until(session: &Session, count: &str, wanted: i64) {
+    while session.count(count) != wanted {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn postgres_fails_over_to_a_synchronous_standby_under_load() {
+    let mut rng = Rng::with_seed(seed());
+    let mut told = Vec::new();
+    for round in soak_time().rounds(1) {
+        let (primary, standby) = pair();
+        let service = Service::open(quick(&primary.url_of_two(&standby)));
+        let calls = under_load(&service, seed().wrapping_add(round), |service| {
+            wait_for_answers(service, rng.u64(10..80));
+            primary.kill();
+            standby.promote();
+            wait_for_answers(service, 30);
+        });
+        // The dead primary is not asked any more: this is what the standby has.
+        let found = service.reckon(&calls, &format!("seed {}", seed()));
+        told.push(format!("{found}; writer stopped: {:?}", service.stops()));
+        assert_eq!(service.stops(), Vec::<String>::new(), "the writer goes on over the other server");
+        service.close();
+    }
+    tell(&format!("postgres fail-over (seed {}): {}", seed(), told.join("; ")));
+}
+
+/// How the wait for the standby is cut short.
+#[derive(Clone, Copy, Debug)]
+enum CutShort {
+    Cancelled,
+    Terminated,
+}
+
+const WAITING: &str = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+
+/// Makes a call whose commit waits for a standby that is away, cuts that wait short, and waits until the writer waits
+/// again: it has looked up its commit, and will not say what it found before that, too, is replicated.
+fn cut_short(primary: &Cluster, how: CutShort) {
+    let session = Session::open(&primary.url("postgres"));
+    let waiting = format!("SELECT coalesce(max(pid), 0)::bigint {WAITING}");
+    let first = loop {
+        match session.count(&waiting) {
+            0 => std::thread::yield_now(),
+            pid => break pid,
+        }
+    };
+    session.run(&match how {
+        CutShort::Cancelled => format!("SELECT pg_cancel_backend({first})"),
+        CutShort::Terminated => format!("SELECT pg_terminate_backend({first})"),
+    });
+    wait_until(&session, &format!("SELECT count(*) {WAITING} AND pid <> {first}"), 1);
+}
+
+#[test]
+fn postgres_answers_nothing_while_it_is_not_replicated() {
+    let (primary, standby) = pair();
+    let service = Service::open(quick(&primary.url_of_two(&standby)));
+    let mut script = Script::new(seed(), 0);
+    let mut calls = Vec::new();
+    for how in [CutShort::Cancelled, CutShort::Terminated] {
+        standby.stop("fast");
+        let requests = script.call();
+        let reply = service.ledger().submit(requests.clone()).unwrap();
+        let told = std::thread::scope(|scope| {
+            let caller = scope.spawn(move || reply.wait());
+            cut_short(&primary, how);
+            // It is on the primary by now, and still nobody was told.
+            assert!(!caller.is_finished(), "{how:?}: answered before it was replicated");
+            standby.start_again();
+            caller.join().unwrap()
+        });
+        let answers = told.unwrap_or_else(|failure| panic!("{how:?}: {failure:?}"));
+        assert!(answers.iter().all(|answer| !answer.replayed));
+        calls.push(Call { requests, failures: Vec::new(), answers });
+        follows(&primary);
+    }
+    let found = service.reckon(&calls, "cut short");
+    assert_eq!(service.stops(), Vec::<String>::new());
+    tell(&format!("postgres waits for a standby: cancelled once, terminated once; {found}"));
+    service.close();
+}
+
+/// What only the dead primary had is gone with it, and its caller was told that nothing happened.
+#[test]
+fn postgres_forgets_with_its_primary_only_what_nobody_was_told() {
+    let (primary, standby) = pair();
+    let service = Service::open(quick(&primary.url_of_two(&standby)));
+    let mut script = Script::new(seed(), 0);
+    let first = service.make(script.call());
+    standby.stop("fast");
+    let requests: Vec<Request> = script.call();
+    let reply = service.ledger().submit(requests.clone()).unwrap();
+    let told: Result<Vec<Answer>, Failure> = std::thread::scope(|scope| {
+        let caller = scope.spawn(move || reply.wait());
+        cut_short(&primary, CutShort::Cancelled);
+        primary.kill();
+        standby.start_again();
+        standby.promote();
+        caller.join().unwrap()
+    });
+    assert_eq!(told, Err(Failure::Unreachable));
+    let again = service.make(requests);
+    assert!(again.failures.is_empty() && again.answers.iter().all(|answer| !answer.replayed));
+    let again = Call { failures: vec![CallError::Failed(Failure::Unreachable)], ..again };
+    let found = service.reckon(&[first, again], "forgotten");
+    assert_eq!((found.nothing_happened, found.unknown), (1, 0));
+    service.close();
+}

@@ -1,0 +1,158 @@
+//! The server killed, stopped and restarted at any moment while many call; single backends cancelled and ended.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use bankroll_ledger::{Fact, Guard, Kind, Otherwise, RowKey, Value};
+use bankroll_store::{CallError, DatabaseUrl, Failure, Options};
+use bankroll_testkit::{
+    postgres,
+    script::{Script, options},
+};
+use fastrand::Rng;
+
+use super::{
+    cluster::Cluster,
+    service::{Call, Reckoning, Service},
+    soak_time,
+};
+use crate::{
+    run::{seed, tell},
+    world::{World, moving, said},
+};
+
+const CALLERS: u64 = 6;
+
+/// Lets many call while something is done, until it is done and they have gone on for a little.
+pub fn under_load(service: &Service, seed: u64, fault: impl FnOnce(&Service)) -> Vec<Call> {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let caller = |number| {
+            let (script, is_over) = (Script::new(seed, number), &is_over);
+            scope.spawn(move || service.play(script, || is_over.load(Ordering::SeqCst)))
+        };
+        let callers: Vec<_> = (0..CALLERS).map(caller).collect();
+        {
+            // Even if the fault itself fails.
+            let _over = AtTheEnd(&is_over);
+            fault(service);
+            wait_for_answers(service, 20);
+        }
+        callers.into_iter().flat_map(|caller| caller.join().unwrap()).collect()
+    })
+}
+
+struct AtTheEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtTheEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Waits until so many more calls were answered.
+pub fn wait_for_answers(service: &Service, more: u64) {
+    let until = service.answered() + more;
+    while service.answered() < until {
+        std::thread::yield_now();
+    }
+}
+
+/// Few keys in memory, so that runs are written and merged all the time; a short lease, so that whoever reopens does
+/// not wait long for a writer that could not give it back.
+pub fn quick(url: &str) -> Options {
+    Options { lease: Duration::from_secs(2), ..options(url, 64) }
+}
+
+#[test]
+fn postgres_killed_and_restarted_at_any_moment_under_load() {
+    let mut rng = Rng::with_seed(seed());
+    let cluster = Cluster::start();
+    let service = Service::open(quick(&cluster.url("books")));
+    let (mut calls, mut kills) = (Vec::new(), 0_u64);
+    for round in soak_time().rounds(3) {
+        let mut faults = ["kill", "fast", "kill", "immediate"];
+        rng.shuffle(&mut faults);
+        calls.extend(under_load(&service, seed().wrapping_add(round), |service| {
+            for fault in faults {
+                wait_for_answers(service, rng.u64(0..60));
+                match fault {
+                    "kill" => cluster.kill(),
+                    how => cluster.stop(how),
+                }
+                cluster.start_again();
+                kills += 1;
+            }
+        }));
+    }
+    let found: Reckoning = service.reckon(&calls, &format!("seed {}", seed()));
+    let stops = service.stops();
+    tell(&format!("postgres kills (seed {}): {kills} ends of the server; {found}; writer stopped: {stops:?}", seed()));
+    // A server that is back within seconds is waited for; the writer stops only if it cannot tell whose the books are.
+    assert!(stops.iter().all(|why| why.contains("Fenced") || why.contains("Postgres")), "{stops:?}");
+    service.close();
+}
+
+/// An operator ends the writer's connection, or the statement it is at, again and again.
+#[test]
+fn postgres_backends_ended_and_cancelled_under_load() {
+    let mut rng = Rng::with_seed(seed());
+    let cluster = Cluster::start();
+    let service = Service::open(quick(&cluster.url("books")));
+    let mut ended = 0_u64;
+    let mut calls = Vec::new();
+    for round in soak_time().rounds(1) {
+        calls.extend(under_load(&service, seed().wrapping_add(round), |service| {
+            for _ in 0..30 {
+                wait_for_answers(service, rng.u64(0..10));
+                let how = if rng.bool() { "pg_terminate_backend" } else { "pg_cancel_backend" };
+                let all = format!("SELECT {how}(pid) FROM pg_stat_activity WHERE datname = 'books'");
+                postgres::run(&cluster.url("postgres"), &all);
+                ended += 1;
+            }
+        }));
+    }
+    let found = service.reckon(&calls, &format!("seed {}", seed()));
+    let stops = service.stops();
+    tell(&format!("postgres backends (seed {}): ended or cancelled {ended} times; {found}", seed()));
+    assert_eq!(stops, Vec::<String>::new(), "the server was there all the time");
+    service.close();
+}
+
+/// A guard that could not be read is not a guard that failed: its request is not refused, and for ever.
+#[test]
+fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
+    let cluster = Cluster::start();
+    let location = DatabaseUrl::new(cluster.url("books"));
+    let world = World::on(location.into());
+    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.player("alice", 100));
+    postgres::run(&cluster.url("books"), "CREATE TABLE seats (id text PRIMARY KEY, taken bigint NOT NULL)");
+    postgres::run(&cluster.url("books"), "INSERT INTO seats VALUES ('one', 0)");
+    let mut request = world.deposit(custody, alice, 5);
+    request.facts.push(Fact {
+        row: RowKey { table: "seats".into(), columns: vec![("id".into(), Value::Text("one".into()))] },
+        guard: Guard::Is(vec![("taken".into(), Value::Int(0))]),
+        otherwise: Otherwise::Conflict,
+        set: vec![("taken".into(), Value::Int(1))],
+    });
+    let reply = {
+        let locked = postgres::Session::open(&cluster.url("books"));
+        locked.run("BEGIN; LOCK TABLE seats");
+        let reply = world.ledger().submit(vec![request.clone()]).unwrap();
+        let waiting = "FROM pg_stat_activity WHERE datname = 'books' AND wait_event_type = 'Lock'";
+        while locked.count(&format!("SELECT count(*) {waiting}")) == 0 {
+            std::thread::yield_now();
+        }
+        locked.run(&format!("SELECT pg_cancel_backend(pid) {waiting}"));
+        reply.wait()
+    };
+    assert_eq!(reply, Err(Failure::Unreachable));
+    let answer = world.ask(request);
+    assert_eq!((said(&answer), answer.replayed), ("applied", false));
+    assert_eq!(world.standing(alice), (105, 0));
+    let again = world.ledger().apply(world.play(vec![moving(alice, custody, 1_000)]));
+    assert!(!matches!(again, Err(CallError::Failed(_))), "{again:?}");
+    world.audit();
+}

@@ -1,0 +1,32 @@
+//! Books on Postgres when the server, the way to it, a standby or another writer fails.
+//!
+//! | module | what fails |
+//! | --- | --- |
+//! | `cuts` | the connection, before, in and after every message of a commit |
+//! | `kills` | the server: killed, restarted, its backends cancelled, under load |
+//! | `failover` | the primary, with a synchronous standby that takes its place; the wait for the standby |
+//! | `takeover` | the writer: stopped for longer than its lease, fighting another, with a wrong clock |
+//! | `history` | nothing: what many clients of two processes saw fits one order |
+//! | `tampering` | the data: every column of the books, edited |
+//!
+//! Whatever failed: no acknowledged request is lost, none is doubled, what was said not to have happened has not, and what
+//! is unknown is resolved by asking again. Each test has a server of its own, which it may kill; without Postgres' programs
+//! these tests fail and say so. Bounds: a few rounds by the printed seed; with `BANKROLL_SOAK_SECONDS` every cut, and
+//! more seeds.
+
+use crate::run::SoakTime;
+
+mod cluster;
+mod cuts;
+mod failover;
+mod history;
+mod kills;
+mod proxy;
+mod service;
+mod takeover;
+mod tampering;
+
+/// The time of one of the tests here that go on in a soak.
+fn soak_time() -> SoakTime {
+    SoakTime::shared_by(6)
+}

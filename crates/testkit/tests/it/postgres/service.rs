@@ -1,0 +1,203 @@
+//! Books that are served through faults: opened again whenever their writer stops, asked again whenever it is unknown
+//! what became of a call; and the reckoning at the end.
+//!
+//! [`Service::reckon`] demands: every answered request is in the journal once, at the place and with the verdict that
+//! was told; a call of which "nothing happened" was told was not there until it was made again; nothing else is in the
+//! journal; asking again gives the same answers; the audit agrees.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Mutex, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use bankroll_ledger::{Key, Record, Request, Seq};
+use bankroll_store::{Answer, Audit, CallError, Failure, Ledger, Options, Reader, Refused, StoreError};
+use bankroll_testkit::script::{Script, Told, set_up};
+
+/// How long a fault may keep the books from being opened; far more than any here takes.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+pub struct Service {
+    options: Options,
+    ledger: RwLock<Ledger>,
+    answered: AtomicU64,
+    /// Why writers stopped.
+    stops: Mutex<Vec<String>>,
+}
+
+/// A call with all that was told of it.
+pub struct Call {
+    pub requests: Vec<Request>,
+    pub failures: Vec<CallError>,
+    pub answers: Vec<Answer>,
+}
+
+/// What was told over many calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reckoning {
+    pub requests: u64,
+    pub nothing_happened: u64,
+    pub unknown: u64,
+    /// Calls of which it was unknown, and which turned out to be there.
+    pub were_there: u64,
+}
+
+impl fmt::Display for Reckoning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { requests, nothing_happened, unknown, were_there } = self;
+        write!(
+            f,
+            "{requests} requests, each in the journal once as it was told; calls told \"nothing happened\": \
+             {nothing_happened}, none of them had; \"unknown\": {unknown}, of which {were_there} were there"
+        )
+    }
+}
+
+impl Service {
+    pub fn open(options: Options) -> Self {
+        let ledger = RwLock::new(open(&options));
+        let service = Self { options, ledger, answered: AtomicU64::new(0), stops: Mutex::default() };
+        set_up(&service.ledger()).unwrap();
+        service
+    }
+
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.read().unwrap().clone()
+    }
+
+    pub fn reader(&self) -> Reader {
+        Reader::open(&self.options.location).unwrap()
+    }
+
+    /// Calls answered so far.
+    pub fn answered(&self) -> u64 {
+        self.answered.load(Ordering::SeqCst)
+    }
+
+    pub fn stops(&self) -> Vec<String> {
+        self.stops.lock().unwrap().clone()
+    }
+
+    pub fn close(self) {
+        self.ledger.into_inner().unwrap().close();
+    }
+
+    /// Opens the books again if their writer has stopped.
+    pub fn revive(&self) {
+        let mut ledger = self.ledger.write().unwrap();
+        if let Some(why) = ledger.stopped_by() {
+            self.stops.lock().unwrap().push(format!("{why:?}"));
+            ledger.clone().close();
+            *ledger = open(&self.options);
+        }
+    }
+
+    /// Makes a call once.
+    pub fn try_once(&self, requests: Vec<Request>) -> Result<Vec<Answer>, CallError> {
+        Ok(self.ledger().submit(requests)?.wait()?)
+    }
+
+    /// Makes a call until it is answered.
+    pub fn make(&self, requests: Vec<Request>) -> Call {
+        let mut call = Call { requests, failures: Vec::new(), answers: Vec::new() };
+        let started = Instant::now();
+        while call.answers.is_empty() {
+            assert!(started.elapsed() < PATIENCE, "no answer after {:?}", call.failures);
+            match self.try_once(call.requests.clone()) {
+                Ok(answers) => call.answers = answers,
+                Err(failure) => {
+                    if matches!(failure, CallError::Refused(Refused::Stopped) | CallError::Failed(Failure::Unknown)) {
+                        self.revive();
+                    }
+                    call.failures.push(failure);
+                }
+            }
+        }
+        self.answered.fetch_add(1, Ordering::SeqCst);
+        call
+    }
+
+    /// Makes the calls of a script until it is told to stop.
+    pub fn play(&self, mut script: Script, is_over: impl Fn() -> bool) -> Vec<Call> {
+        let mut calls = Vec::new();
+        while !is_over() {
+            let call = self.make(script.call());
+            script.learn(&call.answers.iter().map(Told::from).collect::<Vec<_>>());
+            calls.push(call);
+        }
+        calls
+    }
+
+    pub fn reckon(&self, calls: &[Call], what: &str) -> Reckoning {
+        let mut found = Reckoning::default();
+        let journal = journal(&self.reader(), Seq(1));
+        for call in calls {
+            call.check(what, &mut found);
+            for (request, answer) in call.requests.iter().zip(&call.answers) {
+                let places = journal.get(&request.key).map_or(&[][..], Vec::as_slice);
+                assert_eq!(places, [answer.seq.unwrap()], "{what}: {:?} was told {answer:?}", request.key);
+            }
+            let again = self.make(call.requests.clone());
+            for (again, told) in again.answers.iter().zip(&call.answers) {
+                assert!(again.replayed && again.seq == told.seq, "{what}: told {told:?}, and now {again:?}");
+                assert_eq!(again.verdict, told.verdict, "{what}");
+            }
+        }
+        let asked: usize = calls.iter().map(|call| call.requests.len()).sum();
+        let there: usize = journal.values().map(Vec::len).sum();
+        assert_eq!(there, asked, "{what}: the journal has something that nobody asked for");
+        let audited = Audit::new(self.reader()).run(|_| {});
+        assert!(audited.is_ok(), "{what}: {:?}", audited.err());
+        found
+    }
+}
+
+impl Call {
+    /// Whether what was told fits together.
+    fn check(&self, what: &str, found: &mut Reckoning) {
+        let unknown = self.failures.iter().filter(|failure| **failure == CallError::Failed(Failure::Unknown)).count();
+        let replayed = self.answers.iter().filter(|answer| answer.replayed).count();
+        found.requests += self.requests.len() as u64;
+        found.unknown += u64::from(unknown > 0);
+        found.nothing_happened += (self.failures.len() - unknown) as u64;
+        if unknown == 0 {
+            assert_eq!(replayed, 0, "{what}: {:?} were told, and it had happened", self.failures);
+        } else {
+            assert!([0, self.requests.len()].contains(&replayed), "{what}: half of a call was there");
+            found.were_there += u64::from(replayed > 0);
+        }
+    }
+}
+
+/// Opens books that a writer may have left a moment ago, or whose server is coming up.
+fn open(options: &Options) -> Ledger {
+    let started = Instant::now();
+    loop {
+        match Ledger::open(options.clone()) {
+            Ok(ledger) => return ledger,
+            Err(StoreError::Leased { .. } | StoreError::Postgres(_) | StoreError::Unreachable)
+                if started.elapsed() < PATIENCE =>
+            {
+                std::thread::yield_now();
+            }
+            Err(error) => panic!("the books do not open: {error:?}"),
+        }
+    }
+}
+
+/// Where each key was decided, from a place on.
+pub fn journal(reader: &Reader, from: Seq) -> HashMap<Key, Vec<Seq>> {
+    let mut places = HashMap::<Key, Vec<Seq>>::new();
+    for seq in (from.0..=reader.head().unwrap().seq.0).map(Seq) {
+        let bytes = reader.record(seq).unwrap().unwrap();
+        if let Record::Decided { request, .. } = Record::decode(&bytes).unwrap() {
+            places.entry(request.key).or_default().push(seq);
+        }
+    }
+    places
+}
