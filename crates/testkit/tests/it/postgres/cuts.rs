@@ -165,6 +165,10 @@ impl Story {
         *self.points.entry((cut.side, message.to_owned(), cut.manner)).or_default() += 1;
     }
 
+    fn cut(&mut self, batch: Batch, cut: Cut) -> bool {
+        if batch == Batch::RowsOnly { self.cut_rows(cut) } else { self.cut_money(batch, cut) }
+    }
+
     fn cut_everywhere(&mut self, batch: Batch) {
         for (side, manner) in [
             (Side::Writer, Manner::Lost),
@@ -176,11 +180,13 @@ impl Story {
             (Side::Server, Manner::Delivered),
         ] {
             for number in (0..).filter(|number| is_tried(batch, *number)) {
-                let cut = Cut { side, number, manner };
-                let fired = if batch == Batch::RowsOnly { self.cut_rows(cut) } else { self.cut_money(batch, cut) };
+                let fired = self.cut(batch, Cut { side, number, manner });
                 if !fired {
                     break;
                 }
+                // One that is not cut: a new connection prepares its statements first, and the next cut is to count the
+                // messages of a commit.
+                self.cut(batch, Cut { side, number: usize::MAX, manner });
             }
         }
     }
