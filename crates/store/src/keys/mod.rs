@@ -121,6 +121,7 @@ impl KeyIndex {
                 return Err(StoreError::KeyIndexDamaged { what: format!("no run begins at record {next}") });
             }
             next = run.meta.last.next();
+            run.check_ends(|chunk| engine.chunk(chunk))?;
         }
         let live: Vec<Range<u64>> = runs.iter().map(|run| run.meta.chunk_range()).collect();
         engine.sweep_chunks(&live)?;

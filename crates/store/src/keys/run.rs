@@ -65,7 +65,7 @@ impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
     pub fn find(&mut self, key: u128, found: &mut Vec<Seq>) -> Result<(), StoreError> {
         let after = self.run.fences.partition_point(|fence| *fence <= key);
         for place in (0..after).rev() {
-            let entries = self.chunk(self.run.meta.first_chunk + place as u64)?;
+            let entries = self.chunk(place)?;
             let from = entries.partition_point(|bytes| entry(bytes).0 < key);
             let matching = entries[from..].iter().map(entry).take_while(|(fingerprint, _)| *fingerprint == key);
             found.extend(matching.map(|(_, place)| Seq(place)));
@@ -76,14 +76,37 @@ impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
         Ok(())
     }
 
-    fn chunk(&mut self, id: u64) -> Result<&[[u8; ENTRY_BYTES]], StoreError> {
+    /// The chunk at a place of the run. A sound chunk that is not the one which belongs there would hide keys, so it must
+    /// begin with its fence.
+    fn chunk(&mut self, place: usize) -> Result<&[[u8; ENTRY_BYTES]], StoreError> {
+        let id = self.run.meta.first_chunk + place as u64;
         if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
             let stored = (self.read)(id)?;
-            chunk_entries(id, stored.as_deref())?;
+            let first = chunk_entries(id, stored.as_deref())?.first().map(entry);
+            if first.map(|(fingerprint, _)| fingerprint) != self.run.fences.get(place).copied() {
+                return Err(StoreError::KeyIndexDamaged { what: format!("chunk {id} is another one") });
+            }
             self.last = stored.map(|stored| (id, stored));
         }
         let body = self.last.as_ref().map_or(&[][..], |(_, stored)| &stored[..stored.len() - CHECKSUM_BYTES]);
         Ok(body.as_chunks::<ENTRY_BYTES>().0)
+    }
+}
+
+impl Run {
+    /// Whether its first and its last chunk are where they must be: a run that is moved in its row would be merged as
+    /// something else.
+    pub(super) fn check_ends(
+        &self,
+        read: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut chunks = self.chunks(read);
+        for place in
+            [Some(0), self.fences.len().checked_sub(1)].into_iter().flatten().filter(|_| !self.fences.is_empty())
+        {
+            chunks.chunk(place)?;
+        }
+        Ok(())
     }
 }
 

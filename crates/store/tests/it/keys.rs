@@ -100,6 +100,26 @@ fn runs_cover_the_journal_and_are_merged() {
 }
 
 #[test]
+fn runs_that_point_to_other_chunks_are_noticed_and_no_key_is_forgotten() {
+    for moved in ["first_chunk = first_chunk + 1", "first_chunk = first_chunk - 1", "first_chunk = 1"] {
+        let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
+        let requests = spends(&world, 3_000);
+        let first = send(&world, &requests);
+        world.ledger.take().unwrap().close();
+        let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
+        let newest = "(SELECT max(first_seq) FROM key_runs)";
+        let edit = format!("UPDATE key_runs SET {moved} WHERE first_seq = {newest}");
+        assert_eq!(database.execute(&edit, []), Ok(1));
+        drop(database);
+        world.ledger = Some(bankroll_store::Ledger::open(world.options.clone()).unwrap());
+        for (first, again) in first.iter().zip(send(&world, &requests)) {
+            assert!(again.replayed && first.seq == again.seq, "{moved}: {again:?}");
+        }
+        world.audit();
+    }
+}
+
+#[test]
 fn chunks_that_rotted_are_noticed_when_read_and_the_index_is_rebuilt_under_way() {
     let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
     let requests = spends(&world, 2_000);

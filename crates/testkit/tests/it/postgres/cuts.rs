@@ -59,8 +59,9 @@ impl Story {
         let cluster = Cluster::start();
         let proxy = Proxy::to(cluster.port());
         let url = cluster.url("books").replace(&cluster.port().to_string(), &proxy.port().to_string());
-        // Long, so that no renewal comes between the messages that are counted.
-        let options = Options { lease: std::time::Duration::from_secs(120), ..options(&url, 1 << 20) };
+        // Long, so that neither a renewal nor the statement index comes between the messages that are counted.
+        let long = std::time::Duration::from_secs(120);
+        let options = Options { lease: long, index_pause: long, index_records_max: 1 << 20, ..options(&url, 1 << 20) };
         let service = Service::open(options);
         let reader = Reader::open(DatabaseUrl::new(cluster.url("books"))).unwrap();
         let (calls, told, points) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
