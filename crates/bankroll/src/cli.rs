@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{accounts, completions, config, demo, doctor, init};
+use crate::{accounts, completions, config, demo, doctor, hand, init};
 
 /// What every command ends with, for scripts.
 const EXIT_CODES: &str = "\
@@ -13,7 +13,7 @@ Exit codes:
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
   3  not found: no ledger, no such account
-  4  the books are unsound: they diverge from the journal
+  4  the books are unsound: they diverge from the journal; or a hand does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -49,6 +49,9 @@ pub enum Command {
     /// Measure
     #[command(subcommand, after_help = BENCH_EXAMPLES)]
     Bench(BenchCommand),
+    /// Play hands of poker that anybody can check, and check them
+    #[command(subcommand, after_help = hand::EXAMPLES)]
+    Hand(hand::HandCommand),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
 }
@@ -57,14 +60,14 @@ const BENCH_EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick           under 45 seconds
   bankroll bench ledger --json > a.json   the long one, for comparing
-  bankroll bench poker                    what the proofs of a hand cost";
+  bankroll bench poker                    what the proofs and the evaluation of a hand cost";
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Durable transfers a second and their latency, beside what the database alone does
     #[command(after_help = BENCH_EXAMPLES)]
     Ledger(BenchArgs),
-    /// What shuffling, proving and verifying cost on one core
+    /// What shuffling, proving, verifying and evaluating hands cost on one core
     #[command(after_help = BENCH_EXAMPLES)]
     Poker(PokerBenchArgs),
 }

@@ -10,6 +10,7 @@ mod decimal;
 mod demo;
 mod doctor;
 mod exit;
+mod hand;
 mod init;
 mod place;
 mod terminal;
@@ -39,6 +40,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run(&options).map(|()| Exit::Ok)
         }
         Command::Bench(BenchCommand::Poker(args)) => bench::poker::run(args.quick, json).map(|()| Exit::Ok),
+        Command::Hand(command) => hand::run(&command, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

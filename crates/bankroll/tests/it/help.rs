@@ -42,6 +42,11 @@ fn every_command_has_an_example_and_json() {
         "bench",
         "bench ledger",
         "bench poker",
+        "hand",
+        "hand play",
+        "hand verify",
+        "hand show",
+        "hand replay",
         "completions",
     ];
     assert_eq!(visited, expected);

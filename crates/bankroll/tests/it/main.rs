@@ -6,6 +6,7 @@ mod bench;
 mod config;
 mod demo;
 mod doctor;
+mod hand;
 mod help;
 mod init;
 mod program;

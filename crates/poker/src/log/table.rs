@@ -6,7 +6,8 @@
 //!
 //! It joins the deck and the rules: keys, then shuffles, then blinded hole cards make a dealt hand; a street's board
 //! opens only when its betting is over; a hand is shown by proof. What follows from messages is derived here, never read
-//! from one. It does not keep the messages (that is the log's part), and it knows no network and no clock.
+//! from one. Callers bring the deck's parameters, for as many cards as the configuration says; with others it panics.
+//! It does not keep the messages (that is the log's part), and it knows no network and no clock.
 
 mod apply;
 mod awaited;

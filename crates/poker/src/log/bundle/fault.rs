@@ -1,19 +1,23 @@
 //! What is wrong with a bundle, where, and by whom.
 
+use bankroll_deck::ShuffleError;
+
 use crate::{
     Seat,
-    log::{Actor, EnvelopeError, Rejection},
+    log::{Actor, Class, EnvelopeError, Rejection},
 };
 
 /// The first thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}{wrong} ({author} answers for it)", place = place(*.seq))]
+#[error("{}{wrong} ({}{answers} answers for it)", place(*.seq), said(*.author, *.answers))]
 pub struct Fault {
     /// The event, if it is one.
     pub seq: Option<u64>,
-    /// Who answers for it: the author of a message that should not have been taken, or the operator, who took it
-    /// unsigned, signed something that is not so, or handed over something else than he signed.
+    /// Whose word it is: the signer of a message, the operator of receipts, the checkpoint and what nobody signed.
     pub author: Actor,
+    /// Who answers for it: its author, if it is false whenever it is said; the operator, if it was only not the time for
+    /// it, for he put it there.
+    pub answers: Actor,
     /// What.
     pub wrong: Wrong,
 }
@@ -66,8 +70,26 @@ fn place(seq: Option<u64>) -> String {
     seq.map_or_else(String::new, |seq| format!("event {seq}: "))
 }
 
+fn said(author: Actor, answers: Actor) -> String {
+    if author == answers { String::new() } else { format!("{author} said it, but ") }
+}
+
 impl Fault {
     pub(super) fn operator(seq: Option<u64>, wrong: impl Into<Wrong>) -> Self {
-        Self { seq, author: Actor::Operator, wrong: wrong.into() }
+        Self { seq, author: Actor::Operator, answers: Actor::Operator, wrong: wrong.into() }
+    }
+
+    /// An event that should not have been taken, by the author that its header names.
+    pub(super) fn rejected(seq: u64, author: Actor, rejection: Rejection) -> Self {
+        if !rejection.is_evidence() {
+            return Self::operator(Some(seq), rejection);
+        }
+        let out_of_place = matches!(rejection.class(), Class::Conflict | Class::OutOfTurn)
+            || matches!(
+                rejection,
+                Rejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
+            );
+        let answers = if out_of_place { Actor::Operator } else { author };
+        Self { seq: Some(seq), author, answers, wrong: rejection.into() }
     }
 }

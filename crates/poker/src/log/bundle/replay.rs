@@ -113,11 +113,9 @@ impl<'a, C: Curve> Replay<'a, C> {
     }
 }
 
-/// Who answers for an event that should not have been taken: its author if it is certain that he said it.
 fn blame(seq: u64, entry: &Entry, rejection: Rejection) -> Fault {
-    let author = ActionEnvelope::decode(&entry.envelope.0).ok().map(|envelope| envelope.header.actor);
-    match author.filter(|_| rejection.is_evidence()) {
-        Some(author) => Fault { seq: Some(seq), author, wrong: rejection.into() },
-        None => Fault::operator(Some(seq), rejection),
+    match ActionEnvelope::decode(&entry.envelope.0) {
+        Ok(envelope) => Fault::rejected(seq, envelope.header.actor, rejection),
+        Err(_) => Fault::operator(Some(seq), rejection),
     }
 }

@@ -64,7 +64,7 @@ fn an_unproven_share_is_named_with_its_author() {
         showdown.shares.reverse();
     });
     let fault = bad.verify(None).unwrap_err();
-    assert_eq!((fault.seq, fault.author), (Some(seq), author));
+    assert_eq!((fault.seq, fault.author, fault.answers), (Some(seq), author, author));
     assert!(matches!(author, Actor::Seat(_)));
     assert!(matches!(fault.wrong, Wrong::Rejected(Rejection::Card(_))), "{fault}");
     let (seq, author, bad) = said_otherwise(&room, &bundle, MessageKind::Community, |_, message| {
@@ -105,10 +105,11 @@ fn events_left_out_doubled_or_swapped_are_noticed_whatever_the_operator_signs() 
         without.remove(place);
         let fault = forged(&bundle, without, &room.operator, |_| ()).verify(None).unwrap_err();
         assert!(fault.seq.is_none_or(|seq| seq >= place as u64), "{place}: {fault}");
+        assert_eq!(fault.answers, Actor::Operator, "{place}: {fault}");
         let mut twice = all.clone();
         twice.insert(place, all[place].clone());
         let fault = forged(&bundle, twice, &room.operator, |_| ()).verify(None).unwrap_err();
-        assert_eq!(fault.seq, Some(place as u64 + 1), "{fault}");
+        assert_eq!((fault.seq, fault.answers), (Some(place as u64 + 1), Actor::Operator), "{fault}");
     }
     let mut cut = all.clone();
     cut.pop();
