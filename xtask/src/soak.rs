@@ -11,17 +11,30 @@ use crate::{needed_tools, pokerkit, postgres, program, seed};
 
 struct Suite {
     package: &'static str,
-    binary: &'static str,
+    tests: Tests,
     filter: &'static str,
 }
 
+/// Where a suite's tests are.
+#[derive(Clone, Copy)]
+enum Tests {
+    /// In the binary `it`.
+    Beside,
+    /// In the library, because they need what only it may see.
+    Inside,
+}
+
 const SUITES: &[Suite] = &[
-    Suite { package: "bankroll-testkit", binary: "it", filter: "random_streams" },
-    Suite { package: "bankroll-testkit", binary: "it", filter: "crash" },
-    Suite { package: "bankroll-testkit", binary: "it", filter: "postgres" },
-    Suite { package: "bankroll-poker", binary: "it", filter: "promises" },
-    Suite { package: "bankroll-poker", binary: "it", filter: "referee" },
-    Suite { package: "bankroll-poker", binary: "it", filter: "histories" },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams" },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash" },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres" },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "promises" },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "referee" },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "histories" },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "random_hands_verify" },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "independent_messages" },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "decoders_take_one_encoding" },
+    Suite { package: "bankroll-deck", tests: Tests::Inside, filter: "tests" },
 ];
 
 /// A suite runs about this many seconds before it stops by itself.
@@ -96,8 +109,12 @@ impl Suite {
         Ok(())
     }
 
-    fn release_tests(&self) -> [&'static str; 8] {
-        ["test", "--release", "--locked", "-p", self.package, "--test", self.binary, "--"]
+    fn release_tests(&self) -> Vec<&'static str> {
+        let binary: &[&str] = match self.tests {
+            Tests::Beside => &["--test", "it"],
+            Tests::Inside => &["--lib"],
+        };
+        [&["test", "--release", "--locked", "-p", self.package], binary, &["--"]].concat()
     }
 }
 
@@ -111,10 +128,10 @@ mod tests {
 
     #[test]
     fn suites_divide_a_round_until_too_little_is_left() {
-        check(3600, true, Some(100));
-        check(60, false, Some(10));
-        check(30, false, Some(5));
-        check(25, false, None);
+        check(3600, true, Some(60));
+        check(60, false, Some(6));
+        check(50, false, Some(5));
+        check(40, false, None);
         check(0, false, None);
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, completions, config, demo, doctor, explain, export, init, migrate_books, receipt, search,
-    statement,
+    accounts, audit, balance, completions, config, demo, doctor, explain, export, hand, init, migrate_books, receipt,
+    search, statement,
 };
 
 /// What every command ends with, for scripts.
@@ -16,7 +16,7 @@ Exit codes:
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
   3  not found: no ledger, no such account
-  4  the books are unsound: they diverge from the journal
+  4  the books are unsound: they diverge from the journal; or a hand does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -70,6 +70,9 @@ pub enum Command {
     /// Measure
     #[command(subcommand, after_help = BENCH_EXAMPLES)]
     Bench(BenchCommand),
+    /// Play hands of poker that anybody can check, and check them
+    #[command(subcommand, after_help = hand::EXAMPLES)]
+    Hand(hand::HandCommand),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
 }
@@ -80,14 +83,14 @@ Examples:
   bankroll bench ledger --json > a.json   the long one, for comparing
   bankroll bench ledger --quick --postgres postgres://bankroll@127.0.0.1:5432
   bankroll bench reading --quick          300,000 entries in one account; ten million without --quick
-  bankroll bench poker                    what the proofs of a hand cost";
+  bankroll bench poker                    what the proofs and the evaluation of a hand cost";
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Durable transfers a second and their latency, beside what the database alone does
     #[command(after_help = BENCH_EXAMPLES)]
     Ledger(BenchArgs),
-    /// What shuffling, proving and verifying cost on one core
+    /// What shuffling, proving, verifying and evaluating hands cost on one core
     #[command(after_help = BENCH_EXAMPLES)]
     Poker(PokerBenchArgs),
     /// What it costs to read the past of one hot account, and what that costs the writer

@@ -27,6 +27,11 @@ pub struct NotFound(pub String);
 #[error("{0}")]
 pub struct Usage(pub String);
 
+/// A hand that does not verify.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsound(pub String);
+
 impl Exit {
     /// The code that scripts know an error by.
     fn of(error: &anyhow::Error) -> Self {
@@ -35,6 +40,8 @@ impl Exit {
                 Some(Self::NotFound)
             } else if cause.is::<Usage>() || cause.is::<ConfigError>() {
                 Some(Self::Usage)
+            } else if cause.is::<Unsound>() {
+                Some(Self::Unsound)
             } else {
                 match cause.downcast_ref::<StoreError>()? {
                     StoreError::NoLedger { .. } => Some(Self::NotFound),

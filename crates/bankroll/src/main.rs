@@ -13,6 +13,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod export;
+mod hand;
 mod init;
 mod journal;
 mod migrate_books;
@@ -61,6 +62,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             let options = bench::Options { quick: args.bench.quick, postgres: None, json, dir: args.bench.dir };
             bench::run_reading(&options, args.entries).map(|()| Exit::Ok)
         }
+        Command::Hand(command) => hand::run(&command, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

@@ -87,6 +87,31 @@ impl<C: Curve> Deal<C> {
         parameters: &Parameters<C>,
         contributions: &[Contribution<C>],
     ) -> Result<(), RefusedAt> {
+        self.judge(parameters, contributions).map(|(after, _)| *self = after)
+    }
+
+    /// Checks contributions that follow each other, all proofs at once, against a state that may be a copy;
+    /// [`Deal::take`] then takes them one by one, with whatever lies between them.
+    ///
+    /// # Errors
+    /// The first that is refused, and why.
+    pub fn check_all(
+        &self,
+        parameters: &Parameters<C>,
+        contributions: &[Contribution<C>],
+    ) -> Result<Vec<Proven<C>>, RefusedAt> {
+        let (_, claims) = self.judge(parameters, contributions)?;
+        let proven =
+            |(contribution, claim): (&Contribution<C>, Claim<C>)| Proven { contribution: *contribution, claim };
+        Ok(contributions.iter().zip(claims).map(proven).collect())
+    }
+
+    /// What becomes of the deal, and what each contribution claimed when its turn came.
+    fn judge(
+        &self,
+        parameters: &Parameters<C>,
+        contributions: &[Contribution<C>],
+    ) -> Result<(Self, Vec<Claim<C>>), RefusedAt> {
         let (mut after, mut claims, mut refused) = (self.clone(), Vec::new(), Ok(()));
         for (index, contribution) in contributions.iter().enumerate() {
             let taken = after.claim(contribution).and_then(|claim| {
@@ -104,8 +129,7 @@ impl<C: Curve> Deal<C> {
             RefusedAt { index: false_claim.index, refusal: Refusal::NotProven { position } }
         })?;
         refused?;
-        *self = after;
-        Ok(())
+        Ok((after, claims))
     }
 
     /// Checks a contribution against a state that may be a copy, on any thread; [`Deal::take`] then needs no more

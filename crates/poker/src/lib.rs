@@ -1,14 +1,16 @@
 //! The referee of no-limit hold'em.
 //!
 //! This crate says what a hand of poker is: cards, the order of play, what may be bet, who wins what. It is pure (no IO,
-//! no clock, no randomness), so that the operator, a player's client and an auditor with a file come to the same result.
+//! no clock; randomness is an argument), so that the operator, a player's client and an auditor with a file come to the same result.
 //!
 //! It guarantees, for every hand of 2 to 10 seats:
 //! - no chip is made or lost by any event;
 //! - the seat to act always has a legal action, and every other action is refused with the rule it breaks;
 //! - the same snapshot and events give the same bytes, and so the same state hash, everywhere.
 //!
-//! It deliberately does not know: money, wallets, names, how cards are sealed and proven, networks, and what time it is.
+//! The rules know no keys and no sealed cards; the [`log`] joins them with the deck into a hand that anybody can check.
+//!
+//! It deliberately does not know: money, wallets, networks, storage, and what time it is.
 //!
 //! | to learn | read |
 //! | --- | --- |
@@ -20,6 +22,7 @@
 //! | how chips in the middle are divided | [`pots`], [`uncalled`], [`Settlement`] |
 //! | which hand wins | [`Evaluator`], [`Strength`] |
 //! | how hands are written for others to read | [`phh`] |
+//! | how a hand is signed, ordered, proven and checked | [`log`] |
 
 #![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
@@ -32,6 +35,7 @@ mod chips;
 pub mod codec;
 mod evaluator;
 mod hand;
+pub mod log;
 pub mod phh;
 mod plan;
 mod pots;

@@ -49,6 +49,7 @@ pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
     ("ark-grumpkin", "a group of prime order, arithmetic only"),
     ("ark-secp256k1", "a group of prime order, arithmetic only"),
     ("ark-serialize", "bytes of points and scalars, the same on every machine"),
+    ("k256", "signatures, a function of key and message"),
     ("merlin", "challenges of proofs, a function of what is proven"),
     ("postcard", "bytes of a record, the same on every machine"),
     ("rand_core", "traits only: whoever calls brings the randomness"),

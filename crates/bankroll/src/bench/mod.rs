@@ -4,8 +4,7 @@
 //! Beside each shape stand, measured in the same run: the raw rate (the same rows in the same batches, written to
 //! SQLite by one thread that decides nothing) and the rate of one SQL transaction per transfer.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "printed by `bench poker`, beside the proofs"))]
-pub mod evaluator;
+mod evaluator;
 mod growth;
 mod load;
 pub mod poker;

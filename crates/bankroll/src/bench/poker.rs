@@ -1,9 +1,11 @@
-//! `bankroll bench poker`: what the proofs of a hand cost on one core of this machine.
+//! `bankroll bench poker`: what the proofs of a hand cost on one core of this machine, and how fast hands are evaluated.
 //!
 //! Every time is the processor time of the one thread that does the work, and the best of fifty (`--quick`: of three): what the mathematics
 //! takes, whatever else the machine is doing. The randomness has a fixed seed, so every run measures the same work.
 
 mod report;
+
+use std::time::Duration;
 
 use anyhow::Context;
 use bankroll_deck::{
@@ -12,6 +14,7 @@ use bankroll_deck::{
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
+use super::evaluator;
 use report::{Report, Row};
 
 const RUNS: u32 = 50;
@@ -28,6 +31,7 @@ pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
     let mut rows = measure::<Secp256k1>(runs)?;
     rows.extend(measure::<Bn254>(runs)?);
     rows.extend(measure::<Grumpkin>(runs)?);
+    rows.extend(evaluate(quick)?);
     let report = Report { rows };
     if json {
         report.print_json()
@@ -73,6 +77,17 @@ fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
         row("verify 100 equality proofs at once, each", together / CLAIMS as f64, target(0.1)),
         Row::bytes("shuffle proof", C::NAME, ShuffleProof::<C>::encoded_bytes(size), is_default.then_some(6_000)),
         Row::bytes("deck", C::NAME, Deck::<C>::encoded_bytes(size), None),
+    ])
+}
+
+/// How many random hands of seven cards are ranked in a second, beside the best crate for it on the same hands.
+fn evaluate(quick: bool) -> anyhow::Result<[Row; 2]> {
+    let (hands, time) = if quick { (20_000, Duration::ZERO) } else { (1_000_000, Duration::from_secs(3)) };
+    super::say(&format!("hands of seven cards, {hands} random ones"));
+    let rates = evaluator::measure(hands, time)?;
+    Ok([
+        Row::rate("evaluate seven cards", rates.hands, rates.ours),
+        Row::rate("evaluate seven cards with aya_poker", rates.hands, rates.aya_poker),
     ])
 }
 

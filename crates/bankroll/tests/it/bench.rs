@@ -3,7 +3,7 @@
 use crate::program::{folder, run};
 
 #[test]
-fn the_proofs_of_a_hand_are_measured_on_three_curves() {
+fn the_proofs_of_a_hand_are_measured_on_three_curves_and_the_evaluator_beside_another() {
     let report = run(folder().path(), &["bench", "poker", "--quick", "--json"]).json();
     let rows = report["rows"].as_array().unwrap();
     let of = |curve: &str| -> Vec<_> { rows.iter().filter(|row| row["curve"] == curve).collect() };
@@ -25,5 +25,10 @@ fn the_proofs_of_a_hand_are_measured_on_three_curves() {
         (&proof["bytes"], &proof["target_bytes"], &deck["bytes"]),
         (&5_320.into(), &6_000.into(), &3_432.into())
     );
-    assert_eq!((of("bn254").len(), of("grumpkin").len(), rows.len()), (8, 8, 24));
+    assert_eq!((of("bn254").len(), of("grumpkin").len(), rows.len()), (8, 8, 26));
+    // Ours and the best crate's, on the same hands in the same run.
+    let rates: Vec<_> = rows.iter().filter(|row| row["per_s"].is_number()).collect();
+    let told: Vec<_> = rates.iter().map(|row| (row["what"].as_str().unwrap(), row["hands"].as_u64())).collect();
+    assert_eq!(told, [("evaluate seven cards", Some(20_000)), ("evaluate seven cards with aya_poker", Some(20_000))]);
+    assert!(rates.iter().all(|row| row["per_s"].as_f64().unwrap() > 0.0));
 }

@@ -52,6 +52,11 @@ fn every_command_has_an_example_and_json() {
         "bench ledger",
         "bench poker",
         "bench reading",
+        "hand",
+        "hand play",
+        "hand verify",
+        "hand show",
+        "hand replay",
         "completions",
     ];
     assert_eq!(visited, expected);

@@ -8,6 +8,7 @@ mod casino;
 mod config;
 mod demo;
 mod doctor;
+mod hand;
 mod help;
 mod init;
 mod migrate_books;

@@ -104,6 +104,12 @@ impl<C: Curve> Shuffling<C> {
         (usize::from(self.step) < self.keys.shufflers().len()).then_some(self.step)
     }
 
+    /// The keys of the hand.
+    #[must_use]
+    pub const fn keys(&self) -> &HandKeys<C> {
+        &self.keys
+    }
+
     /// The deck as it is now.
     #[must_use]
     pub const fn deck(&self) -> &Deck<C> {
@@ -147,6 +153,25 @@ impl<C: Curve> Shuffling<C> {
         let mut after = self.clone();
         after.accept(parameters, message)?;
         Ok(ProvenShuffle { keys: self.keys.clone(), step: self.step, input: self.hash, deck: after.deck })
+    }
+
+    /// Checks the messages of the next shufflers, all at once, against a state that may be a copy.
+    ///
+    /// # Errors
+    /// If any is wrong, the first such is named by its step in the hand.
+    pub fn check_all(
+        &self,
+        parameters: &Parameters<C>,
+        messages: &[ShuffleMessage<C>],
+    ) -> Result<Vec<ProvenShuffle<C>>, ShuffleError> {
+        self.clone().accept_all(parameters, messages)?;
+        let proven = |(step, message): (u8, &ShuffleMessage<C>)| ProvenShuffle {
+            keys: self.keys.clone(),
+            step,
+            input: message.input,
+            deck: message.deck.clone(),
+        };
+        Ok((self.step..).zip(messages).map(proven).collect())
     }
 
     /// Takes a shuffle that was checked before, if it is still this shuffle's turn on this deck.

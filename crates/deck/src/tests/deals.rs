@@ -394,3 +394,42 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
         }
     }
 }
+
+#[test]
+fn contributions_checked_together_are_taken_one_by_one() {
+    let mut table = Table::<C>::small("checked together");
+    let mut deal = table.deal();
+    let fresh = deal.clone();
+    let blindings = table.blindings(&deal, 0);
+    // The unblindings depend on all blindings of the same run.
+    let mut ahead = deal.clone();
+    table.accept(&mut ahead, &blindings);
+    let run = [blindings, table.unblindings(&ahead, 0)].concat();
+    let proven = deal.check_all(&table.parameters, &run).unwrap();
+    assert!(deal.blinded(0).is_none(), "checking changes nothing");
+    for contribution in &proven {
+        deal.take(&table.parameters, contribution).unwrap();
+    }
+    let mut at_once = ahead;
+    at_once.accept_all(&table.parameters, &run[3..]).unwrap();
+    assert_eq!(deal, at_once);
+    // One share in the name of another, and none is handed out; it is named.
+    let mut touched = run;
+    let Contribution::Unblinding { share, .. } = touched[4] else { panic!() };
+    touched[4] = Contribution::Unblinding { shuffler: 2, position: 0, share };
+    let refused = fresh.check_all(&table.parameters, &touched).unwrap_err();
+    assert_eq!(refused, RefusedAt { index: 4, refusal: Refusal::NotProven { position: 0 } });
+}
+
+#[test]
+fn shuffles_checked_together_are_taken_one_by_one() {
+    let mut table = Table::<C>::small("shuffles together");
+    let messages = table.shuffles();
+    let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
+    let proven = shuffling.check_all(&table.parameters, &messages).unwrap();
+    assert_eq!(shuffling.next(), Some(0), "checking changes nothing");
+    for shuffle in proven {
+        shuffling.take(shuffle).unwrap();
+    }
+    assert_eq!(shuffling.finished().as_ref(), messages.last().map(|message| &message.deck));
+}

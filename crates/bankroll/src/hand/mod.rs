@@ -1,0 +1,80 @@
+//! `bankroll hand`: hands of poker that anybody can check. Plays them in one process, and verifies, shows and replays
+//! the files they leave. The checks are the poker crate's; this is files and words.
+
+mod play;
+mod replay;
+mod room;
+mod show;
+mod verify;
+
+use std::{fs, io::ErrorKind, path::Path};
+
+use anyhow::{Context, anyhow};
+use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
+use bankroll_poker::log::{Bundle, Fault, bundle::Replay};
+use clap::Subcommand;
+
+use crate::exit::{Exit, NotFound, Unsound};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bankroll hand play --seats 6 --shufflers 3 --out hands
+  bankroll hand verify hands/hand-7-1.hand
+  bankroll hand show hands/hand-7-1.hand";
+
+#[derive(Debug, Subcommand)]
+pub enum HandCommand {
+    /// Play whole hands between parties that exchange only signed messages
+    Play(play::PlayArgs),
+    /// Check everything about a hand, or name the first fault and who answers
+    Verify(verify::VerifyArgs),
+    /// Tell a hand: seats, streets, decisions, board, pots, and who proved what
+    Show(show::ShowArgs),
+    /// Go through a hand event by event, with the state hash after each
+    Replay(replay::ReplayArgs),
+}
+
+pub fn run(command: &HandCommand, json: bool) -> anyhow::Result<Exit> {
+    match command {
+        HandCommand::Play(args) => play::run(args, json),
+        HandCommand::Verify(args) => verify::run(args, json),
+        HandCommand::Show(args) => show::run(args, json),
+        HandCommand::Replay(args) => replay::run(args, json),
+    }
+}
+
+/// The bundle in a file.
+fn read(file: &Path) -> anyhow::Result<Bundle> {
+    let bytes = match fs::read(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(NotFound(format!("there is no file {}", file.display())).into());
+        }
+        read => read.with_context(|| format!("cannot read {}", file.display()))?,
+    };
+    Bundle::decode(&bytes).map_err(|error| Unsound(format!("{} is no hand: {error}", file.display())).into())
+}
+
+/// What a fault is to the caller of a command.
+fn unsound(fault: &Fault) -> anyhow::Error {
+    Unsound(fault.to_string()).into()
+}
+
+/// Something that goes through a bundle on whatever curve its cards are sealed.
+trait Visit {
+    fn visit<C: Curve>(&mut self, replay: Replay<'_, C>) -> anyhow::Result<()>;
+}
+
+/// Goes through a bundle that was verified before.
+fn visit(bundle: &Bundle, curve: &str, cards: u8, visitor: &mut impl Visit) -> anyhow::Result<()> {
+    fn on<C: Curve>(bundle: &Bundle, cards: u8, visitor: &mut impl Visit) -> anyhow::Result<()> {
+        let parameters = Parameters::<C>::with_size(cards.into())?;
+        let replay = Replay::start(&parameters, &bundle.entries).map_err(|fault| unsound(&fault))?;
+        visitor.visit(replay.batched())
+    }
+    match curve {
+        Secp256k1::NAME => on::<Secp256k1>(bundle, cards, visitor),
+        Bn254::NAME => on::<Bn254>(bundle, cards, visitor),
+        Grumpkin::NAME => on::<Grumpkin>(bundle, cards, visitor),
+        other => Err(anyhow!("cards on {other} are not known here")),
+    }
+}

@@ -1,0 +1,136 @@
+//! `bankroll hand play`.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use bankroll_deck::{Parameters, Secp256k1};
+use bankroll_poker::{
+    Time,
+    log::{Bundle, Report},
+    phh::{History, PhhError},
+};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{room::Room, unsound};
+use crate::{
+    exit::Exit,
+    terminal::{self, Paint, invocation, thousands},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll hand play --seats 6 --shufflers 3
+  bankroll hand play --seats 2 --hands 10 --seed 7 --out hands
+  bankroll hand play --json
+
+Every key, card and decision follows from the seed: such hands are for looking at, not for money.
+Nothing is ever overwritten.")]
+pub struct PlayArgs {
+    /// How many play
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=10))]
+    seats: u8,
+    /// How many shuffle
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=20))]
+    shufflers: u8,
+    /// How many hands; stacks go from one to the next
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    hands: u32,
+    /// Where all randomness comes from [default: another each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The folder for the files; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "bankroll-hands")]
+    out: PathBuf,
+}
+
+pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000_000));
+    fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+    let (mut room, parameters) = (Room::new(seed, args.seats, args.shufflers), Parameters::standard());
+    let mut hands = Vec::new();
+    if !json {
+        let people = format!("{} seats, {} shufflers, seed {seed}", args.seats, args.shufflers);
+        terminal::answer(&format!("{}  {people}", Paint::stdout().strong("bankroll hand play")))?;
+    }
+    for number in 1..=args.hands {
+        let begun = Instant::now();
+        let bundle = room.play()?;
+        let played = begun.elapsed();
+        let begun = Instant::now();
+        let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
+        let verified = begun.elapsed();
+        let file = args.out.join(format!("hand-{seed}-{number}.hand"));
+        let bytes = bundle.encode();
+        write(&file, &bytes)?;
+        let phh = history(&bundle, &report, &parameters)?;
+        let phh_file = file.with_extension("phh");
+        write(&phh_file, phh.as_bytes())?;
+        if json {
+            hands.push(hand_json(&file, &phh_file, bytes.len(), &report, [played, verified]));
+        } else {
+            terminal::answer(&told(&file, bytes.len(), &report, [played, verified]))?;
+        }
+    }
+    if json {
+        let all = json!({ "seed": seed, "seats": args.seats, "shufflers": args.shufflers, "hands": hands });
+        terminal::answer_json(&all)?;
+    } else {
+        let (me, file) = (invocation(), args.out.join(format!("hand-{seed}-1.hand")));
+        terminal::answer(&format!("\nNext:\n  {me} hand verify {0}\n  {me} hand show {0}\n", file.display()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let made = fs::File::create_new(file).with_context(|| format!("cannot make {}", file.display()));
+    made?.write_all(bytes).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// The hand as other programs read it.
+fn history(bundle: &Bundle, report: &Report, parameters: &Parameters<Secp256k1>) -> anyhow::Result<String> {
+    let events = bundle.events(parameters).map_err(|fault| unsound(&fault))?;
+    let (snapshot, began): (_, Time) = (&report.config.snapshot, report.times.0);
+    let mut history: History = History::of(snapshot, began, &events, |_| None)?;
+    let name = |seated: bankroll_poker::Seated| {
+        let actor = bankroll_poker::log::Actor::Seat(seated.seat);
+        report.config.participant(actor).map(|participant| participant.name.clone()).unwrap_or_default()
+    };
+    history.names = snapshot.in_order().map(name).collect();
+    Ok::<_, PhhError>(history.to_text()?).map_err(Into::into)
+}
+
+fn hand_json(file: &Path, phh: &Path, bytes: usize, report: &Report, [played, verified]: [Duration; 2]) -> Value {
+    json!({
+        "file": file,
+        "phh": phh,
+        "bytes": bytes,
+        "events": report.checked.events,
+        "ended": report.ended,
+        "board": report.board,
+        "stacks": report.stacks,
+        "rake": report.rake,
+        "state": report.state,
+        "played_ms": played.as_millis() as u64,
+        "verified_ms": verified.as_millis() as u64,
+    })
+}
+
+fn told(file: &Path, bytes: usize, report: &Report, [played, verified]: [Duration; 2]) -> String {
+    let board: Vec<String> = report.board.iter().map(ToString::to_string).collect();
+    let board = if board.is_empty() { "no board".to_owned() } else { board.join(" ") };
+    format!(
+        "  {}  {board}, {} events, {} bytes; played in {} ms, verified in {} ms",
+        file.display(),
+        report.checked.events,
+        thousands(bytes as u64),
+        played.as_millis(),
+        verified.as_millis()
+    )
+}

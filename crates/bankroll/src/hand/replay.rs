@@ -1,0 +1,89 @@
+//! `bankroll hand replay`.
+
+use std::path::PathBuf;
+
+use bankroll_deck::Curve;
+use bankroll_poker::log::bundle::{Replay, Step};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{Visit, read, unsound, visit};
+use crate::{
+    exit::Exit,
+    terminal::{self, table},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll hand replay hands/hand-7-1.hand
+  bankroll hand replay hands/hand-7-1.hand --json")]
+pub struct ReplayArgs {
+    /// The file of the hand
+    file: PathBuf,
+}
+
+struct Row {
+    step: Step,
+    at: u64,
+    state: String,
+}
+
+struct Rows(Vec<Row>);
+
+impl Visit for Rows {
+    fn visit<C: Curve>(&mut self, mut replay: Replay<'_, C>) -> anyhow::Result<()> {
+        while let Some(step) = replay.step() {
+            let step = step.map_err(|fault| unsound(&fault))?;
+            let state = replay.table().state_hash().to_string();
+            self.0.push(Row { step, at: replay.table().at().0, state });
+        }
+        Ok(())
+    }
+}
+
+pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
+    let bundle = read(&args.file)?;
+    let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
+    let mut rows = Rows(Vec::new());
+    visit(&bundle, &report.config.curve, report.config.cards, &mut rows)?;
+    if json {
+        let events: Vec<Value> = rows.0.iter().map(row_json).collect();
+        let all = json!({ "config": report.config, "began": report.times.0, "events": events, "state": report.state });
+        terminal::answer_json(&all)?;
+        return Ok(Exit::Ok);
+    }
+    let began = report.times.0.0;
+    let mut table = table(&["EVENT", "MS", "AUTHOR", "SAID", "MEANT", "STATE"], &[0, 1]);
+    for Row { step, at, state } in &rows.0 {
+        let meant = step.event.as_ref().map_or_else(String::new, super::show::event_text);
+        table.add_row([
+            step.seq.to_string(),
+            at.saturating_sub(began).to_string(),
+            step.envelope.header.actor.to_string(),
+            kind(step),
+            meant,
+            state.chars().take(16).collect(),
+        ]);
+    }
+    terminal::answer(&format!("{}\nstate {}", table.trim_fmt(), report.state))?;
+    Ok(Exit::Ok)
+}
+
+fn kind(step: &Step) -> String {
+    let kind = json!(step.envelope.header.kind);
+    kind.as_str().unwrap_or_default().replace('_', " ")
+}
+
+fn row_json(row: &Row) -> Value {
+    let header = &row.step.envelope.header;
+    json!({
+        "seq": row.step.seq,
+        "at": row.at,
+        "actor": header.actor,
+        "nonce": header.nonce,
+        "kind": header.kind,
+        "event": row.step.event,
+        "state": row.state,
+    })
+}

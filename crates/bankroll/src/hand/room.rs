@@ -1,0 +1,193 @@
+//! A table in one process: an operator, players and shufflers as separate objects, each with its own secrets and its own
+//! copy of the state. Nothing goes between them but envelopes and receipts.
+//!
+//! Every secret and every decision follows from one seed, so that a hand can be played again; such keys are for
+//! demonstrations only.
+
+use anyhow::{Context, bail};
+use bankroll_deck::{Curve, MasterSecret, Parameters, Secp256k1, SeenBlindings};
+use bankroll_poker::{
+    Action, Chips, Legal, Phase, Rake, Rules, Seat, Seated, Snapshot, Time,
+    log::{Actor, Bundle, HandConfig, HandLog, Participant, Party, Receipt, Signer, VERSION, Verdict},
+};
+use fastrand::Rng;
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+/// What everybody sits down with, and buys again when it is gone.
+const STACK: u64 = 1_000;
+/// When the first hand begins, in milliseconds since 1970; every message takes ten more.
+const BEGAN: u64 = 1_760_000_000_000;
+
+/// Somebody with his long-lived secrets.
+struct Person {
+    name: String,
+    signer: Signer,
+    master: MasterSecret,
+}
+
+pub struct Room {
+    rng: ChaCha20Rng,
+    dice: Rng,
+    operator: Signer,
+    players: Vec<Person>,
+    shufflers: Vec<Person>,
+    stacks: Vec<u64>,
+    parameters: Parameters<Secp256k1>,
+    now: Time,
+    hands: u64,
+}
+
+/// A hand under way.
+struct Played {
+    log: HandLog<Secp256k1>,
+    parties: Vec<Party<Secp256k1>>,
+}
+
+impl Room {
+    pub fn new(seed: u64, seats: u8, shufflers: u8) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let operator = Signer::generate(&mut rng);
+        let mut person = |what: &str, number: u8| Person {
+            name: format!("{what} {number}"),
+            signer: Signer::generate(&mut rng),
+            master: MasterSecret::generate(&mut rng),
+        };
+        let players = (1..=seats).map(|number| person("player", number)).collect();
+        let shufflers = (0..shufflers).map(|number| person("shuffler", number)).collect();
+        Self {
+            operator,
+            players,
+            shufflers,
+            stacks: vec![STACK; seats.into()],
+            parameters: Parameters::standard(),
+            now: Time(BEGAN),
+            hands: 0,
+            dice: Rng::with_seed(seed),
+            rng,
+        }
+    }
+
+    /// Plays the next hand to its end; the file of it.
+    pub fn play(&mut self) -> anyhow::Result<Bundle> {
+        self.hands += 1;
+        self.stacks.iter_mut().filter(|stack| **stack == 0).for_each(|stack| *stack = STACK);
+        let config = self.config()?;
+        let mut played = self.sit_down(&config)?;
+        while !played.log.table().hand().phase().is_over() {
+            self.work(&mut played)?;
+            self.decide(&mut played)?;
+        }
+        let settled = played.log.settle(&self.parameters, self.now);
+        self.tell(&mut played, settled)?;
+        let checkpoint = played.log.checkpoint().context("a settled hand has a checkpoint")?;
+        let mut agreed = Vec::new();
+        for party in &played.parties {
+            agreed.extend(party.agree(&checkpoint)?);
+        }
+        let stacks = checkpoint.page.stacks.iter().map(|(_, chips)| chips.count());
+        self.stacks = stacks.collect();
+        played.log.bundle(agreed).context("a settled hand is a file")
+    }
+
+    fn config(&self) -> anyhow::Result<HandConfig> {
+        let seats: Vec<Seated> = (1..)
+            .zip(&self.stacks)
+            .map(|(number, stack)| Seated { seat: Seat(number), stack: Chips::new(*stack) })
+            .collect();
+        let button = seats[(self.hands - 1) as usize % seats.len()].seat;
+        let rake = Rake { bps: 250, cap: Some(Chips::new(30)), no_flop_no_drop: true };
+        let rules = Rules { rake, ..Rules::cash(Chips::new(5), Chips::new(10)) };
+        let named = |people: &[Person]| {
+            let participant = |person: &Person| Participant { name: person.name.clone(), key: person.signer.key() };
+            people.iter().map(participant).collect()
+        };
+        Ok(HandConfig {
+            version: VERSION,
+            deployment: "demonstration".into(),
+            game: "table 1".into(),
+            hand: self.hands.to_string(),
+            curve: Secp256k1::NAME.into(),
+            cards: bankroll_poker::DECK,
+            snapshot: Snapshot::new(rules, seats, button)?,
+            operator: self.operator.key(),
+            players: named(&self.players),
+            shufflers: named(&self.shufflers),
+        })
+    }
+
+    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<Played> {
+        let log = HandLog::start(config, self.operator.clone(), self.now, SeenBlindings::default())?;
+        let start = &log.entries()[0];
+        let people = self.shufflers.iter().chain(&self.players);
+        let mut parties = Vec::new();
+        for (actor, person) in config.actors().zip(people) {
+            let (envelope, receipt) = (&start.envelope.0, &start.receipt);
+            parties.push(Party::join(actor, person.signer.clone(), &person.master, envelope, receipt)?);
+        }
+        Ok(Played { log, parties })
+    }
+
+    /// Everybody does his part until nobody has one.
+    fn work(&mut self, played: &mut Played) -> anyhow::Result<()> {
+        loop {
+            let before = played.log.entries().len();
+            for place in 0..played.parties.len() {
+                for bytes in played.parties[place].duties(&self.parameters, &mut self.rng) {
+                    self.send(played, &bytes)?;
+                }
+            }
+            if played.log.entries().len() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whoever is asked decides.
+    fn decide(&mut self, played: &mut Played) -> anyhow::Result<()> {
+        let hand = played.log.table().hand();
+        let Some(seat) = hand.to_act() else { return Ok(()) };
+        let last_to_show = matches!(hand.phase(), Phase::Showdown(showdown) if showdown.to_show.len() == 1);
+        let legal = hand.legal();
+        let party =
+            played.parties.iter().find(|party| party.actor() == Actor::Seat(seat)).context("nobody sits there")?;
+        let bytes = match legal {
+            Some(legal) => party.decide(action(&legal, &mut self.dice)),
+            // The last may see that he is beaten; the others show, mostly.
+            None if !last_to_show && self.dice.u8(0..4) > 0 => {
+                party.show(&mut self.rng).context("a dealt hand can be shown")?
+            }
+            None if self.dice.bool() => party.show(&mut self.rng).context("a dealt hand can be shown")?,
+            None => party.muck(),
+        };
+        self.send(played, &bytes)
+    }
+
+    fn send(&mut self, played: &mut Played, bytes: &[u8]) -> anyhow::Result<()> {
+        self.now.0 += 10;
+        let verdict = played.log.submit(&self.parameters, bytes, self.now);
+        self.tell(played, verdict)
+    }
+
+    /// Everybody hears what the operator took, and checks it.
+    fn tell(&self, played: &mut Played, verdict: Verdict) -> anyhow::Result<()> {
+        let receipt: Receipt = match verdict {
+            Verdict::Accepted(receipt) | Verdict::Repeated(receipt) => receipt,
+            Verdict::Refused(rejection) => bail!("an honest message was refused: {rejection}"),
+        };
+        let entry = played.log.entries().last().context("something was said")?;
+        for party in &mut played.parties {
+            party.hear(&self.parameters, &entry.envelope.0, &receipt)?;
+        }
+        Ok(())
+    }
+}
+
+fn action(legal: &Legal, dice: &mut Rng) -> Action {
+    match (dice.u8(0..12), legal.raise) {
+        (0 | 1, _) if legal.fold => Action::Fold,
+        (2 | 3, Some(range)) => Action::RaiseTo(range.least),
+        (4, Some(range)) => Action::RaiseTo(Chips::new(dice.u64(range.least.count()..=range.most.count()))),
+        _ if legal.check => Action::Check,
+        _ => Action::Call,
+    }
+}

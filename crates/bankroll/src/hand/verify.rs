@@ -1,0 +1,89 @@
+//! `bankroll hand verify`.
+
+use std::path::PathBuf;
+
+use bankroll_poker::log::{Actor, Fault, Report, SignerKey};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{read, unsound};
+use crate::{
+    exit::{Exit, Usage},
+    terminal::{self, Paint},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll hand verify hands/hand-7-1.hand
+  bankroll hand verify hands/hand-7-1.hand --operator 02f9...
+  bankroll hand verify hands/hand-7-1.hand --json
+
+Ends with 0 if all is sound, 4 if anything is not. What no file can show is a message that the operator refused to take.")]
+pub struct VerifyArgs {
+    /// The file of the hand
+    file: PathBuf,
+    /// The key of the operator who must have run it; without it, whoever the file says
+    #[arg(long, value_name = "KEY")]
+    operator: Option<String>,
+}
+
+pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
+    let operator = match &args.operator {
+        None => None,
+        Some(text) => {
+            let key = SignerKey::from_hex(text);
+            Some(key.ok_or_else(|| Usage(format!("{text:?} is no key: 33 bytes in lower-case hexadecimal")))?)
+        }
+    };
+    match read(&args.file)?.verify(operator.as_ref()) {
+        Ok(report) if json => terminal::answer_json(&report_json(&report))?,
+        Ok(report) => terminal::answer(&told(&report))?,
+        Err(fault) if json => {
+            terminal::answer_json(&fault_json(&fault))?;
+            return Ok(Exit::Unsound);
+        }
+        Err(fault) => return Err(unsound(&fault)),
+    }
+    Ok(Exit::Ok)
+}
+
+fn fault_json(fault: &Fault) -> Value {
+    json!({
+        "sound": false,
+        "event": fault.seq,
+        "author": fault.author,
+        "answers": fault.answers,
+        "wrong": fault.wrong.to_string(),
+        "message": fault.to_string(),
+    })
+}
+
+fn report_json(report: &Report) -> Value {
+    let mut value = json!(report);
+    value["sound"] = true.into();
+    value
+}
+
+fn told(report: &Report) -> String {
+    let (paint, checked, config) = (Paint::stdout(), report.checked, &report.config);
+    let line = |text: String| format!("  {} {text}\n", paint.good("✓"));
+    let mut text = format!("{} / {} / {}\n", config.deployment, config.game, config.hand);
+    text += &line(format!("{} events, each by the one whose key the hand bound, each in the chain", checked.events));
+    text += &line(format!("{} signatures, {} proofs that a key is its owner's", checked.signatures, checked.keys));
+    let equalities = checked.equalities;
+    text +=
+        &line(format!("{} shuffles of {} cards, {equalities} shares of cards, proven", checked.shuffles, config.cards));
+    text += &line(format!("the rules were kept, and every chip is where they put it; rake {}", report.rake));
+    if !report.agreed.is_empty() {
+        let seats: Vec<String> = report.agreed.iter().map(|seat| seat.0.to_string()).collect();
+        text += &line(format!("the final stacks are signed by seats {}", seats.join(", ")));
+    }
+    let stacks = report.stacks.iter().map(|(seat, chips)| {
+        let name = config.participant(Actor::Seat(*seat)).map_or("", |participant| &participant.name);
+        format!("  seat {:<3} {name:<12} {:>10}\n", seat.0, chips.to_string())
+    });
+    text += &stacks.collect::<String>();
+    text += &format!("  operator {}\n  root     {}\n  state    {}\n", config.operator, report.root, report.state);
+    text + &paint.good("all is sound")
+}

@@ -1,0 +1,59 @@
+//! The log anybody can check.
+//!
+//! Players and shufflers sign what they say; the operator puts it in order, refuses what breaks a rule, and signs a
+//! receipt for each event, a link of a hash chain. At the end of a hand stands a checkpoint, and the whole hand goes
+//! into one file that anybody can verify offline, down to the last proof and chip.
+//!
+//! It guarantees, of a bundle that verifies:
+//! - everything in it was said by the one whose key the hand bound to that seat or shuffler, in this hand, in this order
+//!   of his own, and taken in this order by the operator;
+//! - the deck was shuffled by every shuffler, every card is what the proofs make it, and no card that was not shown can
+//!   be learned from it;
+//! - the rules were kept, and the final stacks and the rake are what they lead to.
+//!
+//! It deliberately does not know: whether the operator refused to listen to somebody (no log can), what time it really
+//! was, who the people behind the keys are, money, transport and storage.
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | what a hand begins with | [`HandConfig`], [`Participant`] |
+//! | what can be said, and how it is signed | [`Message`], [`ActionEnvelope`], [`Header`] |
+//! | what is refused, in which order | [`Rejection`], [`Class`] |
+//! | the referee's state | [`Table`], [`Table::state_hash`] |
+//! | the operator's side | [`HandLog`], [`Verdict`], [`Evidence`] |
+//! | the player's and shuffler's side | [`Party`] |
+//! | receipts and what they prove | [`Receipt`], [`equivocation`], [`missing`] |
+//! | the end of a hand | [`Checkpoint`], [`merkle`] |
+//! | one hand in one file | [`Bundle`], [`Bundle::verify`], [`Fault`] |
+
+mod actor;
+pub mod bundle;
+mod checkpoint;
+mod config;
+mod envelope;
+mod hand_log;
+mod hex;
+pub mod merkle;
+mod message;
+mod party;
+mod receipt;
+mod rejection;
+mod signing;
+mod table;
+
+pub use actor::Actor;
+pub use bundle::{Bundle, BundleError, Fault, Report, Wrong};
+pub use checkpoint::{Checkpoint, Cosignature, Page};
+pub use config::{ConfigError, HandConfig, Participant, VERSION};
+pub use envelope::{ActionEnvelope, ENVELOPE_BYTES_MAX, EnvelopeError, Header, event_id};
+pub use hand_log::{Draft, EVIDENCE_MAX, Evidence, HandLog, Verdict};
+pub use hex::{Bytes, Hash, Hex};
+pub use message::{
+    GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, Message, MessageKind,
+};
+pub use party::{Distrust, Party};
+pub use receipt::{Fraud, Link, Receipt, chain, equivocation, missing};
+pub use rejection::{Class, Rejection};
+pub use signing::{Signature, Signer, SignerKey};
+pub use table::{Said, Table, Verified};

@@ -1,0 +1,29 @@
+//! Who speaks in a log.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Seat;
+
+/// The author of a message. A player who also shuffles speaks as both, with a count of messages for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// Whoever runs the table: starts hands, calls time, settles.
+    Operator,
+    /// A shuffler, by his place in the order of shuffling.
+    Shuffler(u8),
+    /// The player at a seat.
+    Seat(Seat),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operator => f.write_str("the operator"),
+            Self::Shuffler(number) => write!(f, "shuffler {number}"),
+            Self::Seat(seat) => fmt::Display::fmt(seat, f),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What is wrong with a bundle, where, and by whom.
+
+use bankroll_deck::ShuffleError;
+
+use crate::{
+    Seat,
+    log::{Actor, Class, EnvelopeError, Rejection},
+};
+
+/// The first thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{wrong} ({}{answers} answers for it)", place(*.seq), said(*.author, *.answers))]
+pub struct Fault {
+    /// The event, if it is one.
+    pub seq: Option<u64>,
+    /// Whose word it is: the signer of a message, the operator of receipts, the checkpoint and what nobody signed.
+    pub author: Actor,
+    /// Who answers for it: its author, if it is false whenever it is said; the operator, if it was only not the time for
+    /// it, for he put it there.
+    pub answers: Actor,
+    /// What.
+    pub wrong: Wrong,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// There is no event at all.
+    #[error("there is no event")]
+    Empty,
+    /// An event's bytes are no envelope.
+    #[error("no envelope: {0}")]
+    Envelope(#[from] EnvelopeError),
+    /// The receipt is of another hand, place, event or chain.
+    #[error("the receipt does not belong here")]
+    Chain,
+    /// The receipt is not signed by the operator.
+    #[error("the receipt is not signed by the operator")]
+    Receipt,
+    /// The checkpoint is not of this hand, these events and this chain, or not signed by the operator.
+    #[error("the checkpoint is not the operator's word on these events")]
+    Checkpoint,
+    /// Not the operator that was expected.
+    #[error("the hand was run by another operator")]
+    Operator,
+    /// No curve that cards are sealed on here.
+    #[error("cards are sealed on {curve:?}, which is not known here")]
+    Curve {
+        /// What the hand says.
+        curve: String,
+    },
+    /// The event should not have been taken.
+    #[error("{0}")]
+    Rejected(#[from] Rejection),
+    /// There are more events after the settlement, or there is none.
+    #[error("the log does not end with its settlement")]
+    Unsettled,
+    /// The events lead to another state than the checkpoint says.
+    #[error("the events lead to another state, or other stacks, than the checkpoint says")]
+    State,
+    /// A player's signature of the final stacks is not his.
+    #[error("the final stacks are not signed by {seat}")]
+    Cosignature {
+        /// Which seat.
+        seat: Seat,
+    },
+}
+
+fn place(seq: Option<u64>) -> String {
+    seq.map_or_else(String::new, |seq| format!("event {seq}: "))
+}
+
+fn said(author: Actor, answers: Actor) -> String {
+    if author == answers { String::new() } else { format!("{author} said it, but ") }
+}
+
+impl Fault {
+    pub(super) fn operator(seq: Option<u64>, wrong: impl Into<Wrong>) -> Self {
+        Self { seq, author: Actor::Operator, answers: Actor::Operator, wrong: wrong.into() }
+    }
+
+    /// An event that should not have been taken, by the author that its header names.
+    pub(super) fn rejected(seq: u64, author: Actor, rejection: Rejection) -> Self {
+        if !rejection.is_evidence() {
+            return Self::operator(Some(seq), rejection);
+        }
+        let out_of_place = matches!(rejection.class(), Class::Conflict | Class::OutOfTurn)
+            || matches!(
+                rejection,
+                Rejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
+            );
+        let answers = if out_of_place { Actor::Operator } else { author };
+        Self { seq: Some(seq), author, answers, wrong: rejection.into() }
+    }
+}

@@ -1,0 +1,94 @@
+//! The end of a hand in one signed page: how many events, their Merkle root, the chain, the state, the final stacks.
+//!
+//! With it and an inclusion proof anybody shows that an event was in the hand without the rest of it. Players may sign
+//! the final stacks too; what they sign names the chain, so it can stand for no other hand and no other history.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    HandConfig, Hash,
+    signing::{Signature, Signer, SignerKey},
+};
+use crate::{Chips, Seat, codec};
+
+const DOMAIN: &str = "bankroll checkpoint 1";
+const STACKS_DOMAIN: &str = "bankroll final stacks 1";
+
+/// What a checkpoint says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// The operator's deployment.
+    pub deployment: String,
+    /// The game within it.
+    pub game: String,
+    /// The hand within the game.
+    pub hand: String,
+    /// How many events there were.
+    pub events: u64,
+    /// The Merkle root over their ids.
+    pub root: Hash,
+    /// The chain after the last.
+    pub chain: Hash,
+    /// The state they lead to.
+    pub state: Hash,
+    /// What everybody has, by seat.
+    pub stacks: Vec<(Seat, Chips)>,
+    /// What the house took.
+    pub rake: Chips,
+}
+
+/// A signed page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// What it says.
+    pub page: Page,
+    /// The operator's.
+    pub signature: Signature,
+}
+
+/// A player's word that these are the final stacks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cosignature {
+    /// Whose.
+    pub seat: Seat,
+    /// Over the hand, the chain, the stacks and the rake.
+    pub signature: Signature,
+}
+
+impl Checkpoint {
+    /// Signs a page.
+    #[must_use]
+    pub fn issue(page: Page, operator: &Signer) -> Self {
+        let signature = operator.sign(DOMAIN, &codec::encode(&page));
+        Self { page, signature }
+    }
+
+    /// Whether the owner of this key signed it.
+    #[must_use]
+    pub fn is_signed_by(&self, operator: &SignerKey) -> bool {
+        operator.signed(DOMAIN, &codec::encode(&self.page), &self.signature)
+    }
+}
+
+impl Page {
+    /// Whether it is about this hand.
+    pub(super) fn is_of(&self, config: &HandConfig) -> bool {
+        (&self.deployment, &self.game, &self.hand) == (&config.deployment, &config.game, &config.hand)
+    }
+
+    fn final_stacks(&self) -> Vec<u8> {
+        codec::encode(&(&self.deployment, &self.game, &self.hand, &self.chain, &self.stacks, &self.rake))
+    }
+
+    /// A player agrees to the final stacks.
+    #[must_use]
+    pub fn cosign(&self, seat: Seat, player: &Signer) -> Cosignature {
+        Cosignature { seat, signature: player.sign(STACKS_DOMAIN, &self.final_stacks()) }
+    }
+
+    /// Whether the owner of this key agreed to them.
+    #[must_use]
+    pub fn is_agreed_by(&self, player: &SignerKey, cosignature: &Cosignature) -> bool {
+        player.signed(STACKS_DOMAIN, &self.final_stacks(), &cosignature.signature)
+    }
+}

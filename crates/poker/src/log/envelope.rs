@@ -1,0 +1,133 @@
+//! A signed message and its one form in bytes.
+//!
+//! The signature covers everything: which hand of which game of which deployment, who speaks, his how-manieth message
+//! it is and which one came before, what kind it is, and what it says. A betting decision also names the last betting
+//! event its author had seen, so that no "call" is ever put behind a raise that came later. The id of an envelope is
+//! the hash of its bytes, signature included, and the bytes are kept as they came.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{
+    Actor, HandConfig, Hash, Message, MessageKind,
+    hex::Hex,
+    signing::{Signature, Signer, SignerKey},
+};
+use crate::codec::{self, DecodeError};
+
+/// No envelope is longer; a start of a hand with 255 shufflers is far from it.
+pub const ENVELOPE_BYTES_MAX: usize = 65_536;
+
+const DOMAIN: &str = "bankroll envelope 1";
+
+/// Where a message belongs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The operator's deployment.
+    pub deployment: String,
+    /// The game within it.
+    pub game: String,
+    /// The hand within the game.
+    pub hand: String,
+    /// Who speaks.
+    pub actor: Actor,
+    /// His how-manieth message of this hand it is, from 1.
+    pub nonce: u64,
+    /// The id of his message before; of the first, the hash of the hand's configuration.
+    pub previous: Hash,
+    /// What kind of message it is.
+    pub kind: MessageKind,
+    /// For a betting decision, the id of the last betting event its author had seen, if there was one.
+    pub seen: Option<Hash>,
+}
+
+/// A signed message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionEnvelope {
+    /// Where it belongs.
+    pub header: Header,
+    /// What it says.
+    pub message: Message,
+    /// Of the author, over both.
+    pub signature: Signature,
+}
+
+/// Why bytes are no envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// Longer than any envelope is.
+    #[error("an envelope of {bytes} bytes is too long")]
+    TooLong {
+        /// How many.
+        bytes: usize,
+    },
+    /// Not the one form of an envelope.
+    #[error(transparent)]
+    Bytes(#[from] DecodeError),
+    /// The header says another kind than the message is.
+    #[error("the header says {header:?}, the message is {message:?}")]
+    Kind {
+        /// What the header says.
+        header: MessageKind,
+        /// What it is.
+        message: MessageKind,
+    },
+    /// A betting event is named by something that is no betting decision.
+    #[error("only a betting decision names the last betting event seen")]
+    Seen,
+}
+
+impl Header {
+    /// The header of somebody's next message in a hand.
+    #[must_use]
+    pub fn next(config: &HandConfig, actor: Actor, nonce: u64, previous: Hash, kind: MessageKind) -> Self {
+        let (deployment, game, hand) = (config.deployment.clone(), config.game.clone(), config.hand.clone());
+        Self { deployment, game, hand, actor, nonce, previous, kind, seen: None }
+    }
+}
+
+impl ActionEnvelope {
+    /// Signs a message.
+    #[must_use]
+    pub fn sign(header: Header, message: Message, signer: &Signer) -> Self {
+        let signature = signer.sign(DOMAIN, &codec::encode(&(&header, &message)));
+        Self { header, message, signature }
+    }
+
+    /// Whether the owner of this key signed it.
+    #[must_use]
+    pub fn is_signed_by(&self, key: &SignerKey) -> bool {
+        key.signed(DOMAIN, &codec::encode(&(&self.header, &self.message)), &self.signature)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+
+    /// Reads an envelope; whether it is signed and makes sense is not asked here.
+    ///
+    /// # Errors
+    /// If the bytes are not the one form of an envelope.
+    pub fn decode(bytes: &[u8]) -> Result<Self, EnvelopeError> {
+        if bytes.len() > ENVELOPE_BYTES_MAX {
+            return Err(EnvelopeError::TooLong { bytes: bytes.len() });
+        }
+        let envelope: Self = codec::decode(bytes)?;
+        let (header, message) = (envelope.header.kind, envelope.message.kind());
+        if header != message {
+            return Err(EnvelopeError::Kind { header, message });
+        }
+        if envelope.header.seen.is_some() && message != MessageKind::Player {
+            return Err(EnvelopeError::Seen);
+        }
+        Ok(envelope)
+    }
+}
+
+/// The id of an envelope: the hash of its bytes.
+#[must_use]
+pub fn event_id(envelope: &[u8]) -> Hash {
+    Hex(Sha256::new().chain_update(b"bankroll event 1\0").chain_update(envelope).finalize().into())
+}

@@ -1,0 +1,215 @@
+//! The operator's log of one hand: verify, order, apply, receipt.
+//!
+//! [`HandLog::submit`] does all of it for one message. Where a message must be stored before it counts, the steps stand
+//! alone: [`Table::verify`] anywhere, [`HandLog::draft`] on the one thread that orders, then the store, then
+//! [`HandLog::commit`]; a draft that is dropped has changed nothing.
+//!
+//! Guarantees: the same bytes get the same receipt again; other bytes under a used count are refused and kept; refused
+//! messages whose author is certain are kept as evidence, at most [`EVIDENCE_MAX`] of each author. It keeps everything in
+//! memory and does not know where it is stored.
+
+use std::collections::BTreeMap;
+
+use bankroll_deck::{Curve, Parameters, SeenBlindings};
+
+use super::{
+    ActionEnvelope, Actor, Bundle, Checkpoint, Cosignature, HandConfig, Hash, Header, Link, Message, Page, Receipt,
+    Rejection, Signer, Table, Verified, bundle::Entry, event_id, hex::Bytes, merkle,
+};
+use crate::{Event, Time};
+
+/// How many refused messages of one author are kept.
+pub const EVIDENCE_MAX: usize = 64;
+
+/// A refused message whose author is certain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Who signed it.
+    pub actor: Actor,
+    /// The bytes as they came.
+    pub bytes: Vec<u8>,
+    /// Why it was refused.
+    pub rejection: Rejection,
+    /// When it came.
+    pub at: Time,
+}
+
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is the next event.
+    Accepted(Receipt),
+    /// It was taken before; the receipt it got then.
+    Repeated(Receipt),
+    /// It changed nothing.
+    Refused(Rejection),
+}
+
+/// An event that would be next, with the state after it. Nothing has happened until it is committed.
+#[derive(Clone, Debug)]
+pub struct Draft<C: Curve> {
+    table: Table<C>,
+    entry: Entry,
+    event: Option<Event>,
+}
+
+impl<C: Curve> Draft<C> {
+    /// What is to be stored: the envelope and its receipt.
+    #[must_use]
+    pub const fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// What it means to the rules, if it does.
+    #[must_use]
+    pub const fn event(&self) -> Option<&Event> {
+        self.event.as_ref()
+    }
+}
+
+/// The log of one hand.
+#[derive(Clone)]
+pub struct HandLog<C: Curve> {
+    operator: Signer,
+    table: Table<C>,
+    entries: Vec<Entry>,
+    places: BTreeMap<Hash, usize>,
+    evidence: Vec<Evidence>,
+}
+
+impl<C: Curve> HandLog<C> {
+    /// Starts a hand.
+    ///
+    /// # Errors
+    /// The first rule that the configuration breaks, or if the signer is not its operator.
+    pub fn start(config: &HandConfig, operator: Signer, at: Time, seen: SeenBlindings) -> Result<Self, Rejection> {
+        let (origin, message) = (config.hash(), Message::HandStart(Box::new(config.clone())));
+        let header = Header::next(config, Actor::Operator, 1, origin, message.kind());
+        let bytes = ActionEnvelope::sign(header, message, &operator).encode();
+        let table = Table::start(&bytes, at, seen)?;
+        let id = event_id(&bytes);
+        let receipt = Receipt::issue(Link::next(config, 0, id, origin, at), &operator);
+        let entries = vec![Entry { envelope: Bytes(bytes), receipt }];
+        Ok(Self { operator, table, entries, places: BTreeMap::from([(id, 0)]), evidence: Vec::new() })
+    }
+
+    /// Takes a message, or says why not.
+    pub fn submit(&mut self, parameters: &Parameters<C>, bytes: &[u8], at: Time) -> Verdict {
+        if let Some(receipt) = self.receipt_of(bytes) {
+            return Verdict::Repeated(receipt.clone());
+        }
+        let taken = self.table.verify(parameters, bytes).and_then(|verified| self.draft(parameters, &verified, at));
+        match taken {
+            Ok(draft) => Verdict::Accepted(self.commit(draft)),
+            Err(rejection) => {
+                self.keep(bytes, &rejection, at);
+                Verdict::Refused(rejection)
+            }
+        }
+    }
+
+    /// The receipt of these very bytes, if they were taken before.
+    #[must_use]
+    pub fn receipt_of(&self, bytes: &[u8]) -> Option<&Receipt> {
+        self.places.get(&event_id(bytes)).and_then(|place| self.entries.get(*place)).map(|entry| &entry.receipt)
+    }
+
+    /// What would happen if a verified message were the next event.
+    ///
+    /// # Errors
+    /// The first rule it breaks in the state as it is now.
+    pub fn draft(&self, parameters: &Parameters<C>, verified: &Verified<C>, at: Time) -> Result<Draft<C>, Rejection> {
+        let mut table = self.table.clone();
+        let event = table.apply(parameters, verified, at)?;
+        let seq = self.entries.len() as u64;
+        let link = Link::next(self.table.config(), seq, *verified.id(), self.head(), at);
+        let receipt = Receipt::issue(link, &self.operator);
+        Ok(Draft { table, entry: Entry { envelope: Bytes(verified.bytes.clone()), receipt }, event })
+    }
+
+    /// Makes a draft the next event. It must be the draft of the log as it is.
+    pub fn commit(&mut self, draft: Draft<C>) -> Receipt {
+        let Draft { table, entry, .. } = draft;
+        let receipt = entry.receipt.clone();
+        assert_eq!(receipt.link.previous, self.head(), "a draft was committed that another event has overtaken");
+        self.places.insert(receipt.link.event, self.entries.len());
+        self.entries.push(entry);
+        self.table = table;
+        receipt
+    }
+
+    /// Keeps a refused message if its author is certain.
+    pub fn keep(&mut self, bytes: &[u8], rejection: &Rejection, at: Time) {
+        let Ok(envelope) = ActionEnvelope::decode(bytes) else { return };
+        let actor = envelope.header.actor;
+        let kept = self.evidence.iter().filter(|evidence| evidence.actor == actor);
+        if rejection.is_evidence() && kept.count() < EVIDENCE_MAX {
+            self.evidence.push(Evidence { actor, bytes: bytes.to_vec(), rejection: rejection.clone(), at });
+        }
+    }
+
+    /// The operator says something himself.
+    pub fn say(&mut self, parameters: &Parameters<C>, message: Message, at: Time) -> Verdict {
+        let said = self.table.said(Actor::Operator);
+        let nonce = said.nonce.saturating_add(1);
+        let header = Header::next(self.table.config(), Actor::Operator, nonce, said.last, message.kind());
+        let bytes = ActionEnvelope::sign(header, message, &self.operator).encode();
+        self.submit(parameters, &bytes, at)
+    }
+
+    /// The operator closes the log with what the hand came to; refused while it goes on.
+    pub fn settle(&mut self, parameters: &Parameters<C>, at: Time) -> Verdict {
+        let (stacks, rake) = self.table.settlement().unwrap_or_default();
+        self.say(parameters, Message::Settlement { stacks, rake }, at)
+    }
+
+    /// The state.
+    #[must_use]
+    pub const fn table(&self) -> &Table<C> {
+        &self.table
+    }
+
+    /// All events with their receipts.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// What was refused though its author is certain.
+    #[must_use]
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
+    /// The chain as it is now.
+    #[must_use]
+    pub fn head(&self) -> Hash {
+        self.entries.last().map_or(*self.table.origin(), |entry| entry.receipt.link.chain)
+    }
+
+    /// The signed end of the hand; none before it is settled.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<Checkpoint> {
+        let (stacks, rake) = self.table.settlement().filter(|_| self.table.is_settled())?;
+        let config = self.table.config();
+        let ids: Vec<Hash> = self.entries.iter().map(|entry| entry.receipt.link.event).collect();
+        let page = Page {
+            deployment: config.deployment.clone(),
+            game: config.game.clone(),
+            hand: config.hand.clone(),
+            events: ids.len() as u64,
+            root: merkle::root(&ids),
+            chain: self.head(),
+            state: self.table.state_hash(),
+            stacks,
+            rake,
+        };
+        Some(Checkpoint::issue(page, &self.operator))
+    }
+
+    /// The whole hand in one value, with what players signed of its end; none before it is settled.
+    #[must_use]
+    pub fn bundle(&self, cosignatures: Vec<Cosignature>) -> Option<Bundle> {
+        Some(Bundle { entries: self.entries.clone(), checkpoint: self.checkpoint()?, cosignatures })
+    }
+}

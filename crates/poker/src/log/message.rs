@@ -1,0 +1,157 @@
+//! What can be said in a log.
+//!
+//! Cryptographic parts are carried as the deck's own bytes: they have one encoding there, and are read only once all
+//! that is cheaper to check has been checked. Nothing that everybody can derive is in a message.
+
+use serde::{Deserialize, Serialize};
+
+use super::{HandConfig, hex::Bytes};
+use crate::{Action, Chips, Seat, Street, Time, VoidCause};
+
+/// A betting decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GamePlayerMessage {
+    /// On which street, so that a decision that comes late is not taken for another.
+    pub street: Street,
+    /// What.
+    pub action: Action,
+}
+
+/// A shuffle: the hash of the deck it starts from, the new deck, the proof.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameShuffleMessage {
+    /// The bytes of a [`bankroll_deck::ShuffleMessage`].
+    pub shuffle: Bytes,
+}
+
+/// A shuffler blinds a hole card for its player.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameBlindingDecryptionMessage {
+    /// Which card.
+    pub card_in_deck_position: u8,
+    /// The bytes of a [`bankroll_deck::Blinding`].
+    pub share: Bytes,
+}
+
+/// A shuffler takes his layer off a blinded hole card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GamePartialUnblindingShareMessage {
+    /// Which card.
+    pub card_in_deck_position: u8,
+    /// The bytes of a [`bankroll_deck::Share`], with its proof.
+    pub share: Bytes,
+}
+
+/// A shuffler takes his layer off a community card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameCommunityShareMessage {
+    /// Which card.
+    pub card_in_deck_position: u8,
+    /// The bytes of a [`bankroll_deck::Share`], with its proof.
+    pub share: Bytes,
+}
+
+/// A player opens his two cards to everybody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameShowdownMessage {
+    /// Which cards: the ones that the plan gave his seat, in its order.
+    pub card_in_deck_position: [u8; 2],
+    /// The bytes of a [`bankroll_deck::Share`] for each, with its proof.
+    pub shares: [Bytes; 2],
+}
+
+/// Somebody registers the key that his cards, or his layer of the deck, are sealed with in this hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyRegistrationMessage {
+    /// The bytes of a [`bankroll_deck::PublicKey`].
+    pub key: Bytes,
+    /// The bytes of a [`bankroll_deck::Possession`].
+    pub possession: Bytes,
+}
+
+/// One thing that was said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// The operator starts the hand.
+    HandStart(Box<HandConfig>),
+    /// Somebody registers his key of this hand.
+    KeyRegistration(KeyRegistrationMessage),
+    /// A shuffler shuffled.
+    Shuffle(GameShuffleMessage),
+    /// A shuffler blinds a hole card.
+    Blinding(GameBlindingDecryptionMessage),
+    /// A shuffler takes his layer off a hole card.
+    Unblinding(GamePartialUnblindingShareMessage),
+    /// A shuffler takes his layer off a community card.
+    Community(GameCommunityShareMessage),
+    /// A player bets, calls, checks or folds.
+    Player(GamePlayerMessage),
+    /// A player shows his cards.
+    Showdown(GameShowdownMessage),
+    /// A player gives up at the showdown.
+    Muck,
+    /// The operator calls time on a seat.
+    TimeOut {
+        /// Who is late.
+        seat: Seat,
+        /// Since when.
+        deadline: Time,
+    },
+    /// The operator was away, and everybody has his time again.
+    ClockRestart,
+    /// The operator calls the hand off.
+    Cancellation {
+        /// Why, and who is to blame.
+        cause: VoidCause,
+    },
+    /// The operator closes the log with what everybody has now.
+    Settlement {
+        /// By seat, smallest number first.
+        stacks: Vec<(Seat, Chips)>,
+        /// What the house took.
+        rake: Chips,
+    },
+}
+
+/// The kind of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "named after the messages, which are documented")]
+pub enum MessageKind {
+    HandStart,
+    KeyRegistration,
+    Shuffle,
+    Blinding,
+    Unblinding,
+    Community,
+    Player,
+    Showdown,
+    Muck,
+    TimeOut,
+    ClockRestart,
+    Cancellation,
+    Settlement,
+}
+
+impl Message {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> MessageKind {
+        match self {
+            Self::HandStart(_) => MessageKind::HandStart,
+            Self::KeyRegistration(_) => MessageKind::KeyRegistration,
+            Self::Shuffle(_) => MessageKind::Shuffle,
+            Self::Blinding(_) => MessageKind::Blinding,
+            Self::Unblinding(_) => MessageKind::Unblinding,
+            Self::Community(_) => MessageKind::Community,
+            Self::Player(_) => MessageKind::Player,
+            Self::Showdown(_) => MessageKind::Showdown,
+            Self::Muck => MessageKind::Muck,
+            Self::TimeOut { .. } => MessageKind::TimeOut,
+            Self::ClockRestart => MessageKind::ClockRestart,
+            Self::Cancellation { .. } => MessageKind::Cancellation,
+            Self::Settlement { .. } => MessageKind::Settlement,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Who is awaited, so that a hand that stops names those who stopped it.
+
+use bankroll_deck::Curve;
+
+use super::{Cards, Table};
+use crate::{
+    Missing, Phase, VoidCause,
+    log::{Actor, Rejection},
+};
+
+impl<C: Curve> Table<C> {
+    /// Those without whom the cards do not go on, each once: shufflers first, then seats. Nobody while a seat is to
+    /// act, or when the hand is over.
+    #[must_use]
+    pub fn awaited(&self) -> Vec<Missing> {
+        let mut actors: Vec<Actor> = match (&self.cards, self.hand.phase()) {
+            (_, Phase::Settled(_) | Phase::Void(_)) => Vec::new(),
+            (Cards::Keys(members), _) => self.config.actors().filter(|actor| !members.contains_key(actor)).collect(),
+            (Cards::Shuffling(shuffling), _) => shuffling.next().map(Actor::Shuffler).into_iter().collect(),
+            (Cards::Dealing(deal), _) => {
+                let waiting = self.due_positions().into_iter().flat_map(|position| deal.awaited(position));
+                waiting.map(|(shuffler, _)| Actor::Shuffler(shuffler)).collect()
+            }
+        };
+        actors.sort_unstable();
+        actors.dedup();
+        let missing = |actor| match actor {
+            Actor::Shuffler(number) => Some(Missing::Shuffler(u16::from(number))),
+            Actor::Seat(seat) => Some(Missing::Seat(seat)),
+            Actor::Operator => None,
+        };
+        actors.into_iter().filter_map(missing).collect()
+    }
+
+    /// The cards that shufflers are to work on now: hole cards while they are dealt, then the street that is opened.
+    pub(in crate::log) fn due_positions(&self) -> Vec<u8> {
+        match self.hand.phase() {
+            Phase::Dealing { .. } => {
+                self.config.snapshot.plan().holes().iter().flat_map(|(_, places)| *places).collect()
+            }
+            Phase::Opening { street, .. } => self.positions(*street),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn blames_rightly(&self, cause: &VoidCause) -> Result<(), Rejection> {
+        match cause {
+            VoidCause::Missing { who } if *who != self.awaited() => {
+                Err(Rejection::WrongBlame { awaited: self.awaited() })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The cheap facts: whether this author may say such a thing here and now. Checked before the proofs and again with
+//! every message that is applied.
+
+use bankroll_deck::Curve;
+
+use super::{Cards, Table};
+use crate::{
+    Phase, Street,
+    log::{ActionEnvelope, Actor, Header, Message, MessageKind, Rejection},
+};
+
+impl<C: Curve> Table<C> {
+    /// Whether the envelope is for this hand, by a member, and signed with the key bound to him.
+    pub(in crate::log) fn identify(&self, envelope: &ActionEnvelope) -> Result<(), Rejection> {
+        let Header { deployment, game, hand, actor, .. } = &envelope.header;
+        if (deployment, game, hand) != (&self.id.deployment, &self.id.game, &self.id.hand) {
+            return Err(Rejection::WrongHand);
+        }
+        let key = self.config.key(*actor).ok_or(Rejection::NotAMember { actor: *actor })?;
+        if envelope.is_signed_by(key) { Ok(()) } else { Err(Rejection::BadSignature { actor: *actor }) }
+    }
+
+    /// Whether it is the next of its author's messages.
+    pub(super) fn in_order(&self, header: &Header) -> Result<(), Rejection> {
+        let (actor, said) = (header.actor, self.said(header.actor));
+        let (expected, found) = (said.nonce.saturating_add(1), header.nonce);
+        if expected != found {
+            return Err(Rejection::NonceConflict { actor, expected, found });
+        }
+        if header.previous == said.last { Ok(()) } else { Err(Rejection::WrongPrevious { actor }) }
+    }
+
+    /// Whether this author may say such a thing here and now.
+    pub(super) fn due(&self, envelope: &ActionEnvelope) -> Result<(), Rejection> {
+        let ActionEnvelope { header, message, .. } = envelope;
+        let (actor, kind) = (header.actor, header.kind);
+        if !may_say(actor, kind) {
+            return Err(Rejection::NotAllowed { actor, kind });
+        }
+        if self.settled {
+            return Err(Rejection::Closed);
+        }
+        if self.hand.phase().is_over() && kind != MessageKind::Settlement {
+            return Err(self.wrong_phase(kind));
+        }
+        match (message, &self.cards) {
+            (Message::KeyRegistration(_), Cards::Keys(members)) => {
+                if members.contains_key(&actor) {
+                    Err(Rejection::AlreadyRegistered { actor })
+                } else {
+                    Ok(())
+                }
+            }
+            (Message::Shuffle(_), Cards::Shuffling(shuffling)) => {
+                let turn = shuffling.next().map(Actor::Shuffler);
+                if turn == Some(actor) { Ok(()) } else { Err(Rejection::NotYourTurn { actor }) }
+            }
+            (Message::Blinding(_) | Message::Unblinding(_), Cards::Dealing(_)) => match self.hand.phase() {
+                Phase::Dealing { .. } => Ok(()),
+                _ => Err(self.wrong_phase(kind)),
+            },
+            (Message::Community(community), Cards::Dealing(_)) => {
+                let Phase::Opening { street, .. } = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
+                let position = community.card_in_deck_position;
+                let opens = self.positions(*street).contains(&position);
+                if opens { Ok(()) } else { Err(Rejection::NotOpenedNow { position }) }
+            }
+            (Message::Player(decision), _) => {
+                let (said, street) = (decision.street, self.hand.street());
+                if said != street {
+                    return Err(Rejection::WrongStreet { said, street });
+                }
+                if header.seen == self.last_bet { Ok(()) } else { Err(Rejection::StaleDecision) }
+            }
+            (Message::Showdown(showdown), Cards::Dealing(_)) => {
+                let Phase::Showdown(_) = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
+                let Actor::Seat(seat) = actor else { return Err(Rejection::NotAllowed { actor, kind }) };
+                let own = self.config.snapshot.plan().hole(seat);
+                if own == Some(showdown.card_in_deck_position) {
+                    Ok(())
+                } else {
+                    Err(Rejection::NotYourCards { actor })
+                }
+            }
+            (
+                Message::Muck
+                | Message::TimeOut { .. }
+                | Message::ClockRestart
+                | Message::Cancellation { .. }
+                | Message::Settlement { .. },
+                _,
+            ) => Ok(()),
+            _ => Err(self.wrong_phase(kind)),
+        }
+    }
+
+    pub(super) fn wrong_phase(&self, kind: MessageKind) -> Rejection {
+        Rejection::WrongPhase { kind, phase: self.hand.phase().name() }
+    }
+
+    /// Where the cards of a street lie in the deck.
+    pub(super) fn positions(&self, street: Street) -> Vec<u8> {
+        let [flop @ .., turn, river] = self.config.snapshot.plan().board();
+        match street {
+            Street::Preflop => Vec::new(),
+            Street::Flop => flop.to_vec(),
+            Street::Turn => vec![turn],
+            Street::River => vec![river],
+        }
+    }
+}
+
+/// Who says what.
+const fn may_say(actor: Actor, kind: MessageKind) -> bool {
+    match kind {
+        MessageKind::HandStart
+        | MessageKind::TimeOut
+        | MessageKind::ClockRestart
+        | MessageKind::Cancellation
+        | MessageKind::Settlement => matches!(actor, Actor::Operator),
+        MessageKind::KeyRegistration => !matches!(actor, Actor::Operator),
+        MessageKind::Shuffle | MessageKind::Blinding | MessageKind::Unblinding | MessageKind::Community => {
+            matches!(actor, Actor::Shuffler(_))
+        }
+        MessageKind::Player | MessageKind::Showdown | MessageKind::Muck => matches!(actor, Actor::Seat(_)),
+    }
+}

@@ -1,0 +1,64 @@
+//! The state hash.
+//!
+//! It covers what has been said by everybody (each author's last message leads to all his earlier ones), how far each
+//! card is, and the whole state of the rules. It does not depend on the order in which independent messages came.
+
+use bankroll_deck::Curve;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{Cards, Said, Table};
+use crate::{
+    codec,
+    log::{Actor, Hash, hex::Hex},
+};
+
+#[derive(Serialize)]
+struct State {
+    origin: Hash,
+    said: Vec<(Actor, u64, Hash)>,
+    shuffles: Option<u8>,
+    deck: Option<Hash>,
+    cards: Vec<Place>,
+    hand: Hash,
+    last_bet: Option<Hash>,
+    settled: bool,
+}
+
+/// The open card at a position, and who is awaited for it with what.
+#[derive(Serialize)]
+struct Place {
+    open: Option<u8>,
+    awaited: Vec<(u8, &'static str)>,
+}
+
+impl<C: Curve> Table<C> {
+    /// The hash of the state. Two logs with the same hash have said the same and come to the same.
+    #[must_use]
+    pub fn state_hash(&self) -> Hash {
+        let said = |(actor, said): (&Actor, &Said)| (*actor, said.nonce, said.last);
+        let (shuffles, deck, cards) = match &self.cards {
+            Cards::Keys(_) => (None, None, Vec::new()),
+            Cards::Shuffling(shuffling) => (shuffling.next(), Some(Hex(shuffling.deck().hash())), Vec::new()),
+            Cards::Dealing(deal) => {
+                let place = |position| Place {
+                    open: deal.opened(position),
+                    awaited: deal.awaited(position).into_iter().map(|(who, kind)| (who, kind.name())).collect(),
+                };
+                (None, Some(Hex(*deal.deck())), (0..self.config.cards).map(place).collect())
+            }
+        };
+        let state = State {
+            origin: self.origin,
+            said: self.said.iter().map(said).collect(),
+            shuffles,
+            deck,
+            cards,
+            hand: Hex(self.hand.hash()),
+            last_bet: self.last_bet,
+            settled: self.settled,
+        };
+        let domain = Sha256::new().chain_update(b"bankroll table state 1\0");
+        Hex(domain.chain_update(codec::encode(&state)).finalize().into())
+    }
+}

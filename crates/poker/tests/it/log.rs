@@ -1,0 +1,11 @@
+//! The log anybody can check: whole hands between parties that exchange nothing but envelopes, and what cheats try.
+
+mod bundles;
+mod defects;
+mod flips;
+mod order;
+mod receipts;
+mod refusals;
+mod room;
+mod stops;
+mod whole_hands;
