@@ -42,6 +42,40 @@ fn every_byte_of_a_proof_flipped_in_turn_is_refused() {
     assert!(unread > 300 && refused > 1_300, "both lines of defence are at work: {unread} and {refused}");
 }
 
+/// The same for a proof about all 52 cards, one bit of each byte; by two threads, because each verification takes a while.
+#[test]
+fn every_byte_of_a_full_proof_flipped_in_turn_is_refused() {
+    let mut table = Table::<C>::new("every byte of 52", 52);
+    let message = table.shuffles().remove(0);
+    let (context, first) = (table.keys.shuffle_context(0).unwrap(), table.parameters.first_deck());
+    let bytes = message.proof.encode();
+    assert_eq!(bytes.len(), 8 * 33 + 158 * 32);
+    let bits: Vec<u8> = bytes.iter().map(|_| 1 << (table.rng.next_u32() % 8)).collect();
+    let half = |from: usize| {
+        let (mut unread, mut refused) = (0, 0);
+        for place in (from..bytes.len()).step_by(2) {
+            let mut touched = bytes.clone();
+            touched[place] ^= bits[place];
+            let Ok(proof) = ShuffleProof::<C>::decode(&touched, 52) else {
+                unread += 1;
+                continue;
+            };
+            let step = Step { context: &context, output: &message.deck, proof: &proof };
+            let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
+            assert!(verdict.is_err(), "byte {place}, bit {:#x}", bits[place]);
+            refused += 1;
+        }
+        (unread, refused)
+    };
+    let (even, odd) = std::thread::scope(|scope| {
+        let odd = scope.spawn(|| half(1));
+        (half(0), odd.join().unwrap())
+    });
+    let (unread, refused) = (even.0 + odd.0, even.1 + odd.1);
+    println!("{unread} not read, {refused} refused");
+    assert_eq!(unread + refused, 5_320);
+}
+
 /// Each byte of a whole message about 52 cards, in one place of every few, another one for each seed.
 #[test]
 fn bytes_of_a_full_message_flipped_are_refused() {
