@@ -92,7 +92,7 @@ impl Drop for Server {
 }
 
 /// Postgres' programs, installed where they are missing.
-pub fn ensure() -> Result<PathBuf> {
+fn ensure() -> Result<PathBuf> {
     if let Some(programs) = programs() {
         return Ok(programs);
     }

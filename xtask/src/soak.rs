@@ -1,6 +1,5 @@
 //! The randomised suites, round after round with new seeds, until the time is up or one of them is red.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -60,7 +59,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut stages = Stages::default();
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("PokerKit", || pokerkit::ensure(workspace))?;
-    let postgres = stages.run("Postgres", postgres::ensure)?;
+    let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("compile", || SUITES.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
 
     let first = seed::given_or_new(options.seed);
@@ -76,7 +75,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
                 format!("{} is red in round {} (repeat with {again})", suite.filter, seeds.len())
             };
-            suite.run(workspace, &postgres, seed, seconds).with_context(red)?;
+            suite.run(workspace, &server, seed, seconds).with_context(red)?;
         }
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
@@ -92,12 +91,12 @@ fn share(remaining: Duration, is_first: bool) -> Option<u64> {
 }
 
 impl Suite {
-    fn run(&self, workspace: &Workspace, postgres: &Path, seed: u64, seconds: u64) -> Result<()> {
+    fn run(&self, workspace: &Workspace, server: &postgres::Server, seed: u64, seconds: u64) -> Result<()> {
         let mut tests = workspace.cargo(self.release_tests());
         tests.args(["--nocapture", self.filter]);
         tests.env(seed::VARIABLE, seed.to_string()).env(SECONDS_VARIABLE, seconds.to_string());
         // Whoever tests on Postgres kills servers, and so starts its own.
-        tests.env(postgres::PROGRAMS_VARIABLE, postgres);
+        tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
         program::succeed(&mut tests)
     }
 
