@@ -150,7 +150,8 @@ fn measure_on(bed: &Bed, cell: Duration, side: Duration) -> anyhow::Result<Vec<R
                 say(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
                 runs.push((name, load::run(&seats, shape, keys, cell)?));
             }
-            // The batches that came about, stored again without deciding anything.
+            // The batches that came about, stored again without deciding anything; by nobody else but the raw engine.
+            seats.settle()?;
             let raw = bed.same_rows(accounts, runs[0].1.mean_batch, side)?;
             rows.extend(runs.iter().map(|(keys, run)| {
                 // A replay stores no rows, so there is nothing to set beside it.

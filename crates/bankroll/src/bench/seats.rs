@@ -130,6 +130,18 @@ impl Seats {
         }
     }
 
+    /// Waits until the statement index has caught up, so that it is not at work while something else is measured.
+    pub fn settle(&self) -> anyhow::Result<()> {
+        let reader = Reader::open(self.ledger.location())?;
+        loop {
+            let state = reader.index_state()?;
+            if state.covered == state.last {
+                return Ok(());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
     /// A measurement of books that are not sound is worth nothing.
     pub fn close_and_audit(self) -> anyhow::Result<()> {
         let location = self.ledger.location().clone();

@@ -26,6 +26,21 @@ const LOOK_MIN: Duration = Duration::from_millis(1);
 /// With so many runs merging comes first, even if records wait: a reader may have to look into each of them.
 const RUNS_MAX: usize = 48;
 
+/// Lets every other thread go first: the index may trail, and must not take time from the writer or its callers.
+#[cfg(target_os = "linux")]
+fn give_way() {
+    // On Linux this is about the calling thread. If it is refused, nothing is lost but time.
+    let _ = rustix::process::setpriority_process(None, 19);
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn give_way() {}
+
+/// Above this rate of records the index waits, unless it trails by more than the other: readers then look through so many
+/// records of the journal.
+const RUSH_PER_S: u128 = 20_000;
+const TRAIL_MAX: u64 = 1_000_000;
+
 /// When a run is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -47,7 +62,8 @@ impl Indexer {
     pub fn start(books: Box<dyn Source>, home: Box<dyn TermHome>, pace: Pace) -> std::io::Result<Self> {
         let (stop, stopped) = channel::<()>();
         let work = move || {
-            let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), failures: 0 };
+            give_way();
+            let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), seen: None, failures: 0 };
             let mut wait = Duration::ZERO;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = if keeper.look(false) { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
@@ -87,6 +103,8 @@ struct Keeper {
     index: Option<Index>,
     /// When nothing was waiting the last time.
     looked: Instant,
+    /// Where the journal ended at the last look, and when that was.
+    seen: Option<(Instant, Seq)>,
     /// How often the index was found damaged since something was last stored in it.
     failures: u32,
 }
@@ -109,6 +127,11 @@ impl Keeper {
 
     fn work(&mut self, closing: bool) -> Result<bool, StoreError> {
         let head = self.books.head()?;
+        let rushing = self.is_rushing(head.seq);
+        let trailing = |index: &Index| head.seq.0.saturating_sub(index.covered().0);
+        if !closing && rushing && self.index.as_ref().is_none_or(|index| trailing(index) < TRAIL_MAX) {
+            return Ok(false);
+        }
         let mut index = match self.index.take() {
             Some(index) => index,
             // A closed ledger that nobody has asked anything leaves no file.
@@ -120,6 +143,14 @@ impl Keeper {
             self.index = Some(index);
         }
         worked
+    }
+
+    /// Whether so much is being written that every core is wanted for it.
+    fn is_rushing(&mut self, last: Seq) -> bool {
+        let now = Instant::now();
+        let Some((then, seen)) = self.seen.replace((now, last)) else { return false };
+        let records = u128::from(last.0.saturating_sub(seen.0));
+        records * 1_000_000 > now.duration_since(then).as_micros() * RUSH_PER_S
     }
 
     fn open(&self) -> Result<Index, StoreError> {
