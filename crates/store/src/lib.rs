@@ -1,4 +1,4 @@
-//! The ledger of record on disk.
+//! The ledger of record on disk, in a folder (SQLite) or a database (Postgres).
 //!
 //! [`Ledger`] is the handle: requests go in, answers come out after they are durable. Behind it one thread, the
 //! writer, decides everything with `bankroll_ledger::decide` and stores it through an engine. Reading does not
@@ -10,7 +10,7 @@
 //! - a batch is stored whole or not at all: records, balances, key results, facts, events;
 //! - a key has one effect, for ever;
 //! - memory is bounded by the options, whatever callers do;
-//! - one process writes to a folder.
+//! - one process writes to a folder, or to a database.
 //!
 //! It does not know: what flows' tables mean, chains, HTTP.
 

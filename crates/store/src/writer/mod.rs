@@ -142,8 +142,15 @@ impl Writer {
                 Ok(Message::Call(job)) => self.waiting.push_back(job),
                 Ok(Message::Arrived(arrived)) => {
                     let arrived = self.arrive(&last, *arrived, jobs)?;
+                    if !arrived || jobs.is_empty() {
+                        return Ok(None);
+                    }
                     draft.before.hash = self.head.hash;
-                    return Ok((arrived && !jobs.is_empty()).then_some(draft));
+                    // What was decided ahead has its places in the journal already; they must be the next ones.
+                    if draft.before != self.head {
+                        return Err(StoreError::diverged(self.head.seq, "a batch did not end where it was to end"));
+                    }
+                    return Ok(Some(draft));
                 }
                 Ok(Message::Lost) | Err(_) => return Err(StoreError::CommitLost),
             }
