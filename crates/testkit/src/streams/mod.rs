@@ -112,7 +112,8 @@ impl Stream {
                 if stream.chance(1) {
                     return stream.ask_one();
                 }
-                let request = if stream.chance(3) { stream.repeated() } else { stream.plain_request() };
+                let again = stream.chance(3) && !stream.history.is_empty();
+                let request = if again { stream.repeated() } else { stream.plain_request() };
                 stream.ask_model(request)
             };
             (0..self.rng.usize(1..=4)).map(|_| plain(self)).collect()
