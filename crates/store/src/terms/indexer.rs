@@ -4,14 +4,18 @@
 //! a damaged file) costs readers time and nobody else anything: it is tried again at the next look, from what is sound.
 
 use std::{
-    sync::mpsc::{RecvTimeoutError, Sender, channel},
+    sync::mpsc::{Sender, channel},
     thread,
     time::{Duration, Instant},
 };
 
 use bankroll_ledger::Seq;
 
-use super::{RUN_RECORDS_MAX, TermHome, TermRun, TermStore, TermWrites, build, damaged, lookup, sound_runs};
+use super::{
+    RUN_RECORDS_MAX, TermHome, TermRun, TermStore, TermWrites,
+    breath::{Breath, Cut, TRAIL_MAX},
+    build, damaged, lookup, sound_runs,
+};
 use crate::{
     StoreError,
     engine::{Head, Source},
@@ -36,11 +40,6 @@ fn give_way() {
 #[cfg(not(target_os = "linux"))]
 const fn give_way() {}
 
-/// Above this rate of records the index waits, unless it trails by more than the other: readers then look through so many
-/// records of the journal.
-const RUSH_PER_S: u128 = 20_000;
-const TRAIL_MAX: u64 = 1_000_000;
-
 /// When a run is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -63,12 +62,14 @@ impl Indexer {
         let (stop, stopped) = channel::<()>();
         let work = move || {
             give_way();
-            let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), seen: None, failures: 0 };
+            let breath = Breath::new(stopped);
+            let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), breath, failures: 0 };
             let mut wait = Duration::ZERO;
-            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                wait = if keeper.look(false) { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
+            while keeper.breath.wait(wait) {
+                wait = if keeper.look() { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
             }
-            (0..RUNS_AT_CLOSE).take_while(|_| keeper.look(true)).for_each(drop);
+            keeper.breath.closing = true;
+            (0..RUNS_AT_CLOSE).take_while(|_| keeper.look()).for_each(drop);
         };
         let thread = thread::Builder::new().name("statements".into()).spawn(work)?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
@@ -103,33 +104,30 @@ struct Keeper {
     index: Option<Index>,
     /// When nothing was waiting the last time.
     looked: Instant,
-    /// Where the journal ended at the last look, and when that was.
-    seen: Option<(Instant, Seq)>,
+    breath: Breath,
     /// How often the index was found damaged since something was last stored in it.
     failures: u32,
 }
 
 impl Keeper {
     /// Does the next piece of work; whether there may be more at once.
-    fn look(&mut self, closing: bool) -> bool {
-        match self.work(closing) {
+    fn look(&mut self) -> bool {
+        // After an error the index is opened again, and what is not sound left out; if that does not help, begun anew.
+        match self.work() {
             Ok(more) => more,
-            Err(error) => {
-                // Opened again, and what is not sound left out; if that does not help, begun anew.
-                self.index = None;
-                if matches!(error, StoreError::StatementIndexDamaged { .. }) {
-                    self.failures = self.failures.saturating_add(1);
-                }
+            Err(Cut::Failed(StoreError::StatementIndexDamaged { .. })) => {
+                self.failures = self.failures.saturating_add(1);
                 false
             }
+            Err(Cut::Failed(_) | Cut::Closing) => false,
         }
     }
 
-    fn work(&mut self, closing: bool) -> Result<bool, StoreError> {
+    fn work(&mut self) -> Result<bool, Cut> {
         let head = self.books.head()?;
-        let rushing = self.is_rushing(head.seq);
+        self.breath.sight(head.seq);
         let trailing = |index: &Index| head.seq.0.saturating_sub(index.covered().0);
-        if !closing && rushing && self.index.as_ref().is_none_or(|index| trailing(index) < TRAIL_MAX) {
+        if self.breath.rushing() && self.index.as_ref().is_none_or(|index| trailing(index) < TRAIL_MAX) {
             return Ok(false);
         }
         let mut index = match self.index.take() {
@@ -138,19 +136,11 @@ impl Keeper {
             None if head.seq == Seq(0) => return Ok(false),
             None => self.open()?,
         };
-        let worked = self.advance(&mut index, &head, closing);
+        let worked = self.advance(&mut index, &head);
         if worked.is_ok() {
             self.index = Some(index);
         }
         worked
-    }
-
-    /// Whether so much is being written that every core is wanted for it.
-    fn is_rushing(&mut self, last: Seq) -> bool {
-        let now = Instant::now();
-        let Some((then, seen)) = self.seen.replace((now, last)) else { return false };
-        let records = u128::from(last.0.saturating_sub(seen.0));
-        records * 1_000_000 > now.duration_since(then).as_micros() * RUSH_PER_S
     }
 
     fn open(&self) -> Result<Index, StoreError> {
@@ -180,7 +170,8 @@ impl Keeper {
         })
     }
 
-    fn advance(&mut self, index: &mut Index, head: &Head, closing: bool) -> Result<bool, StoreError> {
+    fn advance(&mut self, index: &mut Index, head: &Head) -> Result<bool, Cut> {
+        let closing = self.breath.closing;
         if !closing && let Some(id) = index.unverified.pop() {
             index.verify(id)?;
             return Ok(true);
@@ -200,13 +191,13 @@ impl Keeper {
             return if closing { Ok(false) } else { self.merge(index) };
         }
         let last = if waiting > RUN_RECORDS_MAX { Seq(covered.0 + RUN_RECORDS_MAX) } else { head.seq };
-        index.add_run(self.books.as_ref(), last)?;
+        index.add_run(self.books.as_ref(), last, &mut self.breath)?;
         (self.looked, self.failures) = (Instant::now(), 0);
         Ok(head.seq > last || index.mergeable().is_some())
     }
 
-    fn merge(&mut self, index: &mut Index) -> Result<bool, StoreError> {
-        let merged = index.merge()?;
+    fn merge(&mut self, index: &mut Index) -> Result<bool, Cut> {
+        let merged = index.merge(self.books.as_ref(), &mut self.breath)?;
         if merged {
             self.failures = 0;
         }
@@ -219,25 +210,27 @@ impl Index {
         self.runs.last().map_or(Seq(0), |run| run.meta.last)
     }
 
-    fn add_run(&mut self, books: &dyn Source, last: Seq) -> Result<(), StoreError> {
+    fn add_run(&mut self, books: &dyn Source, last: Seq, breath: &mut Breath) -> Result<(), Cut> {
         let first = self.covered().next();
-        let entries = build::entries_of(books, first, last)?;
+        let mut rest = || breath.between(books);
+        let entries = build::entries_of(books, first, last, &mut rest)?;
         let (batch, head) = books.batch_of(last)?.ok_or_else(|| StoreError::diverged(last, "a batch is missing"))?;
         // However large: levels that never rise along the journal always leave neighbours of one level to merge.
         let level = 0;
         let (id, first_chunk) = (self.next_run, self.next_chunk);
         let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };
         let run = TermRun { meta, batch: batch.number, head };
-        let stored = build::store_run(self.store.as_ref(), run, entries.into_iter().map(Ok), &[])?;
+        let stored = build::store_run(self.store.as_ref(), run, entries.into_iter().map(Ok), &[], &mut rest)?;
         self.note(stored);
         Ok(())
     }
 
     /// Merges the oldest neighbours that are due; whether there were any.
-    fn merge(&mut self) -> Result<bool, StoreError> {
+    fn merge(&mut self, books: &dyn Source, breath: &mut Breath) -> Result<bool, Cut> {
         let Some(range) = self.mergeable() else { return Ok(false) };
         let inputs = &self.runs[range.clone()];
-        let merged = build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk)?;
+        let merged =
+            build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk, &mut || breath.between(books))?;
         self.runs.drain(range);
         self.note(merged);
         self.runs.sort_by_key(|run| run.meta.first);

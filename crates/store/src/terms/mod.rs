@@ -17,6 +17,7 @@
 //!
 //! It does not know: what a statement looks like, or where its chunks are stored.
 
+mod breath;
 mod build;
 mod chunk;
 mod indexer;

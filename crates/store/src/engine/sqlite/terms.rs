@@ -24,8 +24,9 @@ use crate::{
 
 /// The version of the whole format, chunks included. Another one is thrown away and built anew.
 const FORMAT: i64 = 1;
-/// Pages of 4 KiB in the log before they are copied back: 16 MiB.
-const PAGES_BETWEEN: u32 = 4_096;
+/// Pages of 4 KiB in the log before they are copied back: 1 MiB. Copying back syncs, and whatever the books sync at that
+/// moment waits for it, so little is copied at a time.
+const PAGES_BETWEEN: u32 = 256;
 
 const TABLES: &str = "
 CREATE TABLE term_runs (
