@@ -45,9 +45,13 @@ impl View {
         let screen = match std::io::stderr().is_terminal() {
             _ if json => Screen::Quiet,
             false => Screen::Lines { next: LINE_EVERY },
-            true => live(args.seconds),
+            true => live(if args.ticks.is_some() { 0 } else { args.seconds }),
         };
-        let head = format!("{} players in {}", thousands(args.players.into()), args.dir.display());
+        let players = thousands(args.players.into());
+        let head = match args.postgres {
+            None => format!("{players} players in {}", args.dir.display()),
+            Some(_) => format!("{players} players; books in a database, each role in a process of its own"),
+        };
         Self { reader, arena: arena.clone(), screen, head, time: args.seconds, earlier: (Instant::now(), 0), rate: 0 }
     }
 
@@ -86,6 +90,18 @@ impl View {
                 for (line, text) in lines.iter().zip(texts) {
                     line.set_message(text);
                 }
+            }
+        }
+    }
+
+    /// A line that stays.
+    pub fn note(&self, note: &str) {
+        match &self.screen {
+            Screen::Quiet => {}
+            Screen::Lines { .. } => eprintln!("{note}"),
+            Screen::Live { all, .. } => {
+                // A terminal that went away does not matter any more.
+                let _ = all.println(note);
             }
         }
     }
