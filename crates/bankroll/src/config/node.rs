@@ -1,6 +1,6 @@
 //! `[node]`: which node this is among several, and what it does.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
 use bankroll_nodes::{NodeName, NodeRoles};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -45,7 +45,12 @@ impl Node {
             !(has_port || *optional && address.is_empty())
         });
         let wrong = wrong.map(|(key, given, _)| (key, format!("\"{given}\" is not of the form host:port")));
-        alone.into_iter().chain(wrong).collect()
+        let listens_everywhere = self.listen.parse::<SocketAddr>().is_ok_and(|listen| listen.ip().is_unspecified());
+        let nowhere = (in_database && listens_everywhere && self.address.is_empty()).then(|| {
+            let what = "say under which address other nodes find this one: it listens on all that the machine has";
+            ("node.address", what.to_owned())
+        });
+        alone.into_iter().chain(wrong).chain(nowhere).collect()
     }
 }
 

@@ -124,7 +124,8 @@ impl Node {
             if kept.is_err() {
                 self.stop.ask();
             }
-            let watched = watching.map_or(Ok(()), |thread| thread.join().unwrap_or(Ok(())));
+            let panicked = |_| Err(anyhow::anyhow!("a thread panicked; its message is above"));
+            let watched = watching.map_or(Ok(()), |thread| thread.join().unwrap_or_else(panicked));
             kept.and(watched)
         })
     }

@@ -158,6 +158,8 @@ fn what_a_node_cannot_start_with_is_told() {
     serve("Books", "books", &[]).fails(2, &["node.name", "is no name of a node"]);
     let listen = [("BANKROLL__NODE__LISTEN", "nowhere")];
     serve("books-1", "books", &listen).fails(2, &["node.listen: \"nowhere\" is not of the form host:port"]);
+    let listen = [("BANKROLL__NODE__LISTEN", "0.0.0.0:7450")];
+    serve("books-1", "books", &listen).fails(2, &["node.address: say under which address other nodes find this one"]);
     // An address of another machine.
     let listen = [("BANKROLL__NODE__LISTEN", "192.0.2.1:7450")];
     serve("books-1", "books", &listen).fails(1, &["cannot listen on 192.0.2.1:7450"]);

@@ -2,7 +2,6 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    os::unix::process::CommandExt,
     path::Path,
     process::{ChildStdin, Command, ExitStatus, Stdio},
     sync::{
@@ -54,7 +53,9 @@ impl Child {
         // Not as an argument: it may have a password in it.
         command.env("BANKROLL__BOOKS__DATABASE", url.reveal());
         // Ctrl-C is for the game; what it ends, and in which order, is the game's affair.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("cannot start {name}"))?;
         let heard = Arc::<Heard>::default();
         if let Some(output) = process.stdout.take() {
