@@ -29,6 +29,15 @@ pub struct Child {
     was_killed: AtomicBool,
 }
 
+/// What somebody else may want to know at once.
+#[derive(Clone, Copy, Debug)]
+pub enum Told {
+    /// A batch of reports is settled.
+    Settled(u64),
+    /// It says no more.
+    End,
+}
+
 #[derive(Debug, Default)]
 struct Heard {
     has_books: AtomicBool,
@@ -42,7 +51,7 @@ impl Child {
         folder: &Path,
         set: &[String],
         url: &DatabaseUrl,
-        settled: impl Fn(u64) + Send + 'static,
+        told: impl Fn(Told) + Send + 'static,
     ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
@@ -62,9 +71,10 @@ impl Child {
             let heard = Arc::clone(&heard);
             thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    heard.hear(name, &line, &settled);
+                    heard.hear(name, &line, &told);
                 }
                 heard.has_books.store(false, Ordering::SeqCst);
+                told(Told::End);
             });
         }
         let input = Mutex::new(process.stdin.take());
@@ -136,12 +146,12 @@ impl Heard {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, name: &str, line: &str, settled: &impl Fn(u64)) {
+    fn hear(&self, name: &str, line: &str, told: &impl Fn(Told)) {
         let Ok(line) = serde_json::from_str::<Value>(line) else { return };
         match line["event"].as_str() {
             Some("settled") => {
                 if let Some(batch) = line["batch"].as_u64() {
-                    settled(batch);
+                    told(Told::Settled(batch));
                 }
                 return;
             }

@@ -16,7 +16,7 @@ use std::{
     collections::HashMap,
     path::Path,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
@@ -35,7 +35,7 @@ use super::{
     room::{Heard, Room},
 };
 use crate::serve::forward;
-use child::Child;
+use child::{Child, Told};
 
 /// Long enough for a takeover, and far longer than anything else takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -62,21 +62,32 @@ pub struct Nodes {
     is_half_over: AtomicBool,
 }
 
-/// Whoever waits for a batch of reports to be settled.
-#[derive(Debug, Default)]
-struct Settled(Mutex<HashMap<u64, Sender<()>>>);
+/// Whoever waits for a batch of reports to be settled; nobody any more once a process that reports has ended.
+#[derive(Debug)]
+struct Settled(Mutex<Option<HashMap<u64, Sender<()>>>>);
 
 impl Settled {
+    /// Disconnected at once if nobody will tell.
     fn expect(&self, batch: u64) -> Receiver<()> {
         let (send, receive) = channel();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(batch, send);
+        if let Some(waiting) = self.waiting().as_mut() {
+            waiting.insert(batch, send);
+        }
         receive
     }
 
     fn tell(&self, batch: u64) {
+        let waiting = self.waiting().as_mut().and_then(|waiting| waiting.remove(&batch));
         // Whoever waited may have given up.
-        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&batch);
         waiting.map(|waiting| waiting.send(()));
+    }
+
+    fn close(&self) {
+        self.waiting().take();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -84,7 +95,7 @@ impl Nodes {
     /// Makes certificates in the folder, starts the processes, and waits until the books can be asked.
     pub fn start(folder: &Path, url: &DatabaseUrl, kill_books: bool) -> anyhow::Result<Self> {
         let identity = make_certificates(&folder.join(CERTIFICATES))?;
-        let settled = Arc::<Settled>::default();
+        let settled = Arc::new(Settled(Mutex::new(Some(HashMap::new()))));
         let mut children = Vec::new();
         for (name, role) in roles() {
             let settled = Arc::clone(&settled);
@@ -95,7 +106,11 @@ impl Nodes {
                 "node.address=".into(),
                 format!("books.lease_ms={LEASE_MS}"),
             ];
-            children.push(Child::start(name, role, folder, &set, url, move |batch| settled.tell(batch))?);
+            children.push(Child::start(name, role, folder, &set, url, move |heard| match heard {
+                Told::Settled(batch) => settled.tell(batch),
+                Told::End if role != NodeRole::Books => settled.close(),
+                Told::End => {}
+            })?);
         }
         let forwarder = forward::to_holder(&identity, url)?;
         let nodes = Self {
@@ -161,7 +176,7 @@ impl Nodes {
         let mut answers = begun.map_or(Ok(Vec::new()), |begun| self.wait(begun, &requests))?.into_iter();
         for (role, settled) in reported {
             let told = settled.recv_timeout(PATIENCE);
-            told.with_context(|| format!("what the {role} reported is not taken in"))?;
+            told.with_context(|| format!("what the {role} reported is not taken in, or its process has ended"))?;
         }
         asked.iter().map(|asked| self.hear(room, asked, &mut answers)).collect()
     }
