@@ -15,11 +15,14 @@ mod explain;
 mod export;
 mod hand;
 mod init;
+mod interrupt;
 mod journal;
 mod migrate_books;
+mod nodes;
 mod place;
 mod receipt;
 mod search;
+mod serve;
 mod sheet;
 mod statement;
 mod terminal;
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
 fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args, json),
+        Command::Serve(args) => serve::run(&args, json),
+        Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Accounts(command) => accounts::run(&command, json),

@@ -24,6 +24,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-orders", Tier::Pure),
     ("bankroll-poker", Tier::Pure),
     ("bankroll-store", Tier::Infra),
+    ("bankroll-nodes", Tier::Infra),
     ("bankroll-hot-accounts", Tier::Infra),
     ("bankroll-chains*", Tier::Infra),
     ("bankroll-registry", Tier::Flow),

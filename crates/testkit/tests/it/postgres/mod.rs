@@ -5,6 +5,7 @@
 //! | `cuts` | the connection, before, in and after every message of a commit |
 //! | `kills` | the server: killed, restarted, its backends cancelled, under load |
 //! | `failover` | the primary, with a synchronous standby that takes its place; the wait for the standby |
+//! | `elsewhere` | nothing: other nodes ask the primary, whichever server is named first |
 //! | `takeover` | the writer: stopped for longer than its lease, fighting another, with a wrong clock |
 //! | `history` | nothing: what many clients of two processes saw fits one order |
 //! | `tampering` | the data: every column of the books, edited |
@@ -18,6 +19,7 @@ use crate::run::SoakTime;
 
 mod cluster;
 mod cuts;
+mod elsewhere;
 mod failover;
 mod history;
 mod kills;
