@@ -36,7 +36,7 @@ pub use clock::Clock;
 pub use engine::{Head, RowsChanged, RowsRejected, Statement};
 pub use error::{Failure, Refused, StoreError};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
-pub use location::{DatabaseUrl, Location};
+pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use migrations::{BOOKS, Migrations};
 pub use moving::{Move, Moving};
 pub use reader::{AccountFilter, Reader, StoredEvent};

@@ -11,6 +11,7 @@
 //!
 //! A batch is three round trips: what is derived, the records, the commit.
 
+mod address;
 mod commit;
 mod flows;
 mod lease;
@@ -20,6 +21,7 @@ mod row;
 mod session;
 mod source;
 mod terms;
+mod tls;
 
 use std::{
     ops::Range,
@@ -27,13 +29,17 @@ use std::{
 };
 
 use bankroll_ledger::{Batch, Row, RowKey, Time};
-use tokio_postgres::Config;
 
 use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
+pub(crate) use address::Address;
 pub(crate) use lease::is_passing;
 pub(crate) use session::Session;
 pub(crate) use terms::{StatementTables, open_statement_tables};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The books of one database, open for writing.
 pub(crate) struct Postgres {
@@ -59,7 +65,7 @@ impl Postgres {
         sets: &[Migrations],
         now: Time,
     ) -> Result<Self, StoreError> {
-        let session = Session::connect(&config(url)?)?;
+        let session = Session::connect(url.read()?)?;
         migrate::migrate(&session, sets, now)?;
         session.limit_silence_in_transactions(lease)?;
         let renewed = Instant::now();
@@ -82,14 +88,9 @@ impl Postgres {
 
 /// A connection for reading.
 pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError> {
-    let session = Session::connect(&config(url)?)?;
+    let session = Session::connect(url.read()?)?;
     migrate::check_books_known(&session)?;
     Ok(session)
-}
-
-fn config(url: &DatabaseUrl) -> Result<Config, StoreError> {
-    // The text is not told again: it may have a password in it.
-    url.reveal().parse().map_err(|_| StoreError::DatabaseUrl)
 }
 
 impl Engine for Postgres {

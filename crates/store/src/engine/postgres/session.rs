@@ -13,17 +13,14 @@ use std::{
 use futures_util::{StreamExt, stream::poll_fn};
 use tokio::runtime::Runtime;
 use tokio_postgres::{
-    AsyncMessage, Client, Config, NoTls, Row, Statement, config::TargetSessionAttrs, error::Severity, types::ToSql,
+    AsyncMessage, Client, Config, NoTls, Row, Socket, Statement, error::Severity, tls::MakeTlsConnect, types::ToSql,
 };
 
+use super::{address::Address, tls};
 use crate::StoreError;
 
 /// The values of one statement.
 pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Session {
     runtime: Runtime,
@@ -31,20 +28,21 @@ pub(crate) struct Session {
     statements: RefCell<HashMap<String, Statement>>,
     /// Whether the server has warned since this was last looked at.
     warned: Arc<AtomicBool>,
-    config: Config,
+    address: Address,
 }
 
 impl Session {
     /// Connects to the primary among the hosts and checks that what it commits stays.
-    pub fn connect(config: &Config) -> Result<Self, StoreError> {
-        let mut config = config.clone();
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE_TIMEOUT).keepalives_idle(SILENCE_TIMEOUT);
+    pub fn connect(address: Address) -> Result<Self, StoreError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::io("the connection to Postgres"))?;
         let warned = Arc::new(AtomicBool::new(false));
-        let client = runtime.block_on(connect(&config, Arc::clone(&warned)))?;
-        let session = Self { runtime, client, statements: RefCell::default(), warned, config };
+        let (config, heard) = (&address.config, Arc::clone(&warned));
+        let client = match tls::connector(&address)? {
+            Some(tls) => runtime.block_on(connect(config, tls, heard)),
+            None => runtime.block_on(connect(config, NoTls, heard)),
+        }?;
+        let session = Self { runtime, client, statements: RefCell::default(), warned, address };
         session.check_settings()?;
         Ok(session)
     }
@@ -57,7 +55,7 @@ impl Session {
 
     /// Another connection to the same place.
     pub fn another(&self) -> Result<Self, StoreError> {
-        Self::connect(&self.config)
+        Self::connect(self.address.clone())
     }
 
     pub fn is_lost(&self) -> bool {
@@ -125,8 +123,11 @@ impl Session {
     }
 }
 
-async fn connect(config: &Config, warned: Arc<AtomicBool>) -> Result<Client, tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(NoTls).await?;
+async fn connect<T>(config: &Config, tls: T, warned: Arc<AtomicBool>) -> Result<Client, tokio_postgres::Error>
+where
+    T: MakeTlsConnect<Socket, Stream: Send + 'static>,
+{
+    let (client, mut connection) = config.connect(tls).await?;
     tokio::spawn(async move {
         let mut messages = poll_fn(move |context| connection.poll_message(context));
         while let Some(Ok(message)) = messages.next().await {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use tokio_postgres::Row;
 
 use super::{
-    config,
     session::{Session, Values},
     source::{hash, number, run_meta, sql_number},
 };
@@ -22,18 +21,18 @@ struct Statements(Session);
 
 /// Opens an index for reading.
 pub(crate) fn open_statement_tables(url: &DatabaseUrl) -> Result<Box<dyn TermSource>, StoreError> {
-    Ok(Box::new(Statements(Session::connect(&config(url)?)?)))
+    Ok(Box::new(Statements(Session::connect(url.read()?)?)))
 }
 
 impl TermHome for StatementTables {
     fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
-        let session = Session::connect(&config(&self.0)?)?;
+        let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off")?;
         Ok(Box::new(Statements(session)))
     }
 
     fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError> {
-        let session = Session::connect(&config(&self.0)?)?;
+        let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off; TRUNCATE books.term_runs, books.term_chunks")?;
         Ok(Box::new(Statements(session)))
     }

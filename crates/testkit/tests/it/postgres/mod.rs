@@ -8,6 +8,7 @@
 //! | `takeover` | the writer: stopped for longer than its lease, fighting another, with a wrong clock |
 //! | `history` | nothing: what many clients of two processes saw fits one order |
 //! | `tampering` | the data: every column of the books, edited |
+//! | `tls` | the certificate: of somebody else, for somebody else, or none |
 //!
 //! Whatever failed: no acknowledged request is lost, none is doubled, what was said not to have happened has not, and what
 //! is unknown is resolved by asking again. Each test has a server of its own, which it may kill; without Postgres' programs
@@ -25,6 +26,7 @@ mod proxy;
 mod service;
 mod takeover;
 mod tampering;
+mod tls;
 
 /// The time of one of the tests here that go on in a soak.
 fn soak_time() -> SoakTime {
