@@ -165,7 +165,8 @@ impl StoreError {
     }
 
     /// Whether the database was out of reach for a moment, so that asking again may help.
-    pub(crate) fn is_passing(&self) -> bool {
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable => true,
             Self::Postgres(error) => is_passing(error),

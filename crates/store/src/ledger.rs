@@ -322,7 +322,8 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
             Ok((Box::new(engine), Some(lock)))
         }
         Location::Postgres(url) => {
-            let engine = Postgres::open(url, &holder_name(now), options.lease, &sets, now)?;
+            let mut engine = Postgres::open(url, &holder_name(now), options.lease, &sets, now)?;
+            engine.restore_derived()?;
             Ok((Box::new(engine), None))
         }
     }

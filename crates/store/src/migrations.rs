@@ -24,7 +24,10 @@ pub struct Migrations {
 pub const BOOKS: Migrations = Migrations {
     owner: "books",
     steps: &[include_str!("../migrations/0001_books.sql")],
-    postgres: &[include_str!("../migrations/0001_books_postgres.sql")],
+    postgres: &[
+        include_str!("../migrations/0001_books_postgres.sql"),
+        include_str!("../migrations/0002_last_numbers_postgres.sql"),
+    ],
 };
 
 /// Applies what is missing, each step in its own transaction together with its entry in the list.

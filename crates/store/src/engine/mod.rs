@@ -4,6 +4,7 @@
 //! nothing. Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error
 //! that leaves doubt about that is fatal for the writer, which stops and lets whoever owns it open the books again.
 
+mod derived;
 mod flow_sql;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
@@ -17,6 +18,7 @@ use bankroll_ledger::{
 };
 
 use crate::{StoreError, StoredEvent, keys::RunMeta};
+pub(crate) use derived::Derived;
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

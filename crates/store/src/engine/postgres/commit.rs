@@ -30,6 +30,18 @@ pub(super) enum Trouble {
     Database(tokio_postgres::Error),
 }
 
+impl Trouble {
+    /// For who has no batch that could be given up.
+    pub fn into_error(self) -> StoreError {
+        match self {
+            Self::Fenced => StoreError::Fenced,
+            Self::Full => StoreError::Full,
+            Self::Fact(_) => unreachable!("there are no facts in it"),
+            Self::Database(error) => error.into(),
+        }
+    }
+}
+
 impl From<tokio_postgres::Error> for Trouble {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
@@ -55,17 +67,13 @@ struct Ready<'a> {
 /// Sends all of them at once and waits for the last; how many rows each changed.
 fn send(session: &Session, statements: &[Ready<'_>]) -> Result<Vec<u64>, tokio_postgres::Error> {
     let prepared = statements.iter().map(|ready| session.prepared(ready.sql)).collect::<Result<Vec<_>, _>>()?;
-    let all =
-        statements.iter().zip(&prepared).map(|(ready, text)| session.client.execute(text, ready.values.as_slice()));
+    let client = session.client();
+    let all = statements.iter().zip(&prepared).map(|(ready, text)| client.execute(text, ready.values.as_slice()));
     session.wait(try_join_all(all))
 }
 
-/// Divides by zero if the row is not ours any more: what was sent behind it without waiting then fails as well, instead of
-/// running until somebody looks.
-const FENCE: &str = "WITH ours AS (
-                       UPDATE books.ledger_head SET lease_until = clock_timestamp() + make_interval(secs => $3)
-                       WHERE epoch = $1 AND seq = $2 RETURNING one
-                     ) SELECT 1 / count(*) FROM ours";
+const LAST_NUMBERS: &str = "UPDATE books.ledger_head SET last_account = greatest(last_account, $1),
+                                                      last_asset = greatest(last_asset, $2)";
 const BALANCES: &str = "UPDATE books.balances b SET balance = v.balance, held = v.held
                         FROM unnest($1::bigint[], $2::numeric[], $3::numeric[]) AS v (id, balance, held)
                         WHERE b.id = v.id";
@@ -94,14 +102,27 @@ const HEAD: &str =
 
 pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
     let session = &engine.session;
-    let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
-    let fence = Ready { sql: FENCE, values: vec![&epoch, &seq, &lease] };
-    write_derived(session, fence, commit)?;
+    begin(engine)?;
+    write_derived(session, commit)?;
     for (place, fact) in &commit.facts {
         row::write_fact(session, fact).map_err(|error| fact_trouble(session, *place, error))?;
     }
     commit.runs.map_or(Ok(()), |runs| write_runs(session, runs))?;
     Ok(commit.rows.iter().map(|statements| row::run(session, statements)).collect::<Result<_, _>>()?)
+}
+
+/// Begins the transaction, and makes sure that the row is ours until it ends: dividing by zero otherwise. One text, so that
+/// nothing of it is run if it does not begin; and it is waited for, since what is sent behind a BEGIN that failed would be
+/// committed piece by piece.
+pub(super) fn begin(engine: &Postgres) -> Result<(), Trouble> {
+    let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
+    Ok(engine.session.run(&format!(
+        "BEGIN;
+         WITH ours AS (
+           UPDATE books.ledger_head SET lease_until = clock_timestamp() + make_interval(secs => {lease})
+           WHERE epoch = {epoch} AND seq = {seq} RETURNING one
+         ) SELECT 1 / count(*) FROM ours"
+    ))?)
 }
 
 /// A constraint, a table or column that is not there, or a value that does not fit: the fact's own fault.
@@ -114,8 +135,10 @@ fn fact_trouble(session: &Session, place: usize, error: tokio_postgres::Error) -
     }
 }
 
-/// Begins the transaction, fences and writes accounts, balances, holds and announcements, all in one go.
-fn write_derived(session: &Session, fence: Ready<'_>, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
+/// Writes accounts, balances, holds and announcements into the transaction, all in one go.
+pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
+    let last_asset = commit.assets.iter().map(|(id, _)| i64::from(id.0)).max().unwrap_or(0);
+    let last_account = commit.accounts.iter().map(|account| sql_number(account.id.0)).max().unwrap_or(0);
     let assets = columns5(commit.assets, |(id, asset)| {
         let contract = match &asset.unit {
             Unit::Native => String::new(),
@@ -164,6 +187,10 @@ fn write_derived(session: &Session, fence: Ready<'_>, commit: &Commit<'_>) -> Re
     });
     let all = [
         (
+            commit.assets.is_empty() && commit.accounts.is_empty(),
+            Ready { sql: LAST_NUMBERS, values: vec![&last_account, &last_asset] },
+        ),
+        (
             commit.assets.is_empty(),
             Ready { sql: NEW_ASSETS, values: vec![&assets.0, &assets.1, &assets.2, &assets.3, &assets.4] },
         ),
@@ -185,8 +212,7 @@ fn write_derived(session: &Session, fence: Ready<'_>, commit: &Commit<'_>) -> Re
         ),
     ];
     let needed = all.into_iter().filter(|(empty, _)| !empty).map(|(_, ready)| ready);
-    let begin = Ready { sql: "BEGIN", values: Vec::new() };
-    let all: Vec<Ready<'_>> = [begin, fence].into_iter().chain(needed).collect();
+    let all: Vec<Ready<'_>> = needed.collect();
     send(session, &all).map(drop)
 }
 

@@ -17,6 +17,7 @@ mod flows;
 mod lease;
 mod migrate;
 mod numeric;
+mod rebuild;
 mod row;
 mod session;
 mod source;
@@ -86,9 +87,9 @@ impl Postgres {
     }
 }
 
-/// A connection for reading.
+/// A connection for reading, renewed whenever it is lost.
 pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError> {
-    let session = Session::connect(url.read()?)?;
+    let session = Session::connect(url.read()?)?.renewing();
     migrate::check_books_known(&session)?;
     Ok(session)
 }
@@ -112,7 +113,7 @@ impl Engine for Postgres {
     }
 
     fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
-        Ok(Box::new(self.session.another()?))
+        Ok(Box::new(self.session.another()?.renewing()))
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {

@@ -44,10 +44,7 @@ impl Protected {
     fn encrypted(&self) -> (i64, i64) {
         let watcher = postgres::Session::open(&self.cluster.url("postgres"));
         let books = "FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = 'books'";
-        (
-            watcher.count(&format!("SELECT count(*) {books} AND ssl")),
-            watcher.count(&format!("SELECT count(*) {books}")),
-        )
+        (watcher.count(&format!("SELECT count(*) {books} AND ssl")), watcher.count(&format!("SELECT count(*) {books}")))
     }
 }
 
