@@ -9,9 +9,11 @@
 //! - The server ends a transaction that its client leaves alone for as long as the lease: a writer that was stopped in
 //!   the middle of one keeps nobody from taking over.
 //!
-//! A batch is three round trips: what is derived, the records, the commit.
+//! A batch of money is one statement and one round trip (`whole.rs`). What else a batch may have, new accounts, facts, rows of
+//! flows, takes a transaction of several (`commit.rs`).
 
 mod address;
+mod columns;
 mod commit;
 mod flows;
 mod lease;
@@ -23,6 +25,7 @@ mod session;
 mod source;
 mod terms;
 mod tls;
+mod whole;
 
 use std::{
     ops::Range,
@@ -34,6 +37,7 @@ use bankroll_ledger::{Batch, Row, RowKey, Time};
 use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
 pub(crate) use address::Address;
+use commit::Trouble;
 pub(crate) use lease::is_passing;
 pub(crate) use session::Session;
 pub(crate) use terms::{StatementTables, open_statement_tables};
@@ -146,6 +150,29 @@ impl Engine for Postgres {
             return Ok(());
         }
         self.resolve()
+    }
+
+    fn stores_whole(&self, commit: &Commit<'_>) -> bool {
+        whole::can_take(commit)
+    }
+
+    fn store_whole(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+        let asked = Instant::now();
+        self.session.take_warning();
+        self.head_to_be = whole::head_after(batch);
+        let stored = whole::store(self, commit, batch, records);
+        match stored {
+            Ok(1) if !self.session.take_warning() => {
+                (self.head, self.renewed) = (self.head_to_be, asked);
+                Ok(())
+            }
+            // It was refused as a whole, before anything of it was committed.
+            Err(error) if !self.session.is_lost() && !is_passing(&error) => Err(match error.into() {
+                Trouble::Full => CommitError::NothingHappened(StoreError::Full),
+                trouble => CommitError::Fatal(trouble.into_error()),
+            }),
+            _ => self.resolve(),
+        }
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {
