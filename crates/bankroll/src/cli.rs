@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, completions, config, demo, doctor, explain, export, hand, init, migrate_books, nodes,
-    receipt, search, serve, statement,
+    accounts, audit, balance, bench, completions, config, demo, doctor, explain, export, hand, init, migrate_books,
+    nodes, receipt, search, serve, statement,
 };
 
 /// What every command ends with, for scripts.
@@ -118,12 +118,22 @@ pub struct BenchArgs {
     /// Shorter runs: under 45 seconds in all
     #[arg(long)]
     pub quick: bool,
+    /// Measure nothing but what growth costs; with --postgres, there
+    #[arg(long)]
+    pub growth_only: bool,
     /// Measure Postgres books too, on this server: postgres://user@host:port, without a database
     #[arg(long, value_name = "URL")]
     pub postgres: Option<String>,
     /// Where to put the books; a temporary folder below it is removed afterwards [default: .]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+impl BenchArgs {
+    pub fn options(self, json: bool) -> bench::Options {
+        let Self { quick, growth_only, postgres, dir } = self;
+        bench::Options { quick, growth_only, postgres, json, dir }
+    }
 }
 
 #[derive(Debug, Args)]

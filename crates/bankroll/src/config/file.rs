@@ -17,7 +17,9 @@ pub fn commented_defaults() -> String {
 folder = "."
 
 # A Postgres database instead, as in postgres://user@host:5432/books, with a standby as host,standby. Give its password
-# in the environment: BANKROLL__BOOKS__DATABASE.
+# in the environment: BANKROLL__BOOKS__DATABASE. Unless the server is on this machine, it must prove by TLS who it is: its
+# certificate is verified against this machine's roots, or a file: ...?sslrootcert=/etc/bankroll/ca.pem. Less is to be
+# said: ...?sslmode=require (encrypted with whoever answers), prefer, disable.
 database = ""
 
 # "full": nothing that was acknowledged is lost, whatever happens to the machine.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bankroll_nodes::{Identity, NodeRoles};
-use bankroll_store::{BOOKS, Clock, Location, Reader, StoreError, Watch};
+use bankroll_store::{BOOKS, Clock, DatabaseUrl, Location, Protection, Reader, StoreError, Watch};
 
 use super::{Check, sight};
 use crate::{
@@ -30,7 +30,7 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
     };
     let folder = match loaded.books() {
         Location::Folder(folder) => folder,
-        database @ Location::Postgres(_) => return of_database(&loaded, &database, full, quiet),
+        Location::Postgres(url) => return of_database(&loaded, url, full, quiet),
     };
     let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
     checks.extend(space(&folder));
@@ -47,15 +47,16 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
 }
 
 /// What can be seen of books in a database; connecting checks the server's settings.
-fn of_database(loaded: &Loaded, database: &Location, full: bool, quiet: bool) -> Vec<Check> {
-    let mut checks = vec![configuration(loaded), node(loaded)];
-    match Reader::open(database) {
+fn of_database(loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
+    let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
+    let database = Location::from(url);
+    match Reader::open(&database) {
         Ok(reader) => {
             checks
                 .push(Check::green("server", "fsync, full_page_writes and synchronous_commit keep what is committed"));
-            checks.extend([schema(), head(&reader), lease(database), tail(&reader)]);
+            checks.extend([schema(), head(&reader), lease(&database), tail(&reader)]);
             if full {
-                checks.push(books(database, quiet));
+                checks.push(books(&database, quiet));
             }
         }
         Err(error) => {
@@ -64,6 +65,26 @@ fn of_database(loaded: &Loaded, database: &Location, full: bool, quiet: bool) ->
         }
     }
     checks
+}
+
+/// Whether somebody on the way to the server could read along, or be the server.
+fn protection(url: &DatabaseUrl) -> Check {
+    const FIX: &str = "let it prove who it is: ?sslmode=verify-full&sslrootcert=FILE behind books.database";
+    let name = "connection";
+    match url.protection() {
+        Ok(Protection::Local) => Check::green(name, "the server is on this machine"),
+        Ok(Protection::Verified) => Check::green(name, "TLS, with the server that its certificate names"),
+        Ok(Protection::Unverified) => {
+            Check::red(name, "TLS with whoever answers: anybody on the way can be the server", FIX)
+        }
+        Ok(Protection::IfOffered { .. }) => {
+            Check::red(name, "TLS if the server offers it: anybody on the way can say that it does not", FIX)
+        }
+        Ok(Protection::PlainText) => {
+            Check::red(name, "plain text: anybody on the way reads the password and can change money", FIX)
+        }
+        Err(error) => Check::red(name, format!("{:#}", anyhow::Error::from(error)), "mend books.database"),
+    }
 }
 
 fn configuration(loaded: &Loaded) -> Check {
