@@ -86,7 +86,6 @@ fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report
     for bed in beds.iter().filter(|_| !options.growth_only) {
         rows.extend(measure_on(bed, cell, side)?);
     }
-    let length = if options.quick { Length::QUICK } else { Length::LONG };
     let grown = match beds.len() {
         last if options.growth_only => last - 1..last,
         _ if options.quick => 0..1,
@@ -94,6 +93,11 @@ fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report
     };
     let mut growths = Vec::new();
     for bed in &beds[grown] {
+        let length = match bed {
+            _ if options.quick => Length::QUICK,
+            Bed::Folder(_) => Length::SQLITE,
+            Bed::Server(_) => Length::POSTGRES,
+        };
         let (growth, spread) = growth::run(bed, length, cell)?;
         let row = |run| Row::new(bed.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
         rows.extend(spread.map(row));
