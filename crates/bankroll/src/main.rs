@@ -21,6 +21,7 @@ mod place;
 mod receipt;
 mod search;
 mod sheet;
+mod signer;
 mod statement;
 mod terminal;
 mod when;
@@ -63,6 +64,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run_reading(&options, args.entries).map(|()| Exit::Ok)
         }
         Command::Hand(command) => hand::run(&command, json),
+        Command::Signer(command) => signer::run(&command, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

@@ -20,7 +20,6 @@ use std::{
 use bankroll_orders::{Address, Answer, Head, IntentId, Order, Refusal, Request, Signed, Status, frame};
 use sha3::{Digest, Keccak256};
 
-
 /// A way to the signer. Holds a connection between requests, and makes a new one when that is gone.
 #[derive(Debug)]
 pub struct SignerClient {
@@ -177,3 +176,6 @@ fn exchange(mut stream: UnixStream, request: &Request) -> io::Result<(Answer, Un
 fn is_behind(head: &Head, known: &Head) -> bool {
     head.memory != known.memory || head.count < known.count || (head.count == known.count && head.hash != known.hash)
 }
+
+#[cfg(test)]
+mod tests;

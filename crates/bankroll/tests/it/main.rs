@@ -15,3 +15,4 @@ mod migrate_books;
 mod program;
 mod reading;
 mod receipt;
+mod signer;
