@@ -52,7 +52,6 @@ fn main() -> anyhow::Result<()> {
         (0..orders).try_for_each(&mut ask)?;
         println!("{what} {orders}: {:.3} ms each", began.elapsed().as_secs_f64() * 1e3 / orders as f64);
     }
-    drop(ask);
     signer.close()?;
     let began = Instant::now();
     let memory = Memory::open(&path)?;
