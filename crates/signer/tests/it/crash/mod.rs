@@ -17,7 +17,7 @@ use crate::{
     world::{Soak, seed, tell},
 };
 use script::{Said, Script};
-use strace::{most_of_a_thread, strace_on_memory};
+use strace::{most_of_a_thread, strace_answers, strace_on_memory, syncs_before_answers};
 
 /// Kills at so many points of a run; in a soak, at as many as the time allows.
 const POINTS: usize = 36;
@@ -38,6 +38,17 @@ fn crash_at_each_write_and_sync() {
     }
     tell(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
     assert!(counts.values().sum::<u32>() >= 10, "hardly anything was killed");
+}
+
+/// Power may fail where no process is killed: the promise and the transaction are each synced before an answer leaves.
+#[test]
+fn crash_of_the_power_finds_both_entries_on_disk() {
+    let (folder, log) = (folder(), tempfile::NamedTempFile::new().unwrap());
+    let script = Script::run_under(strace_answers(log.path()), folder.path(), &[]);
+    assert!(script.is_whole());
+    // The status needs no sync; the first signature needs two more, for the log that SQLite begins.
+    assert_eq!(script.answered(), 8);
+    assert_eq!(syncs_before_answers(log.path())[..9], [0, 4, 2, 2, 2, 2, 2, 2, 2]);
 }
 
 #[test]
