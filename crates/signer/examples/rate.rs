@@ -1,5 +1,5 @@
 //! How fast the signer signs, repeats and opens, on the disk of this folder:
-//! `cargo run --release -p bankroll-signer --example rate -- 20000`.
+//! `cargo run -p bankroll-signer --example rate -- 8000`.
 
 use std::time::Instant;
 
