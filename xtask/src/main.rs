@@ -4,6 +4,7 @@
 //! `soak` runs the randomised suites for as long as it is given. `.ci/run` is `check` and then `test`.
 
 mod check;
+mod ethers;
 mod metadata;
 mod needed_tools;
 mod pokerkit;

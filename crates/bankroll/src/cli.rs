@@ -79,6 +79,9 @@ pub enum Command {
     /// Play hands of poker that anybody can check, and check them
     #[command(subcommand, after_help = hand::EXAMPLES)]
     Hand(hand::HandCommand),
+    /// Keep keys, and sign payouts by rules and a memory of their own
+    #[command(subcommand, after_help = bankroll_signer::cli::EXAMPLES)]
+    Signer(bankroll_signer::cli::SignerCommand),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
 }

@@ -24,6 +24,7 @@ mod receipt;
 mod search;
 mod serve;
 mod sheet;
+mod signer;
 mod statement;
 mod terminal;
 mod when;
@@ -64,6 +65,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run_reading(&args.bench.options(json), args.entries).map(|()| Exit::Ok)
         }
         Command::Hand(command) => hand::run(&command, json),
+        Command::Signer(command) => signer::run(&command, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

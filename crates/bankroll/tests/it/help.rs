@@ -61,6 +61,10 @@ fn every_command_has_an_example_and_json() {
         "hand verify",
         "hand show",
         "hand replay",
+        "signer",
+        "signer init",
+        "signer run",
+        "signer show",
         "completions",
     ];
     assert_eq!(visited, expected);

@@ -20,3 +20,4 @@ mod reading;
 mod receipt;
 mod running;
 mod serve;
+mod signer;
