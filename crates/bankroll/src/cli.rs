@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, completions, config, demo, doctor, explain, export, hand, init, migrate_books, receipt,
-    search, statement,
+    accounts, audit, balance, chain, completions, config, demo, doctor, explain, export, hand, init, migrate_books,
+    receipt, search, statement,
 };
 
 /// What every command ends with, for scripts.
@@ -73,6 +73,8 @@ pub enum Command {
     /// Play hands of poker that anybody can check, and check them
     #[command(subcommand, after_help = hand::EXAMPLES)]
     Hand(hand::HandCommand),
+    /// Run a simulated chain that any tool for Ethereum can talk to
+    Chain(chain::ChainArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
 }

@@ -4,6 +4,7 @@ mod accounts;
 mod audit;
 mod balance;
 mod bench;
+mod chain;
 mod cli;
 mod completions;
 mod config;
@@ -63,6 +64,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run_reading(&options, args.entries).map(|()| Exit::Ok)
         }
         Command::Hand(command) => hand::run(&command, json),
+        Command::Chain(args) => chain::run(&args, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

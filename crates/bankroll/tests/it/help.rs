@@ -57,6 +57,7 @@ fn every_command_has_an_example_and_json() {
         "hand verify",
         "hand show",
         "hand replay",
+        "chain",
         "completions",
     ];
     assert_eq!(visited, expected);
