@@ -13,6 +13,7 @@ struct Tool {
 }
 
 const NEEDED: &[Tool] = &[
+    Tool { program: "npm", package: "npm", why: "anvil, which referees the chain tests, is an npm package" },
     Tool { program: "python3", package: "python3", why: "PokerKit referees the poker tests" },
     Tool { program: "strace", package: "strace", why: "the crash tests stop the store at a chosen system call" },
 ];
