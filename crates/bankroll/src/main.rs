@@ -4,6 +4,7 @@ mod accounts;
 mod audit;
 mod balance;
 mod bench;
+mod chain;
 mod cli;
 mod completions;
 mod config;
@@ -66,6 +67,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         }
         Command::Hand(command) => hand::run(&command, json),
         Command::Signer(command) => signer::run(&command, json),
+        Command::Chain(args) => chain::run(&args, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

@@ -65,6 +65,7 @@ fn every_command_has_an_example_and_json() {
         "signer init",
         "signer run",
         "signer show",
+        "chain",
         "completions",
     ];
     assert_eq!(visited, expected);

@@ -5,6 +5,7 @@ mod accounts;
 mod audit;
 mod bench;
 mod casino;
+mod chain;
 mod config;
 mod demo;
 mod demo_nodes;
