@@ -27,6 +27,7 @@ mod moving;
 mod reader;
 mod reading;
 mod recovery;
+mod rows;
 mod runs;
 mod terms;
 mod writer;
@@ -44,4 +45,5 @@ pub use reading::{
     Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
     StatementQuery, Subject, Timeline,
 };
+pub use rows::{Rows, RowsError};
 pub use writer::{Answer, Reply};
