@@ -23,6 +23,8 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-deck", Tier::Pure),
     ("bankroll-orders", Tier::Pure),
     ("bankroll-poker", Tier::Pure),
+    // Bytes in, bytes out; so the clients of chains may have it behind the same door as a real node.
+    ("bankroll-chains-simulated", Tier::Pure),
     ("bankroll-store", Tier::Infra),
     ("bankroll-hot-accounts", Tier::Infra),
     ("bankroll-chains*", Tier::Infra),
@@ -43,6 +45,9 @@ pub const SIGNER: &str = "bankroll-signer";
 
 /// What pure crates may take from outside, and why each can not make a decision depend on the machine.
 pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
+    ("alloy-consensus", "forms and hashes of transactions, blocks and receipts"),
+    ("alloy-eips", "rules of fees and encodings"),
+    ("alloy-primitives", "numbers, addresses, Keccak"),
     ("ark-bn254", "a group of prime order, arithmetic only"),
     ("ark-ec", "arithmetic of groups"),
     ("ark-ff", "arithmetic of fields"),
@@ -54,6 +59,7 @@ pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
     ("postcard", "bytes of a record, the same on every machine"),
     ("rand_core", "traits only: whoever calls brings the randomness"),
     ("serde", "derives only"),
+    ("serde_json", "JSON; text in, values out"),
     ("sha2", "the hash chain"),
     ("sha3", "points that nobody chose"),
     ("smallvec", "a decision without an allocation"),

@@ -1,0 +1,60 @@
+//! What a transaction costs now, as this node sees it. What one is ready to pay is the caller's rule.
+
+use alloy_primitives::U256;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    error::{Malformed, NodeError},
+    node::Node,
+    quirks,
+};
+
+/// Prices of a unit of gas, in wei.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fees {
+    /// By EIP-1559.
+    Market {
+        /// Of the block to come. It rises by at most an eighth a block.
+        base_fee: u128,
+        /// What is usually paid on top.
+        tip: u128,
+    },
+    /// One price, on chains without a base fee.
+    Legacy {
+        /// What is usually paid.
+        gas_price: u128,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct History {
+    base_fee_per_gas: Option<Vec<U256>>,
+}
+
+impl Node {
+    /// What a transaction costs now.
+    pub fn fees(&self) -> Result<Fees, NodeError> {
+        let base_fee = match self.ask_for::<History>("eth_feeHistory", &json!(["0x1", "latest", []])) {
+            Ok(history) => history.base_fee_per_gas.and_then(|fees| fees.last().copied()),
+            Err(error) if quirks::has_no_method(&error) => None,
+            Err(error) => return Err(error),
+        };
+        // Nodes of chains without EIP-1559 tell a history of zeros.
+        let Some(base_fee) = base_fee.filter(|fee| !fee.is_zero()) else {
+            return Ok(Fees::Legacy { gas_price: self.price("eth_gasPrice")? });
+        };
+        let base_fee = u128::try_from(base_fee).map_err(|_| Malformed::new("eth_feeHistory", "an absurd base fee"))?;
+        let tip = match self.price("eth_maxPriorityFeePerGas") {
+            Err(error) if quirks::has_no_method(&error) => self.price("eth_gasPrice")?.saturating_sub(base_fee),
+            tip => tip?,
+        };
+        Ok(Fees::Market { base_fee, tip })
+    }
+
+    fn price(&self, method: &'static str) -> Result<u128, NodeError> {
+        let price = self.ask_quantity(method, &json!([]))?;
+        u128::try_from(price).map_err(|_| Malformed::new(method, "an absurd price").into())
+    }
+}

@@ -1,0 +1,46 @@
+//! Where a transaction is: in a verified block, waiting, or nowhere that this node knows of.
+
+use alloy_primitives::B256;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    block::{At, Block},
+    error::{Disagreement, NodeError, Unavailable},
+    node::Node,
+};
+
+/// Where a transaction is, as one node sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// In this block, which is verified whole and has it. That the block is canonical is the node's word.
+    Included(Box<Block>),
+    /// Known to the node, and in no block.
+    Waiting,
+    /// Not known to this node. Others may know it, and it may be included at any time: this proves nothing.
+    Unheard,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Sighting {
+    block_hash: Option<B256>,
+}
+
+impl Node {
+    /// Looks a transaction up by its hash.
+    pub fn find(&self, transaction: B256) -> Result<Found, NodeError> {
+        let sighting: Option<Sighting> = self.ask_for("eth_getTransactionByHash", &json!([transaction]))?;
+        match sighting.map(|sighting| sighting.block_hash) {
+            None => Ok(Found::Unheard),
+            Some(None) => Ok(Found::Waiting),
+            Some(Some(hash)) => {
+                let block = self.block(At::Hash(hash))?.ok_or(Unavailable::Incomplete("block"))?;
+                if block.transaction(transaction).is_none() {
+                    return Err(Disagreement::NotIncluded { transaction, block: hash }.into());
+                }
+                Ok(Found::Included(Box::new(block)))
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Logs, and the transfers of tokens that they tell of.
+//!
+//! Guarantees: a [`Transfer`] has exactly the form of ERC-20. What only looks like it (ERC-721 has the same name with
+//! another form) is told as such, because a deposit that nobody can read must be seen by somebody.
+
+use alloy_primitives::{Address, B256, Bytes, U256, b256};
+
+use crate::value::Value;
+
+/// The name of `Transfer(address,address,uint256)`.
+const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
+
+/// What a contract told while a transaction ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// Its place among the logs of its transaction. It stays the same when the transaction is included elsewhere, which the
+    /// place in the block does not.
+    pub ordinal: usize,
+    /// Who told it.
+    pub contract: Address,
+    /// What it is about, the name first.
+    pub topics: Vec<B256>,
+    /// The rest.
+    pub data: Bytes,
+}
+
+/// A transfer of a token, as its contract tells it. Contracts can tell anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Its place among the logs of its transaction.
+    pub ordinal: usize,
+    /// The contract.
+    pub contract: Address,
+    /// From whom; zero if the tokens are new.
+    pub from: Address,
+    /// To whom; zero if they are gone.
+    pub to: Address,
+    /// How many base units.
+    pub value: Value,
+}
+
+/// A log with the name of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransferLog {
+    /// In the form of ERC-20.
+    Standard(Transfer),
+    /// In another form.
+    Odd {
+        /// Its place among the logs of its transaction.
+        ordinal: usize,
+        /// The contract.
+        contract: Address,
+    },
+}
+
+impl Log {
+    /// The transfer that this log tells of, if it has the name of one.
+    pub fn transfer(&self) -> Option<TransferLog> {
+        let (name, topics) = self.topics.split_first()?;
+        if *name != TRANSFER {
+            return None;
+        }
+        let &Self { ordinal, contract, .. } = self;
+        let standard = match topics {
+            [from, to] => address(*from).zip(address(*to)).zip(<[u8; 32]>::try_from(self.data.as_ref()).ok()),
+            _ => None,
+        };
+        Some(standard.map_or(TransferLog::Odd { ordinal, contract }, |((from, to), value)| {
+            let value = Value::new(U256::from_be_bytes(value));
+            TransferLog::Standard(Transfer { ordinal, contract, from, to, value })
+        }))
+    }
+}
+
+/// A topic that is an address, and nothing above it.
+fn address(topic: B256) -> Option<Address> {
+    topic[..12].iter().all(|byte| *byte == 0).then(|| Address::from_word(topic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(topics: Vec<B256>, data: Vec<u8>) -> Log {
+        Log { ordinal: 3, contract: Address::repeat_byte(0xcc), topics, data: data.into() }
+    }
+
+    #[test]
+    fn only_the_form_of_erc20_is_a_transfer() {
+        let (from, to) = (Address::repeat_byte(1).into_word(), Address::repeat_byte(2).into_word());
+        let amount = U256::MAX.to_be_bytes::<32>().to_vec();
+        let odd = Some(TransferLog::Odd { ordinal: 3, contract: Address::repeat_byte(0xcc) });
+        let transfer = TransferLog::Standard(Transfer {
+            ordinal: 3,
+            contract: Address::repeat_byte(0xcc),
+            from: Address::repeat_byte(1),
+            to: Address::repeat_byte(2),
+            value: Value::new(U256::MAX),
+        });
+        assert_eq!(log(vec![TRANSFER, from, to], amount.clone()).transfer(), Some(transfer));
+        // ERC-721: the number of the piece is a topic. Some early tokens have everything in the data.
+        assert_eq!(log(vec![TRANSFER, from, to, from], vec![]).transfer(), odd);
+        assert_eq!(log(vec![TRANSFER], [amount.clone(), amount.clone(), amount.clone()].concat()).transfer(), odd);
+        assert_eq!(log(vec![TRANSFER, from, B256::repeat_byte(9)], amount.clone()).transfer(), odd);
+        assert_eq!(log(vec![from, from, to], amount).transfer(), None);
+        assert_eq!(log(vec![], vec![]).transfer(), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! A node: where it is, which chain it must be on, and how it is asked.
+//!
+//! Guarantees: before the first question, and again after each failure to answer, the node must show that it is on the
+//! right chain. A node can be shared between threads.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use alloy_primitives::U256;
+use bankroll_chains_simulated::Chain;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, value::RawValue};
+
+use crate::{
+    error::NodeError,
+    identity::Identity,
+    transport::{BadUrl, Limits, Transport},
+    wire,
+};
+
+/// A node of a chain.
+pub struct Node {
+    transport: Transport,
+    identity: Identity,
+    /// Whether it has shown its identity since the last failure.
+    known: AtomicBool,
+    last_id: AtomicU64,
+}
+
+impl Node {
+    /// A node that speaks JSON-RPC over HTTP. Nothing is sent yet.
+    pub fn http(url: &str, identity: Identity, limits: Limits) -> Result<Self, BadUrl> {
+        Transport::http(url, limits).map(|transport| Self::new(transport, identity))
+    }
+
+    /// One of the nodes of a simulated chain in this process.
+    pub fn simulated(chain: Arc<Mutex<Chain>>, node: usize, identity: Identity) -> Self {
+        Self::new(Transport::Simulated { chain, node }, identity)
+    }
+
+    fn new(transport: Transport, identity: Identity) -> Self {
+        Self { transport, identity, known: AtomicBool::new(false), last_id: AtomicU64::new(0) }
+    }
+
+    /// The chain it must be on.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Asks, and gives what came back unread.
+    pub(crate) fn ask(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, NodeError> {
+        self.ensure_identity()?;
+        self.ask_anybody(method, params)
+    }
+
+    /// Asks without knowing whom: only for finding that out.
+    pub(crate) fn ask_anybody(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, NodeError> {
+        let id = self.ids(1);
+        let body = self.exchange(&wire::request(id, method, params))?;
+        wire::result(&body, id, method).inspect_err(|error| self.doubt(error))
+    }
+
+    /// Asks the same of many things at once.
+    pub(crate) fn ask_each(&self, method: &'static str, params: Vec<Value>) -> Result<Vec<Box<RawValue>>, NodeError> {
+        self.ensure_identity()?;
+        let count = params.len();
+        let first = self.ids(count as u64);
+        let body = self.exchange(&wire::batch((first..).zip(params), method))?;
+        wire::results(&body, first, count, method).inspect_err(|error| self.doubt(error))
+    }
+
+    pub(crate) fn ask_for<T: DeserializeOwned>(&self, method: &'static str, params: &Value) -> Result<T, NodeError> {
+        wire::read(&self.ask(method, params)?, method)
+    }
+
+    pub(crate) fn ask_quantity(&self, method: &'static str, params: &Value) -> Result<U256, NodeError> {
+        wire::quantity(&self.ask(method, params)?, method)
+    }
+
+    fn exchange(&self, request: &[u8]) -> Result<Vec<u8>, NodeError> {
+        let answered = self.transport.exchange(request).map_err(NodeError::from);
+        answered.inspect_err(|error| self.doubt(error))
+    }
+
+    fn ensure_identity(&self) -> Result<(), NodeError> {
+        if self.known.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.check_identity()?;
+        self.known.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// After a failure, whoever answers next may be another.
+    fn doubt(&self, error: &NodeError) {
+        if !matches!(error, NodeError::Refused(_)) {
+            self.known.store(false, Ordering::Release);
+        }
+    }
+
+    fn ids(&self, count: u64) -> u64 {
+        self.last_id.fetch_add(count, Ordering::Relaxed).wrapping_add(1)
+    }
+}
+
+impl fmt::Debug for Node {
+    /// Without its address, which may contain a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}

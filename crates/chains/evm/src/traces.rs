@@ -1,0 +1,206 @@
+//! Coins that contracts moved on, from traces.
+//!
+//! Nothing in a header vouches for traces: confirm what they tell by balances or a second node before crediting it.
+//!
+//! Guarantees: only what moved is told. A call counts if neither it nor any call above it was undone, and only if its kind
+//! moves coins: CALLCODE and DELEGATECALL name a value that stays where it is. An answer that lacks a transaction, or has
+//! an error in it, is an error and never "no transfers".
+//!
+//! `trace_block` is asked first, because its list is flat. geth has only `callTracer`, which nests as deep as contracts
+//! call; what is nested deeper than 128 cannot be read, and is an error too.
+
+use alloy_primitives::{Address, B256, U256};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    block::Block,
+    error::{Disagreement, Malformed, NodeError, Unavailable},
+    node::Node,
+    quirks,
+    value::Value,
+};
+
+/// Coins that moved inside a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InternalTransfer {
+    /// The transaction.
+    pub transaction: B256,
+    /// Which call of it: the number at each level. Together with the transaction it names this transfer for ever.
+    pub path: Vec<usize>,
+    /// From whom.
+    pub from: Address,
+    /// To whom.
+    pub to: Address,
+    /// How many wei.
+    pub value: Value,
+}
+
+/// One call, from either kind of trace.
+struct Step {
+    path: Vec<usize>,
+    moves: Option<(Address, Address, U256)>,
+    undone: bool,
+}
+
+impl Node {
+    /// What contracts moved on in this block, in order. The transactions' own transfers are not among it.
+    pub fn internal_transfers(&self, block: &Block) -> Result<Vec<InternalTransfer>, NodeError> {
+        if block.transactions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let traces = match self.trace_flat(block) {
+            Err(error) if quirks::has_no_method(&error) => self.trace_nested(block)?,
+            traces => traces?,
+        };
+        let mut transfers = Vec::new();
+        for (transaction, steps) in block.transactions.iter().zip(traces) {
+            let undone: Vec<&[usize]> = steps.iter().filter(|step| step.undone).map(|step| &step.path[..]).collect();
+            // What the header vouches for comes first: nothing moves in a transaction that failed.
+            let counts =
+                |step: &&Step| transaction.succeeded && !undone.iter().any(|above| step.path.starts_with(above));
+            for step in steps.iter().filter(|step| !step.path.is_empty()).filter(counts) {
+                if let Some((from, to, value)) = step.moves.filter(|(_, _, value)| !value.is_zero()) {
+                    let (path, value) = (step.path.clone(), Value::new(value));
+                    transfers.push(InternalTransfer { transaction: transaction.hash, path, from, to, value });
+                }
+            }
+        }
+        Ok(transfers)
+    }
+
+    fn trace_flat(&self, block: &Block) -> Result<Vec<Vec<Step>>, NodeError> {
+        let method = "trace_block";
+        let hash = block.header.hash;
+        let answer: Option<Vec<Flat>> = self.ask_for(method, &json!([format!("{:#x}", block.header.number)]))?;
+        let mut left = answer.ok_or(Unavailable::Incomplete("trace"))?.into_iter().peekable();
+        let mut traces = Vec::with_capacity(block.transactions.len());
+        for transaction in &block.transactions {
+            let mut steps = Vec::new();
+            while let Some(flat) = left.next_if(|flat| flat.transaction_hash == Some(transaction.hash)) {
+                if flat.block_hash != hash {
+                    return Err(Disagreement::Place { what: "trace", block: hash }.into());
+                }
+                steps.push(flat.step()?);
+            }
+            traces.push(steps);
+        }
+        // Producers' rewards stand behind the transactions, without one.
+        let whole = traces.iter().all(|steps| steps.first().is_some_and(|step| step.path.is_empty()));
+        if !whole || left.any(|flat| flat.transaction_hash.is_some()) {
+            return Err(Disagreement::TraceIncomplete(hash).into());
+        }
+        Ok(traces)
+    }
+
+    fn trace_nested(&self, block: &Block) -> Result<Vec<Vec<Step>>, NodeError> {
+        let method = "debug_traceBlockByHash";
+        let hash = block.header.hash;
+        let answer: Vec<Traced> = self.ask_for(method, &json!([hash, { "tracer": "callTracer" }]))?;
+        let expected = block.transactions.iter().map(|transaction| Some(transaction.hash));
+        // Older nodes do not say which transaction a trace is of; then only the count can be checked.
+        let named = |traced: &Traced, hash: Option<B256>| traced.tx_hash.is_none() || traced.tx_hash == hash;
+        let fits =
+            answer.len() == block.transactions.len() && answer.iter().zip(expected).all(|(t, hash)| named(t, hash));
+        if !fits {
+            return Err(Disagreement::TraceIncomplete(hash).into());
+        }
+        let mut traces = Vec::with_capacity(answer.len());
+        for traced in answer {
+            let root = traced.result.ok_or(Unavailable::Incomplete("trace"))?;
+            let mut steps = Vec::new();
+            root.collect(Vec::new(), &mut steps)?;
+            traces.push(steps);
+        }
+        Ok(traces)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Flat {
+    #[serde(rename = "type")]
+    kind: String,
+    action: Action,
+    error: Option<String>,
+    trace_address: Vec<usize>,
+    block_hash: B256,
+    transaction_hash: Option<B256>,
+    result: Option<Made>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Action {
+    call_type: Option<String>,
+    from: Option<Address>,
+    to: Option<Address>,
+    value: Option<U256>,
+    address: Option<Address>,
+    refund_address: Option<Address>,
+    balance: Option<U256>,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    address: Option<Address>,
+}
+
+impl Flat {
+    fn step(self) -> Result<Step, NodeError> {
+        let (undone, path, action) = (self.error.is_some(), self.trace_address, self.action);
+        let moves = match (self.kind.as_str(), action.call_type.as_deref()) {
+            ("call", Some("call")) => whole(action.from, action.to, action.value),
+            ("call", Some("callcode" | "delegatecall" | "staticcall")) => {
+                return Ok(Step { path, moves: None, undone });
+            }
+            ("create", _) if undone => return Ok(Step { path, moves: None, undone }),
+            ("create", _) => whole(action.from, self.result.and_then(|made| made.address), action.value),
+            ("suicide" | "selfdestruct", _) => whole(action.address, action.refund_address, action.balance),
+            _ => None,
+        };
+        let moves = moves.ok_or_else(|| Malformed::new("trace_block", "a call of an unknown kind"))?;
+        Ok(Step { path, moves: Some(moves), undone })
+    }
+}
+
+fn whole(from: Option<Address>, to: Option<Address>, value: Option<U256>) -> Option<(Address, Address, U256)> {
+    Some((from?, to?, value?))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Traced {
+    tx_hash: Option<B256>,
+    result: Option<Nested>,
+}
+
+#[derive(Deserialize)]
+struct Nested {
+    #[serde(rename = "type")]
+    kind: String,
+    from: Address,
+    to: Option<Address>,
+    value: Option<U256>,
+    error: Option<String>,
+    #[serde(default)]
+    calls: Vec<Nested>,
+}
+
+impl Nested {
+    fn collect(self, path: Vec<usize>, steps: &mut Vec<Step>) -> Result<(), NodeError> {
+        let undone = self.error.is_some();
+        let moves = match self.kind.as_str() {
+            "CALL" | "CREATE" | "CREATE2" | "SELFDESTRUCT" => {
+                self.to.map(|to| (self.from, to, self.value.unwrap_or_default()))
+            }
+            "CALLCODE" | "DELEGATECALL" | "STATICCALL" => None,
+            _ => return Err(Malformed::new("debug_traceBlockByHash", "a call of an unknown kind").into()),
+        };
+        steps.push(Step { path: path.clone(), moves, undone });
+        for (number, call) in self.calls.into_iter().enumerate() {
+            call.collect([&path[..], &[number]].concat(), steps)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Quantities as chains have them: 256 bits, of which the ledger counts 128.
+
+use std::fmt;
+
+use alloy_primitives::U256;
+use bankroll_ledger::Amount;
+
+/// A quantity of wei or of a token's base units, exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(U256);
+
+/// A quantity of 2^128 or more: it is real on its chain, and cannot be booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is more than the ledger can count (2^128 - 1)")]
+pub struct TooLarge(pub U256);
+
+impl Value {
+    /// A quantity.
+    pub const fn new(units: U256) -> Self {
+        Self(units)
+    }
+
+    /// The whole of it.
+    pub const fn units(self) -> U256 {
+        self.0
+    }
+
+    /// Whether it is nothing.
+    pub fn is_zero(self) -> bool {
+        self.0.is_zero()
+    }
+
+    /// The same as an amount of the ledger.
+    pub fn amount(self) -> Result<Amount, TooLarge> {
+        u128::try_from(self.0).map(Amount::new).map_err(|_| TooLarge(self.0))
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl From<Amount> for Value {
+    fn from(amount: Amount) -> Self {
+        Self(U256::from(amount.units()))
+    }
+}

@@ -1,0 +1,216 @@
+//! From a node's words to a block that is what its hash says. Pure: answers in, block or contradiction out.
+//!
+//! What is checked: the header's hash; that it is the block asked for; each transaction's hash; the root of all
+//! transactions; one receipt to each, in its place; the bloom of the logs; the root of all receipts, computed from statuses,
+//! gas and logs as they will be used. What cannot be checked is not used: places and senders that nodes tell beside.
+
+use alloy_consensus::{
+    Header as ConsensusHeader, Receipt, ReceiptEnvelope, Transaction as _,
+    proofs::{calculate_receipt_root, ordered_trie_root_encoded},
+};
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, Bloom, Bytes, LogData, U64, keccak256};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    block::{At, Block, Envelope, Header, Transaction},
+    error::{Disagreement, Malformed, NodeError, Unavailable},
+    log::Log,
+    value::Value,
+    wire,
+};
+
+#[derive(Deserialize)]
+struct Outline {
+    hash: B256,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    transactions: Vec<Envelope>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawReceipt {
+    status: U64,
+    cumulative_gas_used: U64,
+    logs: Vec<RawLog>,
+    transaction_hash: B256,
+    block_hash: B256,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawLog {
+    address: Address,
+    topics: Vec<B256>,
+    data: Bytes,
+    #[serde(default)]
+    block_hash: Option<B256>,
+    #[serde(default)]
+    transaction_hash: Option<B256>,
+    #[serde(default)]
+    removed: bool,
+}
+
+/// A block whose receipts are still to come.
+pub struct WithoutReceipts {
+    pub header: Header,
+    consensus: ConsensusHeader,
+    transactions: Vec<(B256, Envelope)>,
+}
+
+/// The header in an answer, or none if the answer is that there is no such block.
+pub fn header(answer: &RawValue, at: At, method: &'static str) -> Result<Option<Header>, NodeError> {
+    Ok(consensus_header(answer, at, method)?.map(|(header, _)| header))
+}
+
+fn consensus_header(
+    answer: &RawValue,
+    at: At,
+    method: &'static str,
+) -> Result<Option<(Header, ConsensusHeader)>, NodeError> {
+    if answer.get() == "null" {
+        return Ok(None);
+    }
+    let consensus: ConsensusHeader = wire::read(answer, method)?;
+    let Outline { hash: claimed } = wire::read(answer, method)?;
+    let computed = consensus.hash_slow();
+    if claimed != computed {
+        return Err(Disagreement::BlockHash { claimed, computed }.into());
+    }
+    let header = Header {
+        number: consensus.number,
+        hash: computed,
+        parent: consensus.parent_hash,
+        time: consensus.timestamp,
+        base_fee: consensus.base_fee_per_gas,
+    };
+    let other = |asked: String| Disagreement::OtherBlock { asked, number: header.number, hash: header.hash };
+    match at {
+        At::Number(number) if number != header.number => Err(other(number.to_string()).into()),
+        At::Hash(hash) if hash != header.hash => Err(other(hash.to_string()).into()),
+        _ => Ok(Some((header, consensus))),
+    }
+}
+
+/// The block in an answer with whole transactions.
+pub fn without_receipts(answer: &RawValue, at: At, method: &'static str) -> Result<Option<WithoutReceipts>, NodeError> {
+    let Some((header, consensus)) = consensus_header(answer, at, method)? else { return Ok(None) };
+    let Body { transactions } = wire::read(answer, method)?;
+    let encoded: Vec<Vec<u8>> = transactions.iter().map(Encodable2718::encoded_2718).collect();
+    let mut hashed = Vec::with_capacity(transactions.len());
+    for (envelope, encoded) in transactions.into_iter().zip(&encoded) {
+        let (claimed, computed) = (*envelope.tx_hash(), keccak256(encoded));
+        if claimed != computed {
+            return Err(Disagreement::TransactionHash { claimed, computed }.into());
+        }
+        hashed.push((computed, envelope));
+    }
+    if ordered_trie_root_encoded(&encoded) != consensus.transactions_root {
+        return Err(Disagreement::Root { what: "transactions", block: header.hash }.into());
+    }
+    Ok(Some(WithoutReceipts { header, consensus, transactions: hashed }))
+}
+
+impl WithoutReceipts {
+    pub fn is_empty(&self) -> bool {
+        self.transactions.is_empty()
+    }
+
+    pub fn hashes(&self) -> impl Iterator<Item = B256> {
+        self.transactions.iter().map(|(hash, _)| *hash)
+    }
+
+    /// The whole block, if these are its receipts.
+    pub fn complete(self, answers: &[Box<RawValue>], method: &'static str) -> Result<Block, NodeError> {
+        let block = self.header.hash;
+        if answers.len() != self.transactions.len() {
+            let (transactions, receipts) = (self.transactions.len(), answers.len());
+            return Err(Disagreement::ReceiptCount { block, transactions, receipts }.into());
+        }
+        let (mut transactions, mut receipts, mut bloom) = (Vec::new(), Vec::new(), Bloom::ZERO);
+        let mut gas_before = 0;
+        for ((index, (hash, envelope)), answer) in self.transactions.into_iter().enumerate().zip(answers) {
+            if answer.get() == "null" {
+                return Err(Unavailable::Incomplete("receipt").into());
+            }
+            let receipt = receipt(wire::read(answer, method)?, block, hash, method)?;
+            let gas_after = receipt.cumulative_gas_used;
+            let gas_used =
+                gas_after.checked_sub(gas_before).ok_or_else(|| Malformed::new(method, "gas that shrinks"))?;
+            gas_before = gas_after;
+            let sealed = ReceiptEnvelope::from_typed(envelope.tx_type(), receipt);
+            bloom |= *sealed.logs_bloom();
+            let place = Place { hash, index, gas_used, base_fee: self.header.base_fee };
+            transactions.push(place.transaction(envelope, &sealed));
+            receipts.push(sealed);
+        }
+        if bloom != self.consensus.logs_bloom {
+            return Err(Disagreement::Bloom(block).into());
+        }
+        if calculate_receipt_root(&receipts) != self.consensus.receipts_root {
+            return Err(Disagreement::Root { what: "receipts", block }.into());
+        }
+        Ok(Block { header: self.header, transactions })
+    }
+}
+
+fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str) -> Result<Receipt, NodeError> {
+    if raw.block_hash != block || raw.transaction_hash != transaction {
+        return Err(Disagreement::Place { what: "receipt", block }.into());
+    }
+    let status = match raw.status.to::<u64>() {
+        0 => false,
+        1 => true,
+        _ => return Err(Malformed::new(method, "a status that is neither 0 nor 1").into()),
+    };
+    let mut logs = Vec::with_capacity(raw.logs.len());
+    for log in raw.logs {
+        let elsewhere = log.block_hash.is_some_and(|hash| hash != block)
+            || log.transaction_hash.is_some_and(|hash| hash != transaction);
+        if elsewhere {
+            return Err(Disagreement::Place { what: "log", block }.into());
+        }
+        if log.removed {
+            return Err(Disagreement::LogRemoved(block).into());
+        }
+        let data = LogData::new(log.topics, log.data).ok_or_else(|| Malformed::new(method, "a log of five topics"))?;
+        logs.push(alloy_primitives::Log { address: log.address, data });
+    }
+    Ok(Receipt { status: status.into(), cumulative_gas_used: raw.cumulative_gas_used.to(), logs })
+}
+
+struct Place {
+    hash: B256,
+    index: usize,
+    gas_used: u64,
+    base_fee: Option<u64>,
+}
+
+impl Place {
+    fn transaction(self, envelope: Envelope, receipt: &ReceiptEnvelope) -> Transaction {
+        let numbered = receipt.logs().iter().enumerate();
+        let logs = numbered.map(|(ordinal, log)| Log {
+            ordinal,
+            contract: log.address,
+            topics: log.data.topics().to_vec(),
+            data: log.data.data.clone(),
+        });
+        Transaction {
+            hash: self.hash,
+            index: self.index,
+            nonce: envelope.nonce(),
+            to: envelope.to(),
+            value: Value::new(envelope.value()),
+            input: envelope.input().clone(),
+            succeeded: receipt.status(),
+            gas_used: self.gas_used,
+            gas_price: envelope.effective_gas_price(self.base_fee),
+            logs: logs.collect(),
+            envelope,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! anvil, a node of Foundry's, running beside the tests in its own process.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+};
+
+use bankroll_chains_evm::{Identity, Limits, Node};
+use serde_json::{Value, json};
+
+const VERSION: &str = "anvil Version: 1.7.1";
+
+pub struct Anvil {
+    process: Child,
+    url: String,
+    plain: ureq::Agent,
+}
+
+impl Anvil {
+    /// A chain with our id on which nothing is mined by itself. `cargo xtask test` installs anvil into the tree; without it
+    /// nothing is shown, so the test fails.
+    pub fn start() -> Self {
+        let program = program();
+        let version = Command::new(&program).arg("--version").output().unwrap().stdout;
+        let version = String::from_utf8(version).unwrap();
+        assert!(version.starts_with(VERSION), "another version of anvil: run `cargo xtask test`\n{version}");
+        let mut process = Command::new(program)
+            .args(["--host", "127.0.0.1", "--port", "0", "--chain-id", "1337", "--no-mining", "--accounts", "1"])
+            .args(["--gas-limit", "30000000", "--block-base-fee-per-gas", "1000000000"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let address = lines.by_ref().find_map(|line| line.unwrap().strip_prefix("Listening on ").map(str::to_owned));
+        let address = address.expect("anvil says where it listens");
+        // What it prints afterwards must go somewhere, or it would wait.
+        std::thread::spawn(move || lines.for_each(drop));
+        let config = ureq::Agent::config_builder().proxy(None).build();
+        Self { process, url: format!("http://{address}"), plain: config.new_agent() }
+    }
+
+    pub fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    /// Our client on it.
+    pub fn node(&self) -> Node {
+        let identity = Identity::discover(&self.url, Limits::default()).unwrap().unwrap();
+        Node::http(&self.url, identity, Limits::default()).unwrap()
+    }
+
+    /// A plain call, past our client.
+    pub fn ask(&self, method: &str, params: Value) -> Value {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let sent = self.plain.post(&self.url).header("content-type", "application/json").send(request);
+        let body = sent.unwrap().body_mut().read_to_vec().unwrap();
+        let mut answer: Value = serde_json::from_slice(&body).unwrap();
+        assert!(answer["error"].is_null(), "{method}: {answer}");
+        answer["result"].take()
+    }
+
+    pub fn mine(&self) {
+        self.ask("evm_mine", json!([]));
+    }
+}
+
+fn program() -> PathBuf {
+    // Asked of this run: a target folder may be shared by several checkouts, and what was compiled in names one.
+    let crate_folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("run the tests with cargo"));
+    let folder = crate_folder.join("../../../.tools/anvil/node_modules/@foundry-rs");
+    let installed = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path().join("bin/anvil"));
+    let mut binaries = installed.filter(|path| path.is_file());
+    binaries
+        .find(|path| !path.parent().unwrap().parent().unwrap().ends_with("anvil"))
+        .unwrap_or_else(|| panic!("anvil is not installed in {}: run `cargo xtask test`", folder.display()))
+}
+
+impl Drop for Anvil {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,197 @@
+//! Answers that nobody should send, over a real socket: each a clear error, in bounded memory and time.
+
+use std::{io::ErrorKind, time::Duration};
+
+use bankroll_chains_evm::{At, B256, BadUrl, Limits, Malformed, Node, NodeError, Sent, Unavailable};
+use bankroll_chains_simulated::Reply;
+use serde_json::{Value, json};
+
+use crate::{
+    socket::{Canned, Socket},
+    world::{HOUSE, World},
+};
+
+/// A chain with a payment in its second block.
+fn eventful() -> World {
+    let world = World::new();
+    world.pay(0, HOUSE, 5);
+    world.mine();
+    world
+}
+
+/// A node that is on the right chain, and answers one method as the test says.
+fn with_answer(method: &'static str, answer: impl Fn(&Value) -> Canned + Send + 'static) -> (World, Socket, Node) {
+    let world = eventful();
+    let chain = world.shared();
+    let socket = Socket::serve(move |body| {
+        let request: Value = serde_json::from_slice(body).unwrap();
+        // Who it is, is asked before, and answered truly.
+        if request["method"] == method && request["params"][0] != "0x0" {
+            return answer(&request);
+        }
+        match chain.lock().unwrap().answer(0, body) {
+            Reply::Body(body) => Canned::Status(200, body),
+            other => panic!("{other:?}"),
+        }
+    });
+    let limits = Limits { whole: Duration::from_millis(500), answer_bytes: 1 << 20, ..Limits::default() };
+    let node = Node::http(&socket.url(), world.identity(), limits).unwrap();
+    (world, socket, node)
+}
+
+fn result(request: &Value, result: Value) -> Canned {
+    Canned::Status(200, json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string().into_bytes())
+}
+
+fn read_block(answer: impl Fn(&Value) -> Canned + Send + 'static) -> NodeError {
+    let (_world, _socket, node) = with_answer("eth_getBlockByNumber", answer);
+    node.block(At::Number(1)).unwrap_err()
+}
+
+fn malformed(error: NodeError) -> String {
+    match error {
+        NodeError::Malformed(Malformed { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn over_http_the_same_blocks_come_as_in_process() {
+    let (world, _socket, node) = with_answer("nothing", |_| Canned::Silence);
+    assert_eq!(node.block(At::Number(1)), Ok(Some(world.head())));
+    assert_eq!(node.balance(HOUSE, At::Latest).unwrap().to_string(), "5");
+    let raw = world.player(1).sign(&world.payment(1, HOUSE, 6));
+    assert_eq!((node.send(&raw), node.send(&raw)), (Sent::Accepted, Sent::AlreadyKnown));
+}
+
+#[test]
+fn wrong_forms_are_malformed() {
+    let check = |answer: Value, expected: &str| {
+        let why = malformed(read_block(move |request| result(request, answer.clone())));
+        assert!(why.starts_with(expected), "{why}");
+    };
+    check(json!("0x1"), "invalid type: string \"0x1\"");
+    check(json!([]), "invalid length 0");
+    check(json!({}), "missing field");
+    check(json!({ "number": 1e300 }), "");
+    check(json!(1), "invalid type: integer `1`");
+}
+
+#[test]
+fn a_block_with_one_field_of_the_wrong_kind_or_size() {
+    let fields = [
+        ("number", json!("0xffffffffffffffffff")),
+        ("number", json!(-1)),
+        ("timestamp", json!("yesterday")),
+        ("hash", json!(null)),
+        ("hash", json!("0x12")),
+        ("transactions", json!({})),
+        ("transactions", json!([B256::ZERO])),
+        ("gasUsed", json!("0x1".repeat(100_000))),
+        ("extraData", json!(7)),
+    ];
+    for (field, value) in fields {
+        let mut block = truth("eth_getBlockByNumber", json!(["0x1", true]));
+        block[field] = value.clone();
+        let why = malformed(read_block(move |request| result(request, block.clone())));
+        assert!(why.len() <= 200, "an error is no place for {} characters", why.len());
+    }
+}
+
+fn truth(method: &str, params: Value) -> Value {
+    let world = eventful();
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let Reply::Body(body) = world.chain().answer(0, request.as_bytes()) else { panic!("no answer") };
+    serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
+}
+
+#[test]
+fn what_is_no_json_rpc_is_malformed() {
+    let text = |text: &'static str| malformed(read_block(move |_| Canned::Status(200, text.into())));
+    text("");
+    text("<html>hello</html>");
+    text("{\"jsonrpc\":\"2.0\",\"id\":1");
+    assert_eq!(text("{\"jsonrpc\":\"2.0\",\"result\":null}"), "an answer to nothing that was asked");
+    assert_eq!(text("{\"jsonrpc\":\"2.0\",\"id\":999999,\"result\":null}"), "an answer to another request");
+    let neither = |request: &Value| Canned::Status(200, json!({ "id": request["id"] }).to_string().into());
+    assert_eq!(malformed(read_block(neither)), "neither a result nor an error");
+}
+
+#[test]
+fn deep_nesting_is_malformed() {
+    let deep = |request: &Value| {
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        Canned::Status(200, format!("{{\"id\":{},\"result\":{open}{close}}}", request["id"]).into_bytes())
+    };
+    malformed(read_block(deep));
+    // Where it would be passed over, if it were shallow.
+    let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+    let whole = truth("eth_getBlockByNumber", json!(["0x1", true])).to_string();
+    let inside = whole.replacen("\"accessList\":[]", &format!("\"accessList\":[],\"more\":{open}{close}"), 1);
+    assert_ne!(whole, inside);
+    let nested = move |request: &Value| {
+        Canned::Status(200, format!("{{\"id\":{},\"result\":{inside}}}", request["id"]).into_bytes())
+    };
+    assert!(malformed(read_block(nested)).contains("recursion limit exceeded"));
+}
+
+#[test]
+fn too_much_too_late_or_broken_off_is_unavailable() {
+    let unavailable = |error| match error {
+        NodeError::Unavailable(unavailable) => unavailable,
+        other => panic!("{other:?}"),
+    };
+    let check = |expected: Unavailable, answer: fn() -> Canned| {
+        assert_eq!(unavailable(read_block(move |_| answer())), expected);
+    };
+    check(Unavailable::TimedOut, || Canned::Silence);
+    check(Unavailable::RateLimited, || Canned::Status(429, b"slow down".to_vec()));
+    check(Unavailable::Status(503), || Canned::Status(503, Vec::new()));
+    check(Unavailable::Status(301), || {
+        Canned::Bytes(b"HTTP/1.1 301 X\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_vec())
+    });
+    check(Unavailable::Broken(ErrorKind::FileTooLarge), || Canned::Status(200, vec![b' '; 2 << 20]));
+    // An end before what was promised, and no HTTP at all.
+    for bytes in [&b"HTTP/1.1 200 X\r\ncontent-length: 50\r\n\r\n{}"[..], b"220 mail.example ESMTP\r\n", b""] {
+        let error = unavailable(read_block(move |_| Canned::Bytes(bytes.to_vec())));
+        assert!(matches!(error, Unavailable::Broken(_)), "{error:?}");
+    }
+}
+
+#[test]
+fn nobody_at_the_address() {
+    let (world, socket, _) = with_answer("nothing", |_| Canned::Silence);
+    let url = socket.url();
+    drop(socket);
+    let node = Node::http(&url, world.identity(), Limits::default()).unwrap();
+    assert_eq!(node.header(At::Latest), Err(Unavailable::Unreachable.into()));
+}
+
+#[test]
+fn an_address_is_told_to_nobody() {
+    for bad in ["", "127.0.0.1", "ftp://host/secret-key", "http:///secret-key", "http://ho st/secret-key"] {
+        let told = Node::http(bad, World::new().identity(), Limits::default()).unwrap_err();
+        assert_eq!(told, BadUrl);
+        assert!(!told.to_string().contains("secret-key"));
+    }
+    let error = read_block(|_| Canned::Bytes(Vec::new()));
+    let (_world, _socket, node) = with_answer("nothing", |_| Canned::Silence);
+    assert!(!format!("{error} {error:?} {node:?}").contains("secret-key"));
+}
+
+#[test]
+fn a_node_without_block_receipts_is_asked_for_each() {
+    let (world, _socket, node) = with_answer("eth_getBlockReceipts", |request| {
+        let error = json!({ "code": -32601, "message": "the method eth_getBlockReceipts does not exist" });
+        Canned::Status(200, json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }).to_string().into_bytes())
+    });
+    assert_eq!(node.block(At::Number(1)), Ok(Some(world.head())));
+}
+
+#[test]
+fn a_hash_that_was_not_sent_is_unknown() {
+    let (world, _socket, node) = with_answer("eth_sendRawTransaction", |request| result(request, json!(B256::ZERO)));
+    let raw = world.player(1).sign(&world.payment(1, HOUSE, 6));
+    let told = node.send(&raw);
+    assert!(matches!(told, Sent::Unknown(NodeError::Disagreeing(_))), "{told:?}");
+}

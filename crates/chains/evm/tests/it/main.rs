@@ -1,0 +1,13 @@
+//! The client against real counterparts: the simulated chain in process, anvil in its own, and sockets that answer nonsense.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
+
+mod anvil;
+mod differential;
+mod hostile;
+mod lies;
+mod reading;
+mod real_blocks;
+mod reorgs;
+mod sending;
+mod socket;
+mod world;

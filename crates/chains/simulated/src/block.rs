@@ -1,0 +1,106 @@
+//! A block: header, transactions, receipts and traces, with every hash, root and bloom computed as Ethereum does.
+
+use alloy_consensus::{
+    Eip658Value, Header, Receipt, ReceiptEnvelope, Transaction as _,
+    constants::EMPTY_ROOT_HASH,
+    proofs::{calculate_receipt_root, calculate_transaction_root},
+};
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{B256, Bloom, Bytes};
+
+use crate::{
+    execute::{Frame, Outcome},
+    transaction::{Envelope, Transaction},
+};
+
+/// A transaction in a block, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Included {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// How much gas it took.
+    pub gas_used: u64,
+    /// What it paid for a unit of it.
+    pub gas_price: u128,
+    /// The calls it made, itself first.
+    pub frames: Vec<Frame>,
+    pub(crate) receipt: ReceiptEnvelope,
+}
+
+impl Included {
+    /// Whether it did what it was to do.
+    pub fn succeeded(&self) -> bool {
+        self.receipt.status()
+    }
+}
+
+/// A block of the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub(crate) header: Header,
+    /// The hash of the header.
+    pub hash: B256,
+    /// What stands in it, in order.
+    pub transactions: Vec<Included>,
+}
+
+impl Block {
+    /// Its height.
+    pub fn number(&self) -> u64 {
+        self.header.number
+    }
+
+    /// Its time, in seconds since 1970.
+    pub fn time(&self) -> u64 {
+        self.header.timestamp
+    }
+
+    /// The hash of the block before it.
+    pub fn parent(&self) -> B256 {
+        self.header.parent_hash
+    }
+
+    /// What a unit of gas costs in it before any tip.
+    pub fn base_fee(&self) -> u64 {
+        self.header.base_fee_per_gas.unwrap_or_default()
+    }
+
+    /// The transactions, without what became of them.
+    pub(crate) fn bare_transactions(&self) -> impl Iterator<Item = Transaction> {
+        self.transactions.iter().map(|included| included.transaction.clone())
+    }
+
+    /// Closes a block: whatever follows from its transactions is computed here, everything else is in the header.
+    pub(crate) fn seal(mut header: Header, transactions: Vec<Included>) -> Self {
+        let envelopes: Vec<&Envelope> = transactions.iter().map(|included| &included.transaction.envelope).collect();
+        let receipts: Vec<&ReceiptEnvelope> = transactions.iter().map(|included| &included.receipt).collect();
+        header.transactions_root = calculate_transaction_root(&envelopes);
+        header.receipts_root = calculate_receipt_root(&receipts);
+        header.logs_bloom = receipts.iter().fold(Bloom::ZERO, |bloom, receipt| bloom | *receipt.logs_bloom());
+        header.gas_used = receipts.last().map_or(0, |receipt| receipt.cumulative_gas_used());
+        // As on Ethereum since the merge and Cancun: no uncles, no withdrawals, no blobs.
+        header.withdrawals_root = Some(EMPTY_ROOT_HASH);
+        header.blob_gas_used = Some(0);
+        header.excess_blob_gas = Some(0);
+        header.parent_beacon_block_root = Some(B256::ZERO);
+        header.extra_data = Bytes::from_static(b"simulated");
+        Self { hash: header.hash_slow(), header, transactions }
+    }
+
+    /// How many bytes its transactions have.
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.transactions.iter().map(|included| included.transaction.envelope.encode_2718_len()).sum()
+    }
+}
+
+/// A transaction with its receipt, as the next of a block in which so much gas was used before it.
+pub(crate) fn include(transaction: Transaction, outcome: Outcome, gas_before: u64, base_fee: u64) -> Included {
+    let receipt = Receipt {
+        status: Eip658Value::Eip658(outcome.success),
+        cumulative_gas_used: gas_before.saturating_add(outcome.gas_used),
+        logs: outcome.logs,
+    };
+    let gas_price = transaction.envelope.effective_gas_price(Some(base_fee));
+    let receipt = ReceiptEnvelope::from_typed(transaction.envelope.tx_type(), receipt);
+    Included { transaction, gas_used: outcome.gas_used, gas_price, frames: outcome.frames, receipt }
+}

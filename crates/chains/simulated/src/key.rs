@@ -1,0 +1,131 @@
+//! Keys of the play accounts, and the payments they sign.
+//!
+//! Guarantees: the same seed and number give the same key, the same payment the same bytes. These keys are public: they
+//! follow from the seed, so nothing of worth may ever be under them.
+
+use alloy_consensus::{EthereumTxEnvelope, SignableTransaction, TxEip1559, TxEip4844, TxLegacy};
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256};
+use k256::ecdsa::SigningKey;
+
+use crate::dice::derived;
+
+/// A key of a play account.
+#[derive(Clone)]
+pub struct Key(SigningKey);
+
+/// What a play account asks the chain to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    /// The chain it is for.
+    pub chain_id: u64,
+    /// The number of this transaction among its sender's.
+    pub nonce: u64,
+    /// Whom it is for; none would make a contract, which this chain refuses.
+    pub to: Option<Address>,
+    /// How many wei go along.
+    pub value: U256,
+    /// The call, if `to` is a contract.
+    pub input: Bytes,
+    /// The most gas it may use.
+    pub gas: u64,
+    /// The most it pays for a unit of gas.
+    pub max_fee: u128,
+    /// What of that the producer of the block may get.
+    pub tip: u128,
+}
+
+impl Payment {
+    /// A plain transfer at fees that are enough while the chain is quiet.
+    pub fn new(chain_id: u64, nonce: u64, to: Address, value: U256) -> Self {
+        let (max_fee, tip) = (100_000_000_000, 1_000_000_000);
+        Self { chain_id, nonce, to: Some(to), value, input: Bytes::new(), gas: 21_000, max_fee, tip }
+    }
+
+    /// The same as a call of a contract, with gas enough for any of the built-in ones.
+    #[must_use]
+    pub fn calling(self, input: Bytes) -> Self {
+        Self { input, gas: 500_000, ..self }
+    }
+
+    /// The same with other fees.
+    #[must_use]
+    pub fn paying(self, max_fee: u128, tip: u128) -> Self {
+        Self { max_fee, tip, ..self }
+    }
+
+    fn kind(&self) -> TxKind {
+        self.to.map_or(TxKind::Create, TxKind::Call)
+    }
+}
+
+impl Key {
+    /// The play account of this number on chains of this seed.
+    pub fn derived(seed: u64, number: u64) -> Self {
+        // All but about one in 2^128 hashes are keys; the next one is taken then.
+        (0..u64::MAX)
+            .find_map(|attempt| Self::from_bytes(derived(seed, b"key", number.wrapping_add(attempt << 32))))
+            .expect("a hash is a key nearly always")
+    }
+
+    /// A key from its bytes, if they are one.
+    pub fn from_bytes(bytes: B256) -> Option<Self> {
+        SigningKey::from_slice(bytes.as_slice()).ok().map(Self)
+    }
+
+    /// The bytes of the key, for handing to wallets: it is play money.
+    pub fn to_bytes(&self) -> B256 {
+        B256::from_slice(&self.0.to_bytes())
+    }
+
+    /// The account of this key.
+    pub fn address(&self) -> Address {
+        Address::from_private_key(&self.0)
+    }
+
+    /// Signs with fees by EIP-1559. The bytes are what `eth_sendRawTransaction` takes.
+    pub fn sign(&self, payment: &Payment) -> Bytes {
+        self.seal(TxEip1559 {
+            chain_id: payment.chain_id,
+            nonce: payment.nonce,
+            gas_limit: payment.gas,
+            max_fee_per_gas: payment.max_fee,
+            max_priority_fee_per_gas: payment.tip,
+            to: payment.kind(),
+            value: payment.value,
+            access_list: Default::default(),
+            input: payment.input.clone(),
+        })
+    }
+
+    /// Signs as before EIP-1559: `max_fee` is the price, and `tip` is not said.
+    pub fn sign_legacy(&self, payment: &Payment) -> Bytes {
+        self.seal(TxLegacy {
+            chain_id: Some(payment.chain_id),
+            nonce: payment.nonce,
+            gas_price: payment.max_fee,
+            gas_limit: payment.gas,
+            to: payment.kind(),
+            value: payment.value,
+            input: payment.input.clone(),
+        })
+    }
+
+    fn seal<T>(&self, transaction: T) -> Bytes
+    where
+        T: SignableTransaction<Signature>,
+        EthereumTxEnvelope<TxEip4844>: From<alloy_consensus::Signed<T>>,
+    {
+        let hash = transaction.signature_hash();
+        let signed = self.0.sign_prehash_recoverable(hash.as_slice()).expect("a hash of 32 bytes can be signed");
+        let envelope = EthereumTxEnvelope::<TxEip4844>::from(transaction.into_signed(Signature::from(signed)));
+        envelope.encoded_2718().into()
+    }
+}
+
+impl std::fmt::Debug for Key {
+    /// The account, since a key in a log is a bad habit even where it is worth nothing.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Key").field(&self.address()).finish()
+    }
+}

@@ -1,0 +1,215 @@
+//! The mempool: which transactions wait, which may replace which, and in what order blocks take them.
+//!
+//! Guarantees: at most one transaction per sender and number; a replacement pays at least a tenth more on both of its fees;
+//! never more than the limit. What is refused is refused in the words of geth, since clients read them.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
+};
+
+use alloy_consensus::Transaction as _;
+use alloy_primitives::{Address, B256, U256};
+
+use crate::{execute::intrinsic_gas_of, state::State, transaction::Transaction};
+
+/// Why a transaction is not taken, in the words that nodes use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant is documented by its own words")]
+pub enum Refusal {
+    #[error("already known")]
+    AlreadyKnown,
+    #[error("nonce too low: next nonce {next}, tx nonce {nonce}")]
+    NonceTooLow { next: u64, nonce: u64 },
+    #[error("replacement transaction underpriced")]
+    ReplacementUnderpriced,
+    #[error("transaction underpriced: gas tip cap {tip}, minimum needed 1")]
+    Underpriced { tip: u128 },
+    #[error("insufficient funds for gas * price + value: balance {balance}, queued cost {queued}, tx cost {cost}")]
+    InsufficientFunds { balance: U256, queued: U256, cost: U256 },
+    #[error("intrinsic gas too low: gas {gas}, minimum needed {needed}")]
+    IntrinsicGasTooLow { gas: u64, needed: u64 },
+    #[error("exceeds block gas limit")]
+    ExceedsBlockGasLimit,
+    #[error(
+        "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: {tip}, maxFeePerGas: {max_fee}"
+    )]
+    TipAboveMaxFee { tip: u128, max_fee: u128 },
+    #[error("invalid sender")]
+    InvalidSender,
+    #[error("invalid chain id for signer: have {have} want {want}")]
+    WrongChain { have: u64, want: u64 },
+    #[error("only replay-protected (EIP-155) transactions allowed over RPC")]
+    Unprotected,
+    #[error("transaction type not supported")]
+    TypeNotSupported,
+    #[error("rlp: {0}")]
+    Undecodable(String),
+    #[error("contract creation is not supported by this chain")]
+    ContractCreation,
+    #[error("txpool is full")]
+    Full,
+}
+
+/// What the pool holds transactions against.
+pub struct Limits {
+    pub chain_id: u64,
+    pub gas_limit: u64,
+    pub transactions: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Waiting {
+    transaction: Transaction,
+    arrival: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    waiting: BTreeMap<(Address, u64), Waiting>,
+    places: BTreeMap<B256, (Address, u64)>,
+    arrivals: u64,
+}
+
+impl Pool {
+    /// Takes a transaction in, or says why not. A replaced one is forgotten.
+    pub fn admit(&mut self, transaction: Transaction, state: &State, limits: &Limits) -> Result<(), Refusal> {
+        if self.places.contains_key(&transaction.hash) {
+            return Err(Refusal::AlreadyKnown);
+        }
+        check_form(&transaction, limits)?;
+        let (sender, nonce) = (transaction.sender, transaction.nonce());
+        let next = state.nonces.get(sender);
+        if nonce < next {
+            return Err(Refusal::NonceTooLow { next, nonce });
+        }
+        let replaced = self.waiting.get(&(sender, nonce));
+        let others = self.of_sender(sender, next).filter(|waiting| waiting.transaction.nonce() != nonce);
+        let queued = others.fold(U256::ZERO, |sum, waiting| sum.saturating_add(waiting.transaction.cost()));
+        let (balance, cost) = (state.coins.get(sender), transaction.cost());
+        if balance < queued.saturating_add(cost) {
+            return Err(Refusal::InsufficientFunds { balance, queued, cost });
+        }
+        match replaced {
+            Some(old) if !pays_a_tenth_more(&transaction, &old.transaction) => Err(Refusal::ReplacementUnderpriced),
+            None if self.waiting.len() >= limits.transactions => Err(Refusal::Full),
+            _ => {
+                self.put(transaction);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts back what was taken in before, as after a reorganisation. What stands at its place stays.
+    pub fn put_back(&mut self, transaction: Transaction) {
+        if !self.waiting.contains_key(&(transaction.sender, transaction.nonce())) {
+            self.put(transaction);
+        }
+    }
+
+    fn put(&mut self, transaction: Transaction) {
+        let place = (transaction.sender, transaction.nonce());
+        self.arrivals = self.arrivals.saturating_add(1);
+        self.places.insert(transaction.hash, place);
+        if let Some(old) = self.waiting.insert(place, Waiting { transaction, arrival: self.arrivals }) {
+            self.places.remove(&old.transaction.hash);
+        }
+    }
+
+    /// The transactions that can run now, best tip first, each sender's in the order of their numbers.
+    pub fn best(&self, state: &State, base_fee: u64) -> Vec<Transaction> {
+        let mut heads = BTreeSet::new();
+        let mut sender = self.waiting.keys().next().map(|(sender, _)| *sender);
+        while let Some(of) = sender {
+            heads.extend(self.rank(of, state.nonces.get(of), base_fee));
+            let after = (Bound::Excluded((of, u64::MAX)), Bound::Unbounded);
+            sender = self.waiting.range(after).next().map(|((sender, _), _)| *sender);
+        }
+        let mut chosen = Vec::new();
+        while let Some((_, _, place)) = heads.pop_first() {
+            let Some(waiting) = self.waiting.get(&place) else { continue };
+            chosen.push(waiting.transaction.clone());
+            heads.extend(place.1.checked_add(1).and_then(|next| self.rank(place.0, next, base_fee)));
+        }
+        chosen
+    }
+
+    fn rank(&self, sender: Address, nonce: u64, base_fee: u64) -> Option<(Reverse<u128>, u64, (Address, u64))> {
+        let waiting = self.waiting.get(&(sender, nonce))?;
+        let tip = waiting.transaction.tip_at(base_fee)?;
+        Some((Reverse(tip), waiting.arrival, (sender, nonce)))
+    }
+
+    /// Forgets what can never run any more, because its number is used.
+    pub fn drop_used(&mut self, state: &State) {
+        self.waiting.retain(|(sender, nonce), waiting| {
+            let runnable = *nonce >= state.nonces.get(*sender);
+            if !runnable {
+                self.places.remove(&waiting.transaction.hash);
+            }
+            runnable
+        });
+    }
+
+    /// Forgets one transaction.
+    pub fn forget(&mut self, hash: B256) {
+        if let Some(place) = self.places.remove(&hash) {
+            self.waiting.remove(&place);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+        self.places.clear();
+    }
+
+    pub fn get(&self, hash: B256) -> Option<&Transaction> {
+        self.waiting.get(self.places.get(&hash)?).map(|waiting| &waiting.transaction)
+    }
+
+    /// The number that the sender's next transaction should have, behind all that wait without a gap.
+    pub fn next_nonce(&self, sender: Address, from: u64) -> u64 {
+        let unbroken =
+            self.of_sender(sender, from).zip(from..).take_while(|(w, nonce)| w.transaction.nonce() == *nonce);
+        from.saturating_add(unbroken.count() as u64)
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn of_sender(&self, sender: Address, from: u64) -> impl Iterator<Item = &Waiting> {
+        self.waiting.range((sender, from)..=(sender, u64::MAX)).map(|(_, waiting)| waiting)
+    }
+}
+
+fn check_form(transaction: &Transaction, limits: &Limits) -> Result<(), Refusal> {
+    let envelope = &transaction.envelope;
+    let (have, want) = (envelope.chain_id().ok_or(Refusal::Unprotected)?, limits.chain_id);
+    let (tip, max_fee) = (envelope.priority_fee_or_price(), envelope.max_fee_per_gas());
+    let (gas, (before, floor)) = (envelope.gas_limit(), intrinsic_gas_of(transaction));
+    let needed = before.max(floor);
+    match () {
+        () if have != want => Err(Refusal::WrongChain { have, want }),
+        () if transaction.to().is_none() => Err(Refusal::ContractCreation),
+        () if gas > limits.gas_limit => Err(Refusal::ExceedsBlockGasLimit),
+        () if tip > max_fee => Err(Refusal::TipAboveMaxFee { tip, max_fee }),
+        () if gas < needed => Err(Refusal::IntrinsicGasTooLow { gas, needed }),
+        () if tip == 0 => Err(Refusal::Underpriced { tip }),
+        () => Ok(()),
+    }
+}
+
+fn pays_a_tenth_more(new: &Transaction, old: &Transaction) -> bool {
+    let more = |new: u128, old: u128| match (new.checked_mul(10), old.checked_mul(11)) {
+        (Some(new), Some(old)) => new >= old,
+        // So high that ten times it leaves 128 bits: whole tenths are exact enough.
+        _ => new >= old.saturating_add(old.div_ceil(10)),
+    };
+    let fees = |transaction: &Transaction| {
+        (transaction.envelope.max_fee_per_gas(), transaction.envelope.priority_fee_or_price())
+    };
+    let ((max_fee, tip), (old_max_fee, old_tip)) = (fees(new), fees(old));
+    more(max_fee, old_max_fee) && more(tip, old_tip)
+}

@@ -1,0 +1,78 @@
+//! Accounts at a block: coins, transaction counts, code, and calls that change nothing.
+
+use alloy_primitives::{Address, Bytes, U256};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    View,
+    error::RpcError,
+    params::{At, Params, quantity},
+    show,
+};
+use crate::{
+    chain::Chain,
+    contracts::{self, Call, Plan},
+    execute::intrinsic_gas,
+};
+
+#[derive(Deserialize)]
+struct Request {
+    #[serde(default)]
+    from: Address,
+    to: Option<Address>,
+    value: Option<String>,
+    #[serde(alias = "data")]
+    input: Option<Bytes>,
+}
+
+impl Chain {
+    pub(super) fn get_balance(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
+        Ok(show::quantity(self.state.coins.at(address, self.state_at(view, at)?)))
+    }
+
+    pub(super) fn get_transaction_count(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
+        let counted = self.state.nonces.at(address, self.state_at(view, at)?);
+        Ok(show::quantity(if at == At::Pending { self.pool.next_nonce(address, counted) } else { counted }))
+    }
+
+    pub(super) fn get_code(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
+        self.state_at(view, at)?;
+        // Built in: there is code, and nothing to be learnt from it.
+        Ok(if contracts::is_contract(address) { "0xfe" } else { "0x" }.into())
+    }
+
+    pub(super) fn eth_call(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        let (_, plan, _) = self.planned(view, params)?;
+        if plan.reverted { Err(RpcError::reverted()) } else { Ok(json!(plan.output)) }
+    }
+
+    pub(super) fn estimate_gas(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        let (call, plan, number) = self.planned(view, params)?;
+        if self.state.coins.at(call.from, number) < call.value {
+            return Err(RpcError::server("insufficient funds for transfer"));
+        }
+        if plan.reverted {
+            return Err(RpcError::reverted());
+        }
+        let (before, floor) = intrinsic_gas(&call.input, (0, 0));
+        Ok(show::quantity(before.saturating_add(plan.gas).max(floor)))
+    }
+
+    fn planned(&self, view: View, params: &Params<'_>) -> Result<(Call, Plan, u64), RpcError> {
+        let wanted = params.get(0).ok_or_else(|| RpcError::missing(0))?;
+        let request = Request::deserialize(wanted).map_err(|_| RpcError::invalid(0, "want a call"))?;
+        let to = request.to.ok_or_else(|| RpcError::server("contract creation is not supported by this chain"))?;
+        let value = match request.value {
+            Some(text) => quantity(&text).ok_or_else(|| RpcError::invalid(0, "want a value in hex"))?,
+            None => U256::ZERO,
+        };
+        let number = self.state_at(view, params.block_or_latest(1)?)?;
+        let call = Call { from: request.from, to, value, input: request.input.unwrap_or_default() };
+        let plan = contracts::plan(&self.state, number, &call);
+        Ok((call, plan, number))
+    }
+}

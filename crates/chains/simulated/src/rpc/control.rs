@@ -1,0 +1,99 @@
+//! Commands over the wire: methods that begin with `sim_`, for a chain that is served to other programs.
+//!
+//! | method | parameters | answer |
+//! | --- | --- | --- |
+//! | `sim_mine` | how many blocks (1), time of the first | the new head |
+//! | `sim_reorg` | depth, length (depth), `kept`, `dropped`, `returned` or `reordered` (`dropped`) | the last block that stayed |
+//! | `sim_adopt` | hash of a block that was left | the last block that stayed |
+//! | `sim_setBaseFee` | wei | null |
+//! | `sim_inject` | fault, how often (1), node (0) | null |
+//! | `sim_lag` | blocks, node (0) | null |
+//! | `sim_crash` | whether the mempool is kept (true), node (0) | null |
+//! | `sim_restart` | node (0) | null |
+//! | `sim_faults` | | how often each fault happened |
+//! | `sim_contracts` | | the built-in contracts |
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{error::RpcError, params::Params, show};
+use crate::{
+    chain::Chain,
+    contracts,
+    fault::Fault,
+    reorg::{Fate, Reorg},
+};
+
+/// The most blocks made by one command.
+const BLOCKS_MAX: u64 = 10_000;
+
+impl Chain {
+    pub(super) fn command(&mut self, command: &str, params: &Params<'_>) -> Result<Value, RpcError> {
+        let number = |place, otherwise| match params.get(place) {
+            Some(_) => params.number(place),
+            None => Ok(otherwise),
+        };
+        let node = |place| number(place, 0).map(|node| usize::try_from(node).unwrap_or(usize::MAX));
+        match command {
+            "mine" => {
+                let (count, time) = (bounded(number(0, 1)?)?, number(1, self.next_time())?);
+                for step in 0..count {
+                    let time = if step == 0 { time } else { self.next_time() };
+                    self.mine(time);
+                }
+                Ok(show::quantity(self.head().number()))
+            }
+            "reorg" => {
+                let depth = bounded(params.number(0)?)?;
+                let (length, fate) = (bounded(number(1, depth)?)?, read(params, 2, Fate::Dropped)?);
+                Ok(show::quantity(self.reorg(Reorg { depth, length, fate })))
+            }
+            "adopt" => {
+                let fork = self.adopt(params.hash(0)?).map_err(|error| RpcError::server(error.to_string()))?;
+                Ok(show::quantity(fork))
+            }
+            "setBaseFee" => {
+                self.set_base_fee(params.number(0)?);
+                Ok(Value::Null)
+            }
+            "inject" => {
+                let fault = Fault::deserialize(params.get(0).ok_or_else(|| RpcError::missing(0))?);
+                let fault = fault.map_err(|error| RpcError::invalid(0, &error.to_string()))?;
+                let times = u32::try_from(number(1, 1)?).map_err(|_| RpcError::invalid(1, "too often"))?;
+                self.inject(node(2)?, fault, times);
+                Ok(Value::Null)
+            }
+            "lag" => {
+                self.lag(node(1)?, params.number(0)?);
+                Ok(Value::Null)
+            }
+            "crash" => {
+                self.crash(node(1)?, read(params, 0, true)?);
+                Ok(Value::Null)
+            }
+            "restart" => {
+                self.restart(node(0)?);
+                Ok(Value::Null)
+            }
+            "faults" => Ok(self.faults().iter().map(|(fault, count)| json!([fault, count])).collect()),
+            "contracts" => Ok(json!({
+                "dollar": contracts::DOLLAR,
+                "taxed": contracts::TAXED,
+                "declining": contracts::DECLINING,
+                "splitter": contracts::SPLITTER,
+                "refusing": contracts::REFUSING,
+            })),
+            _ => Err(RpcError::no_method(&format!("sim_{command}"))),
+        }
+    }
+}
+
+fn bounded(blocks: u64) -> Result<u64, RpcError> {
+    let why = || RpcError::params("at most 10000 blocks at once");
+    (blocks <= BLOCKS_MAX).then_some(blocks).ok_or_else(why)
+}
+
+fn read<T: serde::de::DeserializeOwned>(params: &Params<'_>, place: usize, otherwise: T) -> Result<T, RpcError> {
+    let Some(value) = params.get(place) else { return Ok(otherwise) };
+    T::deserialize(value).map_err(|error| RpcError::invalid(place, &error.to_string()))
+}

@@ -1,0 +1,63 @@
+//! Errors of JSON-RPC, with the codes and words that geth uses, because clients tell them apart by these.
+
+use serde::Serialize;
+
+use crate::pool::Refusal;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct RpcError {
+    code: i32,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'static str>,
+}
+
+impl RpcError {
+    const fn new(code: i32, message: String) -> Self {
+        Self { code, message, data: None }
+    }
+
+    pub fn parse() -> Self {
+        Self::new(-32700, "parse error".into())
+    }
+
+    pub fn invalid_request(why: &str) -> Self {
+        Self::new(-32600, why.into())
+    }
+
+    pub fn no_method(method: &str) -> Self {
+        // A method's name comes from outside; nobody needs more of it than this.
+        let shown: String = method.chars().take(64).collect();
+        Self::new(-32601, format!("the method {shown} does not exist/is not available"))
+    }
+
+    pub fn missing(place: usize) -> Self {
+        Self::new(-32602, format!("missing value for required argument {place}"))
+    }
+
+    pub fn invalid(place: usize, why: &str) -> Self {
+        Self::new(-32602, format!("invalid argument {place}: {why}"))
+    }
+
+    pub fn params(why: &str) -> Self {
+        Self::new(-32602, why.into())
+    }
+
+    pub fn internal() -> Self {
+        Self::new(-32603, "internal error".into())
+    }
+
+    pub fn server(why: impl Into<String>) -> Self {
+        Self::new(-32000, why.into())
+    }
+
+    pub fn reverted() -> Self {
+        Self { code: 3, message: "execution reverted".into(), data: Some("0x") }
+    }
+}
+
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> Self {
+        Self::server(refusal.to_string())
+    }
+}

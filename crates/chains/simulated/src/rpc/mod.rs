@@ -1,0 +1,176 @@
+//! JSON-RPC as geth speaks it: bytes in, bytes out.
+//!
+//! Guarantees: whatever the bytes are, there is an answer and nothing panics; depth, size of batches and ranges are
+//! bounded; methods that begin with `sim_` command the chain and are never spoiled by faults.
+//!
+//! Does not know: sockets. What a transport would do about a [`Reply`] is the transport's business.
+
+mod accounts;
+mod blocks;
+mod control;
+mod error;
+mod fees;
+mod logs;
+mod params;
+mod send;
+mod show;
+mod spoil;
+mod traces;
+
+use serde_json::{Value, json};
+
+use crate::{chain::Chain, fault::Fault};
+use error::RpcError;
+use params::Params;
+
+/// The most requests in one batch, as in geth.
+const BATCH_MAX: usize = 1_000;
+
+/// What comes back from a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// HTTP 200 with this body.
+    Body(Vec<u8>),
+    /// Another HTTP status, with a text that is no JSON.
+    Status(u16, &'static str),
+    /// Nothing, however long one waits.
+    Silence,
+    /// Nobody is there to talk to.
+    NobodyThere,
+}
+
+/// Which blocks a node shows.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    head: u64,
+}
+
+impl Chain {
+    /// What this node answers to these bytes: one request, or a batch.
+    pub fn answer(&mut self, node: usize, request: &[u8]) -> Reply {
+        let parsed = match serde_json::from_slice::<Value>(request) {
+            Ok(parsed) => parsed,
+            Err(_) => return body(&failed(Value::Null, &RpcError::parse())),
+        };
+        let commands = is_command(&parsed) || parsed.as_array().is_some_and(|batch| batch.iter().all(is_command));
+        if !commands && let Some(reply) = self.fail_before(node) {
+            return reply;
+        }
+        let answer = match &parsed {
+            Value::Array(batch) => self.answer_batch(node, batch),
+            single => self.answer_one(node, single),
+        };
+        if !commands && let Some(reply) = self.fail_after(node, &parsed, &answer) {
+            return reply;
+        }
+        body(&answer)
+    }
+
+    fn fail_before(&mut self, node: usize) -> Option<Reply> {
+        if self.nodes.is_down(node) {
+            self.nodes.happened.count(Fault::Down);
+            return Some(Reply::NobodyThere);
+        }
+        if self.nodes.lag(node) > 0 {
+            self.nodes.happened.count(Fault::Lag);
+        }
+        let replies = [
+            (Fault::RequestLost, Reply::Silence),
+            (Fault::RateLimited, Reply::Status(429, "Too Many Requests")),
+            (Fault::BadGateway, Reply::Status(502, "<html><body>502 Bad Gateway</body></html>")),
+        ];
+        replies.into_iter().find_map(|(fault, reply)| self.nodes.happens(node, fault).then_some(reply))
+    }
+
+    fn fail_after(&mut self, node: usize, request: &Value, answer: &Value) -> Option<Reply> {
+        let calls = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
+        let sends = calls.iter().any(|call| call["method"] == "eth_sendRawTransaction");
+        if (sends && self.nodes.happens(node, Fault::SendAnswerLost)) || self.nodes.happens(node, Fault::AnswerLost) {
+            return Some(Reply::Silence);
+        }
+        let cut = self.nodes.happens(node, Fault::AnswerCut);
+        cut.then(|| {
+            let mut text = answer.to_string().into_bytes();
+            text.truncate(text.len() / 2);
+            Reply::Body(text)
+        })
+    }
+
+    fn answer_batch(&mut self, node: usize, batch: &[Value]) -> Value {
+        if batch.is_empty() {
+            return failed(Value::Null, &RpcError::invalid_request("empty batch"));
+        }
+        if batch.len() > BATCH_MAX {
+            return failed(Value::Null, &RpcError::invalid_request("batch too large"));
+        }
+        Value::Array(batch.iter().map(|request| self.answer_one(node, request)).collect())
+    }
+
+    fn answer_one(&mut self, node: usize, request: &Value) -> Value {
+        let id = match &request["id"] {
+            id @ (Value::String(_) | Value::Number(_)) => id.clone(),
+            _ => Value::Null,
+        };
+        let Some(method) = request["method"].as_str().filter(|_| request["jsonrpc"] == "2.0") else {
+            return failed(id, &RpcError::invalid_request("invalid request"));
+        };
+        let outcome = Params::new(&request["params"]).and_then(|params| self.call(node, method, &params));
+        match outcome {
+            Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            Err(error) => failed(id, &error),
+        }
+    }
+
+    fn call(&mut self, node: usize, method: &str, params: &Params<'_>) -> Result<Value, RpcError> {
+        if let Some(command) = method.strip_prefix("sim_") {
+            return self.command(command, params);
+        }
+        if self.nodes.happens(node, Fault::InternalError) {
+            return Err(RpcError::internal());
+        }
+        let view = View { head: self.head().number().saturating_sub(self.nodes.lag(node)) };
+        if method == "eth_sendRawTransaction" {
+            return self.send_raw(node, params);
+        }
+        let result = self.read(view, method, params)?;
+        Ok(self.spoil(node, view, method, params, result))
+    }
+
+    fn read(&self, view: View, method: &str, params: &Params<'_>) -> Result<Value, RpcError> {
+        match method {
+            "eth_chainId" => Ok(show::quantity(self.config.chain_id)),
+            "net_version" => Ok(self.config.chain_id.to_string().into()),
+            "web3_clientVersion" => Ok(concat!("bankroll-simulated/", env!("CARGO_PKG_VERSION")).into()),
+            "eth_syncing" => Ok(false.into()),
+            "eth_blockNumber" => Ok(show::quantity(view.head)),
+            "eth_getBlockByNumber" | "eth_getBlockByHash" => self.get_block(view, params),
+            "eth_getBlockReceipts" => self.get_block_receipts(view, params),
+            "eth_getTransactionByHash" => self.get_transaction(view, params),
+            "eth_getTransactionReceipt" => self.get_receipt(view, params),
+            "eth_getLogs" => self.get_logs(view, params),
+            "trace_block" => self.trace_block(view, params),
+            "debug_traceBlockByHash" | "debug_traceBlockByNumber" => self.debug_trace_block(view, params),
+            "eth_getTransactionCount" => self.get_transaction_count(view, params),
+            "eth_getBalance" => self.get_balance(view, params),
+            "eth_getCode" => self.get_code(view, params),
+            "eth_call" => self.eth_call(view, params),
+            "eth_estimateGas" => self.estimate_gas(view, params),
+            "eth_gasPrice" => Ok(self.gas_price(view)),
+            "eth_maxPriorityFeePerGas" => Ok(show::quantity(self.usual_tip(view))),
+            "eth_feeHistory" => self.fee_history(view, params),
+            _ => Err(RpcError::no_method(method)),
+        }
+    }
+}
+
+fn is_command(request: &Value) -> bool {
+    request["method"].as_str().is_some_and(|method| method.starts_with("sim_"))
+}
+
+fn failed(id: Value, error: &RpcError) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+fn body(answer: &Value) -> Reply {
+    Reply::Body(answer.to_string().into_bytes())
+}

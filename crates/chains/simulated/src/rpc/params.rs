@@ -1,0 +1,112 @@
+//! What callers pass: hexadecimal numbers, bytes, addresses and blocks, read strictly.
+
+use alloy_primitives::{Address, B256, Bytes, U256};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::error::RpcError;
+
+pub struct Params<'a>(&'a [Value]);
+
+/// Which block a caller means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    Number(u64),
+    Hash(B256),
+    Latest,
+    Pending,
+    Safe,
+    Finalized,
+}
+
+impl<'a> Params<'a> {
+    pub fn new(params: &'a Value) -> Result<Self, RpcError> {
+        match params {
+            Value::Null => Ok(Self(&[])),
+            Value::Array(list) => Ok(Self(list)),
+            _ => Err(RpcError::params("non-array args")),
+        }
+    }
+
+    pub fn get(&self, place: usize) -> Option<&'a Value> {
+        self.0.get(place).filter(|value| !value.is_null())
+    }
+
+    fn needed(&self, place: usize) -> Result<&'a Value, RpcError> {
+        self.get(place).ok_or_else(|| RpcError::missing(place))
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, place: usize, what: &str) -> Result<T, RpcError> {
+        T::deserialize(self.needed(place)?).map_err(|_| RpcError::invalid(place, what))
+    }
+
+    pub fn address(&self, place: usize) -> Result<Address, RpcError> {
+        self.parsed(place, "want an address of 20 bytes in hex")
+    }
+
+    pub fn hash(&self, place: usize) -> Result<B256, RpcError> {
+        self.parsed(place, "want a hash of 32 bytes in hex")
+    }
+
+    pub fn bytes(&self, place: usize) -> Result<Bytes, RpcError> {
+        self.parsed(place, "want bytes in hex")
+    }
+
+    pub fn flag(&self, place: usize) -> Result<bool, RpcError> {
+        self.parsed(place, "want true or false")
+    }
+
+    /// A number: hexadecimal as everywhere in this protocol, or plain, which tools send too.
+    pub fn number(&self, place: usize) -> Result<u64, RpcError> {
+        let value = self.needed(place)?;
+        number(value).ok_or_else(|| RpcError::invalid(place, "want a number"))
+    }
+
+    pub fn block(&self, place: usize) -> Result<At, RpcError> {
+        block(self.needed(place)?).ok_or_else(|| RpcError::invalid(place, "want a block's number, hash or name"))
+    }
+
+    /// The block, or the newest one if none is named.
+    pub fn block_or_latest(&self, place: usize) -> Result<At, RpcError> {
+        if self.get(place).is_none() { Ok(At::Latest) } else { self.block(place) }
+    }
+}
+
+pub fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| quantity(value.as_str()?)?.try_into().ok())
+}
+
+/// A quantity as the protocol writes it: `0x`, then digits without a leading zero.
+pub fn quantity(text: &str) -> Option<U256> {
+    let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len() <= 64)?;
+    let leading_zero = digits.len() > 1 && digits.starts_with('0');
+    let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (plain && !leading_zero).then(|| U256::from_str_radix(digits, 16).ok()).flatten()
+}
+
+pub fn block(value: &Value) -> Option<At> {
+    if let Some(hash) = value.get("blockHash") {
+        return B256::deserialize_value(hash).map(At::Hash);
+    }
+    let text = value.get("blockNumber").unwrap_or(value).as_str()?;
+    match text {
+        "latest" => Some(At::Latest),
+        "pending" => Some(At::Pending),
+        "safe" => Some(At::Safe),
+        "finalized" => Some(At::Finalized),
+        "earliest" => Some(At::Number(0)),
+        hash if hash.len() == 66 => hash.parse().ok().map(At::Hash),
+        number => quantity(number)?.try_into().ok().map(At::Number),
+    }
+}
+
+/// Reading a value without moving it.
+pub trait DeserializeValue: Sized {
+    fn deserialize_value(value: &Value) -> Option<Self>;
+}
+
+impl<T: DeserializeOwned> DeserializeValue for T {
+    fn deserialize_value(value: &Value) -> Option<Self> {
+        T::deserialize(value).ok()
+    }
+}

@@ -1,0 +1,85 @@
+//! Traces: the calls of a block's transactions, as `trace_block` and as geth's `callTracer` tell them. Nothing in a header
+//! vouches for them.
+
+use serde_json::{Value, json};
+
+use super::{View, error::RpcError, params::Params, show};
+use crate::{
+    block::{Block, Included},
+    chain::Chain,
+    execute::Frame,
+};
+
+impl Chain {
+    pub(super) fn trace_block(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        let Some(block) = self.shown(view, params.block(0)?) else { return Ok(Value::Null) };
+        let calls =
+            block.transactions.iter().enumerate().flat_map(|(index, included)| {
+                included.frames.iter().map(move |frame| call(block, index, included, frame))
+            });
+        Ok(calls.collect())
+    }
+
+    pub(super) fn debug_trace_block(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+        if params.get(1).is_none_or(|options| options["tracer"] != "callTracer") {
+            return Err(RpcError::invalid(1, "only the tracer callTracer is there"));
+        }
+        let block = self.shown(view, params.block(0)?).ok_or_else(|| RpcError::server("block not found"))?;
+        let traced = |included: &Included| {
+            let (root, inner) = included.frames.split_first()?;
+            let mut shown = nested(root);
+            shown["gasUsed"] = show::quantity(included.gas_used);
+            if !inner.is_empty() {
+                shown["calls"] = inner.iter().map(nested).collect();
+            }
+            Some(json!({ "txHash": included.transaction.hash, "result": shown }))
+        };
+        Ok(block.transactions.iter().map(traced).collect())
+    }
+}
+
+fn call(block: &Block, index: usize, included: &Included, frame: &Frame) -> Value {
+    let children = included
+        .frames
+        .iter()
+        .filter(|other| other.path.split_last().is_some_and(|(_, parent)| parent == frame.path.as_slice()));
+    let mut shown = json!({
+        "type": "call",
+        "action": {
+            "callType": "call",
+            "from": frame.from,
+            "to": frame.to,
+            "value": show::quantity(frame.value),
+            "gas": show::quantity(included.gas_used),
+            "input": frame.input,
+        },
+        "result": { "gasUsed": show::quantity(included.gas_used), "output": "0x" },
+        "subtraces": children.count(),
+        "traceAddress": frame.path,
+        "blockHash": block.hash,
+        "blockNumber": block.number(),
+        "transactionHash": included.transaction.hash,
+        "transactionPosition": index,
+    });
+    if frame.reverted {
+        shown["error"] = "Reverted".into();
+        shown["result"] = Value::Null;
+    }
+    shown
+}
+
+fn nested(frame: &Frame) -> Value {
+    let mut shown = json!({
+        "type": "CALL",
+        "from": frame.from,
+        "to": frame.to,
+        "value": show::quantity(frame.value),
+        "gas": "0x0",
+        "gasUsed": "0x0",
+        "input": frame.input,
+    });
+    if frame.reverted {
+        shown["error"] = "execution reverted".into();
+    }
+    shown
+}

@@ -1,0 +1,121 @@
+//! Random histories: the same seed gives the same bytes, no coin is made or lost, every block hangs on the one before.
+
+use std::time::{Duration, Instant};
+
+use bankroll_chains_simulated::{Address, Chain, Config, Fate, Fault, Key, Payment, Reorg, Reply, U256, contracts};
+use fastrand::Rng;
+use serde_json::json;
+
+const PLAYERS: u64 = 4;
+
+fn seed() -> u64 {
+    let seed = std::env::var("BANKROLL_TEST_SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
+    println!("BANKROLL_TEST_SEED={seed}");
+    seed
+}
+
+#[test]
+fn random_histories_repeat_byte_for_byte_and_conserve_coins() {
+    let seed = seed();
+    let soak = std::env::var("BANKROLL_SOAK_SECONDS").ok().map(|seconds| Duration::from_secs(seconds.parse().unwrap()));
+    let (started, mut runs) = (Instant::now(), 0);
+    while runs < 20 || soak.is_some_and(|soak| started.elapsed() < soak) {
+        let of_run = seed.wrapping_add(runs);
+        let (first, second) = (history(of_run, true), history(of_run, false));
+        assert_eq!(first.len(), second.len());
+        for (step, (one, other)) in first.iter().zip(&second).enumerate() {
+            assert_eq!(one, other, "seed {of_run}, step {step}");
+        }
+        runs += 1;
+    }
+    let (one, other) = (history(1, false), history(2, false));
+    assert_ne!(one, other, "another seed is another history");
+    println!("{runs} histories");
+}
+
+/// Everything that a chain answers while random things happen to it.
+fn history(seed: u64, checked: bool) -> Vec<Reply> {
+    let mut random = Rng::with_seed(seed);
+    let mut config = Config::new(seed);
+    config.gas_limit = 500_000;
+    config.funded.truncate(PLAYERS as usize);
+    let supply = config.funded.iter().map(|(_, coins)| *coins).sum::<U256>();
+    let mut chain = Chain::new(config);
+    let mut replies = Vec::new();
+    for _ in 0..60 {
+        step(&mut chain, &mut random, &mut replies);
+        if checked {
+            check(&chain, supply);
+        }
+    }
+    let (number, head) = (chain.head().number(), chain.head().hash);
+    replies.push(Reply::Body(format!("{number} {head} {:?}", chain.faults()).into_bytes()));
+    replies
+}
+
+fn step(chain: &mut Chain, random: &mut Rng, replies: &mut Vec<Reply>) {
+    match random.u8(..10) {
+        0..4 => {
+            let raw = transaction(chain, random);
+            let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_sendRawTransaction", "params": [raw] });
+            replies.push(chain.answer(0, request.to_string().as_bytes()));
+        }
+        4..7 => {
+            let time = chain.next_time() + random.u64(..20);
+            chain.mine(time);
+        }
+        7 => {
+            let fate = [Fate::Kept, Fate::Dropped, Fate::Returned, Fate::Reordered][random.usize(..4)];
+            let before = chain.head().hash;
+            chain.reorg(Reorg { depth: random.u64(..6), length: random.u64(1..7), fate });
+            if random.bool() {
+                chain.adopt(before).unwrap();
+                assert_eq!(chain.head().hash, before);
+            }
+        }
+        _ => {
+            chain.inject(0, Fault::ALL[random.usize(..Fault::ALL.len())], 1);
+            for method in ["eth_getBlockByNumber", "eth_getBlockReceipts", "trace_block"] {
+                let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": ["latest", true] });
+                replies.push(chain.answer(0, request.to_string().as_bytes()));
+            }
+        }
+    }
+}
+
+fn transaction(chain: &Chain, random: &mut Rng) -> String {
+    let key = |number| Key::derived(chain.config().seed, number);
+    let (from, other) = (key(random.u64(..PLAYERS)), key(random.u64(..PLAYERS)).address());
+    let nonce = chain.nonce(from.address()) + random.u64(..2);
+    let payment =
+        Payment::new(1337, nonce, other, U256::from(random.u64(..))).paying(50_000_000_000, random.u64(1..9).into());
+    let token = |input| Payment { to: Some(contracts::DOLLAR), value: U256::ZERO, ..payment.clone().calling(input) };
+    let amount = U256::from(random.u64(..100));
+    let payment = match random.u8(..5) {
+        0 => token(contracts::mint_call(other, amount)),
+        1 => token(contracts::transfer_call(other, amount)),
+        2 => {
+            let payees = [other, contracts::REFUSING, from.address()];
+            Payment { to: Some(contracts::SPLITTER), ..payment.calling(contracts::split_call(&payees)) }
+        }
+        _ => payment,
+    };
+    if random.bool() { from.sign(&payment).to_string() } else { from.sign_legacy(&payment).to_string() }
+}
+
+fn check(chain: &Chain, supply: U256) {
+    let (mut parent, mut burnt) = (chain.block(0).unwrap(), U256::ZERO);
+    for number in 1..=chain.head().number() {
+        let block = chain.block(number).unwrap();
+        assert_eq!((block.parent(), block.number()), (parent.hash, number));
+        assert!(block.time() > parent.time());
+        let gas: u64 = block.transactions.iter().map(|included| included.gas_used).sum();
+        burnt += U256::from(gas) * U256::from(block.base_fee());
+        parent = block;
+    }
+    let people = (0..PLAYERS).map(|number| Key::derived(chain.config().seed, number).address());
+    let others = [contracts::SPLITTER, contracts::REFUSING, Address::with_last_byte(0)].into_iter();
+    let producer: Address = "0x00000000000000000000000000000000000d0000".parse().unwrap();
+    let held: U256 = people.chain(others).chain([producer]).map(|address| chain.balance(address)).sum();
+    assert_eq!(held + burnt, supply, "block {}", chain.head().number());
+}
