@@ -1,0 +1,115 @@
+//! `bankroll-signer run`: the process that signs.
+
+use std::{fs, path::PathBuf, process, thread};
+
+use anyhow::{Context, bail};
+use bankroll_orders::{Address, MemoryId};
+use clap::Args;
+use rand_core::{OsRng, RngCore};
+use serde_json::json;
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    iterator::Signals,
+};
+
+use super::{password::PasswordArgs, say};
+use crate::{
+    clock,
+    config::Config,
+    key::LocalKey,
+    keystore,
+    memory::Memory,
+    server::{Handle, Server},
+    signer::Signer,
+};
+
+/// How to run a signer.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll signer run --dir signer --password-file secret
+  bankroll signer run --dir signer --password-file secret --new-memory    only for keys that never signed anything
+
+It does not start on a memory that is damaged or belongs to other keys, nor without one. A memory that is older than
+what it has answered before stops it for good: put the newest one back.")]
+pub struct RunArgs {
+    /// The signer's folder
+    #[arg(long, value_name = "DIR", default_value = "signer")]
+    dir: PathBuf,
+    /// Begin a new memory: none of the keys has ever signed anything, and you answer for it
+    #[arg(long)]
+    new_memory: bool,
+    /// Begin the history of one more key in the memory: it has never signed anything, and you answer for it
+    #[arg(long, value_name = "ADDRESS")]
+    new_wallet: Vec<Address>,
+    #[command(flatten)]
+    password: PasswordArgs,
+}
+
+pub fn run(args: &RunArgs, json: bool) -> anyhow::Result<()> {
+    let config = Config::read(&args.dir)?;
+    let keys = keys(args, &config)?;
+    let memory = memory(args, &config)?;
+    let signer = Signer::new(config.policy.clone(), keys, memory)?;
+    let head = signer.memory().head();
+    let stopped = signer.memory().stopped().map(|why| why.to_string());
+    let server = Server::bind(&config.socket, config.client_uid, signer)
+        .with_context(|| format!("cannot listen at {}", config.socket.display()))?;
+    end_on_signals(server.handle())?;
+    let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
+    let value = json!({ "socket": config.socket, "wallets": wallets, "entries": head.count, "stopped": stopped });
+    let named: Vec<String> = wallets.iter().map(ToString::to_string).collect();
+    let why = stopped.map(|why| format!("\nstopped for good: {why}")).unwrap_or_default();
+    let (named, socket) = (named.join(", "), config.socket.display());
+    say(json, &value, &format!("signing for {named} at {socket}; {} entries{why}", head.count))?;
+    server.serve(|fault| {
+        eprintln!("error: {fault}; start the signer again");
+        process::exit(1);
+    })?;
+    Ok(())
+}
+
+fn keys(args: &RunArgs, config: &Config) -> anyhow::Result<Vec<LocalKey>> {
+    let password = args.password.read()?;
+    let mut keys = Vec::new();
+    for (wallet, file) in &config.wallets {
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let key = keystore::decrypt(&text, &password).with_context(|| format!("cannot open {}", file.display()))?;
+        if key.address() != *wallet {
+            bail!("{} has the key of {}, not that of {wallet}", file.display(), key.address());
+        }
+        keys.push(key);
+    }
+    Ok(keys)
+}
+
+fn memory(args: &RunArgs, config: &Config) -> anyhow::Result<Memory> {
+    let mut memory = if args.new_memory {
+        let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
+        let mut id = MemoryId([0; 16]);
+        OsRng.fill_bytes(&mut id.0);
+        Memory::create(&config.memory, id, &wallets, clock::now())?
+    } else {
+        Memory::open(&config.memory)?
+    };
+    for wallet in &args.new_wallet {
+        memory.adopt(*wallet, clock::now())?;
+    }
+    Ok(memory)
+}
+
+/// The request that is being answered is finished, then the memory is closed and the process ends.
+fn end_on_signals(server: Handle) -> anyhow::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot watch for signals")?;
+    thread::Builder::new().name("signals".into()).spawn(move || {
+        if signals.forever().next().is_some() {
+            let closed = server.end().map_or(Ok(()), Signer::close);
+            if let Err(error) = &closed {
+                // All that was answered is in SQLite's log, which the next start reads.
+                eprintln!("error: {error}");
+            }
+            process::exit(i32::from(closed.is_err()));
+        }
+    })?;
+    Ok(())
+}

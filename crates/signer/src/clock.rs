@@ -1,0 +1,16 @@
+//! The machine's clock: the one place in this process that reads it.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bankroll_ledger::Time;
+
+/// The time now, in microseconds since 1970.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the shell owns the clock; everything below it takes the time as an argument"
+)]
+pub fn now() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    Time(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+}

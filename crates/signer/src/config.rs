@@ -1,0 +1,217 @@
+//! `signer.toml`: where things are, and the signer's own rules.
+//!
+//! Amounts are decimal texts in base units. A field that is not known is refused: a limit with a mistyped name would be
+//! no limit.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use bankroll_ledger::Amount;
+use bankroll_orders::{Address, ChainId};
+use serde::Deserialize;
+
+use crate::policy::{ChainRules, Limits, Manner, Policy};
+
+/// The file's name in the signer's folder.
+pub const CONFIG_FILE: &str = "signer.toml";
+
+/// A signer's configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Who may ask; its own user, if nobody is named.
+    pub client_uid: Option<u32>,
+    /// Its memory.
+    pub memory: PathBuf,
+    /// Its wallets' addresses and key files.
+    pub wallets: Vec<(Address, PathBuf)>,
+    /// Its rules.
+    pub policy: Policy,
+}
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// No such file.
+    #[error("there is no {path}; `bankroll-signer init` makes one")]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// It cannot be read.
+    #[error("cannot read {path}")]
+    Io {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It does not say what it should.
+    #[error("{path}: {what}")]
+    Wrong {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default = "default_socket")]
+    socket: PathBuf,
+    client_uid: Option<u32>,
+    #[serde(default = "default_memory")]
+    memory: PathBuf,
+    window_seconds: u64,
+    wallets: Vec<Wallet>,
+    chains: Vec<Chain>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wallet {
+    address: Address,
+    keystore: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chain {
+    id: ChainId,
+    transactions: Manner,
+    max_fee_per_gas: Amount,
+    max_priority_fee_per_gas: Amount,
+    max_gas: u64,
+    fees_per_window: Amount,
+    #[serde(default)]
+    assets: Vec<AssetLimits>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AssetLimits {
+    /// The contract; the chain's own coin has none.
+    token: Option<Address>,
+    per_payout: Amount,
+    per_window: Amount,
+}
+
+fn default_socket() -> PathBuf {
+    "signer.sock".into()
+}
+
+fn default_memory() -> PathBuf {
+    "memory.db".into()
+}
+
+impl Config {
+    /// Reads the configuration of a signer's folder; paths in it are meant from there.
+    ///
+    /// # Errors
+    /// As [`ConfigError`] says.
+    pub fn read(folder: &Path) -> Result<Self, ConfigError> {
+        let path = folder.join(CONFIG_FILE);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ConfigError::Missing { path }),
+            Err(source) => return Err(ConfigError::Io { path, source }),
+            Ok(text) => text,
+        };
+        Self::parse(&text, folder).map_err(|what| ConfigError::Wrong { path, what })
+    }
+
+    fn parse(text: &str, folder: &Path) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let wallets: Vec<(Address, PathBuf)> =
+            file.wallets.into_iter().map(|wallet| (wallet.address, folder.join(wallet.keystore))).collect();
+        let addresses: BTreeSet<Address> = wallets.iter().map(|(address, _)| *address).collect();
+        if addresses.is_empty() || addresses.len() != wallets.len() {
+            return Err("there must be wallets, each named once".into());
+        }
+        let window = file.window_seconds.checked_mul(1_000_000).filter(|window| *window > 0);
+        let window = window.ok_or("window_seconds must be more than nothing, and less than for ever")?;
+        let mut chains = BTreeMap::new();
+        for chain in file.chains {
+            let id = chain.id;
+            if chains.insert(id, chain.rules()?).is_some() {
+                return Err(format!("chain {id} is named twice"));
+            }
+        }
+        Ok(Self {
+            socket: folder.join(file.socket),
+            client_uid: file.client_uid,
+            memory: folder.join(file.memory),
+            wallets,
+            policy: Policy { window, wallets: addresses, chains },
+        })
+    }
+}
+
+impl Chain {
+    fn rules(self) -> Result<ChainRules, String> {
+        let (mut native, mut tokens) = (None, BTreeMap::new());
+        for AssetLimits { token, per_payout, per_window } in self.assets {
+            let limits = Limits { per_payout, per_window };
+            let before = match token {
+                Some(token) => tokens.insert(token, limits),
+                None => native.replace(limits),
+            };
+            if before.is_some() {
+                return Err(format!("an asset of chain {} is named twice", self.id));
+            }
+        }
+        Ok(ChainRules {
+            manner: self.transactions,
+            max_price: self.max_fee_per_gas.units(),
+            max_priority: self.max_priority_fee_per_gas.units(),
+            max_gas: self.max_gas,
+            fees_per_window: self.fees_per_window,
+            native,
+            tokens,
+        })
+    }
+}
+
+/// The text of a new configuration, with limits that suit play money or a careful beginning.
+#[must_use]
+pub fn commented(wallet: Address, keystore: &str, chain: ChainId) -> String {
+    format!(
+        r#"# The signer's own rules. Whoever asks it for signatures cannot change them.
+# Amounts are texts in base units (wei); limits count over a time that rolls, not by days.
+
+socket = "signer.sock"
+memory = "memory.db"
+window_seconds = 86400
+# Who may ask, beside nobody else: the user of the payouts role. Without it, the signer's own user.
+# client_uid = 1001
+
+[[wallets]]
+address = "{wallet}"
+keystore = "{keystore}"
+
+[[chains]]
+id = {chain}
+transactions = "eip1559" # or "legacy"
+max_fee_per_gas = "200000000000"
+max_priority_fee_per_gas = "20000000000"
+max_gas = 100000
+fees_per_window = "1000000000000000000"
+
+# The chain's own coin.
+[[chains.assets]]
+per_payout = "1000000000000000000"
+per_window = "10000000000000000000"
+
+# A token is known by its contract.
+# [[chains.assets]]
+# token = "0x..."
+# per_payout = "1000000000"
+# per_window = "10000000000"
+"#
+    )
+}

@@ -1,0 +1,87 @@
+//! From an order to the bytes of a signed transaction, for EVM chains.
+//!
+//! The bytes are made here from the order's fields alone; nobody else's bytes are ever signed. Encoding is alloy's,
+//! signing is k256's: deterministic (RFC 6979), with the low `s`. The signature is recovered before it is handed on.
+
+use alloy_consensus::{SignableTransaction, TxEip1559, TxLegacy};
+use alloy_eips::Encodable2718;
+use alloy_primitives::{Bytes, Signature, TxKind, U256};
+use bankroll_orders::{Address, Meaning, Order, Price};
+
+use crate::{
+    judge::Transaction,
+    key::{LocalKey, SignFault},
+};
+
+/// `transfer(address,uint256)`, as every ERC-20 token has it.
+const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
+
+/// Signs the transaction of an order.
+///
+/// # Errors
+/// The key is not the wallet's, or its signature is not its own: both are bugs, and nothing was handed out.
+pub fn sign(order: &Order, key: &LocalKey) -> Result<Transaction, SignFault> {
+    if key.address() != order.slot.wallet {
+        return Err(SignFault);
+    }
+    let Call { to, value, input } = call(order);
+    let (to, value, input) = (TxKind::Call(to.0.into()), U256::from(value), Bytes::from(input));
+    let (chain, nonce, gas_limit) = (order.slot.chain.0, order.slot.nonce, order.gas.limit);
+    match order.gas.price {
+        Price::Dynamic { max, priority } => seal(
+            TxEip1559 {
+                chain_id: chain,
+                nonce,
+                gas_limit,
+                max_fee_per_gas: max,
+                max_priority_fee_per_gas: priority,
+                to,
+                value,
+                access_list: alloy_eips::eip2930::AccessList::default(),
+                input,
+            },
+            key,
+        ),
+        Price::Legacy { price } => {
+            seal(TxLegacy { chain_id: Some(chain), nonce, gas_price: price, gas_limit, to, value, input }, key)
+        }
+    }
+}
+
+/// Whom a transaction calls, with which coins and which words.
+struct Call {
+    to: Address,
+    value: u128,
+    input: Vec<u8>,
+}
+
+fn call(order: &Order) -> Call {
+    match &order.meaning {
+        Meaning::NativePayout { to, amount } => Call { to: *to, value: amount.units(), input: Vec::new() },
+        Meaning::TokenPayout { token, to, amount } => {
+            // Each argument is a word of 32 bytes, filled up on the left.
+            let input = [&TRANSFER[..], &[0; 12], &to.0, &[0; 16], &amount.units().to_be_bytes()].concat();
+            Call { to: *token, value: 0, input }
+        }
+        Meaning::Cancel => Call { to: order.slot.wallet, value: 0, input: Vec::new() },
+    }
+}
+
+fn seal<T>(transaction: T, key: &LocalKey) -> Result<Transaction, SignFault>
+where
+    T: SignableTransaction<Signature>,
+    alloy_consensus::Signed<T>: Encodable2718,
+{
+    let signed = key.sign(&transaction.signature_hash().0)?;
+    let signature = Signature::new(U256::from_be_bytes(signed.r), U256::from_be_bytes(signed.s), signed.odd);
+    let signed = transaction.into_signed(signature);
+    let raw = signed.encoded_2718();
+    // For a signed transaction of either kind, its hash is the hash of what is sent.
+    Ok(Transaction { hash: hash_of(&raw), raw })
+}
+
+/// The hash by which a chain knows these bytes.
+#[must_use]
+pub fn hash_of(raw: &[u8]) -> [u8; 32] {
+    alloy_primitives::keccak256(raw).0
+}

@@ -1,0 +1,207 @@
+//! The decision: what to do with an order, given what was signed before, the signer's own rules, and the time.
+//!
+//! Pure. It guarantees, over all verdicts that are carried out one after the other:
+//! - an intent has one place on one chain, and one payment there, for ever;
+//! - a place has one intent; what is signed for it after the first only pays more for gas, or pays nothing to itself;
+//! - once that nothing is signed, the intent's payment is neither signed nor handed out again;
+//! - nothing is signed for a chain, an asset or a destination, or above a limit, that the policy does not name.
+//!
+//! It does not know: keys, bytes of transactions, files. A promise that was made counts like a signature, because whether
+//! its signature left is not for sure.
+
+use bankroll_ledger::{Amount, Time};
+use bankroll_orders::{Meaning, Order, Refusal};
+
+use crate::policy::{ChainRules, Limits, Policy};
+
+/// What the memory has about an order: all that was ever promised for its id, its intent and its slot.
+#[derive(Clone, Debug, Default)]
+pub struct Recalled {
+    /// The order that was promised under this order's id.
+    pub same_id: Option<Order>,
+    /// Whether the intent was renounced.
+    pub renounced: bool,
+    /// Promises for the intent, oldest first.
+    pub of_intent: Vec<Promise>,
+    /// Promises for the slot, oldest first.
+    pub of_slot: Vec<Promise>,
+    /// What the wallet was promised to pay and to burn within the window.
+    pub spent: Counted,
+}
+
+/// An order that the signer decided to sign, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// Its place in the log.
+    pub seq: u64,
+    /// The order.
+    pub order: Order,
+    /// The signed transaction, if that was stored too.
+    pub signed: Option<Transaction>,
+}
+
+/// A signed transaction.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Transaction {
+    /// The bytes to send to a node.
+    pub raw: Vec<u8>,
+    /// Its hash.
+    pub hash: [u8; 32],
+}
+
+/// What counts against limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counted {
+    /// Of the asset that is paid.
+    pub paid: Amount,
+    /// Of the chain's coin, as fees, at worst.
+    pub fees: Amount,
+}
+
+/// What to do with an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was signed: hand out the same bytes.
+    Repeat(Transaction),
+    /// It was promised and perhaps not signed: sign it under that promise.
+    Finish {
+        /// The promise's place in the log.
+        promise: u64,
+    },
+    /// Promise it, then sign it.
+    Sign {
+        /// What it counts.
+        counted: Counted,
+        /// The promise that it outbids.
+        replaces: Option<u64>,
+    },
+    /// No.
+    Refuse(Refusal),
+}
+
+/// Decides about an order.
+#[must_use]
+pub fn judge(recalled: &Recalled, policy: &Policy, order: &Order, now: Time) -> Verdict {
+    verdict(recalled, policy, order, now).unwrap_or_else(Verdict::Refuse)
+}
+
+/// Decides about renouncing an intent: `false` if that was done before.
+///
+/// # Errors
+/// Something was promised for it.
+pub fn judge_renouncing(recalled: &Recalled) -> Result<bool, Refusal> {
+    if recalled.of_intent.is_empty() { Ok(!recalled.renounced) } else { Err(Refusal::IntentSigned) }
+}
+
+fn verdict(recalled: &Recalled, policy: &Policy, order: &Order, now: Time) -> Result<Verdict, Refusal> {
+    check_past(recalled, order)?;
+    let before = recalled.of_slot.iter().find(|promise| promise.order.content() == order.content());
+    if let Some(Promise { signed: Some(transaction), .. }) = before {
+        return Ok(Verdict::Repeat(transaction.clone()));
+    }
+    let last = recalled.of_slot.last();
+    if before.is_none() && last.is_some_and(|last| !order.gas.price.outbids(last.order.gas.price)) {
+        return Err(Refusal::FeesNotRaised);
+    }
+    let rules = check_policy(policy, order)?;
+    check_form(policy, order)?;
+    if now >= order.expires {
+        return Err(Refusal::Expired);
+    }
+    check_ceilings(rules, order)?;
+    if let Some(promise) = before {
+        // Its amounts were counted when it was promised.
+        return Ok(Verdict::Finish { promise: promise.seq });
+    }
+    let counted = count(recalled, order)?;
+    check_limits(recalled.spent, rules, order, counted)?;
+    Ok(Verdict::Sign { counted, replaces: last.map(|last| last.seq) })
+}
+
+/// One payment for an intent, one meaning for a slot.
+fn check_past(recalled: &Recalled, order: &Order) -> Result<(), Refusal> {
+    let is_cancel = |order: &Order| order.meaning == Meaning::Cancel;
+    if recalled.renounced {
+        return Err(Refusal::IntentRenounced);
+    }
+    if !is_cancel(order) && recalled.of_intent.iter().any(|promise| is_cancel(&promise.order)) {
+        return Err(Refusal::IntentCancelled);
+    }
+    if recalled.same_id.as_ref().is_some_and(|same| same.content() != order.content()) {
+        return Err(Refusal::OrderIdReused);
+    }
+    if recalled.of_intent.iter().any(|promise| promise.order.slot != order.slot) {
+        return Err(Refusal::IntentElsewhere);
+    }
+    let mut payments = recalled.of_intent.iter().filter(|promise| is_cancel(&promise.order) == is_cancel(order));
+    if payments.any(|promise| promise.order.payload() != order.payload()) {
+        return Err(Refusal::IntentMeansOther);
+    }
+    if recalled.of_slot.iter().any(|promise| promise.order.intent != order.intent) {
+        return Err(Refusal::NonceTaken);
+    }
+    Ok(())
+}
+
+fn check_policy<'a>(policy: &'a Policy, order: &Order) -> Result<&'a ChainRules, Refusal> {
+    if !policy.wallets.contains(&order.slot.wallet) {
+        return Err(Refusal::WalletUnknown);
+    }
+    let rules = policy.chains.get(&order.slot.chain).ok_or(Refusal::ChainUnknown)?;
+    if order.meaning.payment().is_some() && rules.limits_of(order.meaning.token()).is_none() {
+        return Err(Refusal::AssetUnknown);
+    }
+    if rules.manner.fits(order.gas.price) { Ok(rules) } else { Err(Refusal::PriceOfOtherKind) }
+}
+
+fn check_form(policy: &Policy, order: &Order) -> Result<(), Refusal> {
+    if let Some((to, amount)) = order.meaning.payment() {
+        if amount.is_zero() {
+            return Err(Refusal::AmountZero);
+        }
+        if policy.forbids_destination(order.slot.chain, to) {
+            return Err(Refusal::DestinationForbidden);
+        }
+    }
+    if order.gas.price.priority() > order.gas.price.max() { Err(Refusal::PriorityAboveFee) } else { Ok(()) }
+}
+
+fn check_ceilings(rules: &ChainRules, order: &Order) -> Result<(), Refusal> {
+    let price = order.gas.price;
+    if order.gas.limit > rules.max_gas {
+        return Err(Refusal::GasAboveCeiling);
+    }
+    if price.max() > rules.max_price || price.priority() > rules.max_priority {
+        return Err(Refusal::PriceAboveCeiling);
+    }
+    Ok(())
+}
+
+/// What the order adds to what was promised for its slot, of which one transaction at most can be mined: the payment
+/// once, and the fees that are above the highest so far.
+fn count(recalled: &Recalled, order: &Order) -> Result<Counted, Refusal> {
+    let cost = |order: &Order| order.gas.cost().ok_or(Refusal::FeesAboveLimit);
+    let highest = recalled
+        .of_slot
+        .iter()
+        .try_fold(Amount::ZERO, |highest, promise| cost(&promise.order).map(|cost| cost.max(highest)))?;
+    let fees = cost(order)?.checked_sub(highest).unwrap_or(Amount::ZERO);
+    let first = recalled.of_slot.is_empty();
+    let paid = order.meaning.payment().filter(|_| first).map_or(Amount::ZERO, |(_, amount)| amount);
+    Ok(Counted { paid, fees })
+}
+
+fn check_limits(spent: Counted, rules: &ChainRules, order: &Order, counted: Counted) -> Result<(), Refusal> {
+    let within = |spent: Amount, more: Amount, limit: Amount| spent.checked_add(more).is_some_and(|sum| sum <= limit);
+    if let Some((_, amount)) = order.meaning.payment() {
+        let Limits { per_payout, per_window } = rules.limits_of(order.meaning.token()).ok_or(Refusal::AssetUnknown)?;
+        if amount > *per_payout {
+            return Err(Refusal::AmountAboveLimit);
+        }
+        // A replacement pays nothing more, and must not be kept from getting through by what others were paid.
+        if !counted.paid.is_zero() && !within(spent.paid, counted.paid, *per_window) {
+            return Err(Refusal::PaidAboveLimit);
+        }
+    }
+    if within(spent.fees, counted.fees, rules.fees_per_window) { Ok(()) } else { Err(Refusal::FeesAboveLimit) }
+}

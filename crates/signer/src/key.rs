@@ -1,0 +1,100 @@
+//! A wallet's key in this process: signs hashes, and seals heads. It is never shown, cloned or serialised.
+
+use std::fmt;
+
+use bankroll_orders::{Address, Head};
+use hmac::{Hmac, Mac};
+use k256::ecdsa::{SigningKey, VerifyingKey};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+/// A signature that is not the wallet's own, or could not be made. A bug: nothing is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the key did not make the signature it should have made")]
+pub struct SignFault;
+
+/// Thirty-two bytes that are no private key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a private key of secp256k1")]
+pub struct NotAKey;
+
+/// The private key of one wallet.
+pub struct LocalKey {
+    signing: SigningKey,
+    sealing: Zeroizing<[u8; 32]>,
+    address: Address,
+}
+
+/// A signature over a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeySignature {
+    /// The first half.
+    pub r: [u8; 32],
+    /// The second half, never above half of the group's order.
+    pub s: [u8; 32],
+    /// Which of two points was used, so that the key can be recovered.
+    pub odd: bool,
+}
+
+impl LocalKey {
+    /// The key with these bytes.
+    ///
+    /// # Errors
+    /// Zero, or a number that the group does not have.
+    pub fn from_bytes(secret: &Zeroizing<[u8; 32]>) -> Result<Self, NotAKey> {
+        let signing = SigningKey::from_slice(secret.as_slice()).map_err(|_| NotAKey)?;
+        let address = address_of(signing.verifying_key());
+        // Another key for another purpose, from which the first cannot be had.
+        let sealing = Sha256::new().chain_update(b"bankroll signer seal 1\0").chain_update(secret.as_slice());
+        Ok(Self { signing, sealing: Zeroizing::new(sealing.finalize().into()), address })
+    }
+
+    /// The wallet's address.
+    #[must_use]
+    pub const fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Signs a hash, and proves that the signature is this wallet's before anybody else sees it.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn sign(&self, hash: &[u8; 32]) -> Result<KeySignature, SignFault> {
+        let (signature, recovery) = self.signing.sign_prehash_recoverable(hash).map_err(|_| SignFault)?;
+        let recovered = VerifyingKey::recover_from_prehash(hash, &signature, recovery).map_err(|_| SignFault)?;
+        let sound =
+            address_of(&recovered) == self.address && signature.normalize_s().is_none() && !recovery.is_x_reduced();
+        let (r, s) = signature.split_bytes();
+        sound.then_some(KeySignature { r: r.into(), s: s.into(), odd: recovery.is_y_odd() }).ok_or(SignFault)
+    }
+
+    /// The head with its seal.
+    #[must_use]
+    pub fn seal(&self, mut head: Head) -> Head {
+        head.seal = self.mac(&head).finalize().into_bytes().into();
+        head
+    }
+
+    /// Whether the head has the seal of this key; in constant time.
+    #[must_use]
+    pub fn sealed(&self, head: &Head) -> bool {
+        self.mac(head).verify_slice(&head.seal).is_ok()
+    }
+
+    fn mac(&self, head: &Head) -> Hmac<Sha256> {
+        let mac = Hmac::<Sha256>::new_from_slice(self.sealing.as_slice()).expect("a key of any length will do");
+        mac.chain_update(head.sealed())
+    }
+}
+
+impl fmt::Debug for LocalKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LocalKey({})", self.address)
+    }
+}
+
+fn address_of(key: &VerifyingKey) -> Address {
+    let point = key.to_encoded_point(false);
+    let coordinates = point.as_bytes().get(1..).and_then(|bytes| bytes.try_into().ok());
+    Address::of_public_key(coordinates.expect("a point that is not compressed has 65 bytes"))
+}

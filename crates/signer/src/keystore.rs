@@ -1,0 +1,207 @@
+//! Encrypted key files in the format that Ethereum's tools share (Web3 secret storage, version 3): scrypt, AES-128-CTR,
+//! and a Keccak code over the result.
+//!
+//! It guarantees that no password and no key is in an error, and that both are wiped from memory. It bounds what a file
+//! can make it do: a kilobyte of JSON does not take a gigabyte to refuse. It does not read PBKDF2 files.
+
+use aes::Aes128;
+use bankroll_orders::Address;
+use ctr::{
+    Ctr128BE,
+    cipher::{KeyIvInit, StreamCipher},
+};
+use rand_core::{OsRng, RngCore};
+use scrypt::Params;
+use serde::{Deserialize, Serialize};
+use sha3::{Digest, Keccak256};
+use zeroize::Zeroizing;
+
+use crate::key::LocalKey;
+
+/// The largest file that is read.
+pub const KEYSTORE_BYTES_MAX: usize = 16 * 1024;
+/// The most memory that a file may ask for: 512 MiB.
+const SCRYPT_BYTES_MAX: u64 = 512 * 1024 * 1024;
+const SCRYPT_P_MAX: u32 = 16;
+
+/// Why a key was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeystoreError {
+    /// Not such a file.
+    #[error("not a keystore of version 3 with scrypt and aes-128-ctr")]
+    Malformed,
+    /// It asks for more memory or work than anybody's file needs.
+    #[error("the keystore's scrypt parameters are out of bounds")]
+    TooDear,
+    /// The code does not fit: another password, or a damaged file.
+    #[error("the password is wrong, or the keystore is damaged")]
+    WrongPassword,
+    /// What was decrypted is no key, or not the one that the file names.
+    #[error("the keystore does not hold the key it names")]
+    OtherKey,
+}
+
+/// What guessing a password costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// 256 MiB and about a second, as other tools do by default.
+    Standard,
+    /// 4 MiB: for keys of play money, whose signer must start at once.
+    Light,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    version: u8,
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    address: Option<String>,
+    #[serde(alias = "Crypto")]
+    crypto: Crypto,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Crypto {
+    cipher: String,
+    ciphertext: String,
+    cipherparams: CipherParams,
+    kdf: String,
+    kdfparams: KdfParams,
+    mac: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CipherParams {
+    iv: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KdfParams {
+    dklen: u32,
+    n: u64,
+    r: u32,
+    p: u32,
+    salt: String,
+}
+
+/// A new random key.
+#[must_use]
+pub fn draw() -> Zeroizing<[u8; 32]> {
+    let mut secret = Zeroizing::new([0; 32]);
+    loop {
+        OsRng.fill_bytes(secret.as_mut_slice());
+        // All but one in 2^127 are keys.
+        if LocalKey::from_bytes(&secret).is_ok() {
+            return secret;
+        }
+    }
+}
+
+/// The key file's text.
+///
+/// # Errors
+/// The secret is no key.
+pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: Cost) -> Result<String, KeystoreError> {
+    let key = LocalKey::from_bytes(secret).map_err(|_| KeystoreError::OtherKey)?;
+    let (mut salt, mut iv, mut id) = ([0; 32], [0; 16], [0; 16]);
+    for bytes in [&mut salt[..], &mut iv[..], &mut id[..]] {
+        OsRng.fill_bytes(bytes);
+    }
+    let n = match cost {
+        Cost::Standard => 1 << 18,
+        Cost::Light => 1 << 12,
+    };
+    let kdfparams = KdfParams { dklen: 32, n, r: 8, p: 1, salt: hex::encode(salt) };
+    let derived = derive(&kdfparams, password)?;
+    let mut text = Zeroizing::new(**secret);
+    crypt(&derived, &iv, text.as_mut_slice());
+    let crypto = Crypto {
+        cipher: "aes-128-ctr".into(),
+        ciphertext: hex::encode(text.as_slice()),
+        cipherparams: CipherParams { iv: hex::encode(iv) },
+        kdf: "scrypt".into(),
+        kdfparams,
+        mac: hex::encode(mac(&derived, text.as_slice())),
+    };
+    let address = Some(hex::encode(key.address().0));
+    let file = File { version: 3, id: uuid(id), address, crypto };
+    serde_json::to_string_pretty(&file).map_err(|_| KeystoreError::Malformed)
+}
+
+/// The address that the file names, if it does; nobody has proven it yet.
+#[must_use]
+pub fn address_of(text: &str) -> Option<Address> {
+    let file: File = serde_json::from_str(text).ok()?;
+    let digits = file.address?;
+    format!("0x{}", digits.trim_start_matches("0x")).parse().ok()
+}
+
+/// The key in the file.
+///
+/// # Errors
+/// As [`KeystoreError`] says.
+pub fn decrypt(text: &str, password: &[u8]) -> Result<LocalKey, KeystoreError> {
+    if text.len() > KEYSTORE_BYTES_MAX {
+        return Err(KeystoreError::Malformed);
+    }
+    let file: File = serde_json::from_str(text).map_err(|_| KeystoreError::Malformed)?;
+    let crypto = &file.crypto;
+    if file.version != 3 || crypto.cipher != "aes-128-ctr" || crypto.kdf != "scrypt" {
+        return Err(KeystoreError::Malformed);
+    }
+    let mut secret = Zeroizing::new([0; 32]);
+    hex::decode_to_slice(&crypto.ciphertext, secret.as_mut_slice()).map_err(|_| KeystoreError::Malformed)?;
+    let mut iv = [0; 16];
+    hex::decode_to_slice(&crypto.cipherparams.iv, &mut iv).map_err(|_| KeystoreError::Malformed)?;
+    let derived = derive(&crypto.kdfparams, password)?;
+    if !crypto.mac.eq_ignore_ascii_case(&hex::encode(mac(&derived, secret.as_slice()))) {
+        return Err(KeystoreError::WrongPassword);
+    }
+    crypt(&derived, &iv, secret.as_mut_slice());
+    let key = LocalKey::from_bytes(&secret).map_err(|_| KeystoreError::OtherKey)?;
+    let named = file.address.is_none() || address_of(text) == Some(key.address());
+    if named { Ok(key) } else { Err(KeystoreError::OtherKey) }
+}
+
+fn derive(params: &KdfParams, password: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeystoreError> {
+    let bytes = params.n.checked_mul(u64::from(params.r)).and_then(|product| product.checked_mul(128));
+    let in_bounds = params.n.is_power_of_two()
+        && params.n > 1
+        && params.r > 0
+        && (1..=SCRYPT_P_MAX).contains(&params.p)
+        && bytes.is_some_and(|bytes| bytes <= SCRYPT_BYTES_MAX);
+    if !in_bounds {
+        return Err(KeystoreError::TooDear);
+    }
+    let salt = hex::decode(&params.salt).map_err(|_| KeystoreError::Malformed)?;
+    if params.dklen != 32 {
+        return Err(KeystoreError::Malformed);
+    }
+    let log_n = u8::try_from(params.n.trailing_zeros()).map_err(|_| KeystoreError::TooDear)?;
+    let params = Params::new(log_n, params.r, params.p, 32).map_err(|_| KeystoreError::TooDear)?;
+    let mut derived = Zeroizing::new([0; 32]);
+    scrypt::scrypt(password, &salt, &params, derived.as_mut_slice()).map_err(|_| KeystoreError::TooDear)?;
+    Ok(derived)
+}
+
+/// The first half of the derived key encrypts.
+fn crypt(derived: &[u8; 32], iv: &[u8; 16], text: &mut [u8]) {
+    let (key, _) = derived.split_at(16);
+    Ctr128BE::<Aes128>::new_from_slices(key, iv).expect("both have sixteen bytes").apply_keystream(text);
+}
+
+/// The second half vouches for what was encrypted.
+fn mac(derived: &[u8; 32], text: &[u8]) -> [u8; 32] {
+    let (_, half) = derived.split_at(16);
+    Keccak256::new().chain_update(half).chain_update(text).finalize().into()
+}
+
+/// A random name in the usual form.
+fn uuid(mut bytes: [u8; 16]) -> String {
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let digits = hex::encode(bytes);
+    let parts = [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)];
+    parts.map(|(from, to)| digits.get(from..to).unwrap_or_default()).join("-")
+}

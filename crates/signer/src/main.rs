@@ -1,0 +1,26 @@
+//! `bankroll-signer`: the signer as a program of its own.
+
+use std::process::ExitCode;
+
+use bankroll_signer::cli::{self, Ending, SignerCommand};
+use clap::Parser;
+
+/// The keys of Bankroll, their own rules, and a memory of all they ever signed.
+#[derive(Debug, Parser)]
+#[command(name = "bankroll-signer", version, after_help = cli::EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: SignerCommand,
+    /// Print JSON on standard output
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    let Cli { command, json } = Cli::parse();
+    let Err(error) = cli::run(&command, json) else { return ExitCode::SUCCESS };
+    eprintln!("error: {error}");
+    error.chain().skip(1).for_each(|cause| eprintln!("  because: {cause}"));
+    let ending = error.chain().find_map(Ending::of).unwrap_or(Ending::Failed);
+    ExitCode::from(ending as u8)
+}

@@ -1,0 +1,235 @@
+//! The memory: an append-only, hash-chained log of everything the signer ever promised and signed, in a SQLite file.
+//!
+//! It guarantees:
+//! - an entry is synced to disk when [`Memory`] says it is there (WAL, `synchronous = FULL`, both read back);
+//! - after any failure but a full disk it does nothing until it is opened again, because what the disk has is not known;
+//! - opening verifies every entry, every column and every index, or refuses;
+//! - one process has it: the file itself is locked, and the system frees the lock however the process ends.
+//!
+//! It does not know rules: whether something may be signed is [`judge`](crate::judge())'s to say. Time is an argument.
+
+mod error;
+mod log;
+mod opening;
+mod recall;
+mod verify;
+
+use std::{collections::BTreeSet, fs::File, path::PathBuf};
+
+use bankroll_ledger::Time;
+use bankroll_orders::{Address, Head, IntentId, MemoryId, Order, Stop};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
+
+pub use error::{MemoryError, OpenError};
+pub use log::Entry;
+pub use recall::Past;
+
+use crate::judge::{Counted, Transaction};
+use log::Hash;
+
+/// A signer's memory, opened for writing.
+pub struct Memory {
+    // Before the lock: it must not be freed while the connection may still write.
+    connection: Connection,
+    _lock: File,
+    path: PathBuf,
+    id: MemoryId,
+    state: State,
+    failed: bool,
+    interrupt: Option<Interrupt>,
+}
+
+/// What follows from all entries.
+#[derive(Clone, Debug)]
+struct State {
+    count: u64,
+    hash: Hash,
+    /// The time of the newest entry.
+    latest: Time,
+    wallets: BTreeSet<Address>,
+    stopped: Option<Stop>,
+}
+
+/// A moment at which a simulator may let the process end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The entry is decided, and nothing of it is on disk.
+    BeforeCommit,
+    /// The entry is on disk, and nobody knows.
+    AfterCommit,
+}
+
+/// Says at each moment whether the process ends there: then the memory is as if it had.
+pub type Interrupt = Box<dyn FnMut(Moment, &Entry) -> bool + Send>;
+
+impl Memory {
+    /// Lets somebody end it at any of its moments; for simulators.
+    pub fn interrupt_with(&mut self, interrupt: Interrupt) {
+        self.interrupt = Some(interrupt);
+    }
+
+    /// Where it stands, without a seal.
+    #[must_use]
+    pub fn head(&self) -> Head {
+        Head { memory: self.id, count: self.state.count, hash: self.state.hash, seal: [0; 32] }
+    }
+
+    /// Whose keys' history it has.
+    #[must_use]
+    pub fn wallets(&self) -> &BTreeSet<Address> {
+        &self.state.wallets
+    }
+
+    /// What is wrong with it for somebody who has this wallet's key.
+    pub(crate) fn of_other_keys(&self, wallet: Address) -> OpenError {
+        OpenError::OtherKey { path: self.path.clone(), wallet, known: self.state.wallets.iter().copied().collect() }
+    }
+
+    /// Whether it has stopped for good, and why.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stop> {
+        self.state.stopped
+    }
+
+    /// The time, but never before the newest entry: a clock that was set back makes no old order valid again.
+    #[must_use]
+    pub fn time(&self, now: Time) -> Time {
+        now.max(self.state.latest)
+    }
+
+    /// Begins the history of a key that has never signed anything.
+    ///
+    /// # Errors
+    /// As [`MemoryError`] says.
+    pub fn adopt(&mut self, wallet: Address, at: Time) -> Result<(), MemoryError> {
+        if self.state.wallets.contains(&wallet) {
+            return Ok(());
+        }
+        self.append(&Entry::Wallet(wallet), at).map(|_| ())
+    }
+
+    /// Writes down that an order is about to be signed; where.
+    ///
+    /// # Errors
+    /// As [`MemoryError`] says. The order must not be signed then.
+    pub fn promise(&mut self, order: &Order, counted: Counted, at: Time) -> Result<u64, MemoryError> {
+        self.append(&Entry::Promised { order: order.clone(), counted }, at)
+    }
+
+    /// Writes down the transaction of a promise.
+    ///
+    /// # Errors
+    /// As [`MemoryError`] says. The transaction must not be handed out then.
+    pub fn sign(&mut self, promise: u64, transaction: &Transaction, at: Time) -> Result<(), MemoryError> {
+        self.append(&Entry::Signed { promise, transaction: transaction.clone() }, at).map(|_| ())
+    }
+
+    /// Writes down that an intent is never signed.
+    ///
+    /// # Errors
+    /// As [`MemoryError`] says.
+    pub fn renounce(&mut self, intent: &IntentId, at: Time) -> Result<(), MemoryError> {
+        self.append(&Entry::Renounced(intent.clone()), at).map(|_| ())
+    }
+
+    /// Stops for good. It has stopped even if that cannot be written down.
+    ///
+    /// # Errors
+    /// As [`MemoryError`] says.
+    pub fn stop(&mut self, why: Stop, at: Time) -> Result<(), MemoryError> {
+        self.state.stopped = Some(why);
+        self.append(&Entry::Stopped(why), at).map(|_| ())
+    }
+
+    /// Copies SQLite's log back into the file, and lets go of it.
+    ///
+    /// # Errors
+    /// SQLite's. What was written stays written.
+    pub fn close(self) -> Result<(), MemoryError> {
+        let checkpoint = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        checkpoint.map_err(|error| MemoryError::Failed(Some(error)))
+    }
+
+    /// Adds an entry and syncs it; its place.
+    fn append(&mut self, entry: &Entry, at: Time) -> Result<u64, MemoryError> {
+        if self.failed {
+            return Err(MemoryError::Failed(None));
+        }
+        self.pass(Moment::BeforeCommit, entry)?;
+        let next = self.state.following(entry, self.time(at));
+        self.insert(entry, &next).map_err(|error| self.told(error))?;
+        self.state = next;
+        self.pass(Moment::AfterCommit, entry)?;
+        Ok(self.state.count)
+    }
+
+    fn insert(&mut self, entry: &Entry, next: &State) -> rusqlite::Result<()> {
+        let log::Columns { order_id, intent, chain, wallet, nonce, token, paid, fees, promise } = entry.columns();
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO log (seq, at, body, hash, order_id, intent, chain, wallet, nonce, token, paid, fees, promise)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            )?
+            .execute(params![
+                next.count.cast_signed(),
+                next.latest.0.to_be_bytes(),
+                entry.encode(),
+                next.hash,
+                order_id,
+                intent,
+                chain,
+                wallet,
+                nonce,
+                token,
+                paid,
+                fees,
+                promise
+            ])?;
+        transaction.commit()
+    }
+
+    /// What an error of a write means. After a full disk nothing was written and SQLite goes on; after anything else,
+    /// a failed sync above all, nobody knows what the disk has.
+    fn told(&mut self, error: rusqlite::Error) -> MemoryError {
+        if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.connection.is_autocommit() {
+            return MemoryError::Full;
+        }
+        self.failed = true;
+        MemoryError::Failed(Some(error))
+    }
+
+    fn pass(&mut self, moment: Moment, entry: &Entry) -> Result<(), MemoryError> {
+        if self.interrupt.as_mut().is_some_and(|interrupt| interrupt(moment, entry)) {
+            self.failed = true;
+            return Err(MemoryError::Failed(None));
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn new(memory: MemoryId) -> Self {
+        Self { count: 0, hash: log::genesis(memory), latest: Time(0), wallets: BTreeSet::new(), stopped: None }
+    }
+
+    fn following(&self, entry: &Entry, at: Time) -> Self {
+        let count = self.count.checked_add(1).expect("nobody signs 2^64 times");
+        let mut next =
+            Self { count, hash: log::follow(&self.hash, count, at, &entry.encode()), latest: at, ..self.clone() };
+        match entry {
+            Entry::Wallet(wallet) => {
+                next.wallets.insert(*wallet);
+            }
+            Entry::Stopped(why) => next.stopped = Some(*why),
+            Entry::Promised { .. } | Entry::Signed { .. } | Entry::Renounced(_) => {}
+        }
+        next
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Memory({} at {})", self.path.display(), self.state.count)
+    }
+}

@@ -1,0 +1,147 @@
+//! Making and opening the file: the lock, the settings, and the verification of all that is in it.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use bankroll_ledger::Time;
+use bankroll_orders::{Address, MemoryId};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
+
+use super::{Memory, OpenError, State, verify};
+
+/// "BkSg" in the header of the file, so that no other program's file is taken for a memory.
+const APPLICATION_ID: i64 = 0x42_6b_53_67;
+/// The format of the tables.
+const FORMAT: i64 = 1;
+
+impl Memory {
+    /// Begins a memory for keys that have never signed anything. `id` is drawn at random by the caller.
+    ///
+    /// # Errors
+    /// There is one already, or it cannot be made.
+    pub fn create(path: &Path, id: MemoryId, wallets: &[Address], at: Time) -> Result<Self, OpenError> {
+        let mut options = OpenOptions::new();
+        let open = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+        let lock = locked(path, open.map_err(io_error(path))?)?;
+        let mut connection = connect(path)?;
+        if has_begun(&connection).map_err(sqlite_error(path))? {
+            return Err(OpenError::Exists { path: path.into() });
+        }
+        let begin = |connection: &mut Connection| {
+            // One transaction: a memory is begun with all its tables and its name, or not at all.
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(include_str!("schema.sql"))?;
+            transaction
+                .execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"))?;
+            transaction.execute("INSERT INTO memory (one, id) VALUES (1, ?)", [id.0])?;
+            transaction.commit()
+        };
+        begin(&mut connection).map_err(sqlite_error(path))?;
+        sync_folder(path).map_err(io_error(path))?;
+        let (path, state) = (path.to_path_buf(), State::new(id));
+        let mut memory = Self { connection, _lock: lock, path, id, state, failed: false, interrupt: None };
+        for wallet in wallets {
+            memory
+                .adopt(*wallet, at)
+                .map_err(|error| OpenError::Io { path: memory.path.clone(), source: io::Error::other(error) })?;
+        }
+        Ok(memory)
+    }
+
+    /// Opens a memory and verifies all of it.
+    ///
+    /// # Errors
+    /// There is none, somebody else has it, or it is not what was written.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let lock = match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(OpenError::NoMemory { path: path.into() });
+            }
+            opened => locked(path, opened.map_err(io_error(path))?)?,
+        };
+        let connection = connect(path)?;
+        let (id, state) = verified(path, &connection)?;
+        Ok(Self { connection, _lock: lock, path: path.into(), id, state, failed: false, interrupt: None })
+    }
+}
+
+/// Everything in the file is verified; what follows from it.
+pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId, State), OpenError> {
+    if !has_begun(connection).map_err(unreadable(path))? {
+        return Err(OpenError::NoMemory { path: path.into() });
+    }
+    let damaged = |what: &str| OpenError::Damaged { path: path.into(), what: what.into() };
+    if pragma(connection, "application_id").map_err(unreadable(path))? != APPLICATION_ID {
+        return Err(damaged("it is not marked as a signer's memory"));
+    }
+    match pragma(connection, "user_version").map_err(unreadable(path))? {
+        FORMAT => {}
+        found if found > FORMAT => return Err(OpenError::TooNew { path: path.into(), found, known: FORMAT }),
+        _ => return Err(damaged("it has no format")),
+    }
+    verify::everything(connection).map_err(|what| OpenError::Damaged { path: path.into(), what })
+}
+
+fn connect(path: &Path) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(sqlite_error(path))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite_error(path))?;
+    let mode: String =
+        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(unreadable(path))?;
+    expect("journal_mode", mode, "wal")?;
+    let set = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;";
+    connection.execute_batch(set).map_err(unreadable(path))?;
+    let read = |name: &str| pragma(&connection, name).map_err(unreadable(path)).map(|value| value.to_string());
+    expect("synchronous", read("synchronous")?, "2")?;
+    expect("foreign_keys", read("foreign_keys")?, "1")?;
+    Ok(connection)
+}
+
+/// The lock is on the file itself: a memory cannot be had twice under two names.
+fn locked(path: &Path, file: File) -> Result<File, OpenError> {
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.into() }),
+        Err(TryLockError::Error(source)) => Err(OpenError::Io { path: path.into(), source }),
+    }
+}
+
+/// A file that was made and then left before anything was begun in it is as good as none.
+fn has_begun(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+}
+
+fn expect(setting: &'static str, found: String, wanted: &'static str) -> Result<(), OpenError> {
+    if found == wanted { Ok(()) } else { Err(OpenError::Setting { setting, found, wanted }) }
+}
+
+/// The file's name is as durable as what is in it.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
+    move |source| OpenError::Io { path: path.into(), source }
+}
+
+fn sqlite_error(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
+    move |source| OpenError::Sqlite { path: path.into(), source }
+}
+
+/// SQLite's own words for a file that is none of its own, or is torn, are damage.
+fn unreadable(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    move |source| match source.sqlite_error_code() {
+        Some(DatabaseCorrupt | NotADatabase) => OpenError::Damaged { path: path.into(), what: source.to_string() },
+        _ => OpenError::Sqlite { path: path.into(), source },
+    }
+}

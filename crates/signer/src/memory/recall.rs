@@ -1,0 +1,165 @@
+//! Reading the memory: what it has about an order, whether it ever had a head, and all of it for people.
+
+use std::path::Path;
+
+use bankroll_ledger::{Amount, Time};
+use bankroll_orders::{Address, Head, IntentId, MemoryId, Order, Slot, Stop};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, params};
+
+use super::{
+    Memory, MemoryError, OpenError,
+    log::{Entry, token_column},
+    opening,
+};
+use crate::judge::{Counted, Promise, Recalled, Transaction};
+
+/// A promise's place and body, and the body of what was signed for it.
+type Bodies = (u64, Vec<u8>, Option<Vec<u8>>);
+/// An entry's place, time and body.
+type Stored = (i64, [u8; 8], Vec<u8>);
+
+impl Memory {
+    /// All it has about an order; `since` is where the window of limits begins.
+    ///
+    /// # Errors
+    /// It cannot be read. Nothing may be decided then.
+    pub fn recall(&mut self, order: &Order, since: Time) -> Result<Recalled, MemoryError> {
+        let mut recalled = self.recall_intent(&order.intent)?;
+        let Slot { chain, wallet, nonce } = order.slot;
+        let slot = params![chain.0.to_be_bytes(), wallet.0, nonce.to_be_bytes()];
+        recalled.of_slot = self.promises("p.chain = ? AND p.wallet = ? AND p.nonce = ?", slot)?;
+        let same_id = self.promises("p.order_id = ?", params![order.id.to_string()])?;
+        recalled.same_id = same_id.into_iter().next().map(|promise| promise.order);
+        recalled.spent = self.spent(order, since)?;
+        Ok(recalled)
+    }
+
+    /// What it has about an intent alone.
+    ///
+    /// # Errors
+    /// As [`Memory::recall`].
+    pub fn recall_intent(&mut self, intent: &IntentId) -> Result<Recalled, MemoryError> {
+        let name = intent.to_string();
+        let of_intent = self.promises("p.intent = ? AND p.nonce IS NOT NULL", params![name])?;
+        let renounced = self.ready()?.query_row(
+            "SELECT EXISTS (SELECT 1 FROM log WHERE intent = ? AND nonce IS NULL)",
+            [name],
+            |row| row.get(0),
+        );
+        Ok(Recalled { renounced: renounced.map_err(|error| self.broken(error))?, of_intent, ..Recalled::default() })
+    }
+
+    /// The hash it had at a count; `None` if it never had so many entries.
+    ///
+    /// # Errors
+    /// As [`Memory::recall`].
+    pub fn hash_at(&mut self, count: u64) -> Result<Option<[u8; 32]>, MemoryError> {
+        let Ok(seq) = i64::try_from(count) else { return Ok(None) };
+        let hash = self.ready()?.query_row("SELECT hash FROM log WHERE seq = ?", [seq], |row| row.get(0)).optional();
+        hash.map_err(|error| self.broken(error))
+    }
+
+    fn promises(&mut self, which: &str, params: impl Params) -> Result<Vec<Promise>, MemoryError> {
+        let rows = self.rows(which, params).map_err(|error| self.broken(error))?;
+        let read = rows.into_iter().map(|(seq, body, signed)| promise(seq, &body, signed.as_deref()));
+        read.collect::<Result<_, _>>().inspect_err(|_| self.failed = true)
+    }
+
+    fn rows(&mut self, which: &str, params: impl Params) -> rusqlite::Result<Vec<Bodies>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT p.seq, p.body, s.body FROM log p LEFT JOIN log s ON s.promise = p.seq WHERE {which} ORDER BY p.seq"
+        ))?;
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?, row.get(2)?));
+        statement.query_map(params, read)?.collect()
+    }
+
+    /// What was promised since then, in sums that stop at the largest amount there is.
+    fn spent(&mut self, order: &Order, since: Time) -> Result<Counted, MemoryError> {
+        let sum = |connection: &Connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT token, paid, fees FROM log WHERE chain = ? AND wallet = ? AND at > ? AND nonce IS NOT NULL",
+            )?;
+            let Slot { chain, wallet, .. } = order.slot;
+            let mut rows = statement.query(params![chain.0.to_be_bytes(), wallet.0, since.0.to_be_bytes()])?;
+            let (token, mut spent) = (token_column(order.meaning.token()), Counted::default());
+            while let Some(row) = rows.next()? {
+                let amount = |index| row.get(index).map(Amount::from_sortable);
+                let add = |sum: Amount, more: Amount| sum.checked_add(more).unwrap_or(Amount::MAX);
+                spent.fees = add(spent.fees, amount(2)?);
+                if row.get_ref(0)?.as_blob()? == token {
+                    spent.paid = add(spent.paid, amount(1)?);
+                }
+            }
+            Ok(spent)
+        };
+        sum(self.ready()?).map_err(|error| self.broken(error))
+    }
+
+    fn ready(&self) -> Result<&Connection, MemoryError> {
+        if self.failed { Err(MemoryError::Failed(None)) } else { Ok(&self.connection) }
+    }
+
+    /// A memory that could not be read once is not asked again.
+    fn broken(&mut self, error: rusqlite::Error) -> MemoryError {
+        self.failed = true;
+        MemoryError::Failed(Some(error))
+    }
+}
+
+fn promise(seq: u64, body: &[u8], signed: Option<&[u8]>) -> Result<Promise, MemoryError> {
+    let diverged = || MemoryError::Diverged { seq };
+    let Ok(Entry::Promised { order, .. }) = Entry::decode(body) else { return Err(diverged()) };
+    let transaction = |body: &[u8]| match Entry::decode(body) {
+        Ok(Entry::Signed { promise, transaction }) if promise == seq => Ok(transaction),
+        _ => Err(diverged()),
+    };
+    let signed: Option<Transaction> = signed.map(transaction).transpose()?;
+    Ok(Promise { seq, order, signed })
+}
+
+/// A memory as people look at it, beside the process that has it.
+#[derive(Debug)]
+pub struct Past {
+    /// Which memory.
+    pub id: MemoryId,
+    /// Where it stands, without a seal.
+    pub head: Head,
+    /// Whose history it has.
+    pub wallets: Vec<Address>,
+    /// Whether it has stopped for good.
+    pub stopped: Option<Stop>,
+    /// The newest entries, oldest first, with their places and times.
+    pub newest: Vec<(u64, Time, Entry)>,
+}
+
+impl Past {
+    /// Reads and verifies a memory without changing anything, and gives so many of its newest entries.
+    ///
+    /// # Errors
+    /// There is none, or it is damaged.
+    pub fn read(path: &Path, entries: u64) -> Result<Self, OpenError> {
+        if !path.exists() {
+            return Err(OpenError::NoMemory { path: path.into() });
+        }
+        let sqlite = |source| OpenError::Sqlite { path: path.into(), source };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
+        // One moment for everything.
+        let connection = connection.transaction().map_err(sqlite)?;
+        let (id, state) = opening::verified(path, &connection)?;
+        let newest = newest(&connection, entries).map_err(sqlite)?;
+        let read = |(seq, at, body): Stored| {
+            let entry = Entry::decode(&body).ok()?;
+            Some((seq.cast_unsigned(), Time(u64::from_be_bytes(at)), entry))
+        };
+        let head = Head { memory: id, count: state.count, hash: state.hash, seal: [0; 32] };
+        let (wallets, stopped) = (state.wallets.into_iter().collect(), state.stopped);
+        Ok(Self { id, head, wallets, stopped, newest: newest.into_iter().rev().filter_map(read).collect() })
+    }
+}
+
+fn newest(connection: &Connection, entries: u64) -> rusqlite::Result<Vec<Stored>> {
+    let limit = i64::try_from(entries).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare("SELECT seq, at, body FROM log ORDER BY seq DESC LIMIT ?")?;
+    statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}

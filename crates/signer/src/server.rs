@@ -1,0 +1,151 @@
+//! The socket: frames in, frames out. It decides nothing.
+//!
+//! It guarantees: only the configured user is heard, whoever could open the file; a connection asks one thing at a time; no
+//! frame is larger than [`FRAME_BYTES_MAX`](bankroll_orders::FRAME_BYTES_MAX); what is no request ends its connection and
+//! nothing else. Bounded: [`CONNECTIONS_MAX`] connections, each with one frame.
+
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    os::unix::{
+        fs::{FileTypeExt, PermissionsExt},
+        net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use bankroll_orders::{Answer, Request, frame};
+
+use crate::{clock, signer::Signer};
+
+/// Further connections are closed at once.
+pub const CONNECTIONS_MAX: usize = 32;
+
+/// A signer that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: UnixListener,
+    path: PathBuf,
+    client_uid: u32,
+    signer: Arc<Mutex<Option<Signer>>>,
+}
+
+/// Ends a server from another thread.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    path: PathBuf,
+    signer: Arc<Mutex<Option<Signer>>>,
+}
+
+impl Server {
+    /// Listens at a path. A socket that an earlier process left there is replaced: that process is gone, or it would
+    /// still have the memory.
+    ///
+    /// # Errors
+    /// Something else is there, or the socket cannot be made.
+    pub fn bind(path: &Path, client_uid: Option<u32>, signer: Signer) -> io::Result<Self> {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(_) => return Err(io::Error::new(ErrorKind::AlreadyExists, "something that is no socket is there")),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let listener = UnixListener::bind(path)?;
+        let own = rustix::process::geteuid().as_raw();
+        let client_uid = client_uid.unwrap_or(own);
+        // Another user comes in through a group that both are in; who he is, the system says at each connection.
+        let mode = if client_uid == own { 0o600 } else { 0o660 };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+        Ok(Self { listener, path: path.into(), client_uid, signer: Arc::new(Mutex::new(Some(signer))) })
+    }
+
+    /// For ending it.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle { path: self.path.clone(), signer: Arc::clone(&self.signer) }
+    }
+
+    /// Serves until the process ends. `failed` is told why, when the signer must be started again, after whoever asked
+    /// was told so.
+    ///
+    /// # Errors
+    /// The socket's.
+    pub fn serve(self, failed: impl Fn(&str) + Send + Sync + 'static) -> io::Result<()> {
+        let (failed, open) = (Arc::new(failed), Arc::new(AtomicUsize::new(0)));
+        loop {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
+                Err(error) => return Err(error),
+            };
+            if !self.is_client(&stream) || open.load(Ordering::SeqCst) >= CONNECTIONS_MAX {
+                continue;
+            }
+            open.fetch_add(1, Ordering::SeqCst);
+            let (signer, failed, left) = (Arc::clone(&self.signer), Arc::clone(&failed), Leaving(Arc::clone(&open)));
+            let talk = move || {
+                let _left = left;
+                // A connection that breaks is its client's loss alone.
+                let _ = converse(stream, &signer, failed.as_ref());
+            };
+            // No thread to be had: the connection is closed, as if there were too many.
+            let _ = thread::Builder::new().name("connection".into()).spawn(talk);
+        }
+    }
+
+    fn is_client(&self, stream: &UnixStream) -> bool {
+        rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.as_raw() == self.client_uid)
+    }
+}
+
+impl Handle {
+    /// Waits for the request that is being answered, takes the signer away, and removes the socket. Requests that come
+    /// now find nobody.
+    #[must_use]
+    pub fn end(&self) -> Option<Signer> {
+        let signer = self.signer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = fs::remove_file(&self.path);
+        signer
+    }
+}
+
+struct Leaving(Arc<AtomicUsize>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn converse(mut stream: UnixStream, signer: &Mutex<Option<Signer>>, failed: &impl Fn(&str)) -> io::Result<()> {
+    while let Some(body) = frame::read(&mut stream)? {
+        let Ok(request) = Request::decode(&body) else {
+            return frame::write(&mut stream, &Answer::NotUnderstood.encode());
+        };
+        let (answer, fault) = {
+            let Ok(mut signer) = signer.lock() else {
+                // A thread panicked in the middle: nobody can vouch for what it left.
+                failed("a request ended in a panic");
+                return Ok(());
+            };
+            let Some(signer) = signer.as_mut() else { return Ok(()) };
+            (signer.handle(&request, clock::now()), signer.fault().map(|fault| in_full(fault)))
+        };
+        let written = frame::write(&mut stream, &answer.encode());
+        if let Some(fault) = fault {
+            failed(&fault);
+        }
+        written?;
+    }
+    Ok(())
+}
+
+fn in_full(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -1,0 +1,96 @@
+//! Whoever asks carries the newest head along. A memory that is not all that was answered from meets it, and stops.
+
+use std::fs;
+
+use bankroll_orders::{Answer, Head, MemoryId, Refusal, Request, Stop};
+use bankroll_signer::{LocalKey, Memory, Signer};
+use zeroize::Zeroizing;
+
+use crate::world::{NOON, World, key, pay, policy, wallet};
+
+#[test]
+fn an_old_copy_of_the_memory_is_noticed_and_stops_it_for_good() {
+    let mut world = World::new();
+    world.signs(&pay("wd-1", 0, 100));
+    world.signer.take().unwrap().close().unwrap();
+    let old = fs::read(world.path()).unwrap();
+    world.restart();
+    world.signs(&pay("wd-2", 1, 100));
+    world.signer.take().unwrap().close().unwrap();
+    fs::write(world.path(), old).unwrap();
+
+    world.restart();
+    let stopped = Refusal::Stopped(Stop::MemoryOlder);
+    let newest = world.head;
+    world.refuses(&pay("wd-3", 1, 100), stopped);
+    // Even for what it has in its memory, even for somebody with an older head, even after a start.
+    world.refuses(&pay("wd-1", 0, 100), stopped);
+    world.restart();
+    world.refuses(&pay("wd-1", 0, 100), stopped);
+    assert_eq!(world.renounce("wd-4"), Err(stopped));
+    let Answer::Status(status) = world.answer(&Request::Status { wallet: wallet() }) else { panic!("no status") };
+    assert_eq!(status.stopped, Some(Stop::MemoryOlder));
+    assert!(newest.count > 3);
+}
+
+#[test]
+fn a_copy_that_went_on_by_itself_is_noticed() {
+    let mut world = World::new();
+    world.signs(&pay("wd-1", 0, 100));
+    world.signer.take().unwrap().close().unwrap();
+    let copy = fs::read(world.path()).unwrap();
+    world.restart();
+    world.signs(&pay("wd-2", 1, 100));
+    let seen = world.head;
+    world.signer.take().unwrap().close().unwrap();
+    // Somebody without a head begins anew with the copy, and signs as much.
+    fs::write(world.path(), copy).unwrap();
+    world.restart();
+    let Answer::Status(status) = world.answer(&Request::Status { wallet: wallet() }) else { panic!("no status") };
+    world.head = status.head;
+    world.signs(&pay("wd-3", 1, 100));
+    assert_eq!(world.head.count, seen.count);
+    world.head = seen;
+    world.refuses(&pay("wd-2", 1, 100), Refusal::Stopped(Stop::MemoryForked));
+}
+
+#[test]
+fn another_memory_of_the_same_key_is_noticed() {
+    let mut world = World::new();
+    world.signs(&pay("wd-1", 0, 100));
+    world.signer = None;
+    let path = world.folder.path().join("another.db");
+    let memory = Memory::create(&path, MemoryId([2; 16]), &[wallet()], NOON).unwrap();
+    world.signer = Some(Signer::new(policy(), vec![key()], memory).unwrap());
+    world.refuses(&pay("wd-2", 0, 100), Refusal::Stopped(Stop::MemoryOther));
+}
+
+#[test]
+fn nobody_without_the_key_can_stop_it() {
+    let mut world = World::new();
+    let sound = world.head;
+    let other = LocalKey::from_bytes(&Zeroizing::new([0x43; 32])).unwrap();
+    let forged = [
+        Head { count: 1_000, ..sound },
+        Head { memory: MemoryId([9; 16]), ..sound },
+        Head { hash: [9; 32], ..sound },
+        Head { seal: [0; 32], ..sound },
+        other.seal(Head { count: 1_000, ..sound }),
+    ];
+    for head in forged {
+        world.head = head;
+        world.refuses(&pay("wd-1", 0, 100), Refusal::HeadForged);
+    }
+    world.head = sound;
+    world.signs(&pay("wd-1", 0, 100));
+}
+
+#[test]
+fn older_heads_are_no_matter() {
+    let mut world = World::new();
+    let first = world.head;
+    world.signs(&pay("wd-1", 0, 100));
+    world.signs(&pay("wd-2", 1, 100));
+    world.head = first;
+    world.signs(&pay("wd-3", 2, 100));
+}
