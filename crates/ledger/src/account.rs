@@ -277,7 +277,7 @@ impl FromStr for AccountName {
 }
 
 /// Why an account was not opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum OpenRejected {
     /// Scope and owner do not go with the kind.
     #[error("accounts of this kind belong to somebody else: check server and owner")]

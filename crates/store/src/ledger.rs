@@ -20,12 +20,12 @@ use crate::{
     Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
     engine::{
         Engine,
-        postgres::{Postgres, StatementTables},
+        postgres::{Claim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
     },
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
-    migrations::BOOKS,
+    migrations::with_flows,
     recovery,
     terms::{Indexer, Pace, TermHome},
     writer::{Aside, BATCH_MAX, Delivery, Disk, FACTS_WEIGHT, Job, Message, Prepared, Queue, Writer},
@@ -45,6 +45,8 @@ pub struct Options {
     pub location: Location,
     /// How long another node must wait before it may take over from one that has gone silent; on Postgres only.
     pub lease: Duration,
+    /// Where this process answers other nodes, told to them with the lease; empty if it does not. On Postgres only.
+    pub address: String,
     /// Where the time comes from.
     pub clock: Clock,
     /// How much a crash of the machine may lose.
@@ -83,6 +85,7 @@ impl Options {
         Self {
             location: location.into(),
             lease: Duration::from_secs(10),
+            address: String::new(),
             clock: Clock::machine(),
             durability: Durability::Full,
             queue_max: 65_536,
@@ -311,7 +314,7 @@ impl Drop for Shared {
 
 /// Opens the database, and takes the right to write to it.
 fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
-    let sets: Vec<Migrations> = [BOOKS].into_iter().chain(options.migrations.iter().copied()).collect();
+    let sets = with_flows(&options.migrations);
     let now = options.clock.now();
     match &options.location {
         Location::Folder(folder) => {
@@ -322,7 +325,8 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
             Ok((Box::new(engine), Some(lock)))
         }
         Location::Postgres(url) => {
-            let engine = Postgres::open(url, &holder_name(now), options.lease, &sets, now)?;
+            let claim = Claim { holder: holder_name(now), address: options.address.clone(), lease: options.lease };
+            let engine = Postgres::open(url, claim, &sets, now)?;
             Ok((Box::new(engine), None))
         }
     }

@@ -18,6 +18,7 @@ mod audit;
 mod clock;
 mod engine;
 mod error;
+mod inbox;
 mod keys;
 mod ledger;
 mod location;
@@ -34,11 +35,18 @@ mod writer;
 
 pub use audit::{Audit, AuditReport, Progress};
 pub use clock::Clock;
-pub use engine::{Head, RowsChanged, RowsRejected, Statement};
+pub use engine::{
+    Head, RowsChanged, RowsRejected, Statement,
+    postgres::{Holder, Watch},
+};
 pub use error::{Failure, Refused, StoreError};
+pub use inbox::{
+    Consumed, Consumer, HandOver, HandOverError, INDEXER_EVENTS, InboxError, InboxRow, InboxSource, InboxTable, NewRow,
+    PAYOUT_EVENTS, Round, RowState,
+};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use location::{DatabaseUrl, Location};
-pub use migrations::{BOOKS, Migrations};
+pub use migrations::{BOOKS, INBOX, Migrations};
 pub use moving::{Move, Moving};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{

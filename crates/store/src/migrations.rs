@@ -24,8 +24,23 @@ pub struct Migrations {
 pub const BOOKS: Migrations = Migrations {
     owner: "books",
     steps: &[include_str!("../migrations/0001_books.sql")],
-    postgres: &[include_str!("../migrations/0001_books_postgres.sql")],
+    postgres: &[
+        include_str!("../migrations/0001_books_postgres.sql"),
+        include_str!("../migrations/0002_address_postgres.sql"),
+    ],
 };
+
+/// The tables through which other roles hand facts over to the writer: beside the books, in every database.
+pub const INBOX: Migrations = Migrations {
+    owner: "inbox",
+    steps: &[include_str!("../migrations/0001_inbox.sql")],
+    postgres: &[include_str!("../migrations/0001_inbox_postgres.sql")],
+};
+
+/// All that a database gets: the store's own, and what flows bring.
+pub(crate) fn with_flows(flows: &[Migrations]) -> Vec<Migrations> {
+    [BOOKS, INBOX].into_iter().chain(flows.iter().copied()).collect()
+}
 
 /// Applies what is missing, each step in its own transaction together with its entry in the list.
 pub(crate) fn migrate(connection: &mut Connection, sets: &[Migrations], now: Time) -> Result<(), StoreError> {

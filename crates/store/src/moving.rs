@@ -14,12 +14,12 @@ use crate::{
     Audit, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, Progress, Reader, StoreError,
     engine::{
         Commit, CommitError, Engine, Records, Source,
-        postgres::Postgres,
+        postgres::{Claim, Postgres},
         sqlite::{flow_tables, open_read_only},
     },
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
-    migrations::BOOKS,
+    migrations::with_flows,
 };
 
 /// Batches read at a time.
@@ -65,8 +65,8 @@ impl Move {
         let audit = Audit::new(Reader::open(&self.from)?);
         let (old, old_accounts) = audit.run(|progress| tell(Moving::AuditingOld(progress)))?;
         let source = open_read_only(&path)?;
-        let sets: Vec<Migrations> = [BOOKS].into_iter().chain(self.migrations.iter().copied()).collect();
-        let mut engine = Postgres::open(&self.to, &format!("move at {}", self.now.0), LEASE, &sets, self.now)?;
+        let claim = Claim { holder: format!("move at {}", self.now.0), address: String::new(), lease: LEASE };
+        let mut engine = Postgres::open(&self.to, claim, &with_flows(&self.migrations), self.now)?;
         if engine.head()?.batch != 0 {
             return Err(StoreError::NotEmpty);
         }

@@ -27,6 +27,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-chains-simulated", Tier::Pure),
     ("bankroll-store", Tier::Infra),
     ("bankroll-signer-client", Tier::Infra),
+    ("bankroll-nodes", Tier::Infra),
     ("bankroll-hot-accounts", Tier::Infra),
     ("bankroll-chains*", Tier::Infra),
     ("bankroll-registry", Tier::Flow),

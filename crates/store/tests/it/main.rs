@@ -5,6 +5,7 @@
 mod admission;
 mod ahead;
 mod facts;
+mod inbox;
 mod index;
 mod keys;
 mod money;

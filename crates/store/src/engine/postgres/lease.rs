@@ -26,10 +26,19 @@ const RESOLVE_PAUSE: Duration = Duration::from_millis(50);
 pub(super) const MARK: i64 = 1;
 const LOOK: i64 = 2;
 
+/// What a writer takes the lease with.
+pub(crate) struct Claim {
+    /// A name that no other writer has or ever had.
+    pub holder: String,
+    /// Where it answers other nodes; empty if it does not.
+    pub address: String,
+    pub lease: Duration,
+}
+
 /// Takes the lease if nobody has it, and raises the epoch, so that whoever had it cannot commit any more.
-pub(super) fn take(session: &Session, holder: &str, lease: Duration) -> Result<i64, StoreError> {
+pub(super) fn take(session: &Session, claim: &Claim) -> Result<i64, StoreError> {
     session.run("BEGIN")?;
-    let taken = try_take(session, holder, lease);
+    let taken = try_take(session, claim);
     session.run(if taken.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     if session.take_warning() {
         // Not replicated for certain: whoever asked will ask again.
@@ -38,7 +47,7 @@ pub(super) fn take(session: &Session, holder: &str, lease: Duration) -> Result<i
     taken
 }
 
-fn try_take(session: &Session, holder: &str, lease: Duration) -> Result<i64, StoreError> {
+fn try_take(session: &Session, claim: &Claim) -> Result<i64, StoreError> {
     // Locking the row waits for a transaction of the last holder that is still on its way.
     let sql = "SELECT epoch, holder, extract(epoch FROM lease_until - clock_timestamp())::float8 FROM books.ledger_head
                FOR UPDATE";
@@ -47,15 +56,15 @@ fn try_take(session: &Session, holder: &str, lease: Duration) -> Result<i64, Sto
     if seconds_left > 0.0 {
         return Err(StoreError::Leased { holder: last_holder, seconds_left: seconds_left.ceil() as u64 });
     }
-    let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2,
-               lease_until = clock_timestamp() + make_interval(secs => $3) WHERE one";
-    session.execute(sql, &[&(epoch + 1), &holder, &lease.as_secs_f64()])?;
+    let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2, address = $3,
+               lease_until = clock_timestamp() + make_interval(secs => $4) WHERE one";
+    session.execute(sql, &[&(epoch + 1), &claim.holder, &claim.address, &claim.lease.as_secs_f64()])?;
     Ok(epoch + 1)
 }
 
-/// Lets the lease end now.
+/// Lets the lease end now, and sends nobody here any more.
 pub(super) fn give_back(session: &Session, epoch: i64) -> Result<(), tokio_postgres::Error> {
-    let sql = "UPDATE books.ledger_head SET lease_until = clock_timestamp() WHERE epoch = $1";
+    let sql = "UPDATE books.ledger_head SET lease_until = clock_timestamp(), address = '' WHERE epoch = $1";
     session.execute(sql, &[&epoch]).map(drop)
 }
 

@@ -13,6 +13,7 @@
 
 mod commit;
 mod flows;
+mod inbox;
 mod lease;
 mod migrate;
 mod numeric;
@@ -20,6 +21,7 @@ mod row;
 mod session;
 mod source;
 mod terms;
+mod watch;
 
 use std::{
     ops::Range,
@@ -31,9 +33,11 @@ use tokio_postgres::Config;
 
 use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
-pub(crate) use lease::is_passing;
+pub(crate) use inbox::Outside;
+pub(crate) use lease::{Claim, is_passing};
 pub(crate) use session::Session;
 pub(crate) use terms::{StatementTables, open_statement_tables};
+pub use watch::{Holder, Watch};
 
 /// The books of one database, open for writing.
 pub(crate) struct Postgres {
@@ -52,20 +56,15 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Connects, migrates, and takes the lease; refuses while another process has it.
-    pub fn open(
-        url: &DatabaseUrl,
-        holder: &str,
-        lease: Duration,
-        sets: &[Migrations],
-        now: Time,
-    ) -> Result<Self, StoreError> {
+    pub fn open(url: &DatabaseUrl, claim: Claim, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let session = Session::connect(&config(url)?)?;
         migrate::migrate(&session, sets, now)?;
-        session.limit_silence_in_transactions(lease)?;
+        session.limit_silence_in_transactions(claim.lease)?;
         let renewed = Instant::now();
-        let epoch = lease::take(&session, holder, lease)?;
+        let epoch = lease::take(&session, &claim)?;
         let head = session.head()?;
-        let engine = Self { session, holder: holder.to_owned(), epoch, lease, renewed, head, head_to_be: head };
+        let Claim { holder, lease, .. } = claim;
+        let engine = Self { session, holder, epoch, lease, renewed, head, head_to_be: head };
         engine.check_head()?;
         Ok(engine)
     }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod commit;
 mod flows;
+mod inbox;
 mod load;
 mod rebuild;
 mod row;
@@ -25,7 +26,7 @@ use crate::{Durability, Migrations, StoreError, migrations};
 
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
-pub(crate) use settings::open_read_only;
+pub(crate) use settings::{ReadOnly, open_read_only};
 pub(crate) use terms::{StatementsFile, open_statements};
 
 /// The books of one folder.

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How the engine stores a value: amounts are sixteen bytes that sort.
-struct Stored<'a>(&'a Value);
+pub(super) struct Stored<'a>(pub &'a Value);
 
 impl ToSql for Stored<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

@@ -107,6 +107,7 @@ const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
     ("ledger_head", "epoch", "epoch + 7", "true", Harmless),
     ("ledger_head", "epoch", "0", "true", Harmless),
     ("ledger_head", "holder", "'somebody'", "true", Harmless),
+    ("ledger_head", "address", "'127.0.0.1:9'", "true", Harmless),
     ("ledger_head", "lease_until", "lease_until - interval '1 year'", "true", Harmless),
     ("ledger_head", "batch", "batch - 1", "true", Found),
     ("ledger_head", "seq", "seq - 1", "true", Found),

@@ -1,0 +1,94 @@
+//! One call, asked until there is an answer or the deadline is over.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::{
+    CallError, LOOK_AGAIN, Trouble,
+    line::{Line, Link},
+};
+use crate::{
+    Refusal,
+    wire::{Question, Reply},
+};
+
+/// How long a call waits before it asks again, at first and at the most.
+const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE_MAX: Duration = Duration::from_millis(200);
+
+/// What one attempt came to.
+enum Attempt {
+    Answered(Reply),
+    /// It did not happen this time, for a reason that may pass.
+    NotYet(Trouble),
+    /// It did not happen this time, and never will.
+    Never(Refusal),
+    /// It was sent, and may have happened.
+    InDoubt,
+}
+
+pub(super) async fn carry(line: &Line, question: Question, deadline: Instant) -> Result<Reply, CallError> {
+    let (mut may_have_happened, mut pause) = (false, PAUSE);
+    loop {
+        let trouble = match attempt(line, &question, deadline).await {
+            Attempt::Answered(reply) => return Ok(reply),
+            // Whether an earlier attempt happened, this refusal does not say.
+            Attempt::Never(_) if may_have_happened => return Err(CallError::Unknown),
+            Attempt::Never(refusal) => return Err(CallError::Refused(refusal)),
+            Attempt::NotYet(trouble) => trouble,
+            Attempt::InDoubt => {
+                may_have_happened = true;
+                Trouble::Refused(Refusal::Unknown)
+            }
+        };
+        if Instant::now() + pause >= deadline {
+            return Err(if may_have_happened { CallError::Unknown } else { CallError::Unavailable(trouble) });
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+async fn attempt(line: &Line, question: &Question, deadline: Instant) -> Attempt {
+    let link = match timeout_at(deadline, line.link()).await {
+        Ok(Ok(link)) => link,
+        Ok(Err(trouble)) => return Attempt::NotYet(trouble),
+        Err(_) => return Attempt::NotYet(Trouble::NoHolder),
+    };
+    let Some(mut answer) = link.ask(question.clone()) else {
+        // The connection was gone, or has too much to carry, before anything was sent.
+        return Attempt::NotYet(Refusal::Busy.into());
+    };
+    loop {
+        let look_again = (Instant::now() + LOOK_AGAIN).min(deadline);
+        tokio::select! {
+            told = &mut answer => return match told {
+                Ok(told) => judge(line, &link, told),
+                Err(_) => Attempt::InDoubt,
+            },
+            () = sleep_until(look_again) => {
+                if Instant::now() >= deadline {
+                    return Attempt::InDoubt;
+                }
+                if line.has_moved(&link).await {
+                    line.forget(&link);
+                    return Attempt::InDoubt;
+                }
+            }
+        }
+    }
+}
+
+fn judge(line: &Line, link: &Link, told: Result<Reply, Refusal>) -> Attempt {
+    match told {
+        Ok(reply) => Attempt::Answered(reply),
+        Err(Refusal::Unknown) => Attempt::InDoubt,
+        Err(refusal @ Refusal::NotHolder) => {
+            line.forget(link);
+            Attempt::NotYet(refusal.into())
+        }
+        Err(refusal @ (Refusal::Busy | Refusal::Unreachable | Refusal::StorageFull)) => Attempt::NotYet(refusal.into()),
+        Err(refusal @ (Refusal::CallSize { .. } | Refusal::NotAllowed(_))) => Attempt::Never(refusal),
+    }
+}

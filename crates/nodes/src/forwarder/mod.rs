@@ -1,0 +1,253 @@
+//! The other side: carries calls to whoever holds the books.
+//!
+//! One lasting connection, many calls in flight on it. Where the books are is asked when there is no connection, when the
+//! node says that it does not hold them, and every [`LOOK_AGAIN`] while an answer is awaited: a holder that was stopped keeps
+//! its connections and answers nothing.
+//!
+//! | what happens | what the call does |
+//! | --- | --- |
+//! | refused before anything could happen (not the holder, busy, out of reach) | waits a little, asks again |
+//! | connection lost after it was sent, answer unknown, another holder meanwhile | it may have happened: asks again with the same keys |
+//! | deadline | `unknown` if it may have happened, else `unavailable` |
+//!
+//! Bounds: [`CALLS_MAX`] calls at once, each of a frame at the most.
+
+mod call;
+mod line;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
+use tokio::{
+    runtime::Runtime,
+    sync::{Semaphore, oneshot},
+    time::Instant,
+};
+
+use crate::{
+    Answer, Identity, Refusal,
+    wire::{self, Ask, Question, Reply},
+};
+use line::Line;
+
+/// Calls that may be under way at once.
+const CALLS_MAX: usize = 256;
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Where the books are, as whoever knows it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BooksAt {
+    /// A name that this holder has and no other ever has.
+    pub holder: String,
+    /// Where it answers.
+    pub address: String,
+}
+
+/// Looks where the books are; `None` if nobody answers for them. It may block.
+type Find = dyn FnMut() -> Result<Option<BooksAt>, String> + Send;
+
+/// What kept a call from being made. It passes, or somebody must mend it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Trouble {
+    /// Nobody holds the books.
+    #[error("nobody holds the books")]
+    NoHolder,
+    /// Nobody could be asked who holds them.
+    #[error("cannot look where the books are: {0}")]
+    Looking(String),
+    /// The node that holds them cannot be reached.
+    #[error("cannot reach the books at {address}: {kind}")]
+    Connection {
+        /// Where.
+        address: String,
+        /// Why.
+        kind: std::io::ErrorKind,
+    },
+    /// One of the two does not believe the other's certificate.
+    #[error("no trust between this node and the books at {address}: {error}")]
+    Trust {
+        /// Where.
+        address: String,
+        /// Why.
+        error: rustls::Error,
+    },
+    /// The node speaks another version.
+    #[error("the books at {address} speak another version")]
+    Version {
+        /// Where.
+        address: String,
+    },
+    /// The node said that nothing happened.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Why a call has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// Nothing happened, and the same call will be refused again.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// Nothing happened: too many calls are under way in this process.
+    #[error("too many calls are under way")]
+    Busy,
+    /// Nothing happened until the deadline; the same call may be made again.
+    #[error("the books could not be asked in time")]
+    Unavailable(#[source] Trouble),
+    /// It may have happened. Ask again with the same keys.
+    #[error("the outcome is unknown; ask again with the same keys")]
+    Unknown,
+}
+
+/// The way to the books, shared by everybody in a process.
+#[derive(Clone, Debug)]
+pub struct Forwarder {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    runtime: Option<Runtime>,
+    line: Arc<Line>,
+    room: Arc<Semaphore>,
+}
+
+impl Forwarder {
+    /// Nothing is connected before the first call. `find` is asked where the books are; it may block.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn start(
+        identity: &Identity,
+        find: impl FnMut() -> Result<Option<BooksAt>, String> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).thread_name("forwarder").enable_all().build()?;
+        let line = Arc::new(Line::new(Arc::clone(&identity.client), Arc::new(Mutex::new(find))));
+        let room = Arc::new(Semaphore::new(CALLS_MAX));
+        Ok(Self { inner: Arc::new(Inner { runtime: Some(runtime), line, room }) })
+    }
+
+    /// Applies requests at the books, each on its own; one answer each, in order.
+    ///
+    /// # Errors
+    /// If there is no room for the call, or it is larger than a frame. Nothing happened.
+    pub fn apply(&self, requests: Vec<Request>, within: Duration) -> Result<Pending<Vec<Answer>>, CallError> {
+        let given = requests.len();
+        self.call(Question::Apply(requests), given, within, |reply| match reply {
+            Reply::Applied(answers) => Some(answers),
+            Reply::Pong | Reply::Opened(_) => None,
+        })
+    }
+
+    /// Opens accounts at the books, each with the policy of its kind; one answer each, in order.
+    ///
+    /// # Errors
+    /// If there is no room for the call, or it is larger than a frame. Nothing happened.
+    pub fn open_accounts(
+        &self,
+        by: Principal,
+        names: Vec<AccountName>,
+        within: Duration,
+    ) -> Result<Pending<Vec<Result<AccountId, OpenRejected>>>, CallError> {
+        let given = names.len();
+        self.call(Question::Open { by, names }, given, within, |reply| match reply {
+            Reply::Opened(opened) => Some(opened),
+            Reply::Pong | Reply::Applied(_) => None,
+        })
+    }
+
+    /// Whether whoever holds the books can be asked.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn ping(&self, within: Duration) -> Result<Pending<()>, CallError> {
+        self.call(Question::Ping, 0, within, |reply| (reply == Reply::Pong).then_some(()))
+    }
+
+    fn call<T: Send + Counted + 'static>(
+        &self,
+        question: Question,
+        given: usize,
+        within: Duration,
+        read: impl Fn(Reply) -> Option<T> + Send + 'static,
+    ) -> Result<Pending<T>, CallError> {
+        // Framed once, whatever becomes of it: what is asked again is the same, byte by byte, but for its number.
+        let size = wire::frame(&Ask { number: u64::MAX, question: question.clone() });
+        if size.is_none() || given > wire::CALL_MAX {
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let refusal = Refusal::CallSize { given: count(given), most: count(wire::CALL_MAX) };
+            return Err(CallError::Refused(refusal));
+        }
+        let place = Arc::clone(&self.inner.room).try_acquire_owned().map_err(|_| CallError::Busy)?;
+        let (tell, told) = oneshot::channel();
+        let (line, deadline) = (Arc::clone(&self.inner.line), Instant::now() + within);
+        if let Some(runtime) = &self.inner.runtime {
+            runtime.spawn(async move {
+                let answered = call::carry(&line, question, deadline).await;
+                let answered = answered.and_then(|reply| {
+                    // An answer to another question: nobody knows what became of this one.
+                    read(reply).filter(|read| read.count() == given).ok_or(CallError::Unknown)
+                });
+                let _ = tell.send(answered);
+                drop(place);
+            });
+        }
+        Ok(Pending(told))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // It may be dropped within another runtime, where waiting is not allowed.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// How many answers an answer has.
+trait Counted {
+    fn count(&self) -> usize;
+}
+
+impl<T> Counted for Vec<T> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Counted for () {
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+/// An answer that is on its way: wait for it in a thread, or await it in a task.
+#[derive(Debug)]
+#[must_use = "nothing is known until the answer is"]
+pub struct Pending<T>(oneshot::Receiver<Result<T, CallError>>);
+
+impl<T> Pending<T> {
+    /// Blocks this thread until the answer is there, or the deadline is over.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn wait(self) -> Result<T, CallError> {
+        self.0.blocking_recv().unwrap_or(Err(CallError::Unknown))
+    }
+}
+
+impl<T> Future for Pending<T> {
+    type Output = Result<T, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map(|told| told.unwrap_or(Err(CallError::Unknown)))
+    }
+}

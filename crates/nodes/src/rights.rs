@@ -1,0 +1,115 @@
+//! What a node may ask of the books, by its roles: whom it may speak for, under whose keys, and what it may have written
+//! with the money. Pure.
+//!
+//! The certificate says the roles; this table says what they are worth. The ledger's own rules come on top: a claimed
+//! principal may do what it may do, and no more.
+//!
+//! | role | speaks for | under keys of |
+//! | --- | --- | --- |
+//! | `api` | game servers, players, developers, operators: it has proof of who called it | their own |
+//! | `indexer` | the deposits flow | deposits |
+//! | `payouts` | Bankroll itself | payouts |
+//! | `drainer` | Bankroll itself | hot accounts |
+//! | `books` | nobody: whoever holds the books asks itself, and a standby must not ask in its name | - |
+//! | `notify`, `reconciler` | nobody: they read | - |
+//!
+//! Facts and announcements are the books' own, because rows that gate money are written by `books` alone. A flow whose
+//! requests come from another node names the tables and kinds it needs.
+
+use bankroll_ledger::{Namespace, Principal, Request, Role};
+
+use crate::{NodeRole, NodeRoles};
+
+/// What was claimed without the right to it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
+pub enum Claim {
+    /// To be this principal, under such a key.
+    #[error("none of its roles speaks for such a principal under such a key (request {request})")]
+    Principal {
+        /// Which request of the call, from 0.
+        request: u32,
+    },
+    /// To have a row of this table written.
+    #[error("none of its roles may write to the table {table}")]
+    Fact {
+        /// Which table.
+        table: String,
+    },
+    /// To announce this.
+    #[error("none of its roles may announce {kind}")]
+    Event {
+        /// Of which kind.
+        kind: String,
+    },
+}
+
+/// What nodes may ask, beyond what their roles speak for.
+#[derive(Clone, Debug, Default)]
+pub struct Rights {
+    tables: Vec<(NodeRole, String)>,
+    events: Vec<(NodeRole, String)>,
+}
+
+impl Rights {
+    /// Lets nodes with this role have rows of the table written with the money they move.
+    #[must_use]
+    pub fn with_facts(mut self, role: NodeRole, table: &str) -> Self {
+        self.tables.push((role, table.to_owned()));
+        self
+    }
+
+    /// Lets nodes with this role announce events of the kind.
+    #[must_use]
+    pub fn with_events(mut self, role: NodeRole, kind: &str) -> Self {
+        self.events.push((role, kind.to_owned()));
+        self
+    }
+
+    /// Whether a node with these roles may make this call.
+    ///
+    /// # Errors
+    /// The first thing it may not ask.
+    pub fn check(&self, roles: NodeRoles, requests: &[Request]) -> Result<(), Claim> {
+        for (request, number) in requests.iter().zip(0..) {
+            if !roles.iter().any(|role| speaks_for(role, &request.principal, request.key.namespace)) {
+                return Err(Claim::Principal { request: number });
+            }
+            let listed = |list: &[(NodeRole, String)], name: &str| {
+                list.iter().any(|(role, listed)| roles.has(*role) && listed == name)
+            };
+            if let Some(fact) = request.facts.iter().find(|fact| !listed(&self.tables, &fact.row.table)) {
+                return Err(Claim::Fact { table: fact.row.table.chars().take(63).collect() });
+            }
+            if let Some(event) = request.events.iter().find(|event| !listed(&self.events, event.kind.as_str())) {
+                return Err(Claim::Event { kind: event.kind.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a node with these roles may open accounts in this name.
+    ///
+    /// # Errors
+    /// If it may not.
+    pub fn check_open(&self, roles: NodeRoles, by: &Principal) -> Result<(), Claim> {
+        let may = match by.role() {
+            Role::Indexer => roles.has(NodeRole::Indexer),
+            Role::GameServer => roles.has(NodeRole::Api),
+            Role::Admin | Role::Developer | Role::User | Role::Tables | Role::System => false,
+        };
+        if may { Ok(()) } else { Err(Claim::Principal { request: 0 }) }
+    }
+}
+
+fn speaks_for(node: NodeRole, principal: &Principal, keys: Namespace) -> bool {
+    match principal.role() {
+        Role::GameServer | Role::User | Role::Developer | Role::Admin => node == NodeRole::Api,
+        Role::Indexer => node == NodeRole::Indexer,
+        Role::System => match keys {
+            Namespace::Payouts => node == NodeRole::Payouts,
+            Namespace::Hot => node == NodeRole::Drainer,
+            _ => false,
+        },
+        Role::Tables => false,
+    }
+}

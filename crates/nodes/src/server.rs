@@ -1,0 +1,270 @@
+//! The books' side: takes connections of nodes, checks what each may ask, and hands calls to the desk.
+//!
+//! | bound | what happens there |
+//! | --- | --- |
+//! | connections ([`CONNECTIONS_MAX`]) | further ones are closed before anything is read |
+//! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), an answer nobody takes ([`WRITE_WITHIN`]) | the connection ends |
+//! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
+//!
+//! Whatever a connection does, it ends alone. A call that was handed to the desk is carried out even if its connection is
+//! gone; whoever asked will ask again.
+
+use std::{
+    future::Future,
+    net::{SocketAddr, ToSocketAddrs},
+    sync::Arc,
+    time::Duration,
+};
+
+use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
+use tokio::{
+    io::{ReadHalf, WriteHalf},
+    net::{TcpListener, TcpStream},
+    runtime::Runtime,
+    sync::{Semaphore, mpsc, watch},
+    time::timeout,
+};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+
+use crate::{
+    Identity, Rights,
+    identity::Peer,
+    wire::{self, Answer, Ask, CALL_MAX, FrameError, Question, Refusal, Reply, Told, Violation},
+};
+
+const CONNECTIONS_MAX: usize = 256;
+const IN_FLIGHT_MAX: usize = 32;
+const HANDSHAKE: Duration = Duration::from_secs(5);
+const SILENCE: Duration = Duration::from_secs(45);
+const WRITE_WITHIN: Duration = Duration::from_secs(30);
+/// How long answers that are on their way may take when the server stops.
+const DRAIN_WITHIN: Duration = Duration::from_secs(5);
+
+/// Whoever carries calls out: the ledger, while this node holds it.
+pub trait Desk: Send + Sync + 'static {
+    /// Whether this node holds the books.
+    fn holds(&self) -> bool;
+
+    /// Applies requests, each on its own; one answer each, in order.
+    fn apply(&self, requests: Vec<Request>) -> impl Future<Output = Result<Vec<Answer>, Refusal>> + Send;
+
+    /// Opens accounts, each with the policy of its kind; one answer each, in order.
+    fn open(
+        &self,
+        by: Principal,
+        names: Vec<AccountName>,
+    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejected>>, Refusal>> + Send;
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// Which.
+        address: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// A server that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Server {
+    runtime: Option<Runtime>,
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    connections: Arc<Semaphore>,
+}
+
+struct Shared<D> {
+    desk: Arc<D>,
+    rights: Rights,
+    acceptor: TlsAcceptor,
+    stop: watch::Receiver<bool>,
+}
+
+impl Server {
+    /// Listens on this address; port 0 for any.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on.
+    pub fn start<D: Desk>(
+        listen: &str,
+        identity: &Identity,
+        rights: Rights,
+        desk: Arc<D>,
+    ) -> Result<Self, ServerError> {
+        let failed = |source: std::io::Error| ServerError::Listen { address: listen.to_owned(), source };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("nodes")
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map_err(failed)?.collect();
+        let listener = runtime.block_on(TcpListener::bind(addresses.as_slice())).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (stop, stopped) = watch::channel(false);
+        let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let acceptor = TlsAcceptor::from(Arc::clone(&identity.server));
+        let shared = Arc::new(Shared { desk, rights, acceptor, stop: stopped });
+        runtime.spawn(accept(listener, shared, Arc::clone(&connections)));
+        Ok(Self { runtime: Some(runtime), address, stop, connections })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Reads no more asks, lets what is in flight be answered, and ends.
+    pub fn stop(mut self) {
+        // Nobody may be listening any more.
+        let _ = self.stop.send(true);
+        if let Some(runtime) = self.runtime.take() {
+            let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+            // Every connection gives its place back when it ends.
+            let _ = runtime.block_on(async { timeout(DRAIN_WITHIN, self.connections.acquire_many(all)).await });
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn accept<D: Desk>(listener: TcpListener, shared: Arc<Shared<D>>, connections: Arc<Semaphore>) {
+    let mut stop = shared.stop.clone();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.wait_for(|stop| *stop) => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of files, most likely: others must end first.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&connections).try_acquire_owned() else { continue };
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            serve(stream, &shared).await;
+            drop(place);
+        });
+    }
+}
+
+/// One connection, from its handshake to its end.
+async fn serve<D: Desk>(stream: TcpStream, shared: &Arc<Shared<D>>) {
+    // Answers are small and awaited.
+    let _ = stream.set_nodelay(true);
+    let Ok(Ok(stream)) = timeout(HANDSHAKE, shared.acceptor.accept(stream)).await else { return };
+    let certificates = stream.get_ref().1.peer_certificates();
+    let peer = certificates.and_then(|chain| Peer::of(chain.first()?));
+    let (reading, writing) = tokio::io::split(stream);
+    let (tell, told) = mpsc::channel(IN_FLIGHT_MAX);
+    let writer = tokio::spawn(write(writing, told));
+    let first = match &peer {
+        Some(_) => Told::Welcome { version: wire::VERSION, holds: shared.desk.holds() },
+        None => Told::Goodbye(Violation::Nameless),
+    };
+    let _ = tell.send(first).await;
+    if let Some(peer) = peer {
+        hear(reading, &peer, &tell, shared).await;
+    }
+    // The writer ends when the last call in flight has been answered.
+    drop(tell);
+    let _ = writer.await;
+}
+
+/// Reads asks until the connection ends, breaks the form, or the server stops.
+async fn hear<D: Desk>(
+    mut reading: ReadHalf<TlsStream<TcpStream>>,
+    peer: &Peer,
+    tell: &mpsc::Sender<Told>,
+    shared: &Arc<Shared<D>>,
+) {
+    let in_flight = Arc::new(Semaphore::new(IN_FLIGHT_MAX));
+    let mut stop = shared.stop.clone();
+    loop {
+        let read = tokio::select! {
+            read = timeout(SILENCE, wire::read::<Ask>(&mut reading)) => read,
+            _ = stop.wait_for(|stop| *stop) => return,
+        };
+        let ask = match read {
+            Ok(Ok(Some(ask))) => ask,
+            Ok(Ok(None) | Err(FrameError::Io(_))) => return,
+            Ok(Err(FrameError::Violation(violation))) => {
+                let _ = tell.send(Told::Goodbye(violation)).await;
+                return;
+            }
+            Err(_) => {
+                let _ = tell.send(Told::Goodbye(Violation::Silent)).await;
+                return;
+            }
+        };
+        let Ok(place) = Arc::clone(&in_flight).acquire_owned().await else { return };
+        let allowed = may_ask(&ask.question, peer, &shared.rights);
+        let (tell, shared) = (tell.clone(), Arc::clone(shared));
+        tokio::spawn(async move {
+            let reply = match allowed {
+                Ok(()) => answer(ask.question, shared.desk.as_ref()).await,
+                Err(refusal) => Err(refusal),
+            };
+            // A connection that is gone hears nothing.
+            let _ = tell.send(Told::Reply { number: ask.number, reply }).await;
+            drop(place);
+        });
+    }
+}
+
+fn may_ask(question: &Question, peer: &Peer, rights: &Rights) -> Result<(), Refusal> {
+    let given = match question {
+        Question::Ping => return Ok(()),
+        Question::Apply(requests) => requests.len(),
+        Question::Open { names, .. } => names.len(),
+    };
+    if !(1..=CALL_MAX).contains(&given) {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        return Err(Refusal::CallSize { given: count(given), most: count(CALL_MAX) });
+    }
+    let allowed = match question {
+        Question::Ping => Ok(()),
+        Question::Apply(requests) => rights.check(peer.roles, requests),
+        Question::Open { by, .. } => rights.check_open(peer.roles, by),
+    };
+    allowed.map_err(Refusal::NotAllowed)
+}
+
+async fn answer<D: Desk>(question: Question, desk: &D) -> Result<Reply, Refusal> {
+    match question {
+        Question::Ping => Ok(Reply::Pong),
+        Question::Apply(requests) => desk.apply(requests).await.map(Reply::Applied),
+        Question::Open { by, names } => desk.open(by, names).await.map(Reply::Opened),
+    }
+}
+
+async fn write(mut writing: WriteHalf<TlsStream<TcpStream>>, mut told: mpsc::Receiver<Told>) {
+    while let Some(told) = told.recv().await {
+        let frame = wire::frame(&told).or_else(|| match told {
+            // It happened, and cannot be told in one frame.
+            Told::Reply { number, .. } => wire::frame(&Told::Reply { number, reply: Err(Refusal::Unknown) }),
+            _ => None,
+        });
+        let Some(frame) = frame else { return };
+        match timeout(WRITE_WITHIN, wire::send(&mut writing, &frame)).await {
+            Ok(Ok(())) => {}
+            _ => return,
+        }
+    }
+    let _ = timeout(WRITE_WITHIN, tokio::io::AsyncWriteExt::shutdown(&mut writing)).await;
+}

@@ -1,0 +1,126 @@
+//! Frames that make no sense, calls that are too large, and many calls at once.
+
+use bankroll_nodes::{
+    CallError, Refusal,
+    wire::{self, Ask, CALL_MAX, FRAME_MAX, Question, Reply, Told, Violation},
+};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio_rustls::client::TlsStream;
+
+use crate::world::{PATIENCE, World, connect, identity};
+
+/// A connection of a node with a good certificate that says what it likes.
+async fn rogue(world: &World) -> TlsStream<TcpStream> {
+    let mut stream = connect(world, Some((world.folder.path(), "rogue"))).await;
+    let welcome = wire::read::<Told>(&mut stream).await.unwrap();
+    assert_eq!(welcome, Some(Told::Welcome { version: wire::VERSION, holds: true }));
+    stream
+}
+
+fn with_rogue(story: impl AsyncFnOnce(&World)) {
+    let world = World::new();
+    identity(world.folder.path(), "rogue", "indexer");
+    tokio::runtime::Runtime::new().unwrap().block_on(story(&world));
+    // Whatever it was: everybody else is served, and the books are sound.
+    world.indexer().apply(vec![world.credit("after")], PATIENCE).unwrap().wait().unwrap();
+    assert_eq!(world.journal().get("after"), Some(&1));
+}
+
+#[test]
+fn hostile_frames_end_their_own_connection() {
+    with_rogue(async |world| {
+        let random: Vec<u8> = (0..200).map(|number: u32| (number * 73 % 251) as u8).collect();
+        let trailing = {
+            let mut frame = wire::frame(&Ask { number: 1, question: Question::Ping }).unwrap();
+            frame.push(0);
+            frame[0] += 1;
+            frame
+        };
+        let long = u32::try_from(FRAME_MAX + 1).unwrap().to_le_bytes().to_vec();
+        let framed = |body: &[u8]| [&u32::try_from(body.len()).unwrap().to_le_bytes()[..], body].concat();
+        let cases = [
+            (long, Violation::TooLong),
+            (vec![0xff; 64], Violation::TooLong),
+            (framed(&[]), Violation::Malformed),
+            (framed(&random), Violation::Malformed),
+            (framed(&[1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Violation::Malformed),
+            (trailing, Violation::Malformed),
+        ];
+        for (bytes, violation) in cases {
+            let mut stream = rogue(world).await;
+            stream.write_all(&bytes).await.unwrap();
+            stream.flush().await.unwrap();
+            let told = wire::read::<Told>(&mut stream).await.unwrap();
+            assert_eq!(told, Some(Told::Goodbye(violation)), "{bytes:?}");
+            assert!(matches!(wire::read::<Told>(&mut stream).await, Ok(None) | Err(_)), "and nothing more");
+        }
+    });
+}
+
+#[test]
+fn half_a_frame_is_not_a_call() {
+    with_rogue(async |world| {
+        let frame = wire::frame(&Ask { number: 1, question: Question::Apply(vec![world.credit("half")]) }).unwrap();
+        for length in [1, 3, 4, 5, frame.len() - 1] {
+            let mut stream = rogue(world).await;
+            stream.write_all(&frame[..length]).await.unwrap();
+            stream.shutdown().await.unwrap();
+            assert!(matches!(wire::read::<Told>(&mut stream).await, Ok(None) | Err(_)));
+        }
+        assert_eq!(world.journal().get("half"), None);
+    });
+}
+
+#[test]
+fn calls_are_bounded_on_both_sides() {
+    with_rogue(async |world| {
+        let mut stream = rogue(world).await;
+        let size = |given: u32| Refusal::CallSize { given, most: CALL_MAX as u32 };
+        for given in [0, CALL_MAX + 1] {
+            let requests = (0..given).map(|number| world.credit(&format!("many-{number}"))).collect();
+            let frame = wire::frame(&Ask { number: 7, question: Question::Apply(requests) }).unwrap();
+            wire::send(&mut stream, &frame).await.unwrap();
+            let told = wire::read::<Told>(&mut stream).await.unwrap();
+            assert_eq!(told, Some(Told::Reply { number: 7, reply: Err(size(given as u32)) }));
+        }
+        let requests = (0..=CALL_MAX).map(|number| world.credit(&format!("many-{number}"))).collect();
+        let told = world.asker("own", "indexer", "127.0.0.1:1").apply(requests, PATIENCE);
+        assert_eq!(told.unwrap_err(), CallError::Refused(size(CALL_MAX as u32 + 1)));
+    });
+}
+
+#[test]
+fn many_calls_share_one_connection_and_each_gets_its_own_answer() {
+    let world = World::new();
+    let indexer = world.indexer();
+    let calls: Vec<_> = (0..200)
+        .map(|number| indexer.apply(vec![world.credit(&format!("k-{}", number / 2))], PATIENCE).unwrap())
+        .collect();
+    let answers: Vec<_> = calls.into_iter().map(|call| call.wait().unwrap()).collect();
+    for pair in answers.chunks(2) {
+        let mut replayed: Vec<bool> = pair.iter().map(|answers| answers[0].replayed).collect();
+        replayed.sort_unstable();
+        assert_eq!(replayed, [false, true], "the same key twice: one effect, one answer");
+        assert_eq!(pair[0][0].seq, pair[1][0].seq);
+    }
+    assert_eq!(world.funds(), 100);
+}
+
+#[test]
+fn pipelined_asks_are_answered_by_number_in_any_order() {
+    with_rogue(async |world| {
+        let mut stream = rogue(world).await;
+        for number in [3, 9, 5] {
+            wire::send(&mut stream, &wire::frame(&Ask { number, question: Question::Ping }).unwrap()).await.unwrap();
+        }
+        let mut numbers = Vec::new();
+        for _ in 0..3 {
+            match wire::read::<Told>(&mut stream).await.unwrap() {
+                Some(Told::Reply { number, reply: Ok(Reply::Pong) }) => numbers.push(number),
+                told => panic!("{told:?}"),
+            }
+        }
+        numbers.sort_unstable();
+        assert_eq!(numbers, [3, 5, 9]);
+    });
+}

@@ -1,0 +1,105 @@
+//! The books move to another node: calls follow them, and what cannot be known is told as unknown.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bankroll_nodes::{BooksAt, CallError, Forwarder, Refusal, Rights, Server, Trouble};
+
+use crate::world::{Books, PATIENCE, World, identity};
+
+/// What the primary says of the lease.
+type Row = Arc<Mutex<Option<BooksAt>>>;
+
+fn follower(world: &World, row: &Row) -> Forwarder {
+    let row = Arc::clone(row);
+    Forwarder::start(&identity(world.folder.path(), "indexer-1", "indexer"), move || Ok(row.lock().unwrap().clone()))
+        .unwrap()
+}
+
+fn at(holder: &str, server: &Server) -> Option<BooksAt> {
+    Some(BooksAt { holder: holder.into(), address: server.address().to_string() })
+}
+
+/// A second books' node, which stands by.
+fn standby(world: &World) -> (Arc<Books>, Server) {
+    let books = Arc::new(Books::default());
+    let own = identity(world.folder.path(), "books-2", "books");
+    let server = Server::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
+    (books, server)
+}
+
+/// As a takeover does: the ledger is the other node's, and the row says so.
+fn move_books(from: &Books, to: &Books) {
+    *to.ledger.lock().unwrap() = from.ledger.lock().unwrap().take();
+}
+
+#[test]
+fn calls_follow_the_books_to_another_node() {
+    let world = World::new();
+    let (second_books, second) = standby(&world);
+    let row: Row = Arc::new(Mutex::new(at("first", &world.server)));
+    let indexer = follower(&world, &row);
+    let credit = |key: &str| indexer.apply(vec![world.credit(key)], PATIENCE).unwrap();
+    credit("a").wait().unwrap();
+    // The connection stays; the answer there is "not the holder" until the row says where they are.
+    move_books(&world.books, &second_books);
+    let waiting = credit("b");
+    *row.lock().unwrap() = at("second", &second);
+    assert!(!waiting.wait().unwrap()[0].replayed);
+    assert_eq!(world.funds(), 2);
+    second.stop();
+    let told = indexer.apply(vec![world.credit("c")], Duration::from_millis(300)).unwrap().wait();
+    assert!(matches!(told, Err(CallError::Unavailable(Trouble::Connection { .. }))), "{told:?}");
+}
+
+#[test]
+fn a_holder_that_was_stopped_is_left_for_the_one_that_took_over() {
+    let world = World::new();
+    let (second_books, second) = standby(&world);
+    let row: Row = Arc::new(Mutex::new(at("first", &world.server)));
+    let indexer = follower(&world, &row);
+    // It commits, and never answers; its connection stays open.
+    *world.books.frozen.lock().unwrap() = true;
+    let waiting = indexer.apply(vec![world.credit("a")], PATIENCE).unwrap();
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while world.funds() == 0 {
+        assert!(std::time::Instant::now() < deadline, "it commits");
+        std::thread::yield_now();
+    }
+    *second_books.ledger.lock().unwrap() = Some(world.ledger.clone());
+    *row.lock().unwrap() = at("second", &second);
+    let answers = waiting.wait().unwrap();
+    assert!(answers[0].replayed, "the same key, the stored answer");
+    assert_eq!((world.funds(), world.journal().get("a")), (1, Some(&1)));
+}
+
+#[test]
+fn what_may_have_happened_is_unknown_and_never_told_as_nothing() {
+    let world = World::new();
+    let row: Row = Arc::new(Mutex::new(at("first", &world.server)));
+    let indexer = follower(&world, &row);
+    *world.books.frozen.lock().unwrap() = true;
+    let told = indexer.apply(vec![world.credit("a")], Duration::from_millis(300)).unwrap().wait();
+    assert_eq!(told, Err(CallError::Unknown));
+    // It did happen; asking again with the same key tells.
+    *world.books.frozen.lock().unwrap() = false;
+    let told = indexer.apply(vec![world.credit("a")], PATIENCE).unwrap().wait().unwrap();
+    assert!(told[0].replayed && world.funds() == 1);
+}
+
+#[test]
+fn what_was_never_sent_did_not_happen() {
+    let world = World::new();
+    let row: Row = Arc::default();
+    let indexer = follower(&world, &row);
+    let short = Duration::from_millis(200);
+    let told = indexer.apply(vec![world.credit("a")], short).unwrap().wait();
+    assert_eq!(told, Err(CallError::Unavailable(Trouble::NoHolder)));
+    let (_, second) = standby(&world);
+    *row.lock().unwrap() = at("second", &second);
+    let told = indexer.apply(vec![world.credit("a")], short).unwrap().wait();
+    assert_eq!(told, Err(CallError::Unavailable(Trouble::Refused(Refusal::NotHolder))));
+    assert_eq!(world.journal().len(), 0);
+}

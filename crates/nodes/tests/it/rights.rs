@@ -1,0 +1,92 @@
+//! What a node may ask, by the roles of its certificate: the table, and that the books keep to it.
+
+use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Leg, Namespace, Otherwise, Principal, RowKey, Value};
+use bankroll_nodes::{CallError, Claim, NodeRole, NodeRoles, Refusal, Rights};
+
+use crate::world::{PATIENCE, World, account, name, request};
+
+/// Every principal, under the keys that it may use.
+fn everybody() -> Vec<(&'static str, Principal, Namespace)> {
+    vec![
+        ("indexer", Principal::Indexer, Namespace::Deposits),
+        ("admin", Principal::Admin(name("olga")), Namespace::Client),
+        ("developer", Principal::Developer(name("arena")), Namespace::Client),
+        ("game server", Principal::GameServer(name("arena")), Namespace::Client),
+        ("user", Principal::User(name("alice")), Namespace::Player),
+        ("tables", Principal::Tables, Namespace::Tables),
+        ("payouts", Principal::System, Namespace::Payouts),
+        ("hot accounts", Principal::System, Namespace::Hot),
+        ("system", Principal::System, Namespace::System),
+    ]
+}
+
+fn spoken_for(roles: NodeRoles) -> Vec<&'static str> {
+    let leg = Leg::Release { hold: bankroll_ledger::HoldId(1) };
+    let may = |(_, principal, namespace): &(&str, Principal, Namespace)| {
+        Rights::default().check(roles, &[request(*namespace, "k", principal.clone(), leg.clone())]).is_ok()
+    };
+    everybody().into_iter().filter(may).map(|(who, _, _)| who).collect()
+}
+
+#[test]
+fn each_role_speaks_for_its_own_and_nobody_else() {
+    let check = |role: NodeRole, whom: &[&str]| assert_eq!(spoken_for(NodeRoles::of(&[role])), whom, "{role}");
+    check(NodeRole::Books, &[]);
+    check(NodeRole::Api, &["admin", "developer", "game server", "user"]);
+    check(NodeRole::Indexer, &["indexer"]);
+    check(NodeRole::Payouts, &["payouts"]);
+    check(NodeRole::Drainer, &["hot accounts"]);
+    check(NodeRole::Notify, &[]);
+    check(NodeRole::Reconciler, &[]);
+    let several = NodeRoles::of(&[NodeRole::Api, NodeRole::Indexer]);
+    assert_eq!(spoken_for(several), ["indexer", "admin", "developer", "game server", "user"]);
+    let nobody_elses = ["tables", "system"];
+    assert!(spoken_for(NodeRoles::ALL).iter().all(|who| !nobody_elses.contains(who)));
+}
+
+#[test]
+fn rows_and_announcements_are_the_books_own_unless_a_flow_asks_for_them() {
+    let world = World::new();
+    let mut with_fact = world.credit("k");
+    with_fact.facts.push(Fact {
+        row: RowKey { table: "indexer_events".into(), columns: vec![("id".into(), Value::Text("a".into()))] },
+        guard: Guard::Is(Vec::new()),
+        otherwise: Otherwise::Conflict,
+        set: vec![("state".into(), Value::Text("new".into()))],
+    });
+    let mut with_event = world.credit("k");
+    with_event.events.push(Event { kind: name("deposit.credited"), resource: "d".into(), body: "{}".into() });
+    let indexer = NodeRoles::of(&[NodeRole::Indexer]);
+    let check = |rights: &Rights, request| rights.check(indexer, std::slice::from_ref(request));
+    let none = Rights::default();
+    assert_eq!(check(&none, &with_fact), Err(Claim::Fact { table: "indexer_events".into() }));
+    assert_eq!(check(&none, &with_event), Err(Claim::Event { kind: "deposit.credited".into() }));
+    let others =
+        none.clone().with_facts(NodeRole::Api, "indexer_events").with_events(NodeRole::Api, "deposit.credited");
+    assert!(check(&others, &with_fact).is_err() && check(&others, &with_event).is_err());
+    let own = none.with_facts(NodeRole::Indexer, "indexer_events").with_events(NodeRole::Indexer, "deposit.credited");
+    assert_eq!((check(&own, &with_fact), check(&own, &with_event)), (Ok(()), Ok(())));
+}
+
+#[test]
+fn the_books_refuse_a_principal_that_the_certificate_does_not_speak_for() {
+    let world = World::new();
+    let address = world.server.address().to_string();
+    let api = world.asker("api-1", "api", &address);
+    let told = api.apply(vec![world.credit("k")], PATIENCE).unwrap().wait();
+    let refused = Refusal::NotAllowed(Claim::Principal { request: 0 });
+    assert_eq!(told, Err(CallError::Refused(refused.clone())));
+    // One wrong request among good ones: the whole call is refused, since it is no honest one.
+    let leg = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
+    let payout = request(Namespace::Payouts, "p", Principal::System, leg);
+    let told = world.indexer().apply(vec![world.credit("k"), payout], PATIENCE).unwrap().wait();
+    assert_eq!(told, Err(CallError::Refused(Refusal::NotAllowed(Claim::Principal { request: 1 }))));
+    assert_eq!(world.journal().len(), 0);
+
+    let names = vec![bankroll_ledger::AccountName { owner: Some(name("bob")), ..account(Kind::Funds) }];
+    let game = Principal::GameServer(name("arena"));
+    let opened = api.open_accounts(game, names.clone(), PATIENCE).unwrap().wait().unwrap();
+    assert!(opened[0].is_ok(), "{opened:?}");
+    let told = api.open_accounts(Principal::System, names, PATIENCE).unwrap().wait();
+    assert_eq!(told, Err(CallError::Refused(refused)));
+}

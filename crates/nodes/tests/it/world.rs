@@ -1,0 +1,191 @@
+//! A deployment in a folder: an authority, a books' node with a ledger on SQLite, and whoever asks it.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, OpenRejected, Principal,
+    Record, References, Request, Scope, Seq, Time, Unit,
+};
+use bankroll_nodes::{Answer, Authority, BooksAt, Desk, Forwarder, Identity, NodeName, Refusal, Rights, Server};
+use bankroll_store::{Audit, Ledger, Options, Reader};
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
+};
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+/// Far more than anything here takes.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+pub fn node(text: &str) -> NodeName {
+    text.parse().unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "certificates are checked against the machine's clock")]
+pub fn now() -> Time {
+    Time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64)
+}
+
+/// Makes an authority in the folder, and a node with these roles.
+pub fn identity(folder: &Path, of: &str, roles: &str) -> Identity {
+    let authority = match Authority::open(folder, now()) {
+        Ok(authority) => authority,
+        Err(_) => Authority::init(folder, now()).unwrap(),
+    };
+    authority.add(folder, &node(of), roles.parse().unwrap(), 30, now()).unwrap();
+    Identity::load(folder, &node(of), now()).unwrap()
+}
+
+/// The ledger while this node has it. Can be told to leave one call unanswered for ever, as a stopped process does.
+#[derive(Default)]
+pub struct Books {
+    pub ledger: Mutex<Option<Ledger>>,
+    pub frozen: Mutex<bool>,
+}
+
+impl Books {
+    fn ledger(&self) -> Result<Ledger, Refusal> {
+        self.ledger.lock().unwrap().clone().ok_or(Refusal::NotHolder)
+    }
+}
+
+impl Desk for Books {
+    fn holds(&self) -> bool {
+        self.ledger.lock().unwrap().is_some()
+    }
+
+    async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, Refusal> {
+        let ledger = self.ledger()?;
+        let answers = ledger.submit(requests).map_err(|_| Refusal::Busy)?.await.map_err(|_| Refusal::Unknown)?;
+        if *self.frozen.lock().unwrap() {
+            std::future::pending::<()>().await;
+        }
+        let answer = |answer: bankroll_store::Answer| Answer {
+            seq: answer.seq,
+            replayed: answer.replayed,
+            verdict: answer.verdict,
+        };
+        Ok(answers.into_iter().map(answer).collect())
+    }
+
+    async fn open(
+        &self,
+        by: Principal,
+        names: Vec<AccountName>,
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, Refusal> {
+        let ledger = self.ledger()?;
+        let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
+        opened.map_err(|_| Refusal::Unknown)
+    }
+}
+
+/// A connection to the books that says what it likes, with this certificate or none, as far as the handshake goes here:
+/// whether the other side takes the certificate shows when it speaks.
+pub async fn connect(world: &World, certificate: Option<(&Path, &str)>) -> TlsStream<TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(world.folder.path().join("ca.pem")).unwrap()).unwrap();
+    let client = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots);
+    let client = match certificate {
+        Some((folder, node)) => {
+            let chain = vec![CertificateDer::from_pem_file(folder.join(format!("{node}.pem"))).unwrap()];
+            let key = PrivateKeyDer::from_pem_file(folder.join(format!("{node}.key"))).unwrap();
+            client.with_client_auth_cert(chain, key).unwrap()
+        }
+        None => client.with_no_client_auth(),
+    };
+    let stream = TcpStream::connect(world.server.address()).await.unwrap();
+    let name = ServerName::try_from("books.role.bankroll").unwrap();
+    TlsConnector::from(Arc::new(client)).connect(name, stream).await.unwrap()
+}
+
+pub struct World {
+    pub folder: TempDir,
+    pub ledger: Ledger,
+    pub books: Arc<Books>,
+    pub server: Server,
+    pub custody: AccountId,
+    pub alice: AccountId,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(Options::new(folder.path().join("books"))).unwrap();
+        let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
+        ledger.list_asset(ether).unwrap();
+        let account = |kind, owner| AccountName { owner: Some(name(owner)), ..account(kind) };
+        let names = vec![account(Kind::Custody, "hot"), account(Kind::Funds, "alice")];
+        let opened = ledger.open_accounts(&Principal::System, names).unwrap();
+        let (custody, alice) = (opened[0].unwrap(), opened[1].unwrap());
+        let books = Arc::new(Books { ledger: Mutex::new(Some(ledger.clone())), ..Books::default() });
+        let own = identity(folder.path(), "books-1", "books");
+        let server = Server::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
+        Self { folder, ledger, books, server, custody, alice }
+    }
+
+    /// A node with these roles that asks wherever it is told to.
+    pub fn asker(&self, of: &str, roles: &str, address: &str) -> Forwarder {
+        let at = BooksAt { holder: "first".into(), address: address.into() };
+        Forwarder::start(&identity(self.folder.path(), of, roles), move || Ok(Some(at.clone()))).unwrap()
+    }
+
+    pub fn indexer(&self) -> Forwarder {
+        self.asker("indexer-1", "indexer", &self.server.address().to_string())
+    }
+
+    /// The indexer credits one unit to alice.
+    pub fn credit(&self, key: &str) -> Request {
+        let leg = Leg::Move { from: self.custody, to: self.alice, amount: Amount::new(1) };
+        request(Namespace::Deposits, key, Principal::Indexer, leg)
+    }
+
+    pub fn funds(&self) -> u128 {
+        let reader = Reader::open(&self.folder.path().join("books")).unwrap();
+        reader.account(self.alice).unwrap().unwrap().balance.units()
+    }
+
+    /// How often each key is in the journal; the books are sound besides.
+    pub fn journal(&self) -> HashMap<String, usize> {
+        let books = self.folder.path().join("books");
+        Audit::new(Reader::open(&books).unwrap()).run(|_| {}).unwrap();
+        let reader = Reader::open(&books).unwrap();
+        let mut found = HashMap::new();
+        for seq in 1..=reader.head().unwrap().seq.0 {
+            let bytes = reader.record(Seq(seq)).unwrap().unwrap();
+            if let Record::Decided { request, .. } = Record::decode(&bytes).unwrap() {
+                *found.entry(request.key.text).or_default() += 1;
+            }
+        }
+        found
+    }
+}
+
+pub fn account(kind: Kind) -> AccountName {
+    AccountName { scope: Scope::Server(name("arena")), kind, asset: AssetId(1), owner: None }
+}
+
+pub fn request(namespace: Namespace, key: &str, principal: Principal, leg: Leg) -> Request {
+    Request {
+        key: Key { namespace, scope: Scope::Server(name("arena")), text: key.into() },
+        principal,
+        confirmation: None,
+        action: Action::Legs(vec![leg]),
+        references: References::default(),
+        facts: Vec::new(),
+        events: Vec::new(),
+    }
+}

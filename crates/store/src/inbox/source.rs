@@ -1,0 +1,82 @@
+//! Reading the inbox: a connection of its own, on either engine, made anew when it is lost.
+
+use bankroll_ledger::{Row, Time};
+
+use super::table::{InboxRow, InboxTable, RowState};
+use crate::{
+    BOOKS_FILE, Location, Statement, StoreError,
+    engine::{
+        postgres::Outside,
+        sqlite::{ReadOnly, open_read_only},
+    },
+};
+
+/// Ids asked about in one statement.
+const IDS_MAX: usize = 500;
+
+/// Reads inbox tables, beside the writer or from another node; on Postgres from the primary.
+pub struct InboxSource {
+    location: Location,
+    connection: Option<Connection>,
+}
+
+enum Connection {
+    Sqlite(ReadOnly),
+    Postgres(Box<Outside>),
+}
+
+impl InboxSource {
+    /// Connects when it is first asked.
+    #[must_use]
+    pub fn new(location: impl Into<Location>) -> Self {
+        Self { location: location.into(), connection: None }
+    }
+
+    /// What became of these rows; one that was never handed over is not among the answers.
+    ///
+    /// # Errors
+    /// If the tables cannot be read.
+    pub fn states(&mut self, table: InboxTable, ids: &[String]) -> Result<Vec<(String, RowState)>, StoreError> {
+        let mut states = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(IDS_MAX) {
+            states.extend(self.rows(&table.looking(ids))?.iter().map(RowState::from_row));
+        }
+        Ok(states)
+    }
+
+    pub(super) fn waiting(
+        &mut self,
+        table: InboxTable,
+        kinds: &[String],
+        now: Time,
+        most: usize,
+    ) -> Result<Vec<InboxRow>, StoreError> {
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.rows(&table.waiting(kinds, now, most))?.iter().map(InboxRow::from_row).collect())
+    }
+
+    fn rows(&mut self, query: &Statement) -> Result<Vec<Row>, StoreError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => match &self.location {
+                Location::Folder(folder) => Connection::Sqlite(open_read_only(&folder.join(BOOKS_FILE))?),
+                Location::Postgres(url) => Connection::Postgres(Box::new(Outside::connect(url)?)),
+            },
+        };
+        // After an error the connection is not used again.
+        let rows = match &connection {
+            Connection::Sqlite(reader) => reader.rows(query)?,
+            Connection::Postgres(outside) => outside.rows(query)?,
+        };
+        self.connection = Some(connection);
+        Ok(rows)
+    }
+}
+
+impl std::fmt::Debug for InboxSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("InboxSource")
+    }
+}

@@ -1,0 +1,168 @@
+//! The tables, their rows, and the statements on them: one text for both engines.
+
+use bankroll_ledger::{Fact, Guard, Otherwise, Row, RowKey, Time, Value};
+
+use crate::Statement;
+
+/// What the indexer has seen on chains.
+pub const INDEXER_EVENTS: InboxTable = InboxTable { name: "indexer_events", subject: "deposit_id" };
+/// What has become of payouts.
+pub const PAYOUT_EVENTS: InboxTable = InboxTable { name: "payout_events", subject: "intent_id" };
+
+/// The longest reason that is kept, in characters.
+const REASON_MAX: usize = 500;
+
+/// A table through which one role hands over to `books`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboxTable {
+    name: &'static str,
+    /// The column that says what a row is about.
+    subject: &'static str,
+}
+
+/// A row to hand over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRow {
+    /// Its identity: the same fact has the same id, however often and by whomever it is handed over.
+    pub id: String,
+    /// What sort of fact: decides which flow takes it.
+    pub kind: String,
+    /// What it is about: a deposit, an intent.
+    pub subject: String,
+    /// The fact, as JSON.
+    pub body: String,
+    /// The node that hands it over.
+    pub node: String,
+    /// When; for people, and for the order in which rows are taken.
+    pub created_at: Time,
+}
+
+/// A row that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxRow {
+    /// Its identity.
+    pub id: String,
+    /// What sort of fact.
+    pub kind: String,
+    /// What it is about.
+    pub subject: String,
+    /// The fact, as JSON.
+    pub body: String,
+    /// How often it was put off.
+    pub tries: u32,
+}
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// It waits; with the reason if it was put off.
+    New(Option<String>),
+    /// It is consumed, and the money it causes has moved.
+    Applied,
+    /// It cannot be applied, for this reason.
+    Refused(String),
+}
+
+impl InboxTable {
+    /// Adds the row, or finds it there; changes nothing if another fact is there under its id.
+    pub(super) fn adding(self, row: &NewRow) -> Statement {
+        let Self { name, subject } = self;
+        let sql = format!(
+            "INSERT INTO {name} (id, type, {subject}, body, node, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (id) DO UPDATE SET id = excluded.id
+             WHERE {name}.type = excluded.type AND {name}.{subject} = excluded.{subject} AND {name}.body = excluded.body"
+        );
+        let created_at = Value::Int(i64::try_from(row.created_at.0).unwrap_or(i64::MAX));
+        let texts = [&row.id, &row.kind, &row.subject, &row.body, &row.node];
+        let values = texts.into_iter().map(|text| Value::Text(text.clone())).chain([created_at]).collect();
+        Statement { sql, values, must_change: Some(1) }
+    }
+
+    /// The rows of these kinds that are new and due, oldest first.
+    pub(super) fn waiting(self, kinds: &[String], now: Time, most: usize) -> Statement {
+        let Self { name, subject } = self;
+        let places: Vec<String> = (2..kinds.len() + 2).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "SELECT id, type, {subject} AS subject, body, tries FROM {name}
+             WHERE state = 'new' AND due_at <= $1 AND type IN ({}) ORDER BY created_at, id LIMIT {most}",
+            places.join(", ")
+        );
+        let now = Value::Int(i64::try_from(now.0).unwrap_or(i64::MAX));
+        let values = [now].into_iter().chain(kinds.iter().cloned().map(Value::Text)).collect();
+        Statement { sql, values, must_change: None }
+    }
+
+    /// What became of these rows.
+    pub(super) fn looking(self, ids: &[String]) -> Statement {
+        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
+        let sql = format!("SELECT id, state, reason FROM {} WHERE id IN ({})", self.name, places.join(", "));
+        Statement { sql, values: ids.iter().cloned().map(Value::Text).collect(), must_change: None }
+    }
+
+    /// Consumes the row with the money it causes. It says nothing but that, so that asking again is the same request.
+    pub(super) fn consuming(self, id: &str) -> Fact {
+        let state = |text: &str| vec![("state".to_owned(), Value::Text(text.to_owned()))];
+        let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
+        let row = RowKey { table: self.name.to_owned(), columns };
+        Fact { row, guard: Guard::Is(state("new")), otherwise: Otherwise::Conflict, set: state("applied") }
+    }
+
+    /// Consumes the row without money.
+    pub(super) fn noting(self, id: &str) -> Statement {
+        let sql = format!("UPDATE {} SET state = 'applied' WHERE id = $1 AND state = 'new'", self.name);
+        Statement { sql, values: vec![Value::Text(id.to_owned())], must_change: None }
+    }
+
+    /// Keeps the row aside with the reason.
+    pub(super) fn refusing(self, id: &str, reason: &str) -> Statement {
+        let sql = format!("UPDATE {} SET state = 'refused', reason = $1 WHERE id = $2 AND state = 'new'", self.name);
+        Statement { sql, values: vec![short(reason), Value::Text(id.to_owned())], must_change: None }
+    }
+
+    /// Puts the row off until then.
+    pub(super) fn deferring(self, id: &str, reason: &str, until: Time) -> Statement {
+        let sql = format!(
+            "UPDATE {} SET tries = tries + 1, due_at = $1, reason = $2 WHERE id = $3 AND state = 'new'",
+            self.name
+        );
+        let until = Value::Int(i64::try_from(until.0).unwrap_or(i64::MAX));
+        Statement { sql, values: vec![until, short(reason), Value::Text(id.to_owned())], must_change: None }
+    }
+}
+
+fn short(reason: &str) -> Value {
+    // Postgres takes no zero bytes in texts.
+    Value::Text(reason.chars().filter(|letter| *letter != '\0').take(REASON_MAX).collect())
+}
+
+impl InboxRow {
+    pub(super) fn from_row(row: &Row) -> Self {
+        let tries = match row.get("tries") {
+            Some(Value::Int(tries)) => u32::try_from(*tries).unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        let [id, kind, subject, body] = ["id", "type", "subject", "body"].map(|column| text(row, column));
+        Self { id, kind, subject, body, tries }
+    }
+}
+
+impl RowState {
+    /// The row's id, and what became of it.
+    pub(super) fn from_row(row: &Row) -> (String, Self) {
+        let reason = text(row, "reason");
+        let state = match text(row, "state").as_str() {
+            "applied" => Self::Applied,
+            "refused" => Self::Refused(reason),
+            _ => Self::New(Some(reason).filter(|reason| !reason.is_empty())),
+        };
+        (text(row, "id"), state)
+    }
+}
+
+/// A column that the table says is a text.
+fn text(row: &Row, column: &str) -> String {
+    match row.get(column) {
+        Some(Value::Text(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
