@@ -96,3 +96,16 @@ fn a_role_reads_back_what_it_wrote_with_its_types() {
     assert_eq!(found, [row(Value::Null, Value::Null, "bob")]);
     assert!(rows.read("SELECT nothing FROM nowhere", vec![]).is_err());
 }
+
+#[test]
+fn a_role_in_another_process_writes_its_rows_into_the_database() {
+    let world = World::with(|options| options.migrations = vec![CURSOR]);
+    let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
+    let rows = Rows::of(url.clone()).unwrap();
+    assert_eq!(rows.write(vec![put(1, 100), put(2, 200)]).unwrap(), [1, 1]);
+    let rejected = rows.write(vec![put(3, 300), put(4, 100)]);
+    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejected::Constraint { index: 1 }))), "{rejected:?}");
+    assert_eq!(cursors(&world), [(1, 100), (2, 200)]);
+    let found = rows.read("SELECT block FROM chain_cursor WHERE chain = $1", vec![Value::Int(2)]).unwrap();
+    assert_eq!(found, [Row::from([("block".into(), Value::Int(200))])]);
+}

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How the engine stores a value: amounts are sixteen bytes that sort.
-pub(super) struct Stored<'a>(pub &'a Value);
+struct Stored<'a>(&'a Value);
 
 impl ToSql for Stored<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
