@@ -13,14 +13,16 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{AccountId, AccountName, BlockRef, Name, Principal, Rejection, Request, Row, Value};
-use bankroll_store::{CallError, Ledger, Rows, Statement};
+use bankroll_ledger::{AccountId, AccountName, BlockRef, Principal, Rejection, Request, Row};
+use bankroll_store::{
+    CallError, Ledger, Rows, Statement,
+    columns::{BadRow, amount_of, any, int, maybe, number_of, parsed, text, text_of},
+};
 
 use crate::{
     DepositId, LedgerState, Purpose,
     credit::{Due, Lost, Servers, accounts, allocate, credit, credit_key, reversal},
-    error::{BadRow, CreditError},
-    rows::{any, int, number_of, text, text_of},
+    error::CreditError,
 };
 
 /// What a step did.
@@ -156,16 +158,15 @@ fn open(ledger: &Ledger, mut names: Vec<AccountName>) -> Result<BTreeMap<Account
 }
 
 fn due_of(row: &Row) -> Result<Due, BadRow> {
-    let Some(Value::Amount(amount)) = row.get("amount") else { return Err(BadRow { column: "amount" }) };
     let hash = text_of(row, "block_hash")?.to_owned();
     Ok(Due {
         id: DepositId::from_row(text_of(row, "id")?),
         epoch: number_of(row, "epoch")?,
         purpose: Purpose::from_row(text_of(row, "purpose")?).ok_or(BadRow { column: "purpose" })?,
-        server: name_of(row, "server")?,
-        wallet: name_of(row, "wallet")?,
-        custody: custody_of(row)?,
-        amount: *amount,
+        server: maybe(row, "server", parsed)?,
+        wallet: maybe(row, "wallet", parsed)?,
+        custody: parsed(row, "custody")?,
+        amount: amount_of(row, "amount")?,
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
         block: BlockRef { number: number_of(row, "block_number")?, hash },
         ledger_state: ledger_state_of(row)?,
@@ -175,24 +176,13 @@ fn due_of(row: &Row) -> Result<Due, BadRow> {
 fn lost_of(row: &Row) -> Result<Lost, BadRow> {
     Ok(Lost {
         id: DepositId::from_row(text_of(row, "id")?),
-        custody: custody_of(row)?,
+        custody: parsed(row, "custody")?,
         epoch: number_of(row, "ledger_epoch")?,
         ledger_state: ledger_state_of(row)?,
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
     })
 }
 
-fn custody_of(row: &Row) -> Result<AccountName, BadRow> {
-    text_of(row, "custody")?.parse().map_err(|_| BadRow { column: "custody" })
-}
-
 fn ledger_state_of(row: &Row) -> Result<LedgerState, BadRow> {
     LedgerState::from_row(text_of(row, "ledger_state")?).ok_or(BadRow { column: "ledger_state" })
-}
-
-fn name_of(row: &Row, column: &'static str) -> Result<Option<Name>, BadRow> {
-    match row.get(column) {
-        Some(Value::Null) => Ok(None),
-        _ => text_of(row, column)?.parse().map(Some).map_err(|_| BadRow { column }),
-    }
 }

@@ -1,7 +1,7 @@
 //! Why a step came to nothing, by what to do about it.
 
 use bankroll_chains_evm::NodeError;
-use bankroll_store::{CallError, RowsError, StoreError};
+use bankroll_store::{CallError, RowsError, StoreError, columns::BadRow};
 
 use crate::course::Gap;
 
@@ -72,12 +72,4 @@ pub enum CreditError {
         /// In which epoch.
         epoch: u64,
     },
-}
-
-/// A row that this program has not written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("column {column} of a row has a value that this program does not know")]
-pub struct BadRow {
-    /// Which column.
-    pub column: &'static str,
 }

@@ -40,7 +40,7 @@ mod watch;
 
 pub use credit::{ServerRules, Servers};
 pub use crediting::Booked;
-pub use error::{BadRow, CreditError, ScanError};
+pub use error::{CreditError, ScanError};
 pub use id::{DepositId, Kind};
 pub use rows::DEPOSITS;
 pub use scanner::{DepositChange, Scanned, Scanning};

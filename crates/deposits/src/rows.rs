@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 
 use bankroll_chains_evm::B256;
 use bankroll_ledger::{Row, Time, Value};
-use bankroll_store::{Migrations, Rows, Statement};
+use bankroll_store::{
+    Migrations, Rows, Statement,
+    columns::{BadRow, any, int, number_of, one, parsed, text, text_of, time},
+};
 
 use crate::{
     ChainState, DepositId, Sighting,
     course::{Change, Known, Point},
-    error::{BadRow, ScanError},
+    error::ScanError,
     scanner::Scanning,
 };
 
@@ -70,12 +73,12 @@ pub(crate) fn step(
 ) -> Vec<Statement> {
     let chain = text(scanning.rules.chain.as_str());
     let mut statements = vec![match from {
-        Some(from) => must_change(
+        Some(from) => one(
             "UPDATE chain_cursor SET block_number = $1, block_hash = $2, updated_at = $3
              WHERE chain = $4 AND block_number = $5 AND block_hash = $6",
             vec![int(to.number), hash(to.hash), time(now), chain.clone(), int(from.number), hash(from.hash)],
         ),
-        None => must_change(
+        None => one(
             "INSERT INTO chain_cursor (block_number, block_hash, updated_at, chain) VALUES ($1, $2, $3, $4)",
             vec![int(to.number), hash(to.hash), time(now), chain.clone()],
         ),
@@ -93,32 +96,32 @@ fn change_statements(chain: &Value, change: &Change, now: Time) -> Vec<Statement
         Change::HeadersGone { above } => {
             vec![any("DELETE FROM block_headers WHERE chain = $1 AND number > $2", vec![chain.clone(), int(*above)])]
         }
-        Change::HeaderNew(header) => vec![must_change(
+        Change::HeaderNew(header) => vec![one(
             "INSERT INTO block_headers (chain, number, hash, parent_hash, time) VALUES ($1, $2, $3, $4, $5)",
             vec![chain.clone(), int(header.number), hash(header.hash), hash(header.parent), int(header.time)],
         )],
         Change::Included { sighting, epoch } => included(chain, sighting, *epoch, now),
         Change::Final { id, epoch } => vec![
-            must_change(
+            one(
                 "UPDATE deposits SET chain_state = 'final', updated_at = $1
                  WHERE id = $2 AND epoch = $3 AND chain_state = 'included'",
                 vec![time(now), text(id.as_str()), int(*epoch)],
             ),
-            must_change(
+            one(
                 "UPDATE deposit_observations SET final_at = $1 WHERE deposit_id = $2 AND epoch = $3",
                 vec![time(now), text(id.as_str()), int(*epoch)],
             ),
         ],
         Change::Orphaned { id, epoch, state } => vec![
-            must_change(
+            one(
                 "UPDATE deposits SET chain_state = $1, reorged_at = $2, updated_at = $2 WHERE id = $3 AND epoch = $4",
                 vec![text(state.as_str()), time(now), text(id.as_str()), int(*epoch)],
             ),
-            must_change(
+            one(
                 "UPDATE deposit_observations SET orphaned_at = $1 WHERE deposit_id = $2 AND epoch = $3",
                 vec![time(now), text(id.as_str()), int(*epoch)],
             ),
-            must_change(
+            one(
                 "INSERT INTO chain_events (id, chain, block_hash, block_height, tx_hash, event_type, position, to_address,
                    amount_raw, reverses, observed_at)
                  SELECT $1, chain, block_hash, block_height, tx_hash, event_type, position, to_address, amount_raw, id,
@@ -160,7 +163,7 @@ fn included(chain: &Value, sighting: &Sighting, epoch: u64, now: Time) -> Vec<St
             time(now),
         ];
         values.extend(place.clone());
-        must_change(
+        one(
             "INSERT INTO deposits (id, chain, tx_hash, kind, position, asset, amount, amount_raw, from_address,
                to_address, purpose, server, wallet, custody, epoch, required_confirmations, chain_state, review_state,
                ledger_state, ledger_epoch, ledger_error_epoch, first_seen_at, updated_at, block_number, block_hash,
@@ -173,19 +176,19 @@ fn included(chain: &Value, sighting: &Sighting, epoch: u64, now: Time) -> Vec<St
         let mut values = vec![int(epoch), int(*required), time(now)];
         values.extend(place.clone());
         values.extend([id_text.clone(), int(epoch.saturating_sub(1))]);
-        must_change(
+        one(
             "UPDATE deposits SET epoch = $1, chain_state = 'included', required_confirmations = $2, updated_at = $3,
                block_number = $4, block_hash = $5, block_time = $6, tx_index = $7 WHERE id = $8 AND epoch = $9",
             values,
         )
     };
     let [number, block_hash, _, index] = place;
-    let observation = must_change(
+    let observation = one(
         "INSERT INTO deposit_observations (deposit_id, epoch, block_number, block_hash, tx_index, amount_raw, observed_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         vec![id_text, int(epoch), number.clone(), block_hash.clone(), index, raw.clone(), time(now)],
     );
-    let event = must_change(
+    let event = one(
         "INSERT INTO chain_events (id, chain, block_hash, block_height, tx_hash, event_type, position, to_address,
            amount_raw, observed_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -210,45 +213,9 @@ fn event_id(id: &DepositId, epoch: u64) -> String {
 }
 
 fn point(row: &Row) -> Result<Point, ScanError> {
-    let hash = text_of(row, "hash")?.parse().map_err(|_| BadRow { column: "hash" })?;
-    Ok(Point { number: number_of(row, "number")?, hash })
+    Ok(Point { number: number_of(row, "number")?, hash: parsed(row, "hash")? })
 }
 
-pub(crate) fn text_of<'a>(row: &'a Row, column: &'static str) -> Result<&'a str, BadRow> {
-    match row.get(column) {
-        Some(Value::Text(text)) => Ok(text),
-        _ => Err(BadRow { column }),
-    }
-}
-
-pub(crate) fn number_of(row: &Row, column: &'static str) -> Result<u64, BadRow> {
-    match row.get(column) {
-        Some(Value::Int(number)) => u64::try_from(*number).map_err(|_| BadRow { column }),
-        _ => Err(BadRow { column }),
-    }
-}
-
-pub(crate) fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
-
-pub(crate) fn hash(hash: B256) -> Value {
+fn hash(hash: B256) -> Value {
     Value::Text(format!("{hash:#x}"))
-}
-
-/// Heights and times of chains and clocks: what would leave 63 bits is not one that ever comes.
-pub(crate) fn int(number: u64) -> Value {
-    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-pub(crate) fn time(time: Time) -> Value {
-    int(time.0)
-}
-
-pub(crate) fn must_change(sql: &str, values: Vec<Value>) -> Statement {
-    Statement { sql: sql.to_owned(), values, must_change: Some(1) }
-}
-
-pub(crate) fn any(sql: &str, values: Vec<Value>) -> Statement {
-    Statement { sql: sql.to_owned(), values, must_change: None }
 }

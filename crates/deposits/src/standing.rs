@@ -1,13 +1,14 @@
 //! Where deposits stand, for whoever asks: the command line, an API, a demo.
 
 use bankroll_ledger::{Name, Row};
-use bankroll_store::{Reader, StoreError};
+use bankroll_store::{
+    Reader, StoreError,
+    columns::{BadRow, number_of, text, text_of},
+};
 
 use crate::{
     ChainState, DepositId, LedgerState, ReviewState, Status,
     course::confirmations,
-    error::BadRow,
-    rows::{number_of, text, text_of},
 };
 
 /// A deposit as it stands.

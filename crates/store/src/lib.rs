@@ -16,6 +16,7 @@
 
 mod audit;
 mod clock;
+pub mod columns;
 mod engine;
 mod error;
 mod inbox;
