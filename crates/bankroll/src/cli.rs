@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, completions, config, demo, doctor, explain, export, hand, init, migrate_books, receipt,
-    search, statement,
+    accounts, audit, balance, bench, completions, config, demo, doctor, explain, export, hand, init, migrate_books,
+    nodes, receipt, search, serve, statement,
 };
 
 /// What every command ends with, for scripts.
@@ -20,6 +20,7 @@ Exit codes:
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
+  bankroll serve --dir casino        a node that runs until it is told to stop
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
   bankroll statement arena/world/1 --dir bankroll-demo
@@ -41,6 +42,11 @@ pub struct Cli {
 pub enum Command {
     /// Play a game on play money, at full speed, and prove that nothing was lost
     Demo(demo::DemoArgs),
+    /// Run a node: hold the books or stand by, take in what other roles hand over
+    Serve(serve::ServeArgs),
+    /// Make certificates, by which nodes know each other
+    #[command(subcommand, after_help = nodes::EXAMPLES)]
+    Nodes(nodes::NodesCommand),
     /// Make a folder with a configuration and empty books
     Init(init::InitArgs),
     /// Move books from a folder to a Postgres database, and prove them the same there
@@ -112,12 +118,22 @@ pub struct BenchArgs {
     /// Shorter runs: under 45 seconds in all
     #[arg(long)]
     pub quick: bool,
+    /// Measure nothing but what growth costs; with --postgres, there
+    #[arg(long)]
+    pub growth_only: bool,
     /// Measure Postgres books too, on this server: postgres://user@host:port, without a database
     #[arg(long, value_name = "URL")]
     pub postgres: Option<String>,
     /// Where to put the books; a temporary folder below it is removed afterwards [default: .]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+impl BenchArgs {
+    pub fn options(self, json: bool) -> bench::Options {
+        let Self { quick, growth_only, postgres, dir } = self;
+        bench::Options { quick, growth_only, postgres, json, dir }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -15,11 +15,14 @@ mod explain;
 mod export;
 mod hand;
 mod init;
+mod interrupt;
 mod journal;
 mod migrate_books;
+mod nodes;
 mod place;
 mod receipt;
 mod search;
+mod serve;
 mod sheet;
 mod statement;
 mod terminal;
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
 fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args, json),
+        Command::Serve(args) => serve::run(&args, json),
+        Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Accounts(command) => accounts::run(&command, json),
@@ -53,14 +58,10 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Audit(args) => audit::command(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
-        Command::Bench(BenchCommand::Ledger(args)) => {
-            let options = bench::Options { quick: args.quick, postgres: args.postgres, json, dir: args.dir };
-            bench::run(&options).map(|()| Exit::Ok)
-        }
+        Command::Bench(BenchCommand::Ledger(args)) => bench::run(&args.options(json)).map(|()| Exit::Ok),
         Command::Bench(BenchCommand::Poker(args)) => bench::poker::run(args.quick, json).map(|()| Exit::Ok),
         Command::Bench(BenchCommand::Reading(args)) => {
-            let options = bench::Options { quick: args.bench.quick, postgres: None, json, dir: args.bench.dir };
-            bench::run_reading(&options, args.entries).map(|()| Exit::Ok)
+            bench::run_reading(&args.bench.options(json), args.entries).map(|()| Exit::Ok)
         }
         Command::Hand(command) => hand::run(&command, json),
         Command::Completions(args) => completions::run(&args, json),

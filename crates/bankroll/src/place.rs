@@ -39,8 +39,9 @@ impl Place {
         Loaded::load(self.base(), self.config.clone(), &self.set)
     }
 
-    /// Opens the books for reading.
+    /// Opens the books for reading; whoever reads by the command line lets a writer on this machine go first.
     pub fn reader(&self) -> anyhow::Result<Reader> {
+        bankroll_store::give_way();
         let books = self.load()?.books();
         match Reader::open(&books) {
             Err(error @ StoreError::NoLedger { .. })

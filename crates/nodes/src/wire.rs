@@ -179,6 +179,24 @@ pub fn frame<T: Serialize>(message: &T) -> Option<Vec<u8>> {
     Some(frame)
 }
 
+/// A question as it goes into every frame that asks it, so that what is asked again is the same bytes; `None` if it is
+/// longer than a frame may be.
+pub fn question(question: &Question) -> Option<Vec<u8>> {
+    // Beside it there is a number, of ten bytes at the most.
+    postcard::to_stdvec(question).ok().filter(|bytes| bytes.len() + 10 <= FRAME_MAX)
+}
+
+/// The frame of an [`Ask`] with this number and this encoded question.
+#[must_use]
+pub fn ask(number: u64, question: &[u8]) -> Vec<u8> {
+    // A struct is its fields, one behind the other.
+    let mut frame = postcard::to_extend(&number, vec![0; 4]).expect("encoding into memory cannot fail");
+    frame.extend_from_slice(question);
+    let length = u32::try_from(frame.len() - 4).expect("a question fits a frame");
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    frame
+}
+
 /// Sends a frame.
 ///
 /// # Errors
@@ -186,4 +204,17 @@ pub fn frame<T: Serialize>(message: &T) -> Option<Vec<u8>> {
 pub async fn send(to: &mut (impl AsyncWrite + Unpin), frame: &[u8]) -> std::io::Result<()> {
     to.write_all(frame).await?;
     to.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_is_framed_again_is_the_same_ask() {
+        for number in [0, 1, 127, 128, u64::MAX] {
+            let whole = frame(&Ask { number, question: Question::Ping }).unwrap();
+            assert_eq!(ask(number, &question(&Question::Ping).unwrap()), whole);
+        }
+    }
 }

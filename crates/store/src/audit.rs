@@ -5,7 +5,7 @@
 //! end every account, hold and asset against its table, and debits against credits for each asset. The pass is paged, so that a writer can go on beside it; only the last
 //! step reads in one snapshot.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
 use bankroll_ledger::{
     Account, AssetId, Batch, Fingerprint, HoldId, Record, Replay, Seq, Total, Verdict, merkle::Hash,
@@ -135,11 +135,14 @@ impl Audit {
     }
 
     fn record(&mut self, seq: Seq, batch: &Batch, record: &Record) -> Result<(), StoreError> {
+        // A record that could not be read is not a record that is missing.
+        let unread = Cell::new(None);
         let original = |place: Seq| {
-            let bytes = self.reader.record(place).ok().flatten().filter(|_| place < seq)?;
-            Record::decode(&bytes).ok()
+            let stored = self.reader.record(place).map_err(|error| unread.set(Some(error))).ok().flatten();
+            Record::decode(&stored.filter(|_| place < seq)?).ok()
         };
         let sound = self.replay.check(seq, batch.at, record, original);
+        unread.into_inner().map_or(Ok(()), Err)?;
         sound.map_err(|unsound| StoreError::diverged(seq, unsound.to_string()))?;
         self.replay.apply(seq, record);
         if let Record::Decided { request, verdict: Verdict::Applied(_) } = record {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bankroll_ledger::{RecordError, Seq};
 
-use crate::engine::postgres::is_passing;
+use crate::{AddressError, engine::postgres::is_passing};
 
 /// Why a call was not taken. Nothing happened; the same call may be made again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,8 +82,8 @@ pub enum StoreError {
     #[error("Postgres")]
     Postgres(#[from] tokio_postgres::Error),
     /// The text that says where the database is cannot be read.
-    #[error("the address of the database is not of the form postgres://user@host/database")]
-    DatabaseUrl,
+    #[error(transparent)]
+    Address(#[from] AddressError),
     /// The database was out of reach for a moment; nothing happened.
     #[error("the database is out of reach")]
     Unreachable,
@@ -165,7 +165,8 @@ impl StoreError {
     }
 
     /// Whether the database was out of reach for a moment, so that asking again may help.
-    pub(crate) fn is_passing(&self) -> bool {
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable => true,
             Self::Postgres(error) => is_passing(error),

@@ -326,7 +326,8 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
         }
         Location::Postgres(url) => {
             let claim = Claim { holder: holder_name(now), address: options.address.clone(), lease: options.lease };
-            let engine = Postgres::open(url, claim, &sets, now)?;
+            let mut engine = Postgres::open(url, claim, &sets, now)?;
+            engine.restore_derived()?;
             Ok((Box::new(engine), None))
         }
     }

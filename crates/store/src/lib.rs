@@ -26,6 +26,7 @@ mod location;
 mod lock;
 mod migrations;
 mod moving;
+mod priority;
 mod reader;
 mod reading;
 mod recovery;
@@ -46,9 +47,10 @@ pub use inbox::{
     PAYOUT_EVENTS, Round, RowState,
 };
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
-pub use location::{DatabaseUrl, Location};
+pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use migrations::{BOOKS, INBOX, Migrations};
 pub use moving::{Move, Moving};
+pub use priority::give_way;
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{
     Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::engine::postgres::Address;
+
 /// Where books are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
@@ -14,7 +16,8 @@ pub enum Location {
     Postgres(DatabaseUrl),
 }
 
-/// `postgres://user:password@host,standby:5432/database`: never shown, since it may have a password in it.
+/// `postgres://user:password@host,standby:5432/database?sslrootcert=ca.pem`: never shown, since it may have a password in
+/// it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
 
@@ -30,6 +33,65 @@ impl DatabaseUrl {
     pub fn reveal(&self) -> &str {
         &self.0
     }
+
+    /// How what goes to the server and comes from it is protected, by what the address says.
+    ///
+    /// # Errors
+    /// If the address cannot be used. Nobody is asked, and no file is read.
+    pub fn protection(&self) -> Result<Protection, AddressError> {
+        self.read().map(|address| address.protection)
+    }
+
+    pub(crate) fn read(&self) -> Result<Address, AddressError> {
+        self.0.parse()
+    }
+}
+
+/// How the way to a server is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Nothing leaves this machine.
+    Local,
+    /// Not at all: whoever is on the way reads passwords and changes money.
+    PlainText,
+    /// By TLS if the server offers it, which whoever is on the way can prevent.
+    IfOffered {
+        /// Whether the server's certificate is verified if it does.
+        verified: bool,
+    },
+    /// By TLS with whoever answers: keeps out who only listens.
+    Unverified,
+    /// By TLS with the server that the certificate names.
+    Verified,
+}
+
+/// An address that cannot be used. What stands in it is not told: it may have a password in it.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// It is not an address.
+    #[error("the address of the database is not of the form postgres://user@host/database")]
+    Form,
+    /// A port, host or value that is none.
+    #[error("the address of the database cannot be read")]
+    Unreadable(#[from] tokio_postgres::Error),
+    /// A parameter that is not known.
+    #[error("the address of the database has a parameter `{name}` that is not known")]
+    Parameter {
+        /// Its name.
+        name: String,
+    },
+    /// A way of using TLS that is not known.
+    #[error("sslmode must be disable, prefer, require or verify-full")]
+    Mode,
+    /// The file of root certificates.
+    #[error("there are no certificates that can be used in {path} (sslrootcert)")]
+    Roots {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The machine trusts nobody.
+    #[error("this machine has no root certificates: name a file of them in sslrootcert")]
+    NoRoots,
 }
 
 impl fmt::Debug for DatabaseUrl {

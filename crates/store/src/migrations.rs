@@ -27,6 +27,7 @@ pub const BOOKS: Migrations = Migrations {
     postgres: &[
         include_str!("../migrations/0001_books_postgres.sql"),
         include_str!("../migrations/0002_address_postgres.sql"),
+        include_str!("../migrations/0003_last_numbers_postgres.sql"),
     ],
 };
 

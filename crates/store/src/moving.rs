@@ -8,12 +8,12 @@
 
 use std::path::PathBuf;
 
-use bankroll_ledger::{Account, Event, Hold, Record, Replay, Seq, Time, Verdict};
+use bankroll_ledger::{Event, Record, Replay, Seq, Time, Verdict};
 
 use crate::{
     Audit, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, Progress, Reader, StoreError,
     engine::{
-        Commit, CommitError, Engine, Records, Source,
+        Commit, CommitError, Derived, Engine, Records, Source,
         postgres::{Claim, Postgres},
         sqlite::{flow_tables, open_read_only},
     },
@@ -71,7 +71,7 @@ impl Move {
             return Err(StoreError::NotEmpty);
         }
         let replay = copy_journal(&source, &mut engine, old.rows, &mut tell)?;
-        write_derived(&mut engine, replay)?;
+        stored(&mut engine, &Derived::from(replay).commit(), |_| Ok(()))?;
         for (table, columns, rows) in flow_tables(&source)? {
             engine.insert_rows(&table, &columns, &rows)?;
         }
@@ -123,17 +123,6 @@ fn announced(seq: Seq, record: Record) -> Vec<(Seq, u16, Event)> {
         }
         _ => Vec::new(),
     }
-}
-
-fn write_derived(engine: &mut Postgres, replay: Replay) -> Result<(), StoreError> {
-    let mut accounts: Vec<Account> = replay.books.accounts().cloned().collect();
-    accounts.sort_by_key(|account| account.id);
-    let holds: Vec<Hold> = replay.books.holds().copied().collect();
-    let assets: Vec<_> = replay.assets.into_iter().collect();
-    let reversals: Vec<_> = replay.reversals.into_iter().collect();
-    let commit =
-        Commit { assets: &assets, accounts: &accounts, holds: &holds, reversals: &reversals, ..Commit::default() };
-    stored(engine, &commit, |_| Ok(()))
 }
 
 fn stored(

@@ -173,9 +173,10 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<Entry>, StoreError> {
-        let view = View::open(self)?;
-        let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
-        (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
+        self.in_view(|view| {
+            let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
+            (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
+        })
     }
 
     /// How far the statement index reaches.
@@ -183,7 +184,17 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn index_state(&self) -> Result<IndexState, StoreError> {
-        Ok(View::open(self)?.index_state())
+        self.in_view(|view| Ok(view.index_state()))
+    }
+
+    /// Asks as of one moment. If the way to the books is lost meanwhile, that moment is over, and everything is asked once
+    /// more, of a new one.
+    pub(crate) fn in_view<T>(&self, mut ask: impl FnMut(&View<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut once = || ask(&View::open(self)?);
+        match once() {
+            Err(error) if error.is_passing() => once(),
+            answered => answered,
+        }
     }
 
     /// The statement index, if there is one that can be opened.

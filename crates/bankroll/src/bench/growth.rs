@@ -1,7 +1,6 @@
 //! Growth: the same load at the end of a long journal as at its start, and the memory it takes.
 
 use std::{
-    path::Path,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -9,7 +8,7 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    ACCOUNTS,
+    ACCOUNTS, Bed,
     load::{self, Keys, Run, Shape},
     say,
     seats::Seats,
@@ -21,6 +20,7 @@ const WARM_UP: u64 = 300_000;
 /// What a long run came to.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Growth {
+    pub engine: &'static str,
     pub transfers: u64,
     pub keys: u64,
     pub accounts: usize,
@@ -34,25 +34,42 @@ pub(super) struct Growth {
     pub disk_bytes_per_transfer: u64,
 }
 
-/// Ten million transfers with random keys between ten thousand of a million accounts, then transfers between all of
-/// them; a million between ten thousand when quick.
-pub(super) fn run(folder: &Path, quick: bool, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
-    let (transfers, accounts) = if quick { (1_000_000, ACCOUNTS) } else { (10_000_000, 1_000_000) };
-    say(&format!("growth: {accounts} accounts are opened and funded"));
-    let mut seats = Seats::open(&folder.into(), accounts, false)?;
+/// How long a run is to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Length {
+    pub transfers: u64,
+    /// Accounts that are opened; ten thousand of them pay each other.
+    pub accounts: usize,
+}
+
+impl Length {
+    pub const QUICK: Self = Self { transfers: 1_000_000, accounts: ACCOUNTS };
+    pub const SQLITE: Self = Self { transfers: 10_000_000, accounts: 1_000_000 };
+    /// With a tenth of the accounts: opening a million on a server takes longer than all the rest.
+    pub const POSTGRES: Self = Self { transfers: 10_000_000, accounts: 100_000 };
+}
+
+/// So many transfers with random keys between ten thousand of the accounts; then, if there are more, between all of them.
+pub(super) fn run(bed: &Bed, length: Length, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
+    let (engine, Length { transfers, accounts }) = (bed.engine(), length);
+    // From here on; where the kernel does not let us, since the process began.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    say(&format!("{engine}, growth: {accounts} accounts are opened and funded"));
+    let location = bed.books(accounts)?;
+    let mut seats = Seats::open(&location, accounts, false)?;
     seats.active = ACCOUNTS;
     seats.remember(WARM_UP)?;
     let fifth = transfers / 5;
     let mut per_s = Vec::new();
     for number in 0..5 {
-        say(&format!("growth: {} of {transfers} transfers", number * fifth));
+        say(&format!("{engine}, growth: {} of {transfers} transfers", number * fifth));
         let first = seats.next.fetch_add(fifth, Ordering::SeqCst);
         let start = Instant::now();
         seats.send(first..first + fifth, true)?;
         per_s.push(fifth as f64 / start.elapsed().as_secs_f64());
     }
-    let disk: u64 = std::fs::read_dir(folder)?.map(|file| Ok(file?.metadata()?.len())).sum::<std::io::Result<u64>>()?;
     let growth = Growth {
+        engine,
         transfers,
         keys: transfers,
         accounts,
@@ -60,11 +77,12 @@ pub(super) fn run(folder: &Path, quick: bool, cell: Duration) -> anyhow::Result<
         last_per_s: per_s[4].round(),
         slower_percent: ((1.0 - per_s[4] / per_s[0]) * 1_000.0).round() / 10.0,
         peak_rss_mib: peak_rss_mib(),
-        disk_bytes_per_transfer: disk / transfers,
+        disk_bytes_per_transfer: bed.bytes(&location)? / transfers,
     };
     seats.active = accounts;
-    let spread = if quick { None } else { Some(load::run(&seats, Shape::FULL, Keys::Random, cell)?) };
+    let spread = (accounts > ACCOUNTS).then(|| load::run(&seats, Shape::FULL, Keys::Random, cell)).transpose()?;
     seats.close_and_audit()?;
+    bed.clear(&location)?;
     Ok((growth, spread))
 }
 

@@ -19,6 +19,7 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::Context;
 use bankroll_store::Location;
 
+use growth::Length;
 use load::{Keys, Shape};
 use report::{Report, Row};
 use seats::Seats;
@@ -28,6 +29,8 @@ use seats::Seats;
 pub struct Options {
     /// Shorter runs: under 45 seconds in all.
     pub quick: bool,
+    /// Nothing but what growth costs; on the server, if one is named.
+    pub growth_only: bool,
     /// A Postgres server to measure on as well, without a database: `postgres://user@host:port`.
     pub postgres: Option<String>,
     /// JSON instead of a table.
@@ -77,13 +80,30 @@ fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> any
 fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
     let (cell, side) = if options.quick { (0.8, 1.0) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
-    let mut rows = measure_on(&Bed::Folder(folder.to_owned()), cell, side)?;
-    if let Some(url) = &options.postgres {
-        rows.extend(measure_on(&Bed::Server(postgres::Server { url: url.clone() }), cell, side)?);
+    let mut beds = vec![Bed::Folder(folder.to_owned())];
+    beds.extend(options.postgres.as_ref().map(|url| Bed::Server(postgres::Server { url: url.clone() })));
+    let mut rows = Vec::new();
+    for bed in beds.iter().filter(|_| !options.growth_only) {
+        rows.extend(measure_on(bed, cell, side)?);
     }
-    let (growth, spread) = growth::run(&folder.join("growth"), options.quick, cell)?;
-    rows.extend(spread.map(|run| Row::new("sqlite", Shape::FULL.name(), growth.accounts, "random", &run, None, None)));
-    Ok(Report { rows, growth })
+    let grown = match beds.len() {
+        last if options.growth_only => last - 1..last,
+        _ if options.quick => 0..1,
+        all => 0..all,
+    };
+    let mut growths = Vec::new();
+    for bed in &beds[grown] {
+        let length = match bed {
+            _ if options.quick => Length::QUICK,
+            Bed::Folder(_) => Length::SQLITE,
+            Bed::Server(_) => Length::POSTGRES,
+        };
+        let (growth, spread) = growth::run(bed, length, cell)?;
+        let row = |run| Row::new(bed.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
+        rows.extend(spread.map(row));
+        growths.push(growth);
+    }
+    Ok(Report { rows, growth: growths })
 }
 
 /// What the books lie on.
@@ -125,6 +145,18 @@ impl Bed {
                 raw::one_transaction_each(&folder.join(format!("single-{accounts}")), accounts, time)
             }
             Self::Server(server) => server.one_transaction_each(accounts, time),
+        }
+    }
+
+    /// What the books take on disk.
+    fn bytes(&self, location: &Location) -> anyhow::Result<u64> {
+        match (self, location) {
+            (Self::Server(server), Location::Postgres(url)) => server.database_bytes(url),
+            (_, Location::Folder(folder)) => {
+                let sizes = std::fs::read_dir(folder)?.map(|file| Ok(file?.metadata()?.len()));
+                Ok(sizes.sum::<std::io::Result<u64>>()?)
+            }
+            _ => anyhow::bail!("these books are not here"),
         }
     }
 

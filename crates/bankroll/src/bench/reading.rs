@@ -1,8 +1,9 @@
 //! `bankroll bench reading`: what it costs to read the past of one hot account, and what that costs the writer.
 //!
 //! All transfers of the books are paid by one account. Every question is asked of one open reader, as a server has it,
-//! at random places; the writer's latency at a steady pace is measured alone and with a reader that never pauses, in
-//! turns, so that both see the same machine.
+//! at random places. The writer's latency at a steady pace is measured alone; with a reader that never pauses; and with a
+//! thread that computes and reads nothing, since a machine whose other core is busy is another machine. All in turns, so
+//! that all see the same; and whoever keeps the writer company gives way to it, as readers of a server do.
 
 use std::{
     path::Path,
@@ -28,7 +29,7 @@ const LINES: usize = 100;
 const SEATS: usize = 1_000;
 /// Transfers a second at which the writer is measured.
 const PACE: u32 = 1_000;
-/// How often the writer is measured alone and with a reader.
+/// How often the writer is measured in each company.
 const TURNS: u32 = 3;
 /// How long each time.
 const TURN: Duration = Duration::from_secs(3);
@@ -47,6 +48,30 @@ pub(super) struct Report {
     /// By how much a reader that never pauses makes the writer slower, in per cent of its latency alone.
     p50_slower_percent: f64,
     p99_slower_percent: f64,
+    /// The same, in per cent of its latency beside a thread that only computes.
+    p50_slower_than_computing_percent: f64,
+    p99_slower_than_computing_percent: f64,
+}
+
+/// Who is at work on the other core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Company {
+    Nobody,
+    Computing,
+    Reading,
+}
+
+impl Company {
+    const ALL: [Self; 3] = [Self::Nobody, Self::Computing, Self::Reading];
+
+    const fn told(self) -> &'static str {
+        match self {
+            Self::Nobody => "alone",
+            Self::Computing => "with a thread that computes",
+            Self::Reading => "with a reader",
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -58,7 +83,7 @@ struct Question {
 
 #[derive(Debug, Serialize)]
 struct Writer {
-    with_reader: bool,
+    company: Company,
     per_s: f64,
     p50_ms: f64,
     p99_ms: f64,
@@ -92,32 +117,32 @@ pub(super) fn measure(folder: &Path, entries: u64) -> anyhow::Result<Report> {
     let questions = ask_all(&reader, &seats)?;
     let mut writer = Vec::new();
     for turn in 0..TURNS {
-        say(&format!("reading: the writer at {PACE}/s, alone and with a reader, turn {}", turn + 1));
-        let alone = load::paced(&seats, PACE, TURN)?;
-        writer.push(Writer::new(&alone, None));
-        let (beside, reads_per_s) = with_reader(&seats, &books, TURN)?;
-        writer.push(Writer::new(&beside, Some(reads_per_s)));
+        say(&format!("reading: the writer at {PACE}/s, alone and in company, turn {}", turn + 1));
+        for company in Company::ALL {
+            let (run, reads_per_s) = in_company(&seats, &books, company)?;
+            writer.push(Writer::new(company, &run, reads_per_s));
+        }
     }
     seats.close_and_audit()?;
-    let slower = |figure: fn(&Writer) -> f64| {
-        let median = |with_reader: bool| {
-            let mut all: Vec<f64> = writer.iter().filter(|run| run.with_reader == with_reader).map(figure).collect();
+    let slower = |than: Company, figure: fn(&Writer) -> f64| {
+        let median = |company: Company| {
+            let mut all: Vec<f64> = writer.iter().filter(|run| run.company == company).map(figure).collect();
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
-        ((median(true) / median(false) - 1.0) * 1_000.0).round() / 10.0
+        ((median(Company::Reading) / median(than) - 1.0) * 1_000.0).round() / 10.0
     };
-    let (p50_slower_percent, p99_slower_percent) = (slower(|run| run.p50_ms), slower(|run| run.p99_ms));
-    let runs = state.runs;
     Ok(Report {
         entries,
-        runs,
+        runs: state.runs,
         index_bytes,
         index_trailed_ms,
         questions,
+        p50_slower_percent: slower(Company::Nobody, |run| run.p50_ms),
+        p99_slower_percent: slower(Company::Nobody, |run| run.p99_ms),
+        p50_slower_than_computing_percent: slower(Company::Computing, |run| run.p50_ms),
+        p99_slower_than_computing_percent: slower(Company::Computing, |run| run.p99_ms),
         writer,
-        p50_slower_percent,
-        p99_slower_percent,
     })
 }
 
@@ -178,34 +203,55 @@ fn ask(question: &'static str, mut ask: impl FnMut(usize) -> anyhow::Result<()>)
     Ok(Question { question, p50_ms: percentile(50), p99_ms: percentile(99) })
 }
 
-/// The writer's latency while another thread reads without a pause; and how much that read.
-fn with_reader(seats: &Seats, books: &Path, time: Duration) -> anyhow::Result<(Run, f64)> {
-    let (stop, reads) = (AtomicBool::new(false), AtomicU64::new(0));
-    let reader = Reader::open(books)?;
+/// The writer's latency while another thread does this without a pause; and how often it did.
+fn in_company(seats: &Seats, books: &Path, company: Company) -> anyhow::Result<(Run, f64)> {
+    let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();
     let run = thread::scope(|scope| {
-        let (stop, reads) = (&stop, &reads);
-        let hammer = scope.spawn(move || -> anyhow::Result<()> {
-            let mut random = fastrand::Rng::with_seed(9);
-            let (first, last) = (reader.journal_after(Seq(SEATS as u64 * 2 + 10), 1)?[0].at, reader.head()?.at);
-            let page = StatementQuery { most: LINES, ..StatementQuery::of(hot(seats)) };
-            while !stop.load(Ordering::Relaxed) {
-                let at = Time(random.u64(first.0..=last.0));
-                match random.u32(0..3) {
-                    0 => drop(reader.statement(&StatementQuery { from: Some(at), ..page.clone() })?),
-                    1 => drop(reader.statement(&StatementQuery { descending: true, ..page.clone() })?),
-                    _ => drop(reader.standing_at(hot(seats), at)?),
-                }
-                reads.fetch_add(1, Ordering::Relaxed);
+        let at_work = || {
+            done.fetch_add(1, Ordering::Relaxed);
+            !stop.load(Ordering::Relaxed)
+        };
+        let company = scope.spawn(move || match company {
+            Company::Nobody => Ok(()),
+            Company::Computing => {
+                compute(at_work);
+                Ok(())
             }
-            Ok(())
+            Company::Reading => read(seats, books, at_work),
         });
-        let run = load::paced(seats, PACE, time);
+        let run = load::paced(seats, PACE, TURN);
         stop.store(true, Ordering::Relaxed);
-        hammer.join().map_err(|_| anyhow::anyhow!("the reader panicked"))??;
+        company.join().map_err(|_| anyhow::anyhow!("the company panicked"))??;
         run
     })?;
-    Ok((run, reads.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()))
+    Ok((run, done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()))
+}
+
+/// Adds numbers up: of the machine it takes a core, and nothing else.
+fn compute(at_work: impl Fn() -> bool) {
+    bankroll_store::give_way();
+    while at_work() {
+        std::hint::black_box((0..100_000_u64).fold(0, |sum, number| std::hint::black_box(sum ^ number)));
+    }
+}
+
+/// Asks one reader one question after the other.
+fn read(seats: &Seats, books: &Path, at_work: impl Fn() -> bool) -> anyhow::Result<()> {
+    bankroll_store::give_way();
+    let reader = Reader::open(books)?;
+    let mut random = fastrand::Rng::with_seed(9);
+    let (first, last) = (reader.journal_after(Seq(SEATS as u64 * 2 + 10), 1)?[0].at, reader.head()?.at);
+    let page = StatementQuery { most: LINES, ..StatementQuery::of(hot(seats)) };
+    while at_work() {
+        let at = Time(random.u64(first.0..=last.0));
+        match random.u32(0..3) {
+            0 => drop(reader.statement(&StatementQuery { from: Some(at), ..page.clone() })?),
+            1 => drop(reader.statement(&StatementQuery { descending: true, ..page.clone() })?),
+            _ => drop(reader.standing_at(hot(seats), at)?),
+        }
+    }
+    Ok(())
 }
 
 fn millis(time: Duration) -> f64 {
@@ -213,10 +259,10 @@ fn millis(time: Duration) -> f64 {
 }
 
 impl Writer {
-    fn new(run: &Run, reads_per_s: Option<f64>) -> Self {
+    fn new(company: Company, run: &Run, reads_per_s: f64) -> Self {
         let (p50_ms, p99_ms) = (millis(run.p50), millis(run.p99));
-        let reads = reads_per_s.unwrap_or(0.0).round();
-        Self { with_reader: reads_per_s.is_some(), per_s: run.per_s.round(), p50_ms, p99_ms, reads_per_s: reads }
+        let reads_per_s = if company == Company::Reading { reads_per_s.round() } else { 0.0 };
+        Self { company, per_s: run.per_s.round(), p50_ms, p99_ms, reads_per_s }
     }
 }
 
@@ -231,14 +277,13 @@ impl Report {
         }
         let mut writer = table(&["WRITER AT 1,000/S", "P50 MS", "P99 MS", "READS/S"], &[1, 2, 3]);
         for row in &self.writer {
-            let name = if row.with_reader { "with a reader" } else { "alone" };
             let figures = [row.p50_ms, row.p99_ms].map(|figure| format!("{figure:.2}"));
             let [p50, p99] = figures;
-            writer.add_row([name.to_owned(), p50, p99, format!("{:.0}", row.reads_per_s)]);
+            writer.add_row([row.company.told().to_owned(), p50, p99, format!("{:.0}", row.reads_per_s)]);
         }
         terminal::answer(&format!(
             "{} entries of one account; index of {} runs, {} KiB, complete {} ms after the last transfer\n\n{}\n\n{}\n\n\
-             a reader that never pauses: p50 {:+.1} %, p99 {:+.1} %\n",
+             a reader that never pauses: p50 {:+.1} %, p99 {:+.1} %; beside a busy core as such: p50 {:+.1} %, p99 {:+.1} %\n",
             thousands(self.entries),
             self.runs,
             thousands(self.index_bytes >> 10),
@@ -247,6 +292,8 @@ impl Report {
             writer.trim_fmt(),
             self.p50_slower_percent,
             self.p99_slower_percent,
+            self.p50_slower_than_computing_percent,
+            self.p99_slower_than_computing_percent,
         ))
     }
 }

@@ -8,7 +8,7 @@ use super::{growth::Growth, load::Run};
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub rows: Vec<Row>,
-    pub growth: Growth,
+    pub growth: Vec<Growth>,
 }
 
 #[derive(Debug, Serialize)]
@@ -84,24 +84,32 @@ impl Report {
             ]);
         }
         println!("{table}");
-        let growth = &self.growth;
-        println!(
-            "growth: {} transfers, {} accounts: {}/s in the first fifth, {}/s in the last ({:+.1} % slower); \
-             {} bytes of disk a transfer, at most {} MiB of memory\n",
-            thousands(growth.transfers as f64),
-            thousands(growth.accounts as f64),
-            thousands(growth.first_per_s),
-            thousands(growth.last_per_s),
-            growth.slower_percent,
-            growth.disk_bytes_per_transfer,
-            growth.peak_rss_mib
-        );
-        println!("others, as measured on a two-core machine of this class (not in this run):");
+        for growth in &self.growth {
+            growth.print();
+        }
+        println!("\nothers, as measured on a two-core machine of this class (not in this run):");
         let mut peers = self::table(["", "32 x 1", "32 x 100", "full batches", "one hot account"].into_iter());
         for (peer, one, hundred, full, hot) in PEERS {
             peers.add_row([peer, one, hundred, full, hot]);
         }
         println!("{peers}");
+    }
+}
+
+impl Growth {
+    fn print(&self) {
+        println!(
+            "{}, growth: {} transfers, {} accounts: {}/s in the first fifth, {}/s in the last ({:+.1} % slower); \
+             {} bytes of disk a transfer, at most {} MiB of memory",
+            self.engine,
+            thousands(self.transfers as f64),
+            thousands(self.accounts as f64),
+            thousands(self.first_per_s),
+            thousands(self.last_per_s),
+            self.slower_percent,
+            self.disk_bytes_per_transfer,
+            self.peak_rss_mib
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bankroll_store::DatabaseUrl;
+use bankroll_store::{AddressError, DatabaseUrl};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Empty for books in a folder.
@@ -17,8 +17,10 @@ impl Database {
 
     /// What is wrong with it, if something is.
     pub fn problem(&self) -> Option<String> {
-        let known = ["postgres://", "postgresql://"].iter().any(|scheme| self.0.starts_with(scheme));
-        (!self.0.is_empty() && !known).then(|| "write it postgres://user@host:5432/database".into())
+        match self.url()?.protection().err()? {
+            AddressError::Form => Some("write it postgres://user@host:5432/database".into()),
+            error => Some(format!("{:#}", anyhow::Error::from(error))),
+        }
     }
 }
 

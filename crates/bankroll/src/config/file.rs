@@ -1,10 +1,12 @@
 //! The file that `bankroll init` writes: every key with its default, commented.
 
-use super::Books;
+use super::{Books, Node};
 
 /// `bankroll.toml` with all defaults.
 pub fn commented_defaults() -> String {
-    let Books { queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = Books::default();
+    let Books { lease_ms, queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = Books::default();
+    let Node { name, roles, listen, certificates, .. } = Node::default();
+    let certificates = certificates.display();
     format!(
         r#"# Bankroll's configuration. Every key is here with its default; a key that is not known is an error.
 # Above this file stand environment variables (BANKROLL__BOOKS__QUEUE_MAX=8192), above those --set books.queue_max=8192.
@@ -15,12 +17,17 @@ pub fn commented_defaults() -> String {
 folder = "."
 
 # A Postgres database instead, as in postgres://user@host:5432/books, with a standby as host,standby. Give its password
-# in the environment: BANKROLL__BOOKS__DATABASE.
+# in the environment: BANKROLL__BOOKS__DATABASE. Unless the server is on this machine, it must prove by TLS who it is: its
+# certificate is verified against this machine's roots, or a file: ...?sslrootcert=/etc/bankroll/ca.pem. Less is to be
+# said: ...?sslmode=require (encrypted with whoever answers), prefer, disable.
 database = ""
 
 # "full": nothing that was acknowledged is lost, whatever happens to the machine.
 # "may_lose_recent_commits": faster on slow disks, and a power cut loses acknowledged transfers. Play money only.
 durability = "full"
+
+# How long a node that has gone silent keeps the books of a database, in milliseconds; another takes over then.
+lease_ms = {lease_ms}
 
 # Requests that may wait or be worked on at once; more are answered `busy` and may be sent again. Bounds memory.
 queue_max = {queue_max}
@@ -30,6 +37,22 @@ accounts_in_memory_max = {accounts_in_memory_max}
 
 # Idempotency keys kept in memory (48 bytes each) before they are written out in order. Keys never expire.
 keys_in_memory_max = {keys_in_memory_max}
+
+[node]
+# One node does everything, unless the books are in a database: then several can share the work (`bankroll serve`).
+# The name is the one in this node's certificate.
+name = "{name}"
+
+# "all", or some of books,api,indexer,payouts,notify,reconciler,drainer. Several nodes may have "books": one holds them, the
+# others stand by.
+roles = "{roles}"
+
+# Where a node with the role "books" answers other nodes, and under which address they find it if that is another one.
+listen = "{listen}"
+address = ""
+
+# The folder with ca.pem and this node's certificate and key, relative to this file's folder: `bankroll nodes init`, `add`.
+certificates = "{certificates}"
 "#
     )
 }

@@ -59,6 +59,11 @@ impl Loaded {
         self.config.books.database.url().map_or_else(|| self.books_folder().into(), Location::Postgres)
     }
 
+    /// Where the certificates of nodes are.
+    pub fn certificates(&self) -> PathBuf {
+        self.base.join(&self.config.node.certificates)
+    }
+
     /// The value of a key as it is written in TOML, and where it comes from.
     pub fn value_of(&self, key: &str) -> Option<(Value, String)> {
         let mut value = self.figment.find_value(key).ok()?;

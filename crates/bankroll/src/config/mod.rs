@@ -7,9 +7,10 @@ mod command;
 mod database;
 mod file;
 mod layers;
+mod node;
 mod problems;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use bankroll_store::{Durability, Location, Options};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ pub use command::{ConfigCommand, EXAMPLES, run};
 pub use database::Database;
 pub use file::commented_defaults;
 pub use layers::{Loaded, SetFlag};
+pub use node::Node;
 pub use problems::ConfigError;
 
 /// The whole configuration.
@@ -26,6 +28,7 @@ pub use problems::ConfigError;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub books: Books,
+    pub node: Node,
 }
 
 /// `[books]`: how the ledger of record is kept.
@@ -35,6 +38,7 @@ pub struct Books {
     pub folder: PathBuf,
     pub database: Database,
     pub durability: Durable,
+    pub lease_ms: u64,
     pub queue_max: usize,
     pub accounts_in_memory_max: usize,
     pub keys_in_memory_max: usize,
@@ -49,13 +53,19 @@ pub enum Durable {
 }
 
 /// Every key there is, in the order in which it is shown.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 12] = [
     "books.folder",
     DATABASE_KEY,
     "books.durability",
+    "books.lease_ms",
     "books.queue_max",
     "books.accounts_in_memory_max",
     "books.keys_in_memory_max",
+    "node.name",
+    node::ROLES_KEY,
+    "node.listen",
+    "node.address",
+    "node.certificates",
 ];
 const DATABASE_KEY: &str = "books.database";
 
@@ -67,6 +77,7 @@ impl Default for Books {
             folder,
             database: Database::default(),
             durability: Durable::Full,
+            lease_ms: u64::try_from(options.lease.as_millis()).unwrap_or(u64::MAX),
             queue_max: options.queue_max,
             accounts_in_memory_max: options.accounts_in_memory_max,
             keys_in_memory_max: options.keys_in_memory_max,
@@ -83,6 +94,7 @@ impl Books {
         };
         Options {
             durability,
+            lease: Duration::from_millis(self.lease_ms),
             queue_max: self.queue_max,
             accounts_in_memory_max: self.accounts_in_memory_max,
             keys_in_memory_max: self.keys_in_memory_max,
@@ -105,7 +117,9 @@ impl Books {
             ("books.accounts_in_memory_max", self.accounts_in_memory_max, 1_024..=16_777_216),
             ("books.keys_in_memory_max", self.keys_in_memory_max, 1_024..=16_777_216),
         ];
-        let wrong = ranges.into_iter().filter(|(_, value, range)| !range.contains(value));
+        let lease = usize::try_from(self.lease_ms).unwrap_or(usize::MAX);
+        let ranges = ranges.into_iter().chain([("books.lease_ms", lease, 500..=300_000)]);
+        let wrong = ranges.filter(|(_, value, range)| !range.contains(value));
         wrong
             .map(|(key, value, range)| (key, format!("{value} is not from {} to {}", range.start(), range.end())))
             .chain(self.database.problem().map(|problem| (DATABASE_KEY, problem)))

@@ -29,7 +29,8 @@ pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     }
     let config: Config = all.extract()?;
     let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
-    let wrong = config.books.out_of_range();
+    let mut wrong = config.books.out_of_range();
+    wrong.extend(config.node.problems(config.books.database.url().is_some()));
     if wrong.is_empty() {
         return Ok(config);
     }

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, BuyIn, Key, Kind, Leg, Name, Namespace, Principal,
+    Account, AccountId, AccountName, Action, Amount, Asset, AssetId, BuyIn, Key, Kind, Leg, Name, Namespace, Principal,
     References, Request, Scope, Unit,
 };
-use bankroll_store::{Ledger, Reader};
+use bankroll_store::{Ledger, Reader, StoreError};
 
-use super::room::{Player, Room};
+use super::room::{Player, Purse, Room};
 
 /// Rooms of the server, each with a thread that asks.
 pub const ROOMS: u32 = 4;
 /// Accounts opened in one call: fits the smallest queue there can be.
 const OPEN_AT_ONCE: usize = 1_024;
+const SERVER: &str = "arena";
 pub const CHAIN: &str = "eip155:31337";
 /// 0.01 ETH, and what the server takes on top.
 const BUY_IN: BuyIn = BuyIn { amount: Amount::new(10_000_000_000_000_000), developer_bps: 250, world_bps: 100 };
@@ -44,18 +45,39 @@ impl Arena {
         let run = reader.head()?.batch;
         let coin = Asset { chain: CHAIN.parse()?, unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         let (decimals, symbol) = (coin.decimals, coin.symbol.clone());
-        let (server, hot): (Name, Name) = ("arena".parse()?, "hot".parse()?);
+        let server: Name = SERVER.parse()?;
         let asset = ledger.list_asset(coin)?;
-        let name = |kind: Kind| {
-            let owner = (kind == Kind::Custody).then(|| hot.clone());
-            AccountName { scope: Scope::Server(server.clone()), kind, asset, owner }
-        };
-        let names = [Kind::Custody, Kind::World, Kind::Ecosystem, Kind::Developer].map(name);
-        let opened = open(ledger, &Principal::System, names.to_vec())?;
+        let opened = open(ledger, &Principal::System, own_accounts(&server, asset)?.to_vec())?;
         let [custody, world, ecosystem, developer] = opened[..] else { anyhow::bail!("an account was not opened") };
         let custody_before = reader.account(custody)?.map_or(Amount::ZERO, |account| account.balance);
         let buy_in = BUY_IN;
         Ok(Self { server, asset, decimals, symbol, buy_in, custody, world, ecosystem, developer, run, custody_before })
+    }
+
+    /// The arena that another process has opened.
+    pub fn find(reader: &Reader) -> anyhow::Result<Self> {
+        let server: Name = SERVER.parse()?;
+        let assets = reader.assets()?;
+        let (asset, coin) =
+            assets.into_iter().find(|(_, asset)| asset.chain.as_str() == CHAIN).context("these are no demo's books")?;
+        let found = own_accounts(&server, asset)?.map(|name| reader.account_named(&name));
+        let [custody, world, ecosystem, developer] = found;
+        let id = |account: Result<Option<Account>, StoreError>| {
+            account?.map(|account| account.id).context("an account of the demo is missing")
+        };
+        Ok(Self {
+            server,
+            asset,
+            decimals: coin.decimals,
+            symbol: coin.symbol,
+            buy_in: BUY_IN,
+            custody: id(custody)?,
+            world: id(world)?,
+            ecosystem: id(ecosystem)?,
+            developer: id(developer)?,
+            run: 0,
+            custody_before: Amount::ZERO,
+        })
     }
 
     /// The rooms with their players, each player with accounts of his own.
@@ -72,7 +94,8 @@ impl Arena {
         };
         let names = wallets.iter().flat_map(|wallet| [Kind::Funds, Kind::Unallocated].map(|kind| name(wallet, kind)));
         let accounts = open(ledger, &Principal::Indexer, names.collect())?;
-        let mut players: Vec<Player> = accounts.chunks_exact(2).map(|pair| Player::new(pair[0], pair[1])).collect();
+        let mut players: Vec<Player> =
+            accounts.chunks_exact(2).map(|pair| Player::new(Purse { funds: pair[0], unallocated: pair[1] })).collect();
         let rooms = ROOMS.min(u32::try_from(players.len())?) as usize;
         let arena = Arc::new(self.clone());
         let mut made = Vec::new();
@@ -98,6 +121,15 @@ impl Arena {
 pub fn request(key: Key, principal: Principal, legs: Vec<Leg>, references: References) -> Request {
     let action = Action::Legs(legs);
     Request { key, principal, confirmation: None, action, references, facts: Vec::new(), events: Vec::new() }
+}
+
+/// Custody, world, ecosystem, developer.
+fn own_accounts(server: &Name, asset: AssetId) -> anyhow::Result<[AccountName; 4]> {
+    let hot: Name = "hot".parse()?;
+    Ok([Kind::Custody, Kind::World, Kind::Ecosystem, Kind::Developer].map(|kind| {
+        let owner = (kind == Kind::Custody).then(|| hot.clone());
+        AccountName { scope: Scope::Server(server.clone()), kind, asset, owner }
+    }))
 }
 
 fn open(ledger: &Ledger, by: &Principal, names: Vec<AccountName>) -> anyhow::Result<Vec<AccountId>> {

@@ -6,7 +6,7 @@ use bankroll_ledger::{
 
 use super::{
     arena::{Arena, CHAIN, request},
-    room::Player,
+    room::{Player, Purse},
 };
 
 /// A move of the game that needs the ledger. Players are named by their place in the room.
@@ -15,7 +15,7 @@ pub enum Ask {
     /// A deposit of his is final: credit it, fees on top.
     Deposit { player: usize, paid: Amount, split: Split },
     /// What he had paid too little or too much adds up to a buy-in.
-    Allocate { player: usize, split: Split },
+    Allocate { player: usize, saved: Amount, split: Split },
     /// He enters the world with his buy-in as mass.
     Spawn { player: usize },
     /// A pellet appears, paid from the budget.
@@ -36,36 +36,21 @@ pub enum Ask {
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub number: u64,
+    /// Whether it was asked and answered before.
+    pub again: bool,
     pub ask: Ask,
 }
 
 impl Arena {
     /// The request for an ask. The same ask under the same number is the same request, byte by byte.
     pub fn request(&self, room: usize, players: &[Player], asked: &Asked) -> Request {
-        let (run, number) = (self.run, asked.number);
-        let tag = format!("{run}-{room}-{number:09}");
-        let funds = |player: usize| players[player].funds;
+        let number = asked.number;
+        let tag = self.tag(room, number);
+        let funds = |player: usize| players[player].purse.funds;
         let moving = |from, to, amount| Leg::Move { from, to, amount };
         match asked.ask {
-            Ask::Deposit { player, split, .. } => {
-                let (tx, block) = self.on_chain(room, number);
-                // One transaction can pay several times: its identity has the place within the transaction.
-                let deposit = format!("{CHAIN}/{tx}/native/0");
-                let key = self.key(Namespace::Deposits, deposit.clone());
-                let references = References {
-                    deposit: Some(deposit),
-                    tx_hash: Some(tx),
-                    block: Some(block),
-                    ..References::default()
-                };
-                request(key, Principal::Indexer, self.parts(self.custody, &players[player], split), references)
-            }
-            Ask::Allocate { player, split } => {
-                let from = players[player].unallocated;
-                let rest = Split { unallocated: Amount::ZERO, ..split };
-                let key = self.key(Namespace::Deposits, format!("allocate/{tag}"));
-                request(key, Principal::Indexer, self.parts(from, &players[player], rest), References::default())
-            }
+            Ask::Deposit { player, split, .. } => self.deposit(room, number, players[player].purse, split),
+            Ask::Allocate { player, split, .. } => self.allocation(room, number, players[player].purse, split),
             Ask::Spawn { player } => {
                 self.of_server(tag, vec![moving(funds(player), self.world, self.buy_in.amount)], References::default())
             }
@@ -90,6 +75,29 @@ impl Arena {
         }
     }
 
+    /// Credits a deposit, fees on top.
+    pub fn deposit(&self, room: usize, number: u64, purse: Purse, split: Split) -> Request {
+        let (tx, block) = self.on_chain(room, number);
+        // One transaction can pay several times: its identity has the place within the transaction.
+        let deposit = format!("{CHAIN}/{tx}/native/0");
+        let key = self.key(Namespace::Deposits, deposit.clone());
+        let references =
+            References { deposit: Some(deposit), tx_hash: Some(tx), block: Some(block), ..References::default() };
+        request(key, Principal::Indexer, self.parts(self.custody, purse, split), references)
+    }
+
+    /// Makes a buy-in of what is unallocated.
+    pub fn allocation(&self, room: usize, number: u64, purse: Purse, split: Split) -> Request {
+        let rest = Split { unallocated: Amount::ZERO, ..split };
+        let key = self.key(Namespace::Deposits, format!("allocate/{}", self.tag(room, number)));
+        request(key, Principal::Indexer, self.parts(purse.unallocated, purse, rest), References::default())
+    }
+
+    /// What the keys of one ask are made of.
+    fn tag(&self, room: usize, number: u64) -> String {
+        format!("{}-{room}-{number:09}", self.run)
+    }
+
     /// Settles a payout. Its key is the hold's, so that no second run can pay it again.
     pub fn payout(&self, hold: HoldId, amount: Amount, room: usize, number: u64) -> Request {
         let key = self.key(Namespace::Payouts, format!("payout/{hold}"));
@@ -100,12 +108,12 @@ impl Arena {
     }
 
     /// One leg for each part of a split that is not nothing.
-    fn parts(&self, from: AccountId, player: &Player, split: Split) -> Vec<Leg> {
+    fn parts(&self, from: AccountId, purse: Purse, split: Split) -> Vec<Leg> {
         let parts = [
-            (player.funds, split.funds),
+            (purse.funds, split.funds),
             (self.developer, split.developer),
             (self.ecosystem, split.ecosystem),
-            (player.unallocated, split.unallocated),
+            (purse.unallocated, split.unallocated),
         ];
         parts
             .into_iter()

@@ -11,6 +11,9 @@
 //! | `asks` | what a move of the game asks of the ledger |
 //! | `room` | the game itself: pure, no ledger, no clock |
 //! | `play` | the threads: rooms that ask, answers that come back |
+//! | `teller` | whom the rooms ask: the ledger here, or nodes |
+//! | `nodes` | the same game with each role in a process of its own |
+//! | `reports`, `chain` | what happens on the imagined chain, and the processes that watch it |
 //! | `leftovers` | what a demo that was killed left behind |
 //! | `view`, `report` | what people see while it runs, and afterwards |
 //!
@@ -18,26 +21,39 @@
 
 mod arena;
 mod asks;
+mod chain;
+mod database;
 mod folder;
-mod interrupt;
 mod leftovers;
+mod nodes;
 mod play;
 mod report;
+mod reports;
 mod room;
 mod tally;
+mod teller;
 mod view;
 
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use bankroll_store::{Ledger, Reader};
+use bankroll_store::{DatabaseUrl, Ledger, Location, Reader};
 use clap::Args;
 
-use crate::{audit, exit::Exit, place::Place};
+use crate::{
+    audit,
+    exit::{Exit, Usage},
+    interrupt::Interrupt,
+    place::Place,
+};
 use arena::Arena;
+pub use chain::{end_with_input, imagine_chain};
 pub use folder::is_demo;
-use interrupt::Interrupt;
+use nodes::Nodes;
+use play::Length;
 use report::Report;
+pub use reports::consumers;
+use teller::Teller;
 use view::View;
 
 /// Where a demo's books are unless somebody says otherwise.
@@ -51,11 +67,18 @@ Examples:
   bankroll demo --seconds 0                  plays until Ctrl-C
   bankroll demo --exit --json                one JSON object, for scripts
   bankroll demo --fresh                      deletes the books of earlier demos first
+  bankroll demo --seed 7 --ticks 50          the same game each time, to the wei
+  bankroll demo --postgres postgres://bankroll@127.0.0.1/demo --kill-books
 
 A demo in a folder that has one plays on in the same books, with new players.
 Kill it whenever you like: the next start verifies the books and pays what was
 left unpaid. It writes tens of megabytes a second; delete the folder when you
-have seen enough.")]
+have seen enough.
+
+With --postgres each role is a process of its own: two nodes for the books, one
+of which stands by, an indexer, payouts, and the game, which know each other by
+certificates in DIR/nodes. With --ticks the result is the same as in one process,
+even if the node that holds the books is killed (--kill-books).")]
 pub struct DemoArgs {
     /// The folder for the books; made if it is not there
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
@@ -66,6 +89,15 @@ pub struct DemoArgs {
     /// How long they play; 0 for until Ctrl-C
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     seconds: u64,
+    /// Play so many turns in each room instead, however long that takes
+    #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    ticks: Option<u64>,
+    /// Keep the books in this database, and give each role a process of its own
+    #[arg(long, value_name = "URL", conflicts_with = "fresh")]
+    postgres: Option<String>,
+    /// Kill the process that holds the books in the middle of the game
+    #[arg(long, requires = "postgres")]
+    kill_books: bool,
     /// Leave when the play time is over (as it does anyway while there is nothing to stay for)
     #[arg(long)]
     exit: bool,
@@ -77,36 +109,64 @@ pub struct DemoArgs {
     fresh: bool,
 }
 
+impl DemoArgs {
+    /// Where the books are.
+    fn location(&self) -> Location {
+        let in_database = self.postgres.as_ref().map(|url| DatabaseUrl::new(url.clone()).into());
+        in_database.unwrap_or_else(|| self.dir.clone().into())
+    }
+
+    fn length(&self) -> Length {
+        match (self.ticks, self.seconds) {
+            (Some(ticks), _) => Length::Ticks(ticks),
+            (None, 0) => Length::Endless,
+            (None, seconds) => Length::Time(Duration::from_secs(seconds)),
+        }
+    }
+}
+
 pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
-    if args.exit && args.seconds == 0 {
-        return Err(crate::exit::Usage("--exit needs an end: give --seconds more than 0".into()).into());
+    if args.exit && matches!(args.length(), Length::Endless) {
+        return Err(Usage("--exit needs an end: give --seconds more than 0".into()).into());
     }
     let place = Place { dir: Some(args.dir.clone()), ..Place::default() };
     let config = place.load()?.config;
     folder::prepare(&args.dir, args.fresh)?;
     config.books.warn_if_lossy();
 
-    // The books lie in the demo's folder whatever the configuration says: a demo must not play in real books.
-    let ledger = Ledger::open(config.books.options(args.dir.clone())).context("cannot open the demo's books")?;
+    // The books lie where the demo was told, whatever the configuration says: a demo must not play in real books.
+    let location = args.location();
+    if let Location::Postgres(url) = &location {
+        database::refuse_real_books(url)?;
+    }
+    let ledger = Ledger::open(config.books.options(location.clone())).context("cannot open the demo's books")?;
     let interrupt = Interrupt::listen()?;
-    let reader = Reader::open(&args.dir)?;
+    let reader = Reader::open(&location)?;
     let arena = Arena::open(&ledger, &reader)?;
     let mut view = View::new(args, json, &arena, reader);
     let leftovers = leftovers::settle(&ledger, &view.reader, &arena)?;
     view.begin(&leftovers);
     let rooms = arena.rooms(&ledger, args.players, args.seed)?;
+    let teller = match &location {
+        Location::Folder(_) => Teller::Here(ledger),
+        Location::Postgres(url) => {
+            // Everything is prepared; from here on the books are the nodes'.
+            ledger.close();
+            Teller::Nodes(Box::new(Nodes::start(&args.dir, url, args.kill_books)?))
+        }
+    };
     let call_max = play::call_max(config.books.queue_max);
-    let time = Some(Duration::from_secs(args.seconds)).filter(|time| !time.is_zero());
-    let played = play::run(&ledger, rooms, call_max, time, &interrupt, &mut view);
+    let played = play::run(&teller, rooms, call_max, args.length(), &interrupt, &mut view);
     // The view's reader too: the last to leave tidies the write-ahead log away.
     view.end();
-    ledger.close();
+    let closed = teller.close();
     let played = played?;
+    closed?;
 
     if !json {
         eprintln!("the arena is closed; computing the books again from the journal");
     }
-    let audited = audit::run(&args.dir.clone().into(), json);
+    let audited = audit::run(&location, json);
     let report = Report { args, arena: &arena, leftovers, played, audited };
     report.print(json)
 }

@@ -42,13 +42,19 @@ enum Screen {
 
 impl View {
     pub fn new(args: &DemoArgs, json: bool, arena: &Arena, reader: Reader) -> Self {
+        // Turns are not counted here; a game of so many is shown as one without an end.
+        let time = if args.ticks.is_some() { 0 } else { args.seconds };
         let screen = match std::io::stderr().is_terminal() {
             _ if json => Screen::Quiet,
             false => Screen::Lines { next: LINE_EVERY },
-            true => live(args.seconds),
+            true => live(time),
         };
-        let head = format!("{} players in {}", thousands(args.players.into()), args.dir.display());
-        Self { reader, arena: arena.clone(), screen, head, time: args.seconds, earlier: (Instant::now(), 0), rate: 0 }
+        let players = thousands(args.players.into());
+        let head = match args.postgres {
+            None => format!("{players} players in {}", args.dir.display()),
+            Some(_) => format!("{players} players; books in a database, each role in a process of its own"),
+        };
+        Self { reader, arena: arena.clone(), screen, head, time, earlier: (Instant::now(), 0), rate: 0 }
     }
 
     /// Says what is about to happen, and what an earlier demo had left undone.
@@ -86,6 +92,18 @@ impl View {
                 for (line, text) in lines.iter().zip(texts) {
                     line.set_message(text);
                 }
+            }
+        }
+    }
+
+    /// A line that stays.
+    pub fn note(&self, note: &str) {
+        match &self.screen {
+            Screen::Quiet => {}
+            Screen::Lines { .. } => eprintln!("{note}"),
+            Screen::Live { all, .. } => {
+                // A terminal that went away does not matter any more.
+                let _ = all.println(note);
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use bankroll_store::{BOOKS, Location, Reader, StoreError};
+use bankroll_nodes::{Identity, NodeRoles};
+use bankroll_store::{BOOKS, Clock, DatabaseUrl, Location, Protection, Reader, StoreError, Watch};
 
 use super::{Check, sight};
 use crate::{
@@ -29,7 +30,7 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
     };
     let folder = match loaded.books() {
         Location::Folder(folder) => folder,
-        database @ Location::Postgres(_) => return of_database(&loaded, &database, full, quiet),
+        Location::Postgres(url) => return of_database(&loaded, url, full, quiet),
     };
     let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
     checks.extend(space(&folder));
@@ -46,15 +47,16 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
 }
 
 /// What can be seen of books in a database; connecting checks the server's settings.
-fn of_database(loaded: &Loaded, database: &Location, full: bool, quiet: bool) -> Vec<Check> {
-    let mut checks = vec![configuration(loaded)];
-    match Reader::open(database) {
+fn of_database(loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
+    let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
+    let database = Location::from(url);
+    match Reader::open(&database) {
         Ok(reader) => {
             checks
                 .push(Check::green("server", "fsync, full_page_writes and synchronous_commit keep what is committed"));
-            checks.extend([schema(), head(&reader), tail(&reader)]);
+            checks.extend([schema(), head(&reader), lease(&database), tail(&reader)]);
             if full {
-                checks.push(books(database, quiet));
+                checks.push(books(&database, quiet));
             }
         }
         Err(error) => {
@@ -65,10 +67,67 @@ fn of_database(loaded: &Loaded, database: &Location, full: bool, quiet: bool) ->
     checks
 }
 
+/// Whether somebody on the way to the server could read along, or be the server.
+fn protection(url: &DatabaseUrl) -> Check {
+    const FIX: &str = "let it prove who it is: ?sslmode=verify-full&sslrootcert=FILE behind books.database";
+    let name = "connection";
+    match url.protection() {
+        Ok(Protection::Local) => Check::green(name, "the server is on this machine"),
+        Ok(Protection::Verified) => Check::green(name, "TLS, with the server that its certificate names"),
+        Ok(Protection::Unverified) => {
+            Check::red(name, "TLS with whoever answers: anybody on the way can be the server", FIX)
+        }
+        Ok(Protection::IfOffered { .. }) => {
+            Check::red(name, "TLS if the server offers it: anybody on the way can say that it does not", FIX)
+        }
+        Ok(Protection::PlainText) => {
+            Check::red(name, "plain text: anybody on the way reads the password and can change money", FIX)
+        }
+        Err(error) => Check::red(name, format!("{:#}", anyhow::Error::from(error)), "mend books.database"),
+    }
+}
+
 fn configuration(loaded: &Loaded) -> Check {
     let found =
         loaded.file.as_ref().map_or_else(|| "no bankroll.toml: defaults".into(), |file| file.display().to_string());
     Check::green("configuration", found)
+}
+
+/// Whether other nodes would believe this one.
+fn node(loaded: &Loaded) -> Check {
+    let (node, folder) = (&loaded.config.node, loaded.certificates());
+    if !folder.is_dir() {
+        return Check::green("node", format!("{}, alone: no certificates in {}", node.name, folder.display()));
+    }
+    match Identity::load(&folder, &node.name, Clock::machine().now()) {
+        Ok(identity) if node.roles.is_within(identity.roles()) || node.roles == NodeRoles::ALL => {
+            Check::green("node", format!("{}, with a certificate for the roles {}", node.name, identity.roles()))
+        }
+        Ok(identity) => {
+            let found = format!("its certificate is for {}, and node.roles is {}", identity.roles(), node.roles);
+            Check::red("node", found, "change node.roles, or make a certificate: bankroll nodes add")
+        }
+        Err(error) => {
+            let fix = format!("{} nodes add {} --roles {}", invocation(), node.name, node.roles);
+            Check::red("node", format!("{:#}", anyhow::Error::from(error)), fix)
+        }
+    }
+}
+
+fn lease(database: &Location) -> Check {
+    let Location::Postgres(url) = database else { return Check::green("lease", "none is needed") };
+    match Watch::new(url.clone()).look() {
+        Ok(Some(holder)) if !holder.left.is_zero() => {
+            let at = if holder.address.is_empty() {
+                String::new()
+            } else {
+                format!(", which answers at {}", holder.address)
+            };
+            Check::green("lease", format!("held by {}{at}; epoch {}", holder.name, holder.epoch))
+        }
+        Ok(_) => Check::green("lease", "free: no writer is running"),
+        Err(error) => Check::red("lease", format!("{:#}", anyhow::Error::from(error)), "check the server"),
+    }
 }
 
 fn durability(loaded: &Loaded) -> Check {

@@ -31,6 +31,10 @@ fn every_command_has_an_example_and_json() {
     let expected = [
         "",
         "demo",
+        "serve",
+        "nodes",
+        "nodes init",
+        "nodes add",
         "init",
         "migrate-books",
         "accounts",

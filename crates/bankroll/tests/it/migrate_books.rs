@@ -45,4 +45,24 @@ fn a_password_is_not_shown_with_the_configuration() {
         assert!(shown.contains("bank:***@db") && !shown.contains("s3cret"), "{shown}");
     }
     run_with(folder.path(), &[(DATABASE, "mysql://db")], &["config", "check"]).fails(2, &["books.database: write it"]);
+    let unknown = [(DATABASE, "postgres://bank:s3cret@db/books?sslkey=s3cret")];
+    let told = ["has a parameter `sslkey` that is not known"];
+    run_with(folder.path(), &unknown, &["config", "check"]).fails(2, &told);
+}
+
+/// The server is asked for nothing: there is none.
+#[test]
+fn the_doctor_says_who_could_listen_on_the_way_to_the_server() {
+    let folder = folder();
+    let found = |parameters: &str| {
+        let url = format!("postgres://bank@db.invalid/books?{parameters}");
+        let run = run_with(folder.path(), &[(DATABASE, &url)], &["doctor", "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let check = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "connection").unwrap();
+        (check["ok"].as_bool().unwrap(), check["found"].as_str().unwrap().split(':').next().unwrap().to_owned())
+    };
+    assert_eq!(found(""), (true, "TLS, with the server that its certificate names".into()));
+    assert_eq!(found("sslmode=require"), (false, "TLS with whoever answers".into()));
+    assert_eq!(found("sslmode=prefer"), (false, "TLS if the server offers it".into()));
+    assert_eq!(found("sslmode=disable"), (false, "plain text".into()));
 }

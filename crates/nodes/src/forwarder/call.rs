@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::{
     CallError, LOOK_AGAIN, Trouble,
     line::{Line, Link},
 };
-use crate::{
-    Refusal,
-    wire::{Question, Reply},
-};
+use crate::{Refusal, wire::Reply};
 
 /// How long a call waits before it asks again, at first and at the most.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -28,10 +25,10 @@ enum Attempt {
     InDoubt,
 }
 
-pub(super) async fn carry(line: &Line, question: Question, deadline: Instant) -> Result<Reply, CallError> {
+pub(super) async fn carry(line: &Line, question: &[u8], deadline: Instant) -> Result<Reply, CallError> {
     let (mut may_have_happened, mut pause) = (false, PAUSE);
     loop {
-        let trouble = match attempt(line, &question, deadline).await {
+        let trouble = match attempt(line, question, deadline).await {
             Attempt::Answered(reply) => return Ok(reply),
             // Whether an earlier attempt happened, this refusal does not say.
             Attempt::Never(_) if may_have_happened => return Err(CallError::Unknown),
@@ -45,37 +42,36 @@ pub(super) async fn carry(line: &Line, question: Question, deadline: Instant) ->
         if Instant::now() + pause >= deadline {
             return Err(if may_have_happened { CallError::Unknown } else { CallError::Unavailable(trouble) });
         }
-        tokio::time::sleep(pause).await;
+        sleep(pause).await;
         pause = (pause * 2).min(PAUSE_MAX);
     }
 }
 
-async fn attempt(line: &Line, question: &Question, deadline: Instant) -> Attempt {
+async fn attempt(line: &Line, question: &[u8], deadline: Instant) -> Attempt {
     let link = match timeout_at(deadline, line.link()).await {
         Ok(Ok(link)) => link,
         Ok(Err(trouble)) => return Attempt::NotYet(trouble),
         Err(_) => return Attempt::NotYet(Trouble::NoHolder),
     };
-    let Some(mut answer) = link.ask(question.clone()) else {
+    let Some(mut answer) = link.ask(question) else {
         // The connection was gone, or has too much to carry, before anything was sent.
         return Attempt::NotYet(Refusal::Busy.into());
     };
     loop {
-        let look_again = (Instant::now() + LOOK_AGAIN).min(deadline);
+        let look_again = async {
+            sleep(LOOK_AGAIN).await;
+            line.has_moved(&link).await
+        };
         tokio::select! {
             told = &mut answer => return match told {
                 Ok(told) => judge(line, &link, told),
                 Err(_) => Attempt::InDoubt,
             },
-            () = sleep_until(look_again) => {
-                if Instant::now() >= deadline {
-                    return Attempt::InDoubt;
-                }
-                if line.has_moved(&link).await {
-                    line.forget(&link);
-                    return Attempt::InDoubt;
-                }
-            }
+            has_moved = look_again => if has_moved {
+                line.forget(&link);
+                return Attempt::InDoubt;
+            },
+            () = sleep_until(deadline) => return Attempt::InDoubt,
         }
     }
 }

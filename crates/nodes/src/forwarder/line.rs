@@ -18,7 +18,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::{BooksAt, CALLS_MAX, Find, Trouble};
+use super::{BooksAt, CALLS_MAX, Find, LOOK_AGAIN, Trouble};
 use crate::{
     Refusal,
     identity::BOOKS_NAME,
@@ -39,6 +39,8 @@ pub(super) struct Line {
     find: Arc<Mutex<Find>>,
     /// One at a time connects, the others wait for it.
     current: tokio::sync::Mutex<Current>,
+    /// Where the books were when somebody last looked while he waited.
+    seen: tokio::sync::Mutex<Option<(Instant, BooksAt)>>,
 }
 
 #[derive(Default)]
@@ -61,7 +63,7 @@ struct Waiting(Mutex<Option<HashMap<u64, oneshot::Sender<Outcome>>>>);
 
 impl Line {
     pub fn new(client: Arc<ClientConfig>, find: Arc<Mutex<Find>>) -> Self {
-        Self { client, find, current: tokio::sync::Mutex::default() }
+        Self { client, find, current: tokio::sync::Mutex::default(), seen: tokio::sync::Mutex::default() }
     }
 
     /// The connection there is, or a new one to whoever holds the books now.
@@ -94,7 +96,12 @@ impl Line {
 
     /// Whether somebody else holds the books than the one this connection leads to. If nobody can tell, it stays.
     pub async fn has_moved(&self, link: &Link) -> bool {
-        matches!(self.look().await, Ok(Some(now)) if now != link.at)
+        // Many calls may want to know at once; one looks for all.
+        let mut seen = self.seen.lock().await;
+        if seen.as_ref().is_none_or(|(at, _)| at.elapsed() >= LOOK_AGAIN / 2) {
+            *seen = self.look().await.ok().flatten().map(|now| (Instant::now(), now));
+        }
+        seen.as_ref().is_some_and(|(_, now)| *now != link.at)
     }
 
     async fn look(&self) -> Result<Option<BooksAt>, Trouble> {
@@ -138,9 +145,9 @@ impl Line {
 
 impl Link {
     /// Sends the question; `None` if the connection is gone and nothing was sent.
-    pub fn ask(&self, question: Question) -> Option<oneshot::Receiver<Outcome>> {
+    pub fn ask(&self, question: &[u8]) -> Option<oneshot::Receiver<Outcome>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let frame = wire::frame(&Ask { number, question })?;
+        let frame = wire::ask(number, question);
         let (tell, told) = oneshot::channel();
         if !self.waiting.add(number, tell) {
             return None;

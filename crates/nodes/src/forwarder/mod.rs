@@ -32,7 +32,7 @@ use tokio::{
 
 use crate::{
     Answer, Identity, Refusal,
-    wire::{self, Ask, Question, Reply},
+    wire::{self, Question, Reply},
 };
 use line::Line;
 
@@ -178,19 +178,18 @@ impl Forwarder {
         within: Duration,
         read: impl Fn(Reply) -> Option<T> + Send + 'static,
     ) -> Result<Pending<T>, CallError> {
-        // Framed once, whatever becomes of it: what is asked again is the same, byte by byte, but for its number.
-        let size = wire::frame(&Ask { number: u64::MAX, question: question.clone() });
-        if size.is_none() || given > wire::CALL_MAX {
+        let encoded = wire::question(&question).filter(|_| given <= wire::CALL_MAX);
+        let Some(question) = encoded else {
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             let refusal = Refusal::CallSize { given: count(given), most: count(wire::CALL_MAX) };
             return Err(CallError::Refused(refusal));
-        }
+        };
         let place = Arc::clone(&self.inner.room).try_acquire_owned().map_err(|_| CallError::Busy)?;
         let (tell, told) = oneshot::channel();
         let (line, deadline) = (Arc::clone(&self.inner.line), Instant::now() + within);
         if let Some(runtime) = &self.inner.runtime {
             runtime.spawn(async move {
-                let answered = call::carry(&line, question, deadline).await;
+                let answered = call::carry(&line, &question, deadline).await;
                 let answered = answered.and_then(|reply| {
                     // An answer to another question: nobody knows what became of this one.
                     read(reply).filter(|read| read.count() == given).ok_or(CallError::Unknown)

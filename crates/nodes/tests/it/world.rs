@@ -154,7 +154,7 @@ impl World {
     }
 
     pub fn funds(&self) -> u128 {
-        let reader = Reader::open(&self.folder.path().join("books")).unwrap();
+        let reader = Reader::open(self.folder.path().join("books")).unwrap();
         reader.account(self.alice).unwrap().unwrap().balance.units()
     }
 

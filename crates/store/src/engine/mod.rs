@@ -4,6 +4,7 @@
 //! nothing. Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error
 //! that leaves doubt about that is fatal for the writer, which stops and lets whoever owns it open the books again.
 
+mod derived;
 mod flow_sql;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
@@ -17,6 +18,7 @@ use bankroll_ledger::{
 };
 
 use crate::{StoreError, StoredEvent, keys::RunMeta};
+pub(crate) use derived::Derived;
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,6 +232,16 @@ pub(crate) trait Engine: Source {
     fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError>;
     /// Makes it durable. After an error of any of the three the transaction is over.
     fn commit(&mut self) -> Result<(), CommitError>;
+    /// Whether [`Engine::store_whole`] is the better way for this one.
+    fn stores_whole(&self, _: &Commit<'_>) -> bool {
+        false
+    }
+    /// Writes, appends and commits at once.
+    fn store_whole(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+        self.write(commit)?;
+        self.append(batch, records)?;
+        self.commit()
+    }
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;
     /// How long the writer may wait for calls before it must look after the engine; `None` for as long as it takes.

@@ -23,9 +23,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn standing_at(&self, account: AccountId, at: Time) -> Result<Standing, StoreError> {
-        let view = View::open(self)?;
-        let last = view.batches.last_until(at)?;
-        view.standing(account, last)
+        self.in_view(|view| view.standing(account, view.batches.last_until(at)?))
     }
 }
 

@@ -4,7 +4,6 @@
 use bankroll_ledger::{Record, Seq};
 use sha2::{Digest, Sha256};
 
-use super::View;
 use crate::{
     Progress, Reader, StoreError, keys,
     runs::{Entry, RunMeta},
@@ -55,40 +54,41 @@ impl Reader {
     /// The first run that is not what the journal says, as [`StoreError::KeyIndexDamaged`] or
     /// [`StoreError::StatementIndexDamaged`]; or trouble with reading.
     pub fn check_indexes(&self, mut tell: impl FnMut(Progress)) -> Result<IndexReport, StoreError> {
-        let view = View::open(self)?;
-        let of = |run: RunMeta| Expected { run, sum: Sum::default() };
-        let mut key_runs: Vec<Expected> = view.source.run_metas()?.into_iter().map(of).collect();
-        let mut term_runs: Vec<Expected> = view.runs()?.into_iter().map(of).collect();
-        let (mut next, last) = (1, view.head.seq.0);
-        let mut terms = Vec::new();
-        while next <= last {
-            let page = usize::try_from(PAGE.min(last - next + 1)).unwrap_or(usize::MAX);
-            for (seq, bytes) in view.source.records_from(Seq(next), page)? {
-                let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
-                terms_of(&record, &mut terms);
-                note(&mut term_runs, seq, &terms);
-                if let Record::Decided { request, .. } = record {
-                    note(&mut key_runs, seq, &[request.key.fingerprint().0]);
+        self.in_view(|view| {
+            let of = |run: RunMeta| Expected { run, sum: Sum::default() };
+            let mut key_runs: Vec<Expected> = view.source.run_metas()?.into_iter().map(of).collect();
+            let mut term_runs: Vec<Expected> = view.runs()?.into_iter().map(of).collect();
+            let (mut next, last) = (1, view.head.seq.0);
+            let mut terms = Vec::new();
+            while next <= last {
+                let page = usize::try_from(PAGE.min(last - next + 1)).unwrap_or(usize::MAX);
+                for (seq, bytes) in view.source.records_from(Seq(next), page)? {
+                    let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
+                    terms_of(&record, &mut terms);
+                    note(&mut term_runs, seq, &terms);
+                    if let Record::Decided { request, .. } = record {
+                        note(&mut key_runs, seq, &[request.key.fingerprint().0]);
+                    }
                 }
+                next = next.saturating_add(PAGE);
+                tell(Progress { rows: next.saturating_sub(1).min(last), rows_total: last });
             }
-            next = next.saturating_add(PAGE);
-            tell(Progress { rows: next.saturating_sub(1).min(last), rows_total: last });
-        }
-        let mut report = IndexReport { covered: view.index_state().covered, ..IndexReport::default() };
-        for Expected { run, sum } in &key_runs {
-            let stored = sum_of(run, |id| keys::decode_chunk(id, view.source.chunk(id)?))?;
-            if stored != *sum {
-                return Err(StoreError::KeyIndexDamaged { what: differs(run) });
+            let mut report = IndexReport { covered: view.index_state().covered, ..IndexReport::default() };
+            for Expected { run, sum } in &key_runs {
+                let stored = sum_of(run, |id| keys::decode_chunk(id, view.source.chunk(id)?))?;
+                if stored != *sum {
+                    return Err(StoreError::KeyIndexDamaged { what: differs(run) });
+                }
+                report.keys = report.keys.saturating_add(sum.entries);
             }
-            report.keys = report.keys.saturating_add(sum.entries);
-        }
-        for Expected { run, sum } in &term_runs {
-            if sum_of(run, |id| view.term_chunk(id))? != *sum {
-                return Err(terms::damaged(differs(run)));
+            for Expected { run, sum } in &term_runs {
+                if sum_of(run, |id| view.term_chunk(id))? != *sum {
+                    return Err(terms::damaged(differs(run)));
+                }
+                report.terms = report.terms.saturating_add(sum.entries);
             }
-            report.terms = report.terms.saturating_add(sum.entries);
-        }
-        Ok(report)
+            Ok(report)
+        })
     }
 }
 

@@ -43,9 +43,10 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn find_keys(&self, query: &KeyQuery) -> Result<Vec<Entry>, StoreError> {
-        let view = View::open(self)?;
-        let places = view.places_of_keys(query)?;
-        places.into_iter().map(|seq| view.entry(seq)).collect()
+        self.in_view(|view| {
+            let places = view.places_of_keys(query)?;
+            places.into_iter().map(|seq| view.entry(seq)).collect()
+        })
     }
 }
 

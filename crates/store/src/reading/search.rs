@@ -64,34 +64,38 @@ impl Reader {
     /// If the books cannot be read, or the cursor is another question's.
     pub fn search(&self, query: &SearchQuery) -> Result<Page<Entry>, StoreError> {
         let after = query.after.as_ref().map(|cursor| cursor.read(&query.question())).transpose()?;
-        let view = View::open(self)?;
-        let most = query.most.clamp(1, PAGE_MAX);
-        let mut range = 1..=view.head.seq.0;
-        match after {
-            Some((seq, _)) if query.descending => range = 1..=seq.0.saturating_sub(1),
-            Some((seq, _)) => range = seq.0.saturating_add(1)..=view.head.seq.0,
-            None => {}
-        }
-        let mut items = Vec::new();
-        // Two texts may share a term: what is not meant is left out, and the next places are read instead.
-        while items.len() <= most && !range.is_empty() {
-            let wanted = most + 1 - items.len();
-            let places = view.places_about(&query.subject, range.clone(), query.descending, wanted)?;
-            let Some(last) = places.last().copied() else { break };
-            for place in &places {
-                let entry = view.entry(*place)?;
-                items.extend(query.subject.is_about(&entry.record).then_some(entry));
+        self.in_view(|view| {
+            let most = query.most.clamp(1, PAGE_MAX);
+            let mut range = 1..=view.head.seq.0;
+            match after {
+                Some((seq, _)) if query.descending => range = 1..=seq.0.saturating_sub(1),
+                Some((seq, _)) => range = seq.0.saturating_add(1)..=view.head.seq.0,
+                None => {}
             }
-            if places.len() < wanted {
-                break;
+            let mut items = Vec::new();
+            // Two texts may share a term: what is not meant is left out, and the next places are read instead.
+            while items.len() <= most && !range.is_empty() {
+                let wanted = most + 1 - items.len();
+                let places = view.places_about(&query.subject, range.clone(), query.descending, wanted)?;
+                let Some(last) = places.last().copied() else { break };
+                for place in &places {
+                    let entry = view.entry(*place)?;
+                    items.extend(query.subject.is_about(&entry.record).then_some(entry));
+                }
+                if places.len() < wanted {
+                    break;
+                }
+                range = if query.descending {
+                    1..=last.0.saturating_sub(1)
+                } else {
+                    last.0.saturating_add(1)..=*range.end()
+                };
             }
-            range =
-                if query.descending { 1..=last.0.saturating_sub(1) } else { last.0.saturating_add(1)..=*range.end() };
-        }
-        let more = items.len() > most;
-        items.truncate(most);
-        let next = items.last().filter(|_| more).map(|entry| Cursor::new(&query.question(), entry.seq, 0));
-        Ok(Page { items, next })
+            let more = items.len() > most;
+            items.truncate(most);
+            let next = items.last().filter(|_| more).map(|entry| Cursor::new(&query.question(), entry.seq, 0));
+            Ok(Page { items, next })
+        })
     }
 }
 

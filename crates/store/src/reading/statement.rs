@@ -104,33 +104,34 @@ impl Reader {
     /// If the books cannot be read, or the cursor is another question's.
     pub fn statement(&self, query: &StatementQuery) -> Result<Page<Line>, StoreError> {
         let after = query.after.as_ref().map(|cursor| cursor.read(&query.question())).transpose()?;
-        let view = View::open(self)?;
-        let most = query.most.clamp(1, PAGE_MAX);
-        let range = view.range(query, after)?;
-        let terms = [Term::posted(query.account), Term::held_in(query.account)];
-        // One more record for the one that the cursor is in, one more to know whether there is another page.
-        let mut places = view.places(&terms, range, query.descending, most + 2)?;
-        places.sort_unstable();
-        let Some(first) = places.first() else { return Ok(Page { items: Vec::new(), next: None }) };
-        let mut standing = view.standing(query.account, Seq(first.0 - 1))?;
-        let mut lines = Vec::new();
-        for place in &places {
-            lines.extend(view.lines_of(*place, query.account, &mut standing)?);
-        }
-        if query.descending {
-            lines.reverse();
-        }
-        let is_behind = |line: &Line| match (after, (line.seq, line.line)) {
-            (None, _) => true,
-            (Some(cursor), line) if query.descending => line < cursor,
-            (Some(cursor), line) => line > cursor,
-        };
-        lines.retain(is_behind);
-        let more = lines.len() > most;
-        lines.truncate(most);
-        let next = lines.last().filter(|_| more);
-        let next = next.map(|line| Cursor::new(&query.question(), line.seq, line.line));
-        Ok(Page { items: lines, next })
+        self.in_view(|view| {
+            let most = query.most.clamp(1, PAGE_MAX);
+            let range = view.range(query, after)?;
+            let terms = [Term::posted(query.account), Term::held_in(query.account)];
+            // One more record for the one that the cursor is in, one more to know whether there is another page.
+            let mut places = view.places(&terms, range, query.descending, most + 2)?;
+            places.sort_unstable();
+            let Some(first) = places.first() else { return Ok(Page { items: Vec::new(), next: None }) };
+            let mut standing = view.standing(query.account, Seq(first.0 - 1))?;
+            let mut lines = Vec::new();
+            for place in &places {
+                lines.extend(view.lines_of(*place, query.account, &mut standing)?);
+            }
+            if query.descending {
+                lines.reverse();
+            }
+            let is_behind = |line: &Line| match (after, (line.seq, line.line)) {
+                (None, _) => true,
+                (Some(cursor), line) if query.descending => line < cursor,
+                (Some(cursor), line) => line > cursor,
+            };
+            lines.retain(is_behind);
+            let more = lines.len() > most;
+            lines.truncate(most);
+            let next = lines.last().filter(|_| more);
+            let next = next.map(|line| Cursor::new(&query.question(), line.seq, line.line));
+            Ok(Page { items: lines, next })
+        })
     }
 }
 

@@ -31,27 +31,13 @@ impl Reader {
         let newest = matches!(subject, Subject::Wallet(_));
         let query = SearchQuery { descending: newest, most, ..SearchQuery::of(subject.clone()) };
         let found = self.search(&query)?;
-        let mut complete = found.next.is_none();
+        let complete = found.next.is_none();
         let mut entries = found.items;
         if newest {
             entries.reverse();
             return Ok(Timeline { entries, complete });
         }
-        let view = View::open(self)?;
-        let mut seen: BTreeSet<Seq> = entries.iter().map(|entry| entry.seq).collect();
-        let mut place = 0;
-        while place < entries.len() {
-            for seq in view.linked(&entries[place])? {
-                if seen.len() >= most {
-                    complete &= seen.contains(&seq);
-                } else if seen.insert(seq) {
-                    entries.push(view.entry(seq)?);
-                }
-            }
-            place += 1;
-        }
-        entries.sort_by_key(|entry| entry.seq);
-        Ok(Timeline { entries, complete })
+        self.in_view(|view| view.follow(entries.clone(), complete, most))
     }
 
     /// The record that took a transfer back, if one did.
@@ -64,6 +50,24 @@ impl Reader {
 }
 
 impl View<'_> {
+    /// Adds what follows from records, up to so many in all.
+    fn follow(&self, mut entries: Vec<Entry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
+        let mut seen: BTreeSet<Seq> = entries.iter().map(|entry| entry.seq).collect();
+        let mut place = 0;
+        while place < entries.len() {
+            for seq in self.linked(&entries[place])? {
+                if seen.len() >= most {
+                    complete &= seen.contains(&seq);
+                } else if seen.insert(seq) {
+                    entries.push(self.entry(seq)?);
+                }
+            }
+            place += 1;
+        }
+        entries.sort_by_key(|entry| entry.seq);
+        Ok(Timeline { entries, complete })
+    }
+
     /// The records that a record leads to.
     fn linked(&self, entry: &Entry) -> Result<Vec<Seq>, StoreError> {
         let (holds, reverses): (Vec<HoldId>, Option<Seq>) = match &entry.record {

@@ -69,7 +69,12 @@ impl Indexer {
                 wait = if keeper.look() { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
             }
             keeper.breath.closing = true;
-            (0..RUNS_AT_CLOSE).take_while(|_| keeper.look()).for_each(drop);
+            for _ in 0..RUNS_AT_CLOSE {
+                // What was found damaged just now is worth another look: it is opened again, or begun anew.
+                if !keeper.look() && keeper.failures == 0 {
+                    break;
+                }
+            }
         };
         let thread = thread::Builder::new().name("statements".into()).spawn(work)?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })

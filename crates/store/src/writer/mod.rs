@@ -303,7 +303,7 @@ impl Writer {
         };
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.books.forget_all();
-        while let Err(error) = self.read_anew(failure == Failure::Unreachable) {
+        while let Err(error) = self.read_anew() {
             if !error.is_passing() {
                 return Err(error);
             }
@@ -314,12 +314,8 @@ impl Writer {
         Ok(())
     }
 
-    fn read_anew(&mut self, was_out_of_reach: bool) -> Result<(), StoreError> {
+    fn read_anew(&mut self) -> Result<(), StoreError> {
         self.next_expiry = self.disk.engine().next_expiry()?;
-        if was_out_of_reach {
-            // The second way is lost as well, most likely.
-            self.lookups = self.disk.engine().beside()?;
-        }
         if recovery::head(self.disk.engine())? == self.head {
             Ok(())
         } else {

@@ -18,8 +18,8 @@ use crate::{
 const SEALED_BESIDE_MIN: usize = 512;
 
 impl Draft {
-    /// Stores everything in one transaction: what is derived first, while another thread encodes the records and
-    /// computes their root, which takes about as long; then the records.
+    /// Stores everything in one transaction: at once if the engine likes that better; otherwise what is derived first, while
+    /// another thread encodes the records and computes their root, which takes about as long; then the records.
     pub fn store(
         &mut self,
         jobs: &[Job],
@@ -29,6 +29,13 @@ impl Draft {
         let Some(commit) = self.commit(jobs, runs) else {
             return engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal);
         };
+        if !self.entries.is_empty() && engine.stores_whole(&commit) {
+            let (records, root) = self.seal(jobs);
+            let batch = self.batch_of(&records, root);
+            engine.store_whole(&commit, &batch, &records)?;
+            self.batch = Some(batch);
+            return Ok(Vec::new());
+        }
         let (rows, (records, root)) = thread::scope(|scope| {
             let seal = || self.seal(jobs);
             let beside = (self.entries.len() >= SEALED_BESIDE_MIN).then(|| scope.spawn(seal));
@@ -36,19 +43,23 @@ impl Draft {
             Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
         })?;
         if records.len() > 0 {
-            let batch = Batch {
-                number: self.before.batch + 1,
-                first: self.before.seq.next(),
-                count: u32::try_from(records.len()).expect("a batch is far smaller"),
-                at: self.now,
-                root,
-                previous: self.before.hash,
-            };
+            let batch = self.batch_of(&records, root);
             engine.append(&batch, &records)?;
             self.batch = Some(batch);
         }
         engine.commit()?;
         Ok(rows)
+    }
+
+    fn batch_of(&self, records: &Records, root: Hash) -> Batch {
+        Batch {
+            number: self.before.batch + 1,
+            first: self.before.seq.next(),
+            count: u32::try_from(records.len()).expect("a batch is far smaller"),
+            at: self.now,
+            root,
+            previous: self.before.hash,
+        }
     }
 
     /// The records as the journal stores them, and their root.

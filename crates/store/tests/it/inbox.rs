@@ -6,6 +6,8 @@ use bankroll_store::{
     PAYOUT_EVENTS, Round, RowState, RowsRejected,
 };
 
+use bankroll_testkit::postgres;
+
 use crate::world::{World, moving, request};
 
 const NOW: Time = Time(5_000_000);
@@ -138,6 +140,24 @@ fn no_row_is_missed_whatever_the_order_of_ids_and_times() {
     story.hand_over(&[NewRow { created_at: Time(1), ..row("a", "8") }]);
     assert_eq!(story.round(&mut consumer).rows(), 2);
     assert_eq!(story.round(&mut consumer).rows(), 0);
+    assert_eq!(story.funds(), 15);
+}
+
+#[test]
+fn a_row_that_is_committed_late_is_not_skipped() {
+    let story = Story::new();
+    // On SQLite every row goes through the writer, one commit after the other.
+    let Location::Postgres(url) = &story.world.options.location else { return };
+    let mut consumer = story.consumer(100);
+    let slow = postgres::Session::open(url.reveal());
+    slow.run(
+        "BEGIN; INSERT INTO indexer_events (id, type, deposit_id, body, node, created_at)
+         VALUES ('a', 'deposit.final', 'dep-a', '5', 'indexer-2', 1)",
+    );
+    story.hand_over(&[row("b", "10")]);
+    assert_eq!(story.round(&mut consumer).applied, 1, "b is there, a is not yet");
+    slow.run("COMMIT");
+    assert_eq!(story.round(&mut consumer).applied, 1);
     assert_eq!(story.funds(), 15);
 }
 

@@ -1,6 +1,9 @@
 //! The statement index, lost, torn, foreign or ahead: answers stay right, and it is made again.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use bankroll_ledger::{AccountId, Kind, Seq};
 use bankroll_store::{IndexState, Reader, STATEMENTS_FILE, StatementQuery};
@@ -55,10 +58,15 @@ fn balances(reader: &Reader, arena: AccountId) -> Vec<u128> {
 fn check_mended(world: &mut World, arena: AccountId, damage: &str) {
     let expected: Vec<u128> = (1..=100).collect();
     assert_eq!(balances(&world.reader(), arena), expected, "after {damage}");
-    // Closing does not read runs of earlier times through; the thread does, one by one, as soon as the books are open.
+    // Closing does not read runs of earlier times through; the thread does, one by one, while the books are open.
     world.options.index_pause = Duration::from_micros(1);
     world.ledger = Some(bankroll_store::Ledger::open(world.options.clone()).unwrap());
     assert_eq!(balances(&world.reader(), arena), expected, "after {damage}");
+    let waited = Instant::now();
+    while !world.reader().check_indexes(|_| {}).is_ok_and(|report| report.covered == Seq(105)) {
+        assert!(waited.elapsed() < Duration::from_secs(60), "not mended after {damage}");
+        std::thread::yield_now();
+    }
     world.ledger.take().unwrap().close();
     assert_eq!(balances(&world.reader(), arena), expected, "after {damage}");
     assert_eq!(state(world), (105, 105), "after {damage}");

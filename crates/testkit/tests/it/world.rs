@@ -9,8 +9,9 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Fact, Key, Kind, Leg, Namespace, Principal, References,
     Request, Scope, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Location, Options, Reader, StoreError};
+use bankroll_store::{Answer, Audit, AuditReport, BOOKS_FILE, Clock, Ledger, Location, Options, Reader, StoreError};
 use bankroll_testkit::{model::TABLES, postgres, streams::name};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 pub struct World {
@@ -42,7 +43,11 @@ impl World {
 
     /// On a server of the story's own.
     pub fn on(location: Location) -> Self {
-        Self::at(tempfile::tempdir().unwrap(), location, |_| {})
+        Self::on_with(location, |_| {})
+    }
+
+    pub fn on_with(location: Location, set: impl FnOnce(&mut Options)) -> Self {
+        Self::at(tempfile::tempdir().unwrap(), location, set)
     }
 
     fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
@@ -76,6 +81,47 @@ impl World {
     pub fn reopen(&mut self) {
         self.close();
         self.try_open().unwrap();
+    }
+
+    /// Changes the store's tables while nobody looks, whatever guards them.
+    pub fn edit(&self, sql: &str) {
+        match &self.options.location {
+            Location::Folder(folder) => {
+                Connection::open(folder.join(BOOKS_FILE)).unwrap().execute_batch(sql).unwrap();
+            }
+            Location::Postgres(url) => {
+                let all = "SET search_path = books, public; SET session_replication_role = replica";
+                postgres::run(url.reveal(), &format!("{all}; {}", sql.replace("x''", "''")));
+            }
+        }
+    }
+
+    /// A number that the store's tables say.
+    pub fn count(&self, sql: &str) -> i64 {
+        match &self.options.location {
+            Location::Folder(folder) => {
+                Connection::open(folder.join(BOOKS_FILE)).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+            }
+            Location::Postgres(url) => {
+                let session = postgres::Session::open(url.reveal());
+                session.run("SET search_path = books, public");
+                session.count(sql)
+            }
+        }
+    }
+
+    /// Changes one bit of a column of bytes.
+    pub fn flip(&self, table: &str, column: &str, id: i64, place: usize, bit: u32) {
+        let Location::Folder(folder) = &self.options.location else {
+            let byte = format!("set_byte({column}, {place}, get_byte({column}, {place}) # {})", 1 << bit);
+            return self.edit(&format!("UPDATE {table} SET {column} = {byte} WHERE id = {id}"));
+        };
+        let books = Connection::open(folder.join(BOOKS_FILE)).unwrap();
+        let sql = format!("SELECT {column} FROM {table} WHERE id = ?1");
+        let mut data: Vec<u8> = books.query_row(&sql, [id], |row| row.get(0)).unwrap();
+        data[place] ^= 1 << bit;
+        let update = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
+        assert_eq!(books.execute(&update, rusqlite::params![id, data]), Ok(1));
     }
 
     pub fn set_time(&self, micros: u64) {

@@ -99,6 +99,16 @@ impl Report<'_> {
 
     fn tell_next(&self, text: &mut String) -> fmt::Result {
         let (me, dir) = (invocation(), self.args.dir.display());
+        if self.args.postgres.is_some() {
+            writeln!(
+                text,
+                "{} (name the database: BANKROLL__BOOKS__DATABASE=...)",
+                Paint::stdout().strong("try next")
+            )?;
+            writeln!(text, "  {me} accounts list --non-zero")?;
+            writeln!(text, "  {me} doctor --full")?;
+            return writeln!(text, "  {me} explain 0x...    a wallet of the list above");
+        }
         let developer = format!("{}/developer/{}", self.arena.server, self.arena.asset);
         writeln!(text, "{}", Paint::stdout().strong("try next"))?;
         writeln!(text, "  {me} accounts list --dir {dir} --non-zero")?;

@@ -1,6 +1,6 @@
 //! What the game makes of the ledger's answers.
 
-use bankroll_ledger::{Effects, Rejection};
+use bankroll_ledger::{Effects, HoldId, Rejection};
 use bankroll_store::Answer;
 
 use super::{
@@ -13,43 +13,66 @@ use super::{
 
 /// An answer that the game cannot explain: a bug in it, or in the ledger.
 #[derive(Debug, thiserror::Error)]
-#[error("the ledger refused what it should not have: {ask} ({rejection})")]
+#[error("the ledger answered what it should not have: {ask} ({outcome})")]
 pub struct Surprise {
     ask: String,
-    rejection: Rejection,
+    outcome: String,
+}
+
+fn told(outcome: Result<Option<HoldId>, Rejection>) -> String {
+    outcome.map_or_else(|rejection| rejection.to_string(), |_| "applied".into())
+}
+
+/// What became of an ask.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// Whether this is the stored answer to an earlier request under the same key.
+    pub replayed: bool,
+    /// Applied, with the hold it made; or rejected.
+    pub outcome: Result<Option<HoldId>, Rejection>,
+}
+
+impl From<&Answer> for Heard {
+    fn from(answer: &Answer) -> Self {
+        let hold = |effects: &Effects| effects.holds.first().map(|change| change.hold.id);
+        Self { replayed: answer.replayed, outcome: answer.effects().map(hold) }
+    }
 }
 
 impl Room {
     /// Takes in what the ledger answered.
-    pub fn hear(&mut self, asked: &Asked, answer: &Answer, tally: &mut Tally) -> Result<(), Surprise> {
-        if answer.replayed {
-            tally.replayed += 1;
-            return Ok(());
-        }
-        match answer.effects() {
-            Ok(effects) => {
+    pub fn hear(&mut self, asked: &Asked, heard: Heard, tally: &mut Tally) -> Result<(), Surprise> {
+        match (asked.again, heard.outcome) {
+            // Whatever the first answer was, it was heard then.
+            (true, Err(rejection @ Rejection::KeyReused)) => tally.reject(rejection),
+            (true, _) if heard.replayed => tally.replayed += 1,
+            (true, _) => return Err(Surprise { ask: format!("{:?} again", asked.ask), outcome: told(heard.outcome) }),
+            // It may be a replay all the same: of an ask whose first answer was lost on its way.
+            (false, Ok(hold)) => {
                 tally.transfers += 1;
-                self.applied(&asked.ask, effects, tally);
-                Ok(())
+                self.applied(&asked.ask, hold, tally);
             }
-            Err(rejection) => {
+            (false, Err(rejection)) => {
                 tally.reject(rejection);
-                self.rejected(&asked.ask, rejection)
+                self.rejected(&asked.ask, rejection)?;
             }
         }
+        Ok(())
     }
 
-    fn applied(&mut self, ask: &Ask, effects: &Effects, tally: &mut Tally) {
+    fn applied(&mut self, ask: &Ask, hold: Option<HoldId>, tally: &mut Tally) {
         match *ask {
             Ask::Deposit { player, paid, split } => {
                 tally.deposits += 1;
                 add(&mut tally.deposited, paid);
+                add(&mut self.budget, split.ecosystem);
                 add(&mut self.players[player].saved, split.unallocated);
                 // With too little he tries all the same, and is refused.
                 self.players[player].place = Place::AtTheDoor;
             }
-            Ask::Allocate { player, split } => {
+            Ask::Allocate { player, split, .. } => {
                 tally.allocations += 1;
+                add(&mut self.budget, split.ecosystem);
                 self.players[player].saved = split.unallocated;
                 self.players[player].place = Place::AtTheDoor;
             }
@@ -67,6 +90,7 @@ impl Room {
             }
             Ask::Recycle { from, amount } => {
                 tally.recycled += 1;
+                add(&mut self.budget, amount);
                 match from.map(|player| &mut self.players[player].place) {
                     Some(Place::InWorld { mass }) => take(mass, amount),
                     _ => take(&mut self.ashes, amount),
@@ -75,8 +99,8 @@ impl Room {
             Ask::Exit { player, mass: paid } => {
                 tally.exits += 1;
                 let place = &mut self.players[player].place;
-                if let (Place::InWorld { mut mass }, Some(change)) = (*place, effects.holds.first()) {
-                    *place = Place::Leaving { hold: change.hold.id, amount: paid };
+                if let (Place::InWorld { mut mass }, Some(hold)) = (*place, hold) {
+                    *place = Place::Leaving { hold, amount: paid };
                     // What he ate after he had asked to leave stays.
                     take(&mut mass, paid);
                     add(&mut self.loose, mass);
@@ -105,10 +129,8 @@ impl Room {
                 }
                 Ok(())
             }
-            // No budget, no pellet.
-            (Ask::Pellet { .. }, Rejection::InsufficientFunds | Rejection::KeyReused)
-            | (Ask::Theft { .. }, Rejection::NotAllowed) => Ok(()),
-            _ => Err(Surprise { ask: format!("{ask:?}"), rejection }),
+            (Ask::Theft { .. }, Rejection::NotAllowed) => Ok(()),
+            _ => Err(Surprise { ask: format!("{ask:?}"), outcome: told(Err(rejection)) }),
         }
     }
 }

@@ -22,7 +22,10 @@ impl Room {
         match self.players[player].place {
             Place::Outside if self.chance.u32(..4) > 0 => {}
             Place::Outside => match arena.buy_in.allocate(self.players[player].saved) {
-                Some(split) => self.ask(Ask::Allocate { player, split }, asked),
+                Some(split) => {
+                    let saved = self.players[player].saved;
+                    self.ask(Ask::Allocate { player, saved, split }, asked);
+                }
                 None => {
                     let paid = self.payment();
                     self.ask(Ask::Deposit { player, paid, split: arena.buy_in.split(paid) }, asked);
@@ -65,7 +68,8 @@ impl Room {
         let bite = self.loose.min(PELLET);
         take(&mut self.loose, bite);
         self.gain(player, bite);
-        if fate.is_multiple_of(2) {
+        if fate.is_multiple_of(2) && self.budget >= PELLET {
+            take(&mut self.budget, PELLET);
             self.ask(Ask::Pellet { amount: PELLET }, asked);
         }
     }

@@ -9,18 +9,28 @@ mod life;
 use std::sync::Arc;
 
 use bankroll_ledger::{AccountId, Amount, HoldId, Request};
+use serde::{Deserialize, Serialize};
+
+pub use hearing::Heard;
 
 use super::{
     arena::Arena,
     asks::{Ask, Asked},
+    reports::Report,
     tally::{Crowd, add},
 };
 
-#[derive(Debug)]
-pub struct Player {
+/// A player's accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purse {
     pub funds: AccountId,
     pub unallocated: AccountId,
-    /// What is in `unallocated`.
+}
+
+#[derive(Debug)]
+pub struct Player {
+    pub purse: Purse,
+    /// What is unallocated.
     saved: Amount,
     place: Place,
 }
@@ -34,8 +44,8 @@ enum Place {
 }
 
 impl Player {
-    pub fn new(funds: AccountId, unallocated: AccountId) -> Self {
-        Self { funds, unallocated, saved: Amount::ZERO, place: Place::Outside }
+    pub fn new(purse: Purse) -> Self {
+        Self { purse, saved: Amount::ZERO, place: Place::Outside }
     }
 }
 
@@ -51,6 +61,9 @@ pub struct Room {
     /// Pellets lying about, and what is left of the eaten: in the world, and nobody's.
     loose: Amount,
     ashes: Amount,
+    /// What this room has brought into the ecosystem and not taken out as pellets. Other rooms' shares are left alone, so
+    /// that what happens here does not depend on who was faster.
+    budget: Amount,
     chance: fastrand::Rng,
     next_number: u64,
     /// What was asked last: some of it is asked again, as after a lost answer.
@@ -68,6 +81,7 @@ impl Room {
             turns: 0,
             loose: Amount::ZERO,
             ashes: Amount::ZERO,
+            budget: Amount::ZERO,
             chance,
             next_number: 0,
             last: Vec::new(),
@@ -76,6 +90,16 @@ impl Room {
 
     pub fn request(&self, asked: &Asked) -> Request {
         self.arena.request(self.number, &self.players, asked)
+    }
+
+    /// What somebody who watches the chain reports, if this is something that happens there.
+    pub fn report(&self, asked: &Asked) -> Option<Report> {
+        self.arena.report(self.number, &self.players, asked)
+    }
+
+    /// Turns played so far.
+    pub fn turns(&self) -> u64 {
+        self.turns
     }
 
     pub fn crowd(&self) -> Crowd {
@@ -122,7 +146,7 @@ impl Room {
 
     fn ask(&mut self, ask: Ask, asked: &mut Vec<Asked>) {
         self.next_number += 1;
-        asked.push(Asked { number: self.next_number, ask });
+        asked.push(Asked { number: self.next_number, again: false, ask });
     }
 
     /// Answers get lost and servers have bugs: some of the last asks again, a few with another body under the same key.
@@ -132,9 +156,9 @@ impl Room {
             match (self.chance.u32(..8_192), &earlier.ask) {
                 (0, Ask::Pellet { amount }) => {
                     let amount = amount.checked_add(Amount::new(1)).unwrap_or(*amount);
-                    again.push(Asked { ask: Ask::Pellet { amount }, ..earlier });
+                    again.push(Asked { ask: Ask::Pellet { amount }, again: true, ..earlier });
                 }
-                (1..=16, _) => again.push(earlier),
+                (1..=16, _) => again.push(Asked { again: true, ..earlier }),
                 _ => {}
             }
         }

@@ -9,19 +9,25 @@
 //! - The server ends a transaction that its client leaves alone for as long as the lease: a writer that was stopped in
 //!   the middle of one keeps nobody from taking over.
 //!
-//! A batch is three round trips: what is derived, the records, the commit.
+//! A batch of money is one statement and one round trip (`whole.rs`). What else a batch may have, new accounts, facts, rows of
+//! flows, takes a transaction of several (`commit.rs`).
 
+mod address;
+mod columns;
 mod commit;
 mod flows;
 mod inbox;
 mod lease;
 mod migrate;
 mod numeric;
+mod rebuild;
 mod row;
 mod session;
 mod source;
 mod terms;
+mod tls;
 mod watch;
+mod whole;
 
 use std::{
     ops::Range,
@@ -29,15 +35,20 @@ use std::{
 };
 
 use bankroll_ledger::{Batch, Row, RowKey, Time};
-use tokio_postgres::Config;
 
 use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
+pub(crate) use address::Address;
+use commit::Trouble;
 pub(crate) use inbox::Outside;
 pub(crate) use lease::{Claim, is_passing};
 pub(crate) use session::Session;
 pub(crate) use terms::{StatementTables, open_statement_tables};
 pub use watch::{Holder, Watch};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The books of one database, open for writing.
 pub(crate) struct Postgres {
@@ -57,7 +68,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Connects, migrates, and takes the lease; refuses while another process has it.
     pub fn open(url: &DatabaseUrl, claim: Claim, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
-        let session = Session::connect(&config(url)?)?;
+        let session = Session::connect(url.read()?)?;
         migrate::migrate(&session, sets, now)?;
         session.limit_silence_in_transactions(claim.lease)?;
         let renewed = Instant::now();
@@ -79,16 +90,11 @@ impl Postgres {
     }
 }
 
-/// A connection for reading.
+/// A connection for reading, renewed whenever it is lost.
 pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError> {
-    let session = Session::connect(&config(url)?)?;
+    let session = Session::connect(url.read()?)?.renewing();
     migrate::check_books_known(&session)?;
     Ok(session)
-}
-
-fn config(url: &DatabaseUrl) -> Result<Config, StoreError> {
-    // The text is not told again: it may have a password in it.
-    url.reveal().parse().map_err(|_| StoreError::DatabaseUrl)
 }
 
 impl Engine for Postgres {
@@ -110,7 +116,7 @@ impl Engine for Postgres {
     }
 
     fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
-        Ok(Box::new(self.session.another()?))
+        Ok(Box::new(self.session.another()?.renewing()))
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
@@ -143,6 +149,29 @@ impl Engine for Postgres {
             return Ok(());
         }
         self.resolve()
+    }
+
+    fn stores_whole(&self, commit: &Commit<'_>) -> bool {
+        whole::can_take(commit)
+    }
+
+    fn store_whole(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+        let asked = Instant::now();
+        self.session.take_warning();
+        self.head_to_be = whole::head_after(batch);
+        let stored = whole::store(self, commit, batch, records);
+        match stored {
+            Ok(1) if !self.session.take_warning() => {
+                (self.head, self.renewed) = (self.head_to_be, asked);
+                Ok(())
+            }
+            // It was refused as a whole, before anything of it was committed.
+            Err(error) if !self.session.is_lost() && !is_passing(&error) => Err(match error.into() {
+                Trouble::Full => CommitError::NothingHappened(StoreError::Full),
+                trouble => CommitError::Fatal(trouble.into_error()),
+            }),
+            _ => self.resolve(),
+        }
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {

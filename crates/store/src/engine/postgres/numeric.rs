@@ -13,27 +13,29 @@ pub(super) struct Numeric(pub u128);
 const BASE: u128 = 10_000;
 
 impl Numeric {
-    fn digits(self) -> Vec<i16> {
-        let (mut rest, mut digits) = (self.0, Vec::new());
+    /// The digits, and the place of the first of them.
+    fn digits(self) -> ([i16; 10], usize) {
+        let (mut rest, mut digits, mut first) = (self.0, [0; 10], 10);
         while rest > 0 {
-            digits.push(i16::try_from(rest % BASE).expect("below the base"));
+            first -= 1;
+            digits[first] = i16::try_from(rest % BASE).expect("below the base");
             rest /= BASE;
         }
-        digits.reverse();
-        digits
+        (digits, first)
     }
 }
 
 impl ToSql for Numeric {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
-        let digits = self.digits();
+        let (digits, first) = self.digits();
+        let digits = &digits[first..];
         let count = i16::try_from(digits.len())?;
         out.put_i16(count);
         // The weight of the first digit; sign and decimals are none.
         out.put_i16((count - 1).max(0));
         out.put_i16(0);
         out.put_i16(0);
-        digits.into_iter().for_each(|digit| out.put_i16(digit));
+        digits.iter().for_each(|digit| out.put_i16(*digit));
         Ok(IsNull::No)
     }
 

@@ -22,7 +22,7 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
     let (sql, values) = flow_sql::reading(key);
     let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-    let found = match session.prepared(&sql).and_then(|text| session.wait(session.client.query_opt(&text, &values))) {
+    let found = match session.prepared(&sql).and_then(|text| session.wait(session.client().query_opt(&text, &values))) {
         Ok(found) => found,
         // A table or column that is not there, or a key that does not fit, has no such row; writing the fact will say so.
         Err(error) if !session.is_lost() && !is_passing(&error) => return Ok(None),
@@ -83,7 +83,7 @@ fn run_one(session: &Session, statement: &Statement) -> Result<Result<u64, &'sta
     }
     let values: Vec<Stored<'_>> = statement.values[..wanted].iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-    session.wait(session.client.execute(&prepared, &values)).map(Ok)
+    session.wait(session.client().execute(&prepared, &values)).map(Ok)
 }
 
 /// Why a flow may not use this statement.

@@ -1,7 +1,11 @@
-//! One connection to Postgres, used from one thread.
+//! A connection to Postgres, used from one thread.
+//!
+//! One that reads may be told to renew itself: when the server was restarted, or another has taken its place, the question
+//! is asked again over a new connection, and whoever asks does not notice. Not within a snapshot, which is over then; who
+//! opened it begins anew. One that writes never does: what became of its transaction must be found out first.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::HashMap,
     sync::{
         Arc,
@@ -13,40 +17,75 @@ use std::{
 use futures_util::{StreamExt, stream::poll_fn};
 use tokio::runtime::Runtime;
 use tokio_postgres::{
-    AsyncMessage, Client, Config, NoTls, Row, Statement, config::TargetSessionAttrs, error::Severity, types::ToSql,
+    AsyncMessage, Client, Config, NoTls, Row, Socket, Statement, error::Severity, tls::MakeTlsConnect, types::ToSql,
 };
 
+use super::{address::Address, is_passing, tls};
 use crate::StoreError;
 
 /// The values of one statement.
 pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
-
 pub(crate) struct Session {
     runtime: Runtime,
-    pub(super) client: Client,
+    client: RefCell<Arc<Client>>,
     statements: RefCell<HashMap<String, Statement>>,
     /// Whether the server has warned since this was last looked at.
     warned: Arc<AtomicBool>,
-    config: Config,
+    address: Address,
+    renews: bool,
+    in_snapshot: Cell<bool>,
 }
 
 impl Session {
     /// Connects to the primary among the hosts and checks that what it commits stays.
-    pub fn connect(config: &Config) -> Result<Self, StoreError> {
-        let mut config = config.clone();
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE_TIMEOUT).keepalives_idle(SILENCE_TIMEOUT);
+    pub fn connect(address: Address) -> Result<Self, StoreError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::io("the connection to Postgres"))?;
         let warned = Arc::new(AtomicBool::new(false));
-        let client = runtime.block_on(connect(&config, Arc::clone(&warned)))?;
-        let session = Self { runtime, client, statements: RefCell::default(), warned, config };
+        let client = RefCell::new(Arc::new(open(&runtime, &address, &warned)?));
+        let (statements, in_snapshot) = (RefCell::default(), Cell::new(false));
+        let session = Self { runtime, client, statements, warned, address, renews: false, in_snapshot };
         session.check_settings()?;
         Ok(session)
+    }
+
+    /// The same, renewed whenever it is lost.
+    pub fn renewing(self) -> Self {
+        Self { renews: true, ..self }
+    }
+
+    pub(super) fn client(&self) -> Arc<Client> {
+        Arc::clone(&self.client.borrow())
+    }
+
+    /// Asks, and asks again over a new connection if the one there was is lost.
+    fn asking<T>(&self, ask: impl Fn() -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
+        match ask() {
+            Err(error) if self.renews && !self.in_snapshot.get() && (self.is_lost() || is_passing(&error)) => {
+                self.renew()?;
+                Ok(ask()?)
+            }
+            answered => Ok(answered?),
+        }
+    }
+
+    fn renew(&self) -> Result<(), StoreError> {
+        self.client.replace(Arc::new(open(&self.runtime, &self.address, &self.warned)?));
+        self.statements.borrow_mut().clear();
+        self.check_settings()
+    }
+
+    /// From here on everything is answered as of one moment.
+    pub fn begin_snapshot(&self) -> Result<(), StoreError> {
+        self.asking(|| self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))?;
+        self.in_snapshot.set(true);
+        Ok(())
+    }
+
+    pub fn end_snapshot(&self) -> Result<(), StoreError> {
+        self.in_snapshot.set(false);
+        Ok(self.run("COMMIT")?)
     }
 
     /// Lets the server end a transaction whose client has gone silent for this long: a writer that is stopped in the
@@ -57,11 +96,11 @@ impl Session {
 
     /// Another connection to the same place.
     pub fn another(&self) -> Result<Self, StoreError> {
-        Self::connect(&self.config)
+        Self::connect(self.address.clone())
     }
 
     pub fn is_lost(&self) -> bool {
-        self.client.is_closed()
+        self.client.borrow().is_closed()
     }
 
     /// Whether the server has warned since this was last asked.
@@ -86,7 +125,7 @@ impl Session {
         is_safe: impl Fn(&str) -> bool,
         wanted: &'static str,
     ) -> Result<(), StoreError> {
-        let row = self.one("SELECT current_setting($1)", &[&setting])?;
+        let row = self.try_one("SELECT current_setting($1)", &[&setting])?;
         let found: String = row.get(0);
         if is_safe(&found) { Ok(()) } else { Err(StoreError::Setting { setting, found, wanted }) }
     }
@@ -100,33 +139,50 @@ impl Session {
         if let Some(known) = self.statements.borrow().get(sql) {
             return Ok(known.clone());
         }
-        let statement = self.wait(self.client.prepare(sql))?;
+        let statement = self.wait(self.client().prepare(sql))?;
         self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
     pub fn query(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, StoreError> {
-        let statement = self.prepared(sql)?;
-        Ok(self.wait(self.client.query(&statement, values))?)
+        self.asking(|| {
+            let statement = self.prepared(sql)?;
+            self.wait(self.client().query(&statement, values))
+        })
     }
 
     pub fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, StoreError> {
+        self.asking(|| self.try_one(sql, values))
+    }
+
+    fn try_one(&self, sql: &str, values: Values<'_>) -> Result<Row, tokio_postgres::Error> {
         let statement = self.prepared(sql)?;
-        Ok(self.wait(self.client.query_one(&statement, values))?)
+        self.wait(self.client().query_one(&statement, values))
     }
 
     pub fn execute(&self, sql: &str, values: Values<'_>) -> Result<u64, tokio_postgres::Error> {
         let statement = self.prepared(sql)?;
-        self.wait(self.client.execute(&statement, values))
+        self.wait(self.client().execute(&statement, values))
     }
 
     pub fn run(&self, sql: &str) -> Result<(), tokio_postgres::Error> {
-        self.wait(self.client.batch_execute(sql))
+        self.wait(self.client().batch_execute(sql))
     }
 }
 
-async fn connect(config: &Config, warned: Arc<AtomicBool>) -> Result<Client, tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(NoTls).await?;
+fn open(runtime: &Runtime, address: &Address, warned: &Arc<AtomicBool>) -> Result<Client, StoreError> {
+    let (config, warned) = (&address.config, Arc::clone(warned));
+    Ok(match tls::connector(address)? {
+        Some(tls) => runtime.block_on(connect(config, tls, warned)),
+        None => runtime.block_on(connect(config, NoTls, warned)),
+    }?)
+}
+
+async fn connect<T>(config: &Config, tls: T, warned: Arc<AtomicBool>) -> Result<Client, tokio_postgres::Error>
+where
+    T: MakeTlsConnect<Socket, Stream: Send + 'static>,
+{
+    let (client, mut connection) = config.connect(tls).await?;
     tokio::spawn(async move {
         let mut messages = poll_fn(move |context| connection.poll_message(context));
         while let Some(Ok(message)) = messages.next().await {

@@ -42,11 +42,11 @@ macro_rules! source {
     ($who:ty) => {
     impl Source for $who {
         fn begin_snapshot(&self) -> Result<(), StoreError> {
-            Ok(self.session().run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?)
+            self.session().begin_snapshot()
         }
 
         fn end_snapshot(&self) -> Result<(), StoreError> {
-            Ok(self.session().run("COMMIT")?)
+            self.session().end_snapshot()
         }
 
         fn head(&self) -> Result<Head, StoreError> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tokio_postgres::Row;
 
 use super::{
-    config,
+    is_passing,
     session::{Session, Values},
     source::{hash, number, run_meta, sql_number},
 };
@@ -22,18 +22,18 @@ struct Statements(Session);
 
 /// Opens an index for reading.
 pub(crate) fn open_statement_tables(url: &DatabaseUrl) -> Result<Box<dyn TermSource>, StoreError> {
-    Ok(Box::new(Statements(Session::connect(&config(url)?)?)))
+    Ok(Box::new(Statements(Session::connect(url.read()?)?.renewing())))
 }
 
 impl TermHome for StatementTables {
     fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
-        let session = Session::connect(&config(&self.0)?)?;
+        let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off")?;
         Ok(Box::new(Statements(session)))
     }
 
     fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError> {
-        let session = Session::connect(&config(&self.0)?)?;
+        let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off; TRUNCATE books.term_runs, books.term_chunks")?;
         Ok(Box::new(Statements(session)))
     }
@@ -41,11 +41,11 @@ impl TermHome for StatementTables {
 
 impl TermSource for Statements {
     fn begin_snapshot(&self) -> Result<(), StoreError> {
-        Ok(self.0.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?)
+        self.0.begin_snapshot()
     }
 
     fn end_snapshot(&self) -> Result<(), StoreError> {
-        Ok(self.0.run("COMMIT")?)
+        self.0.end_snapshot()
     }
 
     fn runs(&self) -> Result<Vec<TermRun>, StoreError> {
@@ -64,11 +64,12 @@ impl TermStore for Statements {
     fn write(&self, writes: &TermWrites) -> Result<(), StoreError> {
         self.0.run("BEGIN")?;
         let written = try_write(&self.0, writes);
-        if written.is_err() {
+        if let Err(error) = written {
             // Fails only if the connection is gone, and the transaction with it.
             let _ = self.0.run("ROLLBACK");
-            // A number that is taken already: somebody else has written here.
-            return written.map_err(|error| damaged(error.to_string()));
+            // A server that is away has damaged nothing; otherwise a number is taken already: somebody else has written here.
+            let is_away = self.0.is_lost() || is_passing(&error);
+            return Err(if is_away { error.into() } else { damaged(error.to_string()) });
         }
         Ok(self.0.run("COMMIT")?)
     }

@@ -20,7 +20,7 @@ use std::{
 use bankroll_ledger::{Batch, Row, RowKey, Time};
 use rusqlite::Connection;
 
-use super::{Commit, CommitError, Engine, Records, RowsChanged, Source};
+use super::{Commit, CommitError, Derived, Engine, Records, RowsChanged, Source};
 use crate::{Durability, Migrations, StoreError, migrations};
 
 use checkpoint::Checkpointer;
@@ -59,7 +59,11 @@ impl Sqlite {
 
     /// If tables that are derived from the journal have lost rows, fills them again from it.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
-        if rebuild::is_complete(&self.connection)? { Ok(()) } else { rebuild::rebuild(&mut self.connection) }
+        if rebuild::is_complete(&self.connection)? {
+            return Ok(());
+        }
+        let derived = Derived::from_journal(self)?;
+        rebuild::rebuild(&mut self.connection, &derived)
     }
 
     fn owns(&self, table: &str) -> bool {

@@ -1,10 +1,9 @@
 //! Filling the derived tables again from the journal.
 
-use bankroll_ledger::{Account, Hold, Record, Replay, Seq};
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{commit, load};
-use crate::{StoreError, engine::Commit};
+use super::commit;
+use crate::{StoreError, engine::Derived};
 
 /// Whether accounts, balances and assets have lost no row: they are numbered without gaps, their last numbers are kept
 /// apart, and every account has a balance. (What else could be lost or edited is the audit's to find.)
@@ -19,28 +18,11 @@ pub(super) fn is_complete(connection: &Connection) -> Result<bool, StoreError> {
 }
 
 /// Empties the derived tables and fills them from the journal, in one transaction.
-pub(super) fn rebuild(connection: &mut Connection) -> Result<(), StoreError> {
+pub(super) fn rebuild(connection: &mut Connection, derived: &Derived) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "DELETE FROM assets; DELETE FROM accounts; DELETE FROM balances; DELETE FROM holds; DELETE FROM reversals;",
     )?;
-    let mut replay = Replay::default();
-    let mut next = Seq(1);
-    loop {
-        let page = load::records_from(&transaction, next, 10_000)?;
-        let Some((last, _)) = page.last() else { break };
-        next = last.next();
-        for (seq, bytes) in &page {
-            replay.apply(*seq, &Record::decode(bytes).map_err(StoreError::unreadable(*seq))?);
-        }
-    }
-    let mut accounts: Vec<Account> = replay.books.accounts().cloned().collect();
-    accounts.sort_by_key(|account| account.id);
-    let holds: Vec<Hold> = replay.books.holds().copied().collect();
-    let assets: Vec<_> = replay.assets.into_iter().collect();
-    let reversals: Vec<_> = replay.reversals.into_iter().collect();
-    let filled =
-        Commit { assets: &assets, accounts: &accounts, holds: &holds, reversals: &reversals, ..Commit::default() };
-    commit::write_derived(&transaction, &filled)?;
+    commit::write_derived(&transaction, &derived.commit())?;
     Ok(transaction.commit()?)
 }

@@ -1,9 +1,10 @@
 //! What is derived from the journal, lost or damaged while nobody looked: it is built again, and old keys still answer.
+//!
+//! The stories are told of folders here, and of databases in `postgres/derived.rs`.
 
 use bankroll_ledger::{AccountId, Action, HoldId, Kind, Leg, Principal, Request};
-use bankroll_store::{AccountFilter, Answer, Audit, BOOKS_FILE};
+use bankroll_store::{AccountFilter, Answer, Audit};
 use fastrand::Rng;
-use rusqlite::Connection;
 
 use crate::{
     races::ticket,
@@ -20,8 +21,12 @@ pub struct Old {
 }
 
 impl Old {
-    pub fn new() -> Self {
-        let world = World::in_folder(|options| options.keys_in_memory_max = 32);
+    fn new() -> Self {
+        Self::of(World::in_folder(|options| options.keys_in_memory_max = 32))
+    }
+
+    /// Of books that keep few keys in memory.
+    pub fn of(world: World) -> Self {
         let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
         let mut asked = Vec::new();
         for _ in 0..40 {
@@ -34,28 +39,17 @@ impl Old {
         old
     }
 
-    fn books(&self) -> Connection {
-        Connection::open(self.world.folder.path().join(BOOKS_FILE)).unwrap()
+    fn count(&self, table: &str) -> i64 {
+        self.world.count(&format!("SELECT count(*) FROM {table}"))
     }
 
-    pub fn edit(&self, sql: &str) {
-        self.books().execute_batch(sql).unwrap();
-    }
-
-    fn count(&self, table: &str) -> u32 {
-        self.books().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
-    }
-
-    /// Changes one byte of a column, in a row and at a place that the seed chooses.
+    /// Changes one bit of a column, in a row and at a place that the seed chooses.
     fn flip(&self, table: &str, column: &str, rng: &mut Rng) {
-        let books = self.books();
-        let rows = self.count(table);
-        let sql = format!("SELECT id, {column} FROM {table} ORDER BY id LIMIT 1 OFFSET {}", rng.u32(0..rows));
-        let (id, mut data): (i64, Vec<u8>) = books.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let place = rng.usize(0..data.len());
-        data[place] ^= 1 << rng.u32(0..8);
-        let update = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
-        assert_eq!(books.execute(&update, rusqlite::params![id, data]), Ok(1));
+        let offset = rng.i64(0..self.count(table));
+        let id = self.world.count(&format!("SELECT id FROM {table} ORDER BY id LIMIT 1 OFFSET {offset}"));
+        let length = self.world.count(&format!("SELECT CAST(length({column}) AS bigint) FROM {table} WHERE id = {id}"));
+        let (place, bit) = (rng.usize(..usize::try_from(length).unwrap()), rng.u32(0..8));
+        self.world.flip(table, column, id, place, bit);
     }
 
     /// Opens the books and asks for everything again: every answer is the old one, and nothing happens twice.
@@ -81,7 +75,10 @@ impl Old {
 
 #[test]
 fn crash_of_the_key_index_whole_rows_lost() {
-    let mut old = Old::new();
+    whole_rows_of_the_key_index_lost(Old::new());
+}
+
+pub fn whole_rows_of_the_key_index_lost(mut old: Old) {
     for damage in [
         "DELETE FROM key_runs WHERE id = (SELECT min(id) FROM key_runs)",
         "DELETE FROM key_runs WHERE first_seq = (SELECT max(first_seq) FROM key_runs)",
@@ -91,14 +88,17 @@ fn crash_of_the_key_index_whole_rows_lost() {
         "DELETE FROM key_chunks",
         "DELETE FROM key_runs; DELETE FROM key_chunks",
     ] {
-        old.edit(damage);
+        old.world.edit(damage);
         old.all_keys_answer_as_before(damage);
     }
 }
 
 #[test]
 fn crash_of_the_key_index_contents_damaged() {
-    let mut old = Old::new();
+    contents_of_the_key_index_damaged(Old::new());
+}
+
+pub fn contents_of_the_key_index_damaged(mut old: Old) {
     for damage in [
         "UPDATE key_chunks SET data = x''",
         "UPDATE key_chunks SET data = substr(data, 1, length(data) - 24)",
@@ -107,7 +107,7 @@ fn crash_of_the_key_index_contents_damaged() {
         "UPDATE key_runs SET first_seq = first_seq + 1 WHERE id = (SELECT max(id) FROM key_runs)",
         "UPDATE key_runs SET last_seq = last_seq + 1000000 WHERE id = (SELECT max(id) FROM key_runs)",
     ] {
-        old.edit(damage);
+        old.world.edit(damage);
         old.all_keys_answer_as_before(damage);
     }
     let mut rng = Rng::with_seed(seed());
@@ -122,9 +122,12 @@ fn crash_of_the_key_index_contents_damaged() {
 /// The index is found damaged by a lookup just when the writer has a finished run in hand.
 #[test]
 fn crash_of_the_key_index_noticed_while_a_run_is_stored() {
-    let mut old = Old::new();
+    damage_noticed_while_a_run_is_stored(Old::new());
+}
+
+pub fn damage_noticed_while_a_run_is_stored(mut old: Old) {
     for _ in 0..5 {
-        old.edit("UPDATE key_chunks SET data = x''");
+        old.world.edit("UPDATE key_chunks SET data = x''");
         old.world.try_open().unwrap();
         let fresh = |count: u32| -> Vec<Request> {
             (0..count).map(|_| old.world.play(vec![moving(old.alice, old.arena, 1)])).collect()
@@ -144,8 +147,11 @@ fn crash_of_the_key_index_noticed_while_a_run_is_stored() {
 /// The index is built again in the middle of a batch, which is then decided a second time because of a refused fact.
 #[test]
 fn crash_of_the_key_index_noticed_in_a_batch_that_is_decided_twice() {
-    let mut old = Old::new();
-    old.edit("UPDATE key_chunks SET data = x''");
+    damage_noticed_in_a_batch_that_is_decided_twice(Old::new());
+}
+
+pub fn damage_noticed_in_a_batch_that_is_decided_twice(mut old: Old) {
+    old.world.edit("UPDATE key_chunks SET data = x''");
     old.world.try_open().unwrap();
     let fresh = || old.world.play(vec![moving(old.alice, old.arena, 1)]);
     let refused = Request { facts: vec![ticket(1, "forbidden")], ..fresh() };
@@ -160,6 +166,10 @@ fn crash_of_the_key_index_noticed_in_a_batch_that_is_decided_twice() {
 
 #[test]
 fn crash_of_the_tables_of_accounts() {
+    tables_of_accounts_lost(Old::new);
+}
+
+pub fn tables_of_accounts_lost(make: impl Fn() -> Old) {
     for damage in [
         "DELETE FROM balances WHERE id = 1",
         "DELETE FROM balances",
@@ -171,9 +181,9 @@ fn crash_of_the_tables_of_accounts() {
         "DELETE FROM accounts; DELETE FROM balances",
         "DELETE FROM accounts; DELETE FROM balances; DELETE FROM assets",
     ] {
-        let mut old = Old::new();
+        let mut old = make();
         let accounts = old.world.reader().accounts(&AccountFilter::default(), usize::MAX).unwrap();
-        old.edit(damage);
+        old.world.edit(damage);
         old.world.try_open().unwrap_or_else(|error| panic!("after {damage}: {error:?}"));
         let again = old.world.reader().accounts(&AccountFilter::default(), usize::MAX).unwrap();
         assert_eq!(again, accounts, "after {damage}");
@@ -185,18 +195,17 @@ fn crash_of_the_tables_of_accounts() {
 /// An account that nothing has moved for a long time and that no record of the tail mentions.
 #[test]
 fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
-    let mut world = World::in_folder(|_| {});
+    quiet_account_lost(World::in_folder(|_| {}));
+}
+
+pub fn quiet_account_lost(mut world: World) {
     let (alice, arena) = (world.player("alice", 5_000), world.account(Kind::World, None));
     let quiet = world.player("quiet", 7);
     for _ in 0..1_100 {
         world.ask(world.play(vec![moving(alice, arena, 1)]));
     }
     world.close();
-    let books = Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();
-    books
-        .execute_batch(&format!("DELETE FROM accounts WHERE id = {quiet}; DELETE FROM balances WHERE id = {quiet}"))
-        .unwrap();
-    drop(books);
+    world.edit(&format!("DELETE FROM accounts WHERE id = {quiet}; DELETE FROM balances WHERE id = {quiet}"));
     world.try_open().unwrap();
     let next = world.account(Kind::Funds, Some("next"));
     assert_ne!(next, quiet, "the number of a lost account was given to somebody else");
@@ -207,8 +216,12 @@ fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
 /// Lost holds and reversals: the books do not open, or have them again, or the audit says so before anybody is asked.
 #[test]
 fn crash_of_the_tables_of_holds_and_reversals_is_not_silent() {
+    holds_and_reversals_lost(|| World::in_folder(|_| {}));
+}
+
+pub fn holds_and_reversals_lost(make: impl Fn() -> World) {
     for damage in ["DELETE FROM holds", "DELETE FROM reversals"] {
-        let mut world = World::in_folder(|_| {});
+        let mut world = make();
         let (alice, custody) = (world.player("alice", 100), world.account(Kind::Custody, Some("hot")));
         let hold = world.ask(world.play(vec![holding(alice, 40, None)])).seq.unwrap();
         let deposit = world.ask(world.deposit(custody, alice, 10)).seq.unwrap();
@@ -216,7 +229,7 @@ fn crash_of_the_tables_of_holds_and_reversals_is_not_silent() {
         assert_eq!(said(&world.ask(reversal())), "applied");
         let (release, once_more) = (world.play(vec![Leg::Release { hold: HoldId::of(hold, 0) }]), reversal());
         world.close();
-        Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap().execute_batch(damage).unwrap();
+        world.edit(damage);
         if world.try_open().is_err() || Audit::new(world.reader()).run(|_| {}).is_err() {
             continue;
         }

@@ -9,7 +9,7 @@
 
 use crate::run::SoakTime;
 
-mod derived_index;
+pub mod derived_index;
 pub mod examine;
 mod full_disk;
 mod kill_loop;

@@ -6,6 +6,7 @@
 use std::{
     fs,
     net::TcpListener,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -32,13 +33,37 @@ pub struct Cluster {
 impl Cluster {
     /// A new server with an empty database `books`.
     pub fn start() -> Self {
+        let cluster = Self::initialised();
+        cluster.start_first();
+        cluster
+    }
+
+    /// The same with TLS for whoever asks for it: its certificate and the key to that.
+    pub fn start_with_tls(certificate: &str, key: &str) -> Self {
+        let mut cluster = Self::initialised();
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let path = cluster.data().join(name);
+            fs::write(&path, text).unwrap();
+            // The server refuses a key that others can read.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            cluster.give_to_server(&path);
+        }
+        cluster.set("ssl=on");
+        cluster.start_first();
+        cluster
+    }
+
+    fn initialised() -> Self {
         let cluster = Self::in_a_new_folder();
         // The folder need not survive the machine; what the server commits must, so it runs with its own defaults.
         let make = ["-A", "trust", "-U", USER, "--no-sync", "--encoding=UTF8", "--locale=C", "-D"];
         succeed(cluster.command("initdb").args(make).arg(cluster.data()));
-        cluster.start_again();
-        postgres::run(&cluster.url("postgres"), "CREATE DATABASE books");
         cluster
+    }
+
+    fn start_first(&self) {
+        self.start_again();
+        postgres::run(&self.url("postgres"), "CREATE DATABASE books");
     }
 
     /// A copy of a running server that follows it.
@@ -53,10 +78,15 @@ impl Cluster {
 
     fn in_a_new_folder() -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let cluster = Self { programs: programs(), folder, port: free_port(), settings: Vec::new() };
+        cluster.give_to_server(cluster.folder.path());
+        cluster
+    }
+
+    fn give_to_server(&self, path: &Path) {
         if is_superuser() {
-            succeed(Command::new("chown").arg(SYSTEM_USER).arg(folder.path()));
+            succeed(Command::new("chown").arg(SYSTEM_USER).arg(path));
         }
-        Self { programs: programs(), folder, port: free_port(), settings: Vec::new() }
     }
 
     /// From its next start on with this setting.

@@ -78,10 +78,12 @@ const WAITING: &str = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 /// again: it has looked up its commit, and will not say what it found before that, too, is replicated.
 fn cut_short(primary: &Cluster, how: CutShort) {
     let session = Session::open(&primary.url("postgres"));
-    let waiting = format!("SELECT coalesce(max(pid), 0)::bigint {WAITING}");
+    let committing = format!("SELECT coalesce(max(pid), 0)::bigint {WAITING} AND query LIKE '%COMMIT%'");
+    let renewing = format!("SELECT pg_cancel_backend(pid) {WAITING} AND query NOT LIKE '%COMMIT%'");
     let first = loop {
-        match session.count(&waiting) {
-            0 => std::thread::yield_now(),
+        match session.count(&committing) {
+            // On a slow machine the lease is renewed meanwhile, which waits as well, and the call behind it.
+            0 => session.run(&renewing),
             pid => break pid,
         }
     };

@@ -1,0 +1,113 @@
+//! Nodes that run while a test looks at them: started, listened to, signalled, waited for.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use bankroll_store::DatabaseUrl;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{command, folder, run};
+
+/// Far more than anything here takes.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A folder with an authority and the certificates of these nodes: name and roles.
+pub fn deployment(nodes: &[(&str, &str)]) -> TempDir {
+    let folder = folder();
+    run(folder.path(), &["nodes", "init"]).ok();
+    for (name, roles) in nodes {
+        run(folder.path(), &["nodes", "add", name, "--roles", roles]).ok();
+    }
+    folder
+}
+
+/// A node as `bankroll serve` runs it, and what it says.
+pub struct Running {
+    pub name: String,
+    child: Child,
+    lines: Receiver<Value>,
+}
+
+impl Running {
+    /// With books in this database and a short lease.
+    pub fn start(folder: &Path, url: &DatabaseUrl, name: &str, roles: &str) -> Self {
+        let mut serve = command(folder);
+        serve.env("BANKROLL__BOOKS__DATABASE", url.reveal()).env("BANKROLL__NODE__NAME", name);
+        serve.env("BANKROLL__NODE__LISTEN", "127.0.0.1:0").env("BANKROLL__BOOKS__LEASE_MS", "1000");
+        serve.args(["serve", "--json", "--roles", roles]);
+        Self::spawn(serve, name)
+    }
+
+    pub fn spawn(mut serve: Command, name: &str) -> Self {
+        let mut child = serve.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (out, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap()).lines();
+        std::thread::spawn(move || {
+            for line in output.map_while(Result::ok) {
+                let line = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+                if out.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { name: name.into(), child, lines }
+    }
+
+    /// Hears what it says until this happens.
+    pub fn until(&self, event: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            let line = line.unwrap_or_else(|_| panic!("{} never said {event}", self.name));
+            if line["event"] == event {
+                assert_eq!(line["node"], self.name);
+                return line;
+            }
+        }
+    }
+
+    /// Whether it has said so by now.
+    pub fn has_said(&self, event: &str) -> bool {
+        self.lines.try_iter().any(|line| line["event"] == event)
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// It ends by itself: with which code, and what it said on standard error.
+    pub fn ended(mut self) -> (i32, String) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.is_running() {
+            assert!(Instant::now() < deadline, "{} does not end", self.name);
+            std::thread::yield_now();
+        }
+        let mut told = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        (self.child.wait().unwrap().code().unwrap_or(-1), told)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,66 @@
+//! The tables that follow from the journal, as it says they must be: assets, accounts, balances, holds, reversals.
+
+use bankroll_ledger::{Account, Asset, AssetId, Hold, Record, Replay, Seq};
+
+use super::{Commit, Source};
+use crate::{StoreError, recovery::check_batch};
+
+/// Batches read at a time.
+const PAGE: usize = 256;
+
+pub(crate) struct Derived {
+    pub assets: Vec<(AssetId, Asset)>,
+    /// In the order of their numbers.
+    pub accounts: Vec<Account>,
+    pub holds: Vec<Hold>,
+    pub reversals: Vec<(Seq, Seq)>,
+}
+
+impl Derived {
+    /// Reads the whole journal. It will decide what everybody has, so every batch must be what the chain says.
+    pub fn from_journal(source: &dyn Source) -> Result<Self, StoreError> {
+        let (mut replay, mut number, mut next) = (Replay::default(), 1, Seq(1));
+        loop {
+            let batches = source.batches_from(number, PAGE)?;
+            if batches.is_empty() {
+                break;
+            }
+            for (batch, stored_head) in &batches {
+                if (batch.number, batch.first) != (number, next) {
+                    return Err(StoreError::diverged(next, format!("batch {number} is missing or moved")));
+                }
+                let records = source.records_from(batch.first, batch.count as usize)?;
+                check_batch(batch, stored_head, &records)?;
+                for (seq, bytes) in &records {
+                    replay.apply(*seq, &Record::decode(bytes).map_err(StoreError::unreadable(*seq))?);
+                    next = seq.next();
+                }
+                number += 1;
+            }
+        }
+        if source.last_seq()?.next() == next {
+            Ok(replay.into())
+        } else {
+            Err(StoreError::diverged(next, "the journal does not end where its last batch ends"))
+        }
+    }
+
+    /// All of it, to be written into empty tables.
+    pub fn commit(&self) -> Commit<'_> {
+        let Self { assets, accounts, holds, reversals } = self;
+        Commit { assets, accounts, holds, reversals, ..Commit::default() }
+    }
+}
+
+impl From<Replay> for Derived {
+    fn from(replay: Replay) -> Self {
+        let mut accounts: Vec<Account> = replay.books.accounts().cloned().collect();
+        accounts.sort_by_key(|account| account.id);
+        Self {
+            assets: replay.assets.into_iter().collect(),
+            accounts,
+            holds: replay.books.holds().copied().collect(),
+            reversals: replay.reversals.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The address of a database, read: where it is, and how the way to it is protected.
+//!
+//! | `sslmode` | TLS | the server's certificate |
+//! | --- | --- | --- |
+//! | `verify-full` | always | verified, with the host's name |
+//! | `require` | always | verified if `sslrootcert` is given |
+//! | `prefer` | if the server has it | as for `require` |
+//! | `disable` | never | - |
+//!
+//! Without `sslmode` it is `verify-full`, unless every host is this machine (loopback, or a socket) and no `sslrootcert` is
+//! given. The roots are the file that `sslrootcert` names, or the machine's own. A parameter that is not known is an error:
+//! what it was meant to protect would not be.
+//!
+//! No error says anything of what stands in the address but the names of its parameters.
+
+use std::{net::IpAddr, path::PathBuf, str::FromStr};
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::{
+    Config,
+    config::{Host, SslMode, TargetSessionAttrs},
+};
+
+use super::{CONNECT_TIMEOUT, SILENCE_TIMEOUT};
+use crate::{AddressError, Protection};
+
+/// What is handed on to the driver. `target_session_attrs` is missing: it is always the primary that is wanted.
+const HANDED_ON: [&str; 15] = [
+    "user",
+    "password",
+    "dbname",
+    "host",
+    "hostaddr",
+    "port",
+    "options",
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "load_balance_hosts",
+];
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+/// In place of a file: the roots that the machine trusts.
+const SYSTEM: &str = "system";
+
+/// Where a database is. It has a password in it, so it is never shown.
+#[derive(Clone)]
+pub(crate) struct Address {
+    pub config: Config,
+    pub protection: Protection,
+    pub roots: Roots,
+}
+
+/// Whose signature under a certificate is believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Roots {
+    Machine,
+    File(PathBuf),
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(url: &str) -> Result<Self, AddressError> {
+        let rest = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme)).ok_or(AddressError::Form)?;
+        // A password may have a question mark in it.
+        let parameters_from = rest.find('@').unwrap_or(0);
+        let question = rest[parameters_from..].find('?').map(|place| parameters_from + place);
+        let (place, parameters) = question.map_or((rest, ""), |place| (&rest[..place], &rest[place + 1..]));
+        let (mut mode, mut roots, mut handed_on) = (None, None, Vec::new());
+        for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').ok_or(AddressError::Form)?;
+            match name {
+                "sslmode" => mode = Some(Mode::from_str(value)?),
+                "sslrootcert" => roots = Some(read_roots(value)?),
+                name if HANDED_ON.contains(&name) => handed_on.push(pair),
+                name => return Err(AddressError::Parameter { name: name.to_owned() }),
+            }
+        }
+        let mut config: Config = format!("postgres://{place}?{}", handed_on.join("&")).parse()?;
+        let is_set = |name: &str| handed_on.iter().any(|pair| pair.split_once('=').is_some_and(|(is, _)| is == name));
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        if !is_set("connect_timeout") {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        if !is_set("tcp_user_timeout") {
+            config.tcp_user_timeout(SILENCE_TIMEOUT);
+        }
+        if !is_set("keepalives_idle") {
+            config.keepalives_idle(SILENCE_TIMEOUT);
+        }
+        let protection = protection(mode, roots.is_some(), is_this_machine(&config));
+        config.ssl_mode(match protection {
+            Protection::Local | Protection::PlainText => SslMode::Disable,
+            Protection::IfOffered { .. } => SslMode::Prefer,
+            Protection::Unverified | Protection::Verified => SslMode::Require,
+        });
+        Ok(Self { config, protection, roots: roots.unwrap_or(Roots::Machine) })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Disable,
+    Prefer,
+    Require,
+    VerifyFull,
+}
+
+impl FromStr for Mode {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        match text {
+            "disable" => Ok(Self::Disable),
+            "prefer" => Ok(Self::Prefer),
+            "require" => Ok(Self::Require),
+            "verify-full" => Ok(Self::VerifyFull),
+            _ => Err(AddressError::Mode),
+        }
+    }
+}
+
+fn read_roots(value: &str) -> Result<Roots, AddressError> {
+    let path = percent_decode_str(value).decode_utf8().map_err(|_| AddressError::Form)?;
+    Ok(if path == SYSTEM { Roots::Machine } else { Roots::File(PathBuf::from(path.as_ref())) })
+}
+
+fn protection(mode: Option<Mode>, has_roots: bool, is_this_machine: bool) -> Protection {
+    match mode {
+        None if is_this_machine && !has_roots => Protection::Local,
+        Some(Mode::Disable) if is_this_machine => Protection::Local,
+        Some(Mode::Disable) => Protection::PlainText,
+        Some(Mode::Prefer) => Protection::IfOffered { verified: has_roots },
+        Some(Mode::Require) if !has_roots => Protection::Unverified,
+        None | Some(Mode::Require | Mode::VerifyFull) => Protection::Verified,
+    }
+}
+
+/// Whether nothing on the way to any of the hosts leaves this machine.
+fn is_this_machine(config: &Config) -> bool {
+    let is_local_name = |name: &str| name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    let is_local_host = |host: &Host| match host {
+        Host::Tcp(name) => is_local_name(name),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    };
+    match config.get_hostaddrs() {
+        [] => config.get_hosts().iter().all(is_local_host),
+        addresses => addresses.iter().all(IpAddr::is_loopback),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protection_of(url: &str) -> Protection {
+        url.parse::<Address>().map(|address| address.protection).unwrap()
+    }
+
+    #[test]
+    fn whatever_leaves_the_machine_is_verified_unless_somebody_says_otherwise() {
+        let check = |url: &str, expected: Protection| assert_eq!(protection_of(url), expected, "{url}");
+        check("postgres://bank@db.example/books", Protection::Verified);
+        check("postgres://bank@db,standby:5433/books", Protection::Verified);
+        check("postgres://bank@127.0.0.1,standby/books", Protection::Verified);
+        check("postgres://bank@10.0.0.7/books", Protection::Verified);
+        check("postgres://bank@localhost/books?hostaddr=10.0.0.7", Protection::Verified);
+        check("postgres://bank@127.0.0.1:5432/books", Protection::Local);
+        check("postgres://bank@localhost/books", Protection::Local);
+        check("postgres://bank@[::1]/books", Protection::Local);
+        check("postgres://bank@%2Frun%2Fpostgresql/books", Protection::Local);
+        check("postgres://bank@db/books?hostaddr=127.0.0.1", Protection::Local);
+        check("postgres://bank@localhost/books?sslrootcert=/etc/ca.pem", Protection::Verified);
+        check("postgres://bank@localhost/books?sslmode=verify-full", Protection::Verified);
+    }
+
+    #[test]
+    fn modes_say_what_they_say_elsewhere() {
+        let check = |parameters: &str, expected: Protection| {
+            assert_eq!(protection_of(&format!("postgresql://bank@db/books?{parameters}")), expected, "{parameters}");
+        };
+        check("sslmode=disable", Protection::PlainText);
+        check("sslmode=prefer", Protection::IfOffered { verified: false });
+        check("sslmode=prefer&sslrootcert=ca.pem", Protection::IfOffered { verified: true });
+        check("sslmode=require", Protection::Unverified);
+        check("sslmode=require&sslrootcert=ca.pem", Protection::Verified);
+        check("sslmode=require&sslrootcert=system", Protection::Verified);
+        check("sslmode=verify-full&connect_timeout=3", Protection::Verified);
+    }
+
+    #[test]
+    fn roots_are_a_file_or_the_machines_own() {
+        let roots = |url: &str| url.parse::<Address>().map(|address| address.roots).unwrap();
+        assert_eq!(roots("postgres://db/books"), Roots::Machine);
+        assert_eq!(roots("postgres://db/books?sslrootcert=system"), Roots::Machine);
+        assert_eq!(roots("postgres://db/books?sslrootcert=/my%20keys/ca.pem"), Roots::File("/my keys/ca.pem".into()));
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_by_name_and_without_its_value() {
+        let told = |url: &str| url.parse::<Address>().map(drop).unwrap_err().to_string();
+        let unknown = |name: &str| format!("the address of the database has a parameter `{name}` that is not known");
+        assert_eq!(told("postgres://db/books?sslkey=s3cret"), unknown("sslkey"));
+        assert_eq!(told("postgres://db/books?target_session_attrs=any"), unknown("target_session_attrs"));
+        assert_eq!(told("postgres://u:a?b@db/books?sslmod=disable"), unknown("sslmod"));
+        let modes = "sslmode must be disable, prefer, require or verify-full";
+        assert_eq!(told("postgres://db/books?sslmode=verify-ca"), modes);
+        assert_eq!(told("postgres://db/books?sslmode="), modes);
+        let form = "the address of the database is not of the form postgres://user@host/database";
+        assert_eq!(told("host=db user=bank password=s3cret"), form);
+        assert_eq!(told("postgres://u:s3cret@db/books?connect_timeout"), form);
+        assert_eq!(told("postgres://u:s3cret@db:port/books"), "the address of the database cannot be read");
+        assert_eq!(told("postgres://u:s3cret@db/books?keepalives=yes"), "the address of the database cannot be read");
+    }
+
+    #[test]
+    fn what_the_address_says_of_waiting_stands() {
+        let config = |url: &str| url.parse::<Address>().unwrap().config;
+        let own = config("postgres://db/books?connect_timeout=3");
+        assert_eq!(own.get_connect_timeout().map(std::time::Duration::as_secs), Some(3));
+        assert_eq!(config("postgres://db/books").get_connect_timeout(), Some(&CONNECT_TIMEOUT));
+    }
+}

@@ -1,0 +1,92 @@
+//! TLS to the server: whose certificate is believed.
+
+use std::sync::Arc;
+
+use rustls::{
+    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{Address, Roots};
+use crate::{AddressError, Protection};
+
+/// What makes TLS of a connection to this address; `None` if there is to be none.
+pub(super) fn connector(address: &Address) -> Result<Option<MakeRustlsConnect>, AddressError> {
+    let verified = match address.protection {
+        Protection::Local | Protection::PlainText => return Ok(None),
+        Protection::IfOffered { verified } => verified,
+        Protection::Unverified => false,
+        Protection::Verified => true,
+    };
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has suites for both versions");
+    let builder = if verified {
+        builder.with_root_certificates(read(&address.roots)?)
+    } else {
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+    };
+    Ok(Some(MakeRustlsConnect::new(builder.with_no_client_auth())))
+}
+
+fn read(roots: &Roots) -> Result<RootCertStore, AddressError> {
+    let mut store = RootCertStore::empty();
+    match roots {
+        Roots::Machine => {
+            // Some machines have a few that nobody can read; what counts is whether there are any.
+            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            if store.is_empty() { Err(AddressError::NoRoots) } else { Ok(store) }
+        }
+        Roots::File(path) => {
+            let unusable = || AddressError::Roots { path: path.clone() };
+            let certificates = CertificateDer::pem_file_iter(path).map_err(|_| unusable())?;
+            for certificate in certificates {
+                store.add(certificate.map_err(|_| unusable())?).map_err(|_| unusable())?;
+            }
+            if store.is_empty() { Err(unusable()) } else { Ok(store) }
+        }
+    }
+}
+
+/// Believes every certificate, but not that somebody has a key that he has not: keeps listeners out and nobody else.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,125 @@
+//! A batch of money as one statement: one message to the server, one back.
+//!
+//! The statement is its own transaction, so nobody can be left in the middle of it, and sending it is sending COMMIT. Its
+//! main part depends on the row that fences, which is updated where epoch and place are the writer's own, and divides by
+//! zero if that was no row: then nothing of it is there. No row is touched twice in it, which is why new accounts, and
+//! facts and rows of flows, whose refusal is an answer, are not for this way.
+
+use std::fmt::Write;
+
+use bankroll_ledger::{Batch, Seq};
+use tokio_postgres::types::ToSql;
+
+use super::{
+    Postgres,
+    columns::{Columns, Ready},
+    commit::{CHUNKS, JOURNAL},
+    lease::head_values,
+    source::sql_number,
+};
+use crate::engine::{Commit, Head, Records};
+
+const HEAD: &str = "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, hash = $6,
+                           lease_until = clock_timestamp() + make_interval(secs => $7)
+                    WHERE epoch = $1 AND seq = $2 RETURNING one";
+const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, head)
+                     SELECT $1::bigint, $2::bigint, $3::integer, $4::bigint, $5::bytea, $6::bytea
+                     WHERE (SELECT 1 / count(*) FROM ours) = 1";
+
+/// Whether there is nothing in it that needs a transaction of several statements.
+pub(super) fn can_take(commit: &Commit<'_>) -> bool {
+    let changes_chunks_only = commit
+        .runs
+        .is_none_or(|runs| runs.added.is_none() && runs.removed.is_empty() && runs.dropped_chunks.is_empty());
+    commit.assets.is_empty()
+        && commit.accounts.is_empty()
+        && commit.debt_links.is_empty()
+        && commit.facts.is_empty()
+        && commit.rows.is_empty()
+        && changes_chunks_only
+}
+
+/// Where the journal ends with this batch.
+pub(super) fn head_after(batch: &Batch) -> Head {
+    let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
+    Head { batch: batch.number, seq, at: batch.at, hash: batch.head() }
+}
+
+/// Stores the batch, and commits it; how many batches that were.
+pub(super) fn store(
+    engine: &Postgres,
+    commit: &Commit<'_>,
+    batch: &Batch,
+    records: &Records,
+) -> Result<u64, tokio_postgres::Error> {
+    let after = head_values(&head_after(batch));
+    let (epoch, before, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
+    let (first, count) = (sql_number(batch.first.0), i32::try_from(batch.count).unwrap_or(i32::MAX));
+    let (all, root): (Vec<&[u8]>, _) = (records.iter().collect(), batch.root.as_slice());
+    let chunks = commit.runs.map(|runs| runs.chunks.as_slice()).unwrap_or_default();
+    let (chunk_ids, chunk_data): (Vec<i64>, Vec<&[u8]>) =
+        chunks.iter().map(|(id, data)| (sql_number(*id), data.as_slice())).unzip();
+    let columns = Columns::of(commit);
+    let mut whole = Whole::default();
+    whole.part("ours", &[&epoch, &before, &after.0, &after.1, &after.2, &after.3, &lease], HEAD);
+    whole.part("records", &[&first, &all], JOURNAL);
+    for (Ready { sql, values }, number) in columns.money().into_iter().zip(1..) {
+        whole.part(&format!("money_{number}"), &values, sql);
+    }
+    if !chunks.is_empty() {
+        whole.part("chunks", &[&chunk_ids, &chunk_data], CHUNKS);
+    }
+    whole.main(&[&after.0, &first, &count, &after.2, &root, &after.3], BATCH);
+    engine.session.execute(&whole.sql, &whole.values)
+}
+
+/// Statements that become one, each with its own numbering of values.
+#[derive(Default)]
+struct Whole<'a> {
+    sql: String,
+    values: Vec<&'a (dyn ToSql + Sync)>,
+}
+
+impl<'a> Whole<'a> {
+    fn part(&mut self, name: &str, values: &[&'a (dyn ToSql + Sync)], sql: &str) {
+        self.sql.push_str(if self.sql.is_empty() { "WITH " } else { ", " });
+        self.sql.push_str(name);
+        self.sql.push_str(" AS (");
+        self.add(values, sql);
+        self.sql.push(')');
+    }
+
+    fn main(&mut self, values: &[&'a (dyn ToSql + Sync)], sql: &str) {
+        self.sql.push(' ');
+        self.add(values, sql);
+    }
+
+    /// `$1` of a part is the next value of the whole.
+    fn add(&mut self, values: &[&'a (dyn ToSql + Sync)], sql: &str) {
+        let before = self.values.len();
+        let mut pieces = sql.split('$');
+        self.sql.push_str(pieces.next().unwrap_or_default());
+        for piece in pieces {
+            let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+            let number: usize = piece[..digits].parse().expect("the texts here number their values");
+            write!(self.sql, "${}{}", before + number, &piece[digits..]).expect("a text takes all");
+        }
+        self.values.extend(values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_numbers_its_values_behind_those_before_it() {
+        let (one, two, three) = (1_i64, 2_i64, 3_i64);
+        let mut whole = Whole::default();
+        whole.part("a", &[&one, &two], "SELECT $2, $1::bigint");
+        whole.part("b", &[], "SELECT 7");
+        whole.main(&[&three], "INSERT INTO c SELECT $1");
+        assert_eq!(whole.sql, "WITH a AS (SELECT $2, $1::bigint), b AS (SELECT 7) INSERT INTO c SELECT $3");
+        assert_eq!(whole.values.len(), 3);
+    }
+}

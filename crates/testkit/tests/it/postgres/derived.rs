@@ -1,0 +1,79 @@
+//! What is derived from the journal, lost or damaged in a database: the stories of `crash/derived_index.rs` once more, and
+//! the journal that it is built from is believed only as far as the chain goes.
+
+use std::cell::Cell;
+
+use bankroll_ledger::Kind;
+use bankroll_store::{DatabaseUrl, StoreError};
+use bankroll_testkit::postgres;
+
+use super::cluster::Cluster;
+use crate::{
+    crash::derived_index::{
+        Old, contents_of_the_key_index_damaged, damage_noticed_in_a_batch_that_is_decided_twice,
+        damage_noticed_while_a_run_is_stored, holds_and_reversals_lost, quiet_account_lost, tables_of_accounts_lost,
+        whole_rows_of_the_key_index_lost,
+    },
+    world::{World, moving},
+};
+
+/// A server, and a database of it for each world.
+struct Databases {
+    cluster: Cluster,
+    made: Cell<u32>,
+}
+
+impl Databases {
+    fn start() -> Self {
+        Self { cluster: Cluster::start(), made: Cell::new(0) }
+    }
+
+    fn world(&self, keys_in_memory_max: usize) -> World {
+        self.made.set(self.made.get() + 1);
+        let name = format!("world_{}", self.made.get());
+        postgres::run(&self.cluster.url("postgres"), &format!("CREATE DATABASE {name}"));
+        let location = DatabaseUrl::new(self.cluster.url(&name)).into();
+        World::on_with(location, |options| options.keys_in_memory_max = keys_in_memory_max)
+    }
+
+    fn old(&self) -> Old {
+        Old::of(self.world(32))
+    }
+
+    fn new_world(&self) -> World {
+        self.world(1_024)
+    }
+}
+
+#[test]
+fn postgres_key_index_lost_or_damaged() {
+    let databases = Databases::start();
+    whole_rows_of_the_key_index_lost(databases.old());
+    contents_of_the_key_index_damaged(databases.old());
+    damage_noticed_while_a_run_is_stored(databases.old());
+    damage_noticed_in_a_batch_that_is_decided_twice(databases.old());
+}
+
+#[test]
+fn postgres_tables_of_accounts_lost() {
+    let databases = Databases::start();
+    tables_of_accounts_lost(|| databases.old());
+    quiet_account_lost(databases.new_world());
+    holds_and_reversals_lost(|| databases.new_world());
+}
+
+/// What everybody has would follow from it.
+#[test]
+fn postgres_tables_are_not_made_of_a_journal_that_was_edited() {
+    let databases = Databases::start();
+    let mut world = databases.new_world();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    for _ in 0..5 {
+        world.ask(world.play(vec![moving(alice, arena, 1)]));
+    }
+    world.close();
+    world.edit("DELETE FROM balances; UPDATE journal SET record = set_byte(record, 20, get_byte(record, 20) # 1) WHERE seq = 2");
+    let opened = world.try_open();
+    assert!(matches!(opened, Err(StoreError::Diverged { .. })), "{opened:?}");
+    assert_eq!(world.count("SELECT count(*) FROM balances"), 0, "something was made of it");
+}

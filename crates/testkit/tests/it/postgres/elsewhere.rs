@@ -1,0 +1,70 @@
+//! What other nodes ask the database, when it is two servers: always the one that can be written to.
+//!
+//! A standby answers what was true some time ago. The standby here is made to stand still, so that whoever asked it would
+//! be found out.
+
+use std::time::{Duration, Instant};
+
+use bankroll_ledger::Time;
+use bankroll_store::{
+    DatabaseUrl, HandOver, INDEXER_EVENTS, InboxSource, Ledger, NewRow, Options, Reader, RowState, StoreError, Watch,
+};
+use bankroll_testkit::postgres;
+
+use super::{cluster::Cluster, kills::quick};
+
+/// Far more than a server takes to come up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn row(id: &str) -> NewRow {
+    NewRow {
+        id: id.into(),
+        kind: "deposit.final".into(),
+        subject: id.into(),
+        body: "{}".into(),
+        node: "indexer-1".into(),
+        created_at: Time(1),
+    }
+}
+
+#[test]
+fn postgres_other_nodes_ask_the_primary_and_never_a_standby() {
+    let primary = Cluster::start();
+    let open = |address: &str| {
+        let url = DatabaseUrl::new(primary.url("books"));
+        Ledger::open(Options { address: address.into(), location: url.into(), ..quick(&primary.url("books")) }).unwrap()
+    };
+    open("10.0.0.1:7450").close();
+    let standby = Cluster::standby_of(&primary);
+    postgres::run(&standby.url("postgres"), "SELECT pg_wal_replay_pause()");
+    // The standby is the first that is tried.
+    let url = DatabaseUrl::new(standby.url_of_two(&primary));
+    let (mut watch, mut giver, mut source) =
+        (Watch::new(url.clone()), HandOver::to(url.clone()), InboxSource::new(url.clone()));
+
+    let ledger = open("10.0.0.2:7450");
+    let holder = watch.look().unwrap().unwrap();
+    assert_eq!((holder.address.as_str(), holder.left.is_zero()), ("10.0.0.2:7450", false));
+    giver.add(INDEXER_EVENTS, &[row("a")]).unwrap();
+    assert_eq!(source.states(INDEXER_EVENTS, &["a".into()]).unwrap(), [("a".into(), RowState::New(None))]);
+    bankroll_testkit::script::set_up(&ledger).unwrap();
+    assert_eq!(
+        Reader::open(url.clone()).unwrap().head().unwrap().seq,
+        Reader::open(ledger.location()).unwrap().head().unwrap().seq
+    );
+    ledger.close();
+    assert_eq!(watch.look().unwrap().unwrap().address, "", "given up");
+
+    // Without a primary nobody answers, and the same watch, giver and source go on when there is one again.
+    primary.stop("fast");
+    assert!(watch.look().is_err_and(|error| error.is_passing() || matches!(error, StoreError::Postgres(_))));
+    assert!(giver.add(INDEXER_EVENTS, &[row("b")]).is_err());
+    assert!(source.states(INDEXER_EVENTS, &["a".into()]).is_err());
+    primary.start_again();
+    let deadline = Instant::now() + PATIENCE;
+    while giver.add(INDEXER_EVENTS, &[row("b")]).is_err() {
+        assert!(Instant::now() < deadline, "it comes back");
+    }
+    assert_eq!(source.states(INDEXER_EVENTS, &["b".into()]).unwrap().len(), 1);
+    assert!(watch.look().unwrap().is_some());
+}

@@ -1,0 +1,140 @@
+//! Readers whose server goes and comes back: what they are asked is answered as long as the server is there.
+
+use std::time::{Duration, Instant};
+
+use bankroll_ledger::{AccountId, Kind, Seq, Time};
+use bankroll_store::{DatabaseUrl, Options, Page, Reader, SearchQuery, Standing, StatementQuery, StoreError, Subject};
+use bankroll_testkit::streams::name;
+
+use super::cluster::Cluster;
+use crate::world::{World, moving, said};
+
+/// More than a server takes to come up and the index to catch up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Served {
+    cluster: Cluster,
+    world: World,
+    alice: AccountId,
+    arena: AccountId,
+}
+
+impl Served {
+    fn start() -> Self {
+        let cluster = Cluster::start();
+        // So few that there are runs of keys to be read.
+        let few_keys = |options: &mut Options| options.keys_in_memory_max = 4;
+        let world = World::on_with(DatabaseUrl::new(cluster.url("books")).into(), few_keys);
+        let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+        let served = Self { cluster, world, alice, arena };
+        served.spend(20);
+        served
+    }
+
+    /// One at a time; a call that the server's end has hit is made again.
+    fn spend(&self, times: usize) {
+        for _ in 0..times {
+            let request = self.world.play(vec![moving(self.alice, self.arena, 1)]);
+            let started = Instant::now();
+            let answer = loop {
+                match self.world.ledger().apply(request.clone()) {
+                    Ok(answer) => break answer,
+                    Err(failure) => assert!(started.elapsed() < PATIENCE, "{failure}"),
+                }
+            };
+            assert_eq!(said(&answer), "applied");
+        }
+    }
+
+    fn restart(&self, how: &str) {
+        if how == "kill" {
+            self.cluster.kill();
+        } else {
+            self.cluster.stop(how);
+        }
+        self.cluster.start_again();
+    }
+
+    /// Everything that a reader can be asked.
+    fn ask_all(&self, reader: &Reader) -> Result<Asked, StoreError> {
+        Ok(Asked {
+            head: reader.head()?.seq,
+            balance: reader.account(self.alice)?.unwrap().balance.units(),
+            lines: reader.statement(&StatementQuery::of(self.alice))?.items.len(),
+            standing: reader.standing_at(self.alice, Time(u64::MAX))?,
+            entries: reader.journal_after(Seq(0), 5)?.len(),
+            search: reader.search(&SearchQuery::of(Subject::Wallet(name("alice"))))?.items.len(),
+            receipt: reader.receipt(Seq(3))?.is_some(),
+        })
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Asked {
+    head: Seq,
+    balance: u128,
+    lines: usize,
+    standing: Standing,
+    entries: usize,
+    search: usize,
+    receipt: bool,
+}
+
+#[test]
+fn postgres_restarted_under_a_reader_that_goes_on() {
+    let served = Served::start();
+    let reader = served.world.reader();
+    let before = served.ask_all(&reader).unwrap();
+    assert_eq!((before.balance, before.lines), (980, 21));
+    for how in ["fast", "immediate", "kill"] {
+        served.restart(how);
+        assert_eq!(served.ask_all(&reader).unwrap(), before, "after {how}");
+    }
+    served.cluster.stop("fast");
+    let away = served.ask_all(&reader).unwrap_err();
+    assert!(away.is_passing(), "{away:?}");
+    served.cluster.start_again();
+    assert_eq!(served.ask_all(&reader).unwrap(), before, "after it was asked in vain");
+}
+
+/// The moment that a question was asked of is over with the connection: it is asked again, of a later one, and no half of
+/// an answer is of the one and half of the other.
+#[test]
+fn postgres_restarted_in_the_middle_of_a_question() {
+    let served = Served::start();
+    let reader = served.world.reader();
+    let mut told = Vec::new();
+    let report = reader.check_indexes(|progress| {
+        told.push(progress.rows_total);
+        if told.len() == 1 {
+            served.restart("immediate");
+            served.spend(3);
+        }
+    });
+    let report = report.unwrap();
+    let first = told[0];
+    assert_eq!(told.last(), Some(&(first + 3)), "asked again from its start: {told:?}");
+    assert!(report.covered.0 <= first + 3);
+}
+
+#[test]
+fn postgres_restarted_under_the_statement_index_which_goes_on() {
+    let served = Served::start();
+    let reader = served.world.reader();
+    for how in ["fast", "kill"] {
+        served.restart(how);
+        served.spend(5);
+        let started = Instant::now();
+        loop {
+            let state = reader.index_state().unwrap();
+            if state.covered == state.last && state.runs > 0 {
+                break;
+            }
+            assert!(started.elapsed() < PATIENCE, "after {how} the index stays where it is: {state:?}");
+            std::thread::yield_now();
+        }
+    }
+    let lines: Page<_> = reader.statement(&StatementQuery::of(served.alice)).unwrap();
+    assert_eq!(lines.items.len(), 31);
+    served.world.audit();
+}

@@ -1,0 +1,147 @@
+//! The way to the server: encrypted, with the server that its certificate names, or not at all.
+
+use std::{error::Error, path::PathBuf};
+
+use bankroll_ledger::Kind;
+use bankroll_store::{AddressError, DatabaseUrl, Reader, StoreError};
+use bankroll_testkit::postgres;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tempfile::TempDir;
+
+use super::{cluster::Cluster, kills::wait_for_answers, service::Service};
+use crate::world::{World, moving, said};
+
+/// A server with a certificate for `localhost`, and the files of two who sign: its own, and a stranger.
+struct Protected {
+    cluster: Cluster,
+    folder: TempDir,
+}
+
+impl Protected {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, stranger) = (issuer(), issuer());
+        std::fs::write(folder.path().join("own.pem"), own.pem()).unwrap();
+        std::fs::write(folder.path().join("stranger.pem"), stranger.pem()).unwrap();
+        std::fs::write(folder.path().join("empty.pem"), "nothing is signed here").unwrap();
+        let key = KeyPair::generate().unwrap();
+        let named = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let certificate = named.signed_by(&key, &own).unwrap();
+        let cluster = Cluster::start_with_tls(&certificate.pem(), &key.serialize_pem());
+        Self { cluster, folder }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.pem"))
+    }
+
+    fn url(&self, host: &str, parameters: &str) -> DatabaseUrl {
+        let parameters = parameters.replace("FILES", &self.folder.path().display().to_string());
+        DatabaseUrl::new(format!("postgres://bankroll@{host}:{}/books?{parameters}", self.cluster.port()))
+    }
+
+    /// How many connections to the books are encrypted, and how many there are.
+    fn encrypted(&self) -> (i64, i64) {
+        let watcher = postgres::Session::open(&self.cluster.url("postgres"));
+        let books = "FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = 'books'";
+        (watcher.count(&format!("SELECT count(*) {books} AND ssl")), watcher.count(&format!("SELECT count(*) {books}")))
+    }
+}
+
+fn issuer() -> CertifiedIssuer<'static, KeyPair> {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// Everything that an error says, cause by cause.
+fn told(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+fn refusal(url: DatabaseUrl) -> String {
+    match Reader::open(url) {
+        Err(StoreError::NoBooks) => "the server was believed".into(),
+        Err(error) => told(&error),
+        Ok(_) => "books".into(),
+    }
+}
+
+#[test]
+fn postgres_over_tls_with_the_server_that_the_certificate_names() {
+    let server = Protected::start();
+    let mut world = World::on(server.url("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem").into());
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    assert_eq!(said(&world.ask(world.play(vec![moving(alice, arena, 30)]))), "applied");
+    assert_eq!(world.standing(alice), (70, 0));
+    let (encrypted, all) = server.encrypted();
+    assert!(all >= 3, "writer, lookups and statement index are connected: {all}");
+    assert_eq!(encrypted, all, "a connection in plain text");
+    world.audit();
+    world.close();
+}
+
+#[test]
+fn postgres_with_a_certificate_that_proves_nothing_is_refused() {
+    let server = Protected::start();
+    let refused = |host: &str, parameters: &str| refusal(server.url(host, parameters));
+    // The stranger has given himself the name of who signs here.
+    let forged = "Postgres: error performing TLS handshake: invalid peer certificate: BadSignature";
+    let believed = "the server was believed";
+    assert_eq!(refused("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem"), believed);
+    assert_eq!(refused("localhost", "sslrootcert=FILES/own.pem"), believed);
+    assert_eq!(refused("localhost", "sslmode=verify-full&sslrootcert=FILES/stranger.pem"), forged);
+    assert_eq!(refused("localhost", "sslmode=require&sslrootcert=FILES/stranger.pem"), forged);
+    assert_eq!(refused("localhost", "sslmode=prefer&sslrootcert=FILES/stranger.pem"), forged);
+    let other_name = refused("127.0.0.1", "sslmode=verify-full&sslrootcert=FILES/own.pem");
+    assert!(other_name.contains("not valid for name"), "{other_name}");
+    // Without roots, encrypted with whoever answers; and not at all.
+    assert_eq!(refused("127.0.0.1", "sslmode=require"), believed);
+    assert_eq!(refused("127.0.0.1", "sslmode=prefer"), believed);
+    assert_eq!(refused("127.0.0.1", "sslmode=disable"), believed);
+    for name in ["empty", "missing"] {
+        let opened = Reader::open(server.url("localhost", &format!("sslrootcert=FILES/{name}.pem")));
+        let expected = server.file(name);
+        assert!(
+            matches!(opened, Err(StoreError::Address(AddressError::Roots { path })) if path == expected),
+            "{name} roots"
+        );
+    }
+}
+
+#[test]
+fn postgres_without_tls_is_refused_by_who_wants_it() {
+    let plain = Cluster::start();
+    let refused = |mode: &str| {
+        let url = format!("postgres://bankroll@127.0.0.1:{}/books?sslmode={mode}", plain.port());
+        refusal(DatabaseUrl::new(url))
+    };
+    let none = "Postgres: error performing TLS handshake: server does not support TLS";
+    assert_eq!(refused("verify-full&sslrootcert=system"), none);
+    assert_eq!(refused("require"), none);
+    assert_eq!(refused("prefer"), "the server was believed");
+    assert_eq!(refused("disable"), "the server was believed");
+}
+
+/// Whoever reconnects does so as it connected.
+#[test]
+fn postgres_over_tls_after_a_restart_of_the_server() {
+    let server = Protected::start();
+    let url = server.url("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem");
+    let service = Service::open(super::kills::quick(url.reveal()));
+    let calls = super::kills::under_load(&service, crate::run::seed(), |service| {
+        wait_for_answers(service, 10);
+        server.cluster.stop("immediate");
+        server.cluster.start_again();
+    });
+    let (encrypted, all) = server.encrypted();
+    assert!(all > 0 && encrypted == all, "{encrypted} of {all} are encrypted");
+    service.reckon(&calls, "a restart under TLS");
+    service.close();
+}
