@@ -155,8 +155,7 @@ pub fn credit(due: &Due, allocation: &Allocation, numbers: &BTreeMap<AccountName
         ("invalid_reason", allocation.reason.map_or(Value::Null, text)),
         ("config_version", allocation.version.map_or(Value::Null, int)),
     ]);
-    let credited =
-        Fact { row: row(&due.id), guard: Guard::Is(still_final), otherwise: Otherwise::Conflict, set };
+    let credited = Fact { row: row(&due.id), guard: Guard::Is(still_final), otherwise: Otherwise::Conflict, set };
     let key = credit_key(&due.custody, &due.id, due.epoch);
     let references = References {
         deposit: Some(due.id.to_string()),

@@ -68,8 +68,8 @@ fn take_back(ledger: &Ledger, rows: &Rows, most: usize, booked: &mut Booked) -> 
     for row in rows.read(&sql, Vec::new())? {
         let credit = lost_of(&row)?;
         let entry = rows.reader().find_key(&credit_key(&credit.custody, &credit.id, credit.epoch))?;
-        let entry = entry
-            .ok_or_else(|| CreditError::NoSuchCredit { deposit: credit.id.to_string(), epoch: credit.epoch })?;
+        let entry =
+            entry.ok_or_else(|| CreditError::NoSuchCredit { deposit: credit.id.to_string(), epoch: credit.epoch })?;
         requests.push(reversal(&credit, entry.seq));
         lost.push((credit.id, credit.epoch));
     }

@@ -46,7 +46,8 @@ pub(crate) fn deposits(
     named: &[DepositId],
 ) -> Result<BTreeMap<DepositId, Known>, ScanError> {
     const COLUMNS: &str = "SELECT id, epoch, chain_state, block_number, required_confirmations FROM deposits";
-    let mut found = rows.read(&format!("{COLUMNS} WHERE chain = $1 AND chain_state = 'included'"), vec![text(chain)])?;
+    let mut found =
+        rows.read(&format!("{COLUMNS} WHERE chain = $1 AND chain_state = 'included'"), vec![text(chain)])?;
     let sql = format!("{COLUMNS} WHERE chain = $1 AND block_number > $2");
     found.extend(rows.read(&sql, vec![text(chain), int(above)])?);
     for some in named.chunks(500) {

@@ -149,11 +149,11 @@ fn read(
     last: u64,
     head: u64,
 ) -> Result<Vec<(Header, Vec<Sighting>)>, ScanError> {
-    let (mut blocks, mut seen) = (Vec::new(), 0);
+    let (mut blocks, mut seen) = (Vec::new(), 0_usize);
     for number in fork.number.saturating_add(1)..=last {
         let block = node.block(At::Number(number))?.ok_or(ScanError::Missing { number, head })?;
         let sightings = sightings(&scanning.rules, &scanning.watch, &block).map_err(NodeError::from)?;
-        seen += sightings.len();
+        seen = seen.saturating_add(sightings.len());
         blocks.push((block.header, sightings));
         if seen > SIGHTINGS_MAX && number >= cursor.number {
             break;

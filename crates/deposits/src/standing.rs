@@ -6,10 +6,7 @@ use bankroll_store::{
     columns::{BadRow, number_of, text, text_of},
 };
 
-use crate::{
-    ChainState, DepositId, LedgerState, ReviewState, Status,
-    course::confirmations,
-};
+use crate::{ChainState, DepositId, LedgerState, ReviewState, Status, course::confirmations};
 
 /// A deposit as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,9 +60,8 @@ pub fn of_transaction(reader: &Reader, chain: &Name, tx_hash: &str) -> Result<Ve
 /// # Errors
 /// See [`StandingError`].
 pub fn of_player(reader: &Reader, server: &Name, wallet: &Name, most: usize) -> Result<Vec<Standing>, StandingError> {
-    let sql = format!(
-        "{COLUMNS} WHERE server = $1 AND wallet = $2 ORDER BY deposits.first_seen_at DESC, id LIMIT {most}"
-    );
+    let sql =
+        format!("{COLUMNS} WHERE server = $1 AND wallet = $2 ORDER BY deposits.first_seen_at DESC, id LIMIT {most}");
     let values = vec![text(server.as_str()), text(wallet.as_str())];
     Ok(reader.rows(&sql, values)?.iter().map(standing).collect::<Result<_, _>>()?)
 }

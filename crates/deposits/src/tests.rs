@@ -8,8 +8,8 @@ use bankroll_chains_evm::{Address, B256, Header, U256, Value};
 use bankroll_ledger::{AccountId, Action, Amount, BlockRef, BuyIn, Guard, Leg, Name, Otherwise, Seq};
 
 use crate::{
-    ChainState, DepositId, Kind, LedgerState, Payer, Purpose, ReviewState, ServerRules, Servers,
-    Sighting, Status, Transfer, WatchList, Watched,
+    ChainState, DepositId, Kind, LedgerState, Payer, Purpose, ReviewState, ServerRules, Servers, Sighting, Status,
+    Transfer, WatchList, Watched,
     course::{Change, Course, Known, Point},
     credit::{Due, Lost, accounts, allocate, credit, reversal},
 };
@@ -228,8 +228,7 @@ fn servers(accepts: bool) -> Servers {
 fn where_a_deposit_goes() {
     let check = |due: Due, servers: &Servers, shares: &[(&str, u128)], state: LedgerState, reason: Option<&str>| {
         let allocation = allocate(&due, servers);
-        let got: Vec<_> =
-            allocation.shares.iter().map(|(name, amount)| (name.to_string(), amount.units())).collect();
+        let got: Vec<_> = allocation.shares.iter().map(|(name, amount)| (name.to_string(), amount.units())).collect();
         let expected: Vec<_> = shares.iter().map(|(name, amount)| ((*name).to_owned(), *amount)).collect();
         assert_eq!(got, expected);
         assert_eq!((allocation.state, allocation.reason), (state, reason));
@@ -237,8 +236,7 @@ fn where_a_deposit_goes() {
     };
     let (open, closed) = (servers(true), servers(false));
     let (credited, suspense) = (LedgerState::Credited, LedgerState::Suspense);
-    let buy_in =
-        [("arena/funds/1/bob", 1_000), ("arena/developer/1", 25), ("arena/ecosystem/1", 100)].as_slice();
+    let buy_in = [("arena/funds/1/bob", 1_000), ("arena/developer/1", 25), ("arena/ecosystem/1", 100)].as_slice();
     check(due(Purpose::Player, 1_125), &open, buy_in, credited, None);
     let more = [buy_in, &[("arena/unallocated/1/bob", 7)]].concat();
     check(due(Purpose::Player, 1_132), &open, &more, credited, None);

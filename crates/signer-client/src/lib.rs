@@ -20,7 +20,6 @@ use std::{
 use bankroll_orders::{Address, Answer, Head, IntentId, Order, Refusal, Request, Signed, Status, frame};
 use sha3::{Digest, Keccak256};
 
-
 /// A way to the signer. Holds a connection between requests, and makes a new one when that is gone.
 #[derive(Debug)]
 pub struct SignerClient {
@@ -30,8 +29,11 @@ pub struct SignerClient {
     in_process: Option<InProcess>,
 }
 
-/// A signer in the same process: a request in, an answer out; an error is an answer that was lost.
-struct InProcess(Box<dyn FnMut(&Request) -> io::Result<Answer> + Send>);
+/// A request in, an answer out; an error is an answer that was lost.
+type Exchange = dyn FnMut(&Request) -> io::Result<Answer> + Send;
+
+/// A signer in the same process.
+struct InProcess(Box<Exchange>);
 
 impl std::fmt::Debug for InProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -14,9 +14,7 @@ use std::cell::RefCell;
 
 use bankroll_ledger::{Row, Value};
 
-use crate::{
-    CallError, DatabaseUrl, Ledger, Reader, RowsRejected, Statement, StoreError, engine::postgres::Outside,
-};
+use crate::{CallError, DatabaseUrl, Ledger, Reader, RowsRejected, Statement, StoreError, engine::postgres::Outside};
 
 /// The rows of flows.
 pub struct Rows {
@@ -28,7 +26,7 @@ enum Way {
     /// Through the writer in this process.
     Here(Ledger),
     /// Into the database, over a connection of its own while there is one.
-    Database(DatabaseUrl, RefCell<Option<Outside>>),
+    Database(DatabaseUrl, Box<RefCell<Option<Outside>>>),
 }
 
 /// Why rows were not written, or not for certain.
@@ -59,7 +57,7 @@ impl Rows {
     /// # Errors
     /// If the books cannot be opened for reading.
     pub fn of(url: DatabaseUrl) -> Result<Self, StoreError> {
-        Ok(Self { reader: Reader::open(url.clone())?, way: Way::Database(url, RefCell::new(None)) })
+        Ok(Self { reader: Reader::open(url.clone())?, way: Way::Database(url, Box::default()) })
     }
 
     /// What is committed, of the books too.

@@ -17,6 +17,8 @@ use bankroll_chains_evm::B256;
 use bankroll_ledger::{Amount, BlockRef, Time};
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
+use crate::price::Ceiling;
+
 /// How a job is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
@@ -29,7 +31,7 @@ pub struct Rules {
     /// After how long the lowest transaction of a wallet is replaced by one that pays more.
     pub stuck_after: u64,
     /// The most that a unit of gas may cost.
-    pub ceiling: u128,
+    pub ceiling: Ceiling,
     /// The most gas of one payout.
     pub gas_max: u64,
     /// The most jobs with a nonce and without an end.

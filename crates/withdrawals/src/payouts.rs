@@ -144,21 +144,21 @@ pub fn step(
     }
     let head = node.header(At::Latest)?.map_or(0, |head| head.number);
     let watched_from = head.saturating_sub(paying.rules.horizon);
-    let ids: Vec<String> = rows::live(store, paying, watched_from)?.into_iter().map(|job| job.id).collect();
+    let mut jobs = rows::live(store, paying, watched_from)?;
     let mut told = Vec::new();
-    for id in ids {
-        // Each time anew: what happened to one decides about the next.
-        let jobs = rows::live(store, paying, watched_from)?;
-        let Some(job) = jobs.iter().find(|job| job.id == id) else { continue };
-        if job.scheduled_at > now {
-            continue;
-        }
+    for place in 0..jobs.len() {
+        let Some(job) = jobs.get(place).filter(|job| job.scheduled_at <= now) else { continue };
         let happened = match advance(job, &jobs, paying, now, node, signer, store, head) {
             Err(PayoutError::Node(error)) => Happened::Waits(Why::Node(error)),
             Err(PayoutError::Signer(error)) => Happened::Waits(Why::Signer(error.to_string())),
             happened => happened?,
         };
-        told.push((id, happened));
+        told.push((job.id.clone(), happened));
+        // What happened to one decides about the next.
+        let now_it_is = rows::reload(store, &job.id)?;
+        if let (Some(job), Some(now_it_is)) = (jobs.get_mut(place), now_it_is) {
+            *job = now_it_is;
+        }
     }
     Ok(told)
 }
@@ -181,16 +181,13 @@ fn advance(
     match next(job, &sight, &paying.rules, now) {
         Next::Wait => Ok(Happened::Waits(Why::Time)),
         Next::Contradict => Ok(Happened::Waits(Why::Contradicted)),
-        Next::Reserve => {
-            let others: Vec<Job> = jobs.iter().filter(|other| other.id != job.id).cloned().collect();
-            match reserve(job, &others, paying, node, store, now)? {
-                Ok(reserved) => {
-                    store.write(reserved.statements)?;
-                    Ok(Happened::Reserved { nonce: reserved.nonce })
-                }
-                Err(why) => put_off(job, why, store, now),
+        Next::Reserve => match reserve(job, jobs, paying, node, store, now)? {
+            Ok(reserved) => {
+                store.write(reserved.statements)?;
+                Ok(Happened::Reserved { nonce: reserved.nonce })
             }
-        }
+            Err(why) => put_off(job, why, store, now),
+        },
         Next::Prepare => match gas(job, paying, node)? {
             Ok(gas) => {
                 let signing = change(job, &[("status", text(Stage::Signing.as_str()))], now);
@@ -227,7 +224,11 @@ fn advance(
         Next::Finish(outcome, mined) => finish(job, paying, store, now, outcome, Some(&mined), Vec::new()),
         Next::Doubt => {
             let why = text("the nonce is used by a transaction that is none of ours");
-            store.write(vec![change(job, &[("status", text(Stage::Unknown.as_str())), ("error_message", why)], now)])?;
+            store.write(vec![change(
+                job,
+                &[("status", text(Stage::Unknown.as_str())), ("error_message", why)],
+                now,
+            )])?;
             Ok(Happened::Doubted)
         }
     }
@@ -253,7 +254,9 @@ fn raise(
     store: &Rows,
     now: Time,
 ) -> Result<Happened, PayoutError> {
-    let Some(gas) = replacement(job, is_cancel, paying, node)? else { return Ok(Happened::Waits(Why::FeesAboveCeiling)) };
+    let Some(gas) = replacement(job, is_cancel, paying, node)? else {
+        return Ok(Happened::Waits(Why::FeesAboveCeiling));
+    };
     let number = job.attempts.last().map_or(1, |last| last.number.saturating_add(1));
     let touched = change(job, &[("cancel_asked", int(u64::from(job.cancel_asked)))], now);
     store.write(vec![add_attempt(job, number, is_cancel, gas, now), touched])?;
@@ -293,7 +296,11 @@ fn finish(
 ) -> Result<Happened, PayoutError> {
     let mut set = mined.map_or_else(Vec::new, |mined| block_of(mined, outcome.stage()));
     set.retain(|(column, _)| *column != "status");
-    set.extend([("status", text(outcome.stage().as_str())), ("processed_at", time(now)), ("error_message", Value::Null)]);
+    set.extend([
+        ("status", text(outcome.stage().as_str())),
+        ("processed_at", time(now)),
+        ("error_message", Value::Null),
+    ]);
     let mut statements = more;
     statements.push(change(job, &set, now));
     if outcome == Outcome::NeverSigned {

@@ -28,28 +28,33 @@ pub(crate) struct Reserved {
 /// A nonce for the job, or why there is none now.
 pub(crate) fn reserve(
     job: &Job,
-    others: &[Job],
+    jobs: &[Job],
     paying: &Paying,
     node: &Node,
     store: &Rows,
     now: Time,
 ) -> Result<Result<Reserved, Why>, PayoutError> {
+    // The job itself has no nonce yet, and is not among them.
+    let in_flight = jobs.iter().filter(|other| (Stage::Reserved..=Stage::Unknown).contains(&other.stage));
+    let in_flight: Vec<&Job> = in_flight.collect();
+    if in_flight.len() >= paying.rules.in_flight_max || in_flight.iter().any(|other| other.stage <= Stage::Signing) {
+        return Ok(Err(Why::OthersFirst));
+    }
     let wallet = rows::wallet(store, &paying.chain, paying.address)?;
     if let Some(row) = &wallet
         && maybe(row, "stopped", text_of)?.is_some()
     {
         return Ok(Err(Why::WalletStopped));
     }
-    let in_flight = others.iter().filter(|other| (Stage::Reserved..=Stage::Unknown).contains(&other.stage));
-    let in_flight: Vec<&Job> = in_flight.collect();
-    if in_flight.len() >= paying.rules.in_flight_max || in_flight.iter().any(|other| other.stage <= Stage::Signing) {
-        return Ok(Err(Why::OthersFirst));
+    let balance = node.balance(paying.evm_address(), At::Latest)?;
+    if balance < Quantity::from(job.amount) {
+        return Ok(Err(Why::WalletShort));
     }
     let gas = match gas(job, paying, node)? {
         Ok(gas) => gas,
         Err(why) => return Ok(Err(why)),
     };
-    if let Err(why) = afford(job, gas, &in_flight, paying, node, store)? {
+    if let Err(why) = afford(job, gas, &in_flight, balance, paying, store)? {
         return Ok(Err(why));
     }
     let (nonce, taking) = nonce(job, paying, node, store)?;
@@ -92,8 +97,8 @@ fn afford(
     job: &Job,
     gas: Gas,
     in_flight: &[&Job],
+    balance: Quantity,
     paying: &Paying,
-    node: &Node,
     store: &Rows,
 ) -> Result<Result<(), Why>, PayoutError> {
     let cost = |of: &Job| price::worst(of.attempts.iter().map(|attempt| attempt.gas));
@@ -104,9 +109,9 @@ fn afford(
         Some(())
     };
     let mut all = in_flight.iter().filter(|other| other.stage != Stage::Mined).map(|other| (other, cost(other)));
-    let fits = all.all(|(other, cost)| cost.and_then(|cost| add(other.amount, cost, other.fee_cap.is_none())).is_some())
+    let fits = all
+        .all(|(other, cost)| cost.and_then(|cost| add(other.amount, cost, other.fee_cap.is_none())).is_some())
         && gas.cost().and_then(|cost| add(job.amount, cost, job.fee_cap.is_none())).is_some();
-    let balance = node.balance(paying.evm_address(), At::Latest)?;
     if !fits || balance < Quantity::from(promised) {
         return Ok(Err(Why::WalletShort));
     }
@@ -114,11 +119,11 @@ fn afford(
         return Ok(Ok(()));
     }
     let asset = paying.custody.asset;
-    let balance = |kind: Kind| -> Result<Amount, PayoutError> {
+    let standing = |kind: Kind| -> Result<Amount, PayoutError> {
         let account = store.reader().account_named(&AccountName { scope: Scope::House, kind, asset, owner: None })?;
         Ok(account.map_or(Amount::ZERO, |account| account.balance))
     };
-    let capital = balance(Kind::House)?.checked_sub(balance(Kind::NetworkFees)?).unwrap_or(Amount::ZERO);
+    let capital = standing(Kind::House)?.checked_sub(standing(Kind::NetworkFees)?).unwrap_or(Amount::ZERO);
     Ok(if capital < of_house { Err(Why::HouseShort) } else { Ok(()) })
 }
 

@@ -8,8 +8,7 @@ use bankroll_ledger::{Amount, BlockRef, Name, Row, Time, Value};
 use bankroll_orders::{Address, Gas, IntentId, OrderId, Price};
 use bankroll_store::{
     Migrations, Rows, RowsError, Statement, StoreError,
-    columns::{BadRow, amount_of, maybe, number_of, one, parsed, text, text_of, time},
-    columns::int,
+    columns::{BadRow, amount_of, int, maybe, number_of, one, parsed, text, text_of, time},
 };
 
 use crate::{
@@ -56,7 +55,8 @@ pub fn cancel(rows: &Rows, intent: &IntentId, now: Time) -> Result<(), CancelErr
     Ok(())
 }
 
-const JOB: &str = "SELECT id, withdrawal_request_id, to_address, amount, gas_payer, fee_cap, status, nonce, cancel_asked,
+const JOB: &str =
+    "SELECT id, withdrawal_request_id, to_address, amount, gas_payer, fee_cap, status, nonce, cancel_asked,
     block_number, block_hash, retry_count, scheduled_at, version FROM withdrawal_queue";
 
 /// Approved intents that have no job yet.
@@ -108,11 +108,17 @@ pub(crate) fn live(rows: &Rows, paying: &Paying, watched_from: u64) -> Result<Ve
     found.iter().map(|row| job(rows, row)).collect()
 }
 
+/// A job as it is now.
+pub(crate) fn reload(rows: &Rows, id: &str) -> Result<Option<Job>, PayoutError> {
+    rows.read(&format!("{JOB} WHERE id = $1"), vec![text(id)])?.first().map(|row| job(rows, row)).transpose()
+}
+
 fn job(rows: &Rows, row: &Row) -> Result<Job, PayoutError> {
-    let id = text_of(row, "id")?.to_owned();
+    let (id, nonce) = (text_of(row, "id")?.to_owned(), maybe(row, "nonce", number_of)?);
     let sql = "SELECT number, meaning, manner, gas_limit, max_fee, priority_fee, raw, tx_hash, refused, created_at, last_sent_at
                FROM payout_attempts WHERE job = $1 ORDER BY number";
-    let attempts = rows.read(sql, vec![text(&id)])?;
+    // Without a nonce there are none.
+    let attempts = if nonce.is_some() { rows.read(sql, vec![text(&id)])? } else { Vec::new() };
     let attempts = attempts.iter().map(attempt).collect::<Result<_, _>>()?;
     let block = maybe(row, "block_number", number_of)?.zip(maybe(row, "block_hash", text_of)?);
     let fee_cap = amount_of(row, "fee_cap")?;
@@ -123,7 +129,7 @@ fn job(rows: &Rows, row: &Row) -> Result<Job, PayoutError> {
         amount: amount_of(row, "amount")?,
         fee_cap: (text_of(row, "gas_payer")? == "player").then_some(fee_cap),
         stage: Stage::from_row(text_of(row, "status")?).ok_or(BadRow { column: "status" })?,
-        nonce: maybe(row, "nonce", number_of)?,
+        nonce,
         cancel_asked: number_of(row, "cancel_asked")? != 0,
         attempts,
         block: block.map(|(number, hash)| BlockRef { number, hash: hash.to_owned() }),
@@ -159,9 +165,9 @@ fn attempt(row: &Row) -> Result<Attempt, BadRow> {
 
 /// Changes a job, as it was read.
 pub(crate) fn change(job: &Job, set: &[(&str, Value)], now: Time) -> Statement {
-    let columns: Vec<String> = set.iter().zip(1_usize..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
-    let (at, id, version) =
-        (set.len().saturating_add(1), set.len().saturating_add(2), set.len().saturating_add(3));
+    let columns: Vec<String> =
+        set.iter().zip(1_usize..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
+    let (at, id, version) = (set.len().saturating_add(1), set.len().saturating_add(2), set.len().saturating_add(3));
     let sql = format!(
         "UPDATE withdrawal_queue SET {}, updated_at = ${at}, version = version + 1 WHERE id = ${id} AND version = ${version}",
         columns.join(", ")

@@ -187,7 +187,8 @@ pub fn request(settling: &Settling) -> Option<Request> {
             ("reason", outcome.reason.map_or(Value::Null, text)),
         ]),
     };
-    let told = json!({ "intent": settling.intent, "status": status, "tx_hash": outcome.tx_hash, "reason": outcome.reason });
+    let told =
+        json!({ "intent": settling.intent, "status": status, "tx_hash": outcome.tx_hash, "reason": outcome.reason });
     let kind = if outcome.is_paid { "withdrawal.completed" } else { "withdrawal.failed" };
     Some(Request {
         key: Key {

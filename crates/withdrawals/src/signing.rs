@@ -48,10 +48,8 @@ pub(crate) fn ask(
     match signer.sign(&order, head)? {
         Answered::Signed(signed) => {
             let hash = signed.hash.into();
-            let mut statements = vec![
-                keep_head(paying, &signed.head),
-                rows::sign_attempt(job, attempt.number, signed.raw, hash, now),
-            ];
+            let mut statements =
+                vec![keep_head(paying, &signed.head), rows::sign_attempt(job, attempt.number, signed.raw, hash, now)];
             let stage = if job.stage == Stage::Signing { Stage::Signed } else { job.stage };
             statements.push(change(job, &[("status", text(stage.as_str()))], now));
             store.write(statements)?;

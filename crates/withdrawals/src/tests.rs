@@ -9,16 +9,18 @@ use bankroll_orders::{Address, Gas, IntentId, Price};
 use crate::{
     intent::intent_id,
     job::{Attempt, Job, Mined, Next, Outcome, Rules, Sight, Stage, next},
-    price,
+    price::{self, Ceiling},
     settlement::{Settled, Settling, request},
 };
+
+const CEILING: Ceiling = Ceiling { max: 1_000, priority: 50 };
 
 const RULES: Rules = Rules {
     confirmations: 3,
     horizon: 10,
     resend_after: 10,
     stuck_after: 100,
-    ceiling: 1_000,
+    ceiling: CEILING,
     gas_max: 100_000,
     in_flight_max: 8,
 };
@@ -169,27 +171,30 @@ fn after_the_end_only_what_was_settled_is_sent_again() {
 
 #[test]
 fn prices_have_room_and_a_ceiling() {
-    let market = |base_fee, tip| price::market(Fees::Market { base_fee, tip }, 1_000);
+    let market = |base_fee, tip| price::market(Fees::Market { base_fee, tip }, CEILING);
     assert_eq!(market(100, 7), Some(dynamic(207, 7)));
     assert_eq!(market(600, 7), Some(dynamic(1_000, 7)));
+    // A tip that somebody else is ready to pay is not ours to pay.
+    assert_eq!(market(100, 400), Some(dynamic(250, 50)));
     assert_eq!(market(993, 7), Some(dynamic(1_000, 7)));
     assert_eq!(market(994, 7), None);
     assert_eq!(market(u128::MAX, u128::MAX), None);
-    assert_eq!(price::market(Fees::Legacy { gas_price: 9 }, 9), Some(Price::Legacy { price: 9 }));
-    assert_eq!(price::market(Fees::Legacy { gas_price: 10 }, 9), None);
-    let raise = |before, market| price::replacement(before, market, 1_000);
+    let legacy = |gas_price| price::market(Fees::Legacy { gas_price }, CEILING);
+    assert_eq!((legacy(1_000), legacy(1_001)), (Some(Price::Legacy { price: 1_000 }), None));
+    let raise = |before, market| price::replacement(before, market, CEILING);
     assert_eq!(raise(dynamic(80, 8), None), Some(dynamic(90, 9)));
     assert_eq!(raise(dynamic(81, 1), None), Some(dynamic(92, 2)));
     assert_eq!(raise(dynamic(80, 8), Some(dynamic(500, 3))), Some(dynamic(500, 9)));
     assert_eq!(raise(dynamic(889, 8), None), None);
     assert_eq!(raise(dynamic(888, 8), None), Some(dynamic(999, 9)));
     assert_eq!(raise(dynamic(9, 9), None), Some(dynamic(11, 11)));
+    assert_eq!(raise(dynamic(80, 44), None), Some(dynamic(90, 50)));
+    assert_eq!(raise(dynamic(80, 45), None), None);
     assert_eq!(raise(dynamic(0, 0), None), Some(dynamic(1, 1)));
     assert_eq!(raise(Price::Legacy { price: 80 }, Some(dynamic(500, 3))), Some(Price::Legacy { price: 90 }));
     assert_eq!(raise(dynamic(u128::MAX, 1), None), None);
-    assert_eq!(price::ceiling(1_000, None, 21_000), 1_000);
-    assert_eq!(price::ceiling(1_000, Some(Amount::new(2_100_000)), 21_000), 100);
-    assert_eq!(price::ceiling(1_000, Some(Amount::MAX), 21_000), 1_000);
+    let ceiling = |cap: Option<u128>| price::ceiling(CEILING, cap.map(Amount::new), 21_000).max;
+    assert_eq!((ceiling(None), ceiling(Some(2_100_000)), ceiling(Some(u128::MAX))), (1_000, 100, 1_000));
 }
 
 #[test]
@@ -202,10 +207,13 @@ fn every_raise_is_one_that_the_signer_and_nodes_take() {
         let max = random.u128(0..1 << bits);
         let before = dynamic(max, random.u128(0..=max));
         let market = random.bool().then(|| dynamic(random.u128(0..1 << 90), random.u128(0..1 << 80)));
-        let ceiling = random.u128(0..1 << 110);
+        let ceiling = Ceiling { max: random.u128(0..1 << 110), priority: random.u128(0..1 << 100) };
         if let Some(raised) = price::replacement(before, market, ceiling) {
             assert!(raised.outbids(before), "{before:?} {raised:?}");
-            assert!(raised.max() <= ceiling && raised.priority() <= raised.max(), "{raised:?}");
+            assert!(
+                raised.max() <= ceiling.max && raised.priority() <= raised.max().min(ceiling.priority),
+                "{raised:?}"
+            );
         }
     }
 }

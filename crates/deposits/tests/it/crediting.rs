@@ -5,7 +5,8 @@ use bankroll_deposits::{DepositChange, Scanned};
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot};
 
-const ALICES: [&str; 4] = ["arena/funds/1/alice", "arena/developer/1", "arena/ecosystem/1", "arena/unallocated/1/alice"];
+const ALICES: [&str; 4] =
+    ["arena/funds/1/alice", "arena/developer/1", "arena/ecosystem/1", "arena/unallocated/1/alice"];
 
 #[test]
 fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
@@ -52,7 +53,8 @@ fn what_is_no_buy_in_is_kept_where_it_can_be_found() {
     world.pay(BOB, 6);
     world.settle(3);
     assert_eq!(world.balances(["@house/suspense/1"]), [56]);
-    let reasons = world.pairs("SELECT amount_raw AS a, coalesce(invalid_reason, '-') AS b FROM deposits ORDER BY amount_raw");
+    let reasons =
+        world.pairs("SELECT amount_raw AS a, coalesce(invalid_reason, '-') AS b FROM deposits ORDER BY amount_raw");
     let expected = [
         ("1124", "wrong_amount"),
         ("50", "unknown_player"),
@@ -87,7 +89,10 @@ fn several_deposits_of_several_blocks_are_taken_in_steps_of_any_size() {
             world.mine(1);
         }
         world.settle(2);
-        assert_eq!(world.balances(["arena/funds/1/alice", "arena/funds/1/bob", "arena/developer/1"]), [3_000, 3_000, 150]);
+        assert_eq!(
+            world.balances(["arena/funds/1/alice", "arena/funds/1/bob", "arena/developer/1"]),
+            [3_000, 3_000, 150]
+        );
         world.audit();
     }
 }
@@ -97,7 +102,8 @@ fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
     let mut world = World::new();
     let enormous = U256::from(u128::MAX) + U256::from(5);
     // Nobody on this chain has so much; the row is what the scanner makes of such a block.
-    let sql = "INSERT INTO deposits SELECT 'big', chain, 'big', kind, position, asset, NULL, $1, from_address, to_address,
+    let sql =
+        "INSERT INTO deposits SELECT 'big', chain, 'big', kind, position, asset, NULL, $1, from_address, to_address,
                purpose, server, wallet, custody, 1, block_number, block_hash, block_time, tx_index,
                required_confirmations, 'final', 'held', 'none', 0, NULL, NULL, NULL, NULL, 0, 1, 1, NULL FROM deposits";
     world.pay(ALICE, 1_125);

@@ -12,10 +12,11 @@ fn at_rest_the_books_are_what_the_chain_says() {
     let seed = std::env::var("BANKROLL_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let soak = std::env::var("BANKROLL_SOAK_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     let until = soak.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    for run in seed.. {
-        println!("BANKROLL_TEST_SEED={run}");
-        live(&mut Rng::with_seed(run));
-        if until.map_or(run >= seed + 5, |until| Instant::now() > until) {
+    for run in 0_u64.. {
+        let seed = u64::wrapping_add(seed, run);
+        println!("BANKROLL_TEST_SEED={seed}");
+        live(&mut Rng::with_seed(seed));
+        if until.map_or(run >= 5, |until| Instant::now() > until) {
             break;
         }
     }

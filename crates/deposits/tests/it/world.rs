@@ -164,7 +164,8 @@ impl World {
 
     /// What a player would be told about the deposit of a transaction.
     pub fn status(&self, transaction: B256) -> String {
-        let found = standing::of_transaction(self.reader(), &name("eip155:1337"), &format!("{transaction:#x}")).unwrap();
+        let found =
+            standing::of_transaction(self.reader(), &name("eip155:1337"), &format!("{transaction:#x}")).unwrap();
         found.iter().map(|deposit| deposit.status.to_string()).collect::<Vec<_>>().join(", ")
     }
 

@@ -162,7 +162,8 @@ fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     let reply = world.ledger().submit(vec![spend]).unwrap();
     let watcher = postgres::Session::open(url.reveal());
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while watcher.count(waiting) == 0 {
         assert!(std::time::Instant::now() < deadline, "the write never came");
         std::thread::yield_now();

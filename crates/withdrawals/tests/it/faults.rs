@@ -127,7 +127,11 @@ fn without_coins_it_waits_for_them() {
     let mut ends = [world.status(&intent), world.status(&bob)];
     ends.sort();
     assert_eq!(ends, ["approved", "completed"], "{:?}", world.jobs());
-    assert!(world.jobs().iter().any(|(stage, why)| stage == "waiting_funds" && why == "WalletShort"), "{:?}", world.jobs());
+    assert!(
+        world.jobs().iter().any(|(stage, why)| stage == "waiting_funds" && why == "WalletShort"),
+        "{:?}",
+        world.jobs()
+    );
     world.refill(ETHER);
     world.pass(3_600 * SECOND);
     world.finish();

@@ -23,7 +23,8 @@ fn a_stuck_payout_is_replaced_by_the_same_for_an_eighth_more() {
     world.step_until(raised);
     world.finish();
     let attempts = world.pairs("SELECT max_fee AS a, priority_fee AS b FROM payout_attempts ORDER BY number");
-    let fees: Vec<(u128, u128)> = attempts.iter().map(|(max, tip)| (max.parse().unwrap(), tip.parse().unwrap())).collect();
+    let fees: Vec<(u128, u128)> =
+        attempts.iter().map(|(max, tip)| (max.parse().unwrap(), tip.parse().unwrap())).collect();
     assert!(fees.len() >= 2, "{fees:?}");
     assert!(fees.windows(2).all(|pair| pair[1].0 * 8 >= pair[0].0 * 9 && pair[1].1 * 8 >= pair[0].1 * 9), "{fees:?}");
     assert_eq!(world.status(&intent), "completed");
@@ -34,7 +35,7 @@ fn a_stuck_payout_is_replaced_by_the_same_for_an_eighth_more() {
 #[test]
 fn above_the_ceiling_it_waits_and_goes_on_sending_the_same() {
     let mut world = World::new();
-    world.paying.rules.ceiling = 4 * GWEI;
+    world.paying.rules.ceiling.max = 4 * GWEI;
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(sent);
     for _ in 0..20 {

@@ -14,8 +14,12 @@ fn an_intent_is_held_signed_sent_mined_and_settled() {
     assert_eq!(world.standing(ALICE), (10 * ETHER, 3 * ETHER));
     assert_eq!(world.status(&intent), "approved");
     let stages: Vec<Happened> = (0..4).map(|_| world.step().pop().unwrap().1).collect();
-    let [Happened::Reserved { nonce: 0 }, Happened::Prepared, Happened::Signed { attempt: 1, .. }, Happened::Sent { .. }] =
-        &stages[..]
+    let [
+        Happened::Reserved { nonce: 0 },
+        Happened::Prepared,
+        Happened::Signed { attempt: 1, .. },
+        Happened::Sent { .. },
+    ] = &stages[..]
     else {
         panic!("{stages:?}")
     };
@@ -80,10 +84,8 @@ fn an_exit_moves_out_of_the_world_and_holds_in_one_commit() {
     let key = Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: "spawn".into() };
     let leg = Leg::Move { from: funds, to: arena, amount: Amount::new(4 * ETHER) };
     world.apply(key, Principal::GameServer(name("arena")), leg);
-    let exit = |request: &str, amount| Wanted {
-        exit: Some(Amount::new(amount)),
-        ..world.wanted(request, home(1), amount)
-    };
+    let exit =
+        |request: &str, amount| Wanted { exit: Some(Amount::new(amount)), ..world.wanted(request, home(1), amount) };
     let too_much = world.want(&exit("exit-1", 5 * ETHER));
     assert!(matches!(too_much, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{too_much:?}");
     assert_eq!((world.standing(ALICE), world.standing("arena/world/1")), ((6 * ETHER, 0), (4 * ETHER, 0)));
@@ -109,7 +111,8 @@ fn above_the_limit_somebody_must_agree_first() {
 #[test]
 fn many_payouts_of_one_wallet_go_out_in_order_of_their_nonces() {
     let mut world = World::new();
-    let intents: Vec<_> = (1..=12_u8).map(|n| world.alice(&format!("exit-{n}"), home(n), ETHER / 2 + u128::from(n))).collect();
+    let intents: Vec<_> =
+        (1..=12_u8).map(|n| world.alice(&format!("exit-{n}"), home(n), ETHER / 2 + u128::from(n))).collect();
     world.finish();
     for (intent, n) in intents.iter().zip(1_u8..) {
         assert_eq!(world.status(intent), "completed");

@@ -1,9 +1,9 @@
 //! Money back: only with proof that nothing was paid, and nothing can be.
 
+use bankroll_ledger::Time;
 use bankroll_ledger::{Amount, Value};
 use bankroll_store::columns::{one, text};
 use bankroll_withdrawals::{CancelError, GasPayer, Happened, Outcome, Wanted, cancel};
-use bankroll_ledger::Time;
 
 use crate::world::{Between, ETHER, GWEI, TRANSFER_GAS, World, home, paid, sent, wallet};
 

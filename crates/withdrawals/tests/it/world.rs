@@ -23,7 +23,7 @@ use bankroll_store::{Audit, Clock, Consumer, Ledger, Options, Reader, Rows};
 use bankroll_testkit::postgres;
 use bankroll_withdrawals::{
     GasPayer, Happened, Intent, IntentError, Outcome, Paying, Policy, Rules, WITHDRAWALS, Wanted, intent, payouts,
-    settlement,
+    price::Ceiling, settlement,
 };
 use tempfile::TempDir;
 use zeroize::Zeroizing;
@@ -106,7 +106,11 @@ impl SignerProcess {
             native: Some(Limits { per_payout: most, per_window: most }),
             tokens: BTreeMap::new(),
         };
-        SignerPolicy { window: 3_600 * SECOND, wallets: [key().address()].into(), chains: [(ChainId(1337), rules)].into() }
+        SignerPolicy {
+            window: 3_600 * SECOND,
+            wallets: [key().address()].into(),
+            chains: [(ChainId(1337), rules)].into(),
+        }
     }
 
     pub fn restart(&mut self) {
@@ -182,7 +186,7 @@ impl World {
                     horizon: 20,
                     resend_after: 60 * SECOND,
                     stuck_after: 300 * SECOND,
-                    ceiling: 500 * GWEI,
+                    ceiling: Ceiling { max: 500 * GWEI, priority: 50 * GWEI },
                     gas_max: 150_000,
                     in_flight_max: 8,
                 },
@@ -327,7 +331,8 @@ impl World {
 
     /// Status and reason of an intent.
     pub fn status(&self, intent: &IntentId) -> String {
-        let sql = format!("SELECT status AS a, coalesce(reason, '') AS b FROM withdrawal_requests WHERE id = '{intent}'");
+        let sql =
+            format!("SELECT status AS a, coalesce(reason, '') AS b FROM withdrawal_requests WHERE id = '{intent}'");
         let (status, reason) = self.pairs(&sql).pop().unwrap_or_default();
         format!("{status} {reason}").trim().to_owned()
     }

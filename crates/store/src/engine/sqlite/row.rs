@@ -49,7 +49,7 @@ pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>,
 /// The columns a statement answers with: their names, and whether they are amounts.
 fn columns(statement: &rusqlite::Statement<'_>) -> Vec<(String, bool)> {
     let is_amount = |declared: &str| declared == "AMOUNT";
-    let columns = statement.columns().into_iter();
+    let columns = statement.columns();
     columns.map(|column| (column.name().to_owned(), column.decl_type().is_some_and(is_amount))).collect()
 }
 
@@ -100,7 +100,8 @@ pub(super) fn query(connection: &Connection, query: &Statement) -> Result<Vec<Ro
 pub(super) fn write_fact(connection: &Connection, fact: &Fact) -> rusqlite::Result<bool> {
     let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(true) };
     // Each `$n` is used once and in order, so that it is also the n-th parameter to SQLite.
-    let changed = connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
+    let changed =
+        connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
     Ok(changed == 1)
 }
 

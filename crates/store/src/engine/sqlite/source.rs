@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, HoldId, Row, Seq, Time, merkle::Hash};
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, HoldId, Row, Seq, Time, merkle::Hash,
+};
 use rusqlite::Connection;
 
 use super::{Sqlite, load, row, settings::ReadOnly};
