@@ -3,7 +3,9 @@
 //! `check` is everything that can be judged without running the product, `test` is everything that runs it once,
 //! `soak` runs the randomised suites for as long as it is given. `.ci/run` is `check` and then `test`.
 
+mod anvil;
 mod check;
+mod ethers;
 mod metadata;
 mod needed_tools;
 mod pokerkit;

@@ -13,6 +13,8 @@ struct Tool {
 }
 
 const NEEDED: &[Tool] = &[
+    Tool { program: "node", package: "nodejs", why: "ethers referees what the signer signs" },
+    Tool { program: "npm", package: "npm", why: "ethers and anvil, which referee signer and chains, are npm packages" },
     Tool { program: "python3", package: "python3", why: "PokerKit referees the poker tests" },
     Tool { program: "strace", package: "strace", why: "the crash tests stop the store at a chosen system call" },
 ];

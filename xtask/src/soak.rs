@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::stage::Stages;
 use crate::workspace::Workspace;
-use crate::{needed_tools, pokerkit, postgres, program, seed};
+use crate::{anvil, needed_tools, pokerkit, postgres, program, seed};
 
 struct Suite {
     package: &'static str,
@@ -27,6 +27,9 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams" },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash" },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres" },
+    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "streams" },
+    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "crash" },
+    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "every_byte" },
     Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "promises" },
     Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "referee" },
     Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "histories" },
@@ -34,6 +37,8 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "independent_messages" },
     Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "decoders_take_one_encoding" },
     Suite { package: "bankroll-deck", tests: Tests::Inside, filter: "tests" },
+    Suite { package: "bankroll-chains-simulated", tests: Tests::Beside, filter: "random_histories" },
+    Suite { package: "bankroll-chains-evm", tests: Tests::Beside, filter: "random_transactions" },
 ];
 
 /// A suite runs about this many seconds before it stops by itself.
@@ -59,6 +64,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut stages = Stages::default();
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("PokerKit", || pokerkit::ensure(workspace))?;
+    stages.run("anvil", || anvil::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("compile", || SUITES.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
 
@@ -127,10 +133,10 @@ mod tests {
 
     #[test]
     fn suites_divide_a_round_until_too_little_is_left() {
-        check(3600, true, Some(60));
-        check(60, false, Some(6));
-        check(50, false, Some(5));
-        check(40, false, None);
+        check(3600, true, Some(50));
+        check(72, false, Some(6));
+        check(60, false, Some(5));
+        check(50, false, None);
         check(0, false, None);
     }
 }

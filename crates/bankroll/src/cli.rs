@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, bench, completions, config, demo, doctor, explain, export, hand, init, migrate_books,
-    nodes, receipt, search, serve, statement,
+    accounts, audit, balance, bench, chain, completions, config, demo, doctor, explain, export, hand, init,
+    migrate_books, nodes, receipt, search, serve, statement,
 };
 
 /// What every command ends with, for scripts.
@@ -79,6 +79,11 @@ pub enum Command {
     /// Play hands of poker that anybody can check, and check them
     #[command(subcommand, after_help = hand::EXAMPLES)]
     Hand(hand::HandCommand),
+    /// Keep keys, and sign payouts by rules and a memory of their own
+    #[command(subcommand, after_help = bankroll_signer::cli::EXAMPLES)]
+    Signer(bankroll_signer::cli::SignerCommand),
+    /// Run a simulated chain that any tool for Ethereum can talk to
+    Chain(chain::ChainArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
 }

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use bankroll_signer::cli::Ending;
 use bankroll_store::StoreError;
 use serde_json::json;
 
@@ -42,6 +43,13 @@ impl Exit {
                 Some(Self::Usage)
             } else if cause.is::<Unsound>() {
                 Some(Self::Unsound)
+            } else if let Some(ending) = Ending::of(cause) {
+                Some(match ending {
+                    Ending::Failed => Self::Failed,
+                    Ending::Usage => Self::Usage,
+                    Ending::NotFound => Self::NotFound,
+                    Ending::Unsound => Self::Unsound,
+                })
             } else {
                 match cause.downcast_ref::<StoreError>()? {
                     StoreError::NoLedger { .. } => Some(Self::NotFound),

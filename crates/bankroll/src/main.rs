@@ -4,6 +4,7 @@ mod accounts;
 mod audit;
 mod balance;
 mod bench;
+mod chain;
 mod cli;
 mod completions;
 mod config;
@@ -24,6 +25,7 @@ mod receipt;
 mod search;
 mod serve;
 mod sheet;
+mod signer;
 mod statement;
 mod terminal;
 mod when;
@@ -64,6 +66,8 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
             bench::run_reading(&args.bench.options(json), args.entries).map(|()| Exit::Ok)
         }
         Command::Hand(command) => hand::run(&command, json),
+        Command::Signer(command) => signer::run(&command, json),
+        Command::Chain(args) => chain::run(&args, json),
         Command::Completions(args) => completions::run(&args, json),
     }
 }

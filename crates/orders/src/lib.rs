@@ -41,6 +41,7 @@ pub use head::{Head, MemoryId};
 pub use message::{APPROVALS_MAX, Answer, Approval, Request, Signed, Status};
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
 pub use refusal::{Refusal, Stop};
+pub use text::moment;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! Stories about orders: how they read, how they are encoded, what replaces what.
 
+#![allow(clippy::indexing_slicing, reason = "a test that is wrong should panic")]
+#![allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, reason = "small numbers")]
+
 mod addresses;
 mod frames;
 mod messages;

@@ -34,7 +34,9 @@ impl fmt::Display for Order {
     }
 }
 
-fn moment(time: Time) -> String {
+/// A time as people read it.
+#[must_use]
+pub fn moment(time: Time) -> String {
     let date = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
     date.map_or_else(|| "the end of time".to_owned(), |date| date.to_string())
 }

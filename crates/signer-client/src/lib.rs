@@ -199,3 +199,6 @@ fn exchange(mut stream: UnixStream, request: &Request) -> io::Result<(Answer, Op
 fn is_behind(head: &Head, known: &Head) -> bool {
     head.memory != known.memory || head.count < known.count || (head.count == known.count && head.hash != known.hash)
 }
+
+#[cfg(test)]
+mod tests;

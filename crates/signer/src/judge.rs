@@ -25,7 +25,8 @@ pub struct Recalled {
     pub of_intent: Vec<Promise>,
     /// Promises for the slot, oldest first.
     pub of_slot: Vec<Promise>,
-    /// What the wallet was promised to pay and to burn within the window.
+    /// What the wallet was promised to pay and to burn within the window; not asked for where the same content was
+    /// promised before.
     pub spent: Counted,
 }
 

@@ -26,8 +26,8 @@ const TIERS: &[(&str, Tier)] = &[
     // Bytes in, bytes out; so the clients of chains may have it behind the same door as a real node.
     ("bankroll-chains-simulated", Tier::Pure),
     ("bankroll-store", Tier::Infra),
-    ("bankroll-signer-client", Tier::Infra),
     ("bankroll-nodes", Tier::Infra),
+    ("bankroll-signer-client", Tier::Infra),
     ("bankroll-hot-accounts", Tier::Infra),
     ("bankroll-chains*", Tier::Infra),
     ("bankroll-registry", Tier::Flow),

@@ -32,7 +32,13 @@ use bankroll_nodes::{Identity, NodeRole, NodeRoles, Rights, Server};
 use bankroll_store::{Clock, Location};
 use clap::Args;
 
-use crate::{config::Loaded, demo, exit::Exit, exit::Usage, interrupt::Interrupt, place::Place};
+use crate::{
+    config::Loaded,
+    demo,
+    exit::{Exit, Usage},
+    interrupt::Interrupt,
+    place::Place,
+};
 use desk::BooksDesk;
 use keeper::Keeper;
 pub use log::Log;
@@ -146,8 +152,8 @@ impl Node {
         let desk = Arc::new(BooksDesk::default());
         let server = Server::start(&config.node.listen, identity, Rights::default(), Arc::clone(&desk))
             .context("other nodes could not ask this one")?;
-        let listens = server.address().to_string();
-        let address = if config.node.address.is_empty() { listens.clone() } else { config.node.address.clone() };
+        let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
+        let address = named.unwrap_or_else(|| server.address().to_string());
         self.log.say("listening", &format!("answers other nodes at {address}"), &[("address", address.clone().into())]);
         let mut options = config.books.options(self.location.clone());
         options.address = address;

@@ -61,6 +61,11 @@ fn every_command_has_an_example_and_json() {
         "hand verify",
         "hand show",
         "hand replay",
+        "signer",
+        "signer init",
+        "signer run",
+        "signer show",
+        "chain",
         "completions",
     ];
     assert_eq!(visited, expected);

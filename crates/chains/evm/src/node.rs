@@ -97,7 +97,7 @@ impl Node {
     }
 
     /// After a failure, whoever answers next may be another.
-    fn doubt(&self, error: &NodeError) {
+    pub(crate) fn doubt(&self, error: &NodeError) {
         if !matches!(error, NodeError::Refused(_)) {
             self.known.store(false, Ordering::Release);
         }

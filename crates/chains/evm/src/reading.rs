@@ -18,7 +18,7 @@ impl Node {
     /// the node's word.
     pub fn header(&self, at: At) -> Result<Option<Header>, NodeError> {
         match self.ask_block(at, false)? {
-            Some((answer, method)) => verify::header(&answer, at, method),
+            Some((answer, method)) => verify::header(&answer, at, method).inspect_err(|error| self.doubt(error)),
             None => Ok(None),
         }
     }
@@ -26,6 +26,10 @@ impl Node {
     /// A block with everything in it, or none if the node does not have it. Asks for the receipts by the block's hash, so
     /// that a reorganisation in between cannot mix two blocks.
     pub fn block(&self, at: At) -> Result<Option<Block>, NodeError> {
+        self.whole_block(at).inspect_err(|error| self.doubt(error))
+    }
+
+    fn whole_block(&self, at: At) -> Result<Option<Block>, NodeError> {
         let Some((answer, method)) = self.ask_block(at, true)? else { return Ok(None) };
         let Some(block) = verify::without_receipts(&answer, at, method)? else { return Ok(None) };
         let receipts = if block.is_empty() { Vec::new() } else { self.ask_receipts(&block)? };

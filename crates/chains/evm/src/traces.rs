@@ -73,14 +73,16 @@ impl Node {
         let method = "trace_block";
         let hash = block.header.hash;
         let answer: Option<Vec<Flat>> = self.ask_for(method, &json!([format!("{:#x}", block.header.number)]))?;
-        let mut left = answer.ok_or(Unavailable::Incomplete("trace"))?.into_iter().peekable();
+        let answer = answer.ok_or(Unavailable::Incomplete("trace"))?;
+        // Asked for by its height, since there is no other way: after a reorganisation another block is there.
+        if answer.iter().any(|flat| flat.block_hash != hash) {
+            return Err(Unavailable::Incomplete("trace").into());
+        }
+        let mut left = answer.into_iter().peekable();
         let mut traces = Vec::with_capacity(block.transactions.len());
         for transaction in &block.transactions {
             let mut steps = Vec::new();
             while let Some(flat) = left.next_if(|flat| flat.transaction_hash == Some(transaction.hash)) {
-                if flat.block_hash != hash {
-                    return Err(Disagreement::Place { what: "trace", block: hash }.into());
-                }
                 steps.push(flat.step()?);
             }
             traces.push(steps);

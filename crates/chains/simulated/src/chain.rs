@@ -20,8 +20,11 @@ use crate::{
     transaction::Transaction,
 };
 
-/// Who gets the tips.
-const PRODUCER: Address = address!("00000000000000000000000000000000000d0000");
+/// Who makes the blocks and gets the tips.
+pub const PRODUCER: Address = address!("00000000000000000000000000000000000d0000");
+
+/// Far above all that was ever paid, and far below what the rule of fees can count.
+const BASE_FEE_MAX: u64 = 1_000_000_000_000_000;
 
 /// So many blocks that are no longer on the chain can still be asked for.
 const ORPHANS_KEPT: usize = 4_096;
@@ -107,9 +110,9 @@ impl Chain {
         self.head()
     }
 
-    /// Sets the base fee of the next block that is made, as a rush elsewhere on the chain would.
+    /// Sets the base fee of the next block that is made, as a rush elsewhere on the chain would: at most a million gwei.
     pub fn set_base_fee(&mut self, base_fee: u64) {
-        self.next_base_fee = Some(base_fee);
+        self.next_base_fee = Some(base_fee.min(BASE_FEE_MAX));
     }
 
     /// What the next block is made with.
@@ -138,8 +141,7 @@ impl Chain {
         let (parent_hash, parent_root) = (parent.hash, parent.header.state_root);
         let (mut chosen, mut left, mut gas_used) = (Vec::<Included>::new(), Vec::new(), 0_u64);
         for transaction in candidates {
-            let limit = alloy_consensus::Transaction::gas_limit(&transaction.envelope);
-            let room = self.config.gas_limit.saturating_sub(gas_used) >= limit;
+            let room = self.config.gas_limit.saturating_sub(gas_used) >= transaction.gas_limit();
             let outcome =
                 room.then(|| execute(&mut self.state, number, &transaction, making.base_fee, PRODUCER).ok()).flatten();
             let Some(outcome) = outcome else {
@@ -195,6 +197,11 @@ impl Chain {
     /// The newest block.
     pub fn head(&self) -> &Block {
         self.blocks.last().expect("a chain has its first block")
+    }
+
+    /// The hash of the first block: with the chain's id, what the chain is known by.
+    pub fn genesis(&self) -> B256 {
+        self.blocks.first().expect("a chain has its first block").hash
     }
 
     /// The block at this height.

@@ -26,6 +26,15 @@ pub const SPLITTER: Address = address!("00000000000000000000000000000000000d0004
 /// Reverts whatever it is sent.
 pub const REFUSING: Address = address!("00000000000000000000000000000000000d0005");
 
+/// All of them: name, address, and what it does.
+pub const ALL: &[(&str, Address, &str)] = &[
+    ("dollar", DOLLAR, "a token as it should be, 6 decimals; anybody may mint(address,uint256)"),
+    ("taxed", TAXED, "a token that keeps a tenth of each transfer, and logs the whole"),
+    ("declining", DECLINING, "a token whose transfer returns false and moves nothing"),
+    ("splitter", SPLITTER, "split(address[]) divides what it is sent: internal transfers"),
+    ("refusing", REFUSING, "reverts"),
+];
+
 /// A message to an address, from a transaction or from `eth_call`.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -88,7 +97,7 @@ pub(crate) fn carry_out(state: &mut State, number: u64, moves: &[Move]) {
 
 /// The code that `eth_getCode` shows: only that there is some.
 pub(crate) fn is_contract(address: Address) -> bool {
-    [DOLLAR, TAXED, DECLINING, SPLITTER, REFUSING].contains(&address)
+    ALL.iter().any(|(_, contract, _)| *contract == address)
 }
 
 fn value_along(call: &Call) -> Vec<Move> {

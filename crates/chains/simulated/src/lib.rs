@@ -41,7 +41,7 @@ mod state;
 mod transaction;
 
 pub use block::{Block, Included};
-pub use chain::Chain;
+pub use chain::{Chain, PRODUCER};
 pub use config::Config;
 pub use execute::Frame;
 pub use fault::{Fault, FaultCounts};

@@ -21,10 +21,8 @@ pub struct Transaction {
 impl Transaction {
     /// Reads the bytes that `eth_sendRawTransaction` takes. Blob transactions come in another form, and are not taken.
     pub(crate) fn decode(raw: &[u8]) -> Result<Self, Refusal> {
-        match raw.first() {
-            Some(0x03 | 0x04) => return Err(Refusal::TypeNotSupported),
-            Some(0x00 | 0x05..=0x7f) => return Err(Refusal::TypeNotSupported),
-            _ => {}
+        if let Some(0x00 | 0x03..=0x7f) = raw.first() {
+            return Err(Refusal::TypeNotSupported);
         }
         let envelope = Envelope::decode_2718_exact(raw).map_err(|error| Refusal::Undecodable(error.to_string()))?;
         let sender = envelope.recover_signer().map_err(|_| Refusal::InvalidSender)?;
@@ -47,6 +45,10 @@ impl Transaction {
     /// How many wei go along.
     pub fn value(&self) -> U256 {
         self.envelope.value()
+    }
+
+    pub(crate) fn gas_limit(&self) -> u64 {
+        self.envelope.gas_limit()
     }
 
     /// What the sender must have for this to be run at all: gas at its highest price, and the value.

@@ -8,18 +8,15 @@ use std::{
 };
 
 use anyhow::Context;
-use bankroll_orders::{ChainId, MemoryId};
+use bankroll_orders::ChainId;
 use clap::Args;
-use rand_core::{OsRng, RngCore};
 use serde_json::json;
 
-use super::{password::PasswordArgs, say};
+use super::{begin_memory, password::PasswordArgs, say};
 use crate::{
-    clock,
     config::{self, CONFIG_FILE},
     key::LocalKey,
     keystore::{self, Cost},
-    memory::Memory,
 };
 
 const KEYSTORE_FILE: &str = "wallet.json";
@@ -63,9 +60,7 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<()> {
     let wallet = LocalKey::from_bytes(&secret)?.address();
     let cost = if args.light { Cost::Light } else { Cost::Standard };
     write_new(&keystore, &keystore::encrypt(&secret, &password, cost)?)?;
-    let mut id = MemoryId([0; 16]);
-    OsRng.fill_bytes(&mut id.0);
-    Memory::create(&memory, id, &[wallet], clock::now())?.close()?;
+    begin_memory(&memory, &[wallet])?.close()?;
     // Last: a folder with a configuration has its key and its memory.
     write_new(&config, &config::commented(wallet, KEYSTORE_FILE, ChainId(args.chain)))?;
     File::open(&args.dir).and_then(|folder| folder.sync_all()).context("cannot sync the folder")?;

@@ -5,9 +5,18 @@ mod password;
 mod run;
 mod show;
 
-use clap::Subcommand;
+use std::path::Path;
 
-use crate::{config::ConfigError, keystore::KeystoreError, memory::OpenError};
+use bankroll_orders::{Address, MemoryId};
+use clap::Subcommand;
+use rand_core::{OsRng, RngCore};
+
+use crate::{
+    clock,
+    config::ConfigError,
+    keystore::KeystoreError,
+    memory::{Memory, OpenError},
+};
 
 pub use password::PASSWORD_VARIABLE;
 
@@ -88,6 +97,13 @@ impl Ending {
             _ => Self::Failed,
         })
     }
+}
+
+/// Begins a memory under a random name.
+fn begin_memory(path: &Path, wallets: &[Address]) -> Result<Memory, OpenError> {
+    let mut id = MemoryId([0; 16]);
+    OsRng.fill_bytes(&mut id.0);
+    Memory::create(path, id, wallets, clock::now())
 }
 
 /// One line or one JSON value on standard output.

@@ -3,16 +3,15 @@
 use std::{fs, path::PathBuf, process, thread};
 
 use anyhow::{Context, bail};
-use bankroll_orders::{Address, MemoryId};
+use bankroll_orders::Address;
 use clap::Args;
-use rand_core::{OsRng, RngCore};
 use serde_json::json;
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
     iterator::Signals,
 };
 
-use super::{password::PasswordArgs, say};
+use super::{begin_memory, password::PasswordArgs, say};
 use crate::{
     clock,
     config::Config,
@@ -57,7 +56,13 @@ pub fn run(args: &RunArgs, json: bool) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen at {}", config.socket.display()))?;
     end_on_signals(server.handle())?;
     let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
-    let value = json!({ "socket": config.socket, "wallets": wallets, "entries": head.count, "stopped": stopped });
+    let value = json!({
+        "process": process::id(),
+        "socket": config.socket,
+        "wallets": wallets,
+        "entries": head.count,
+        "stopped": stopped,
+    });
     let named: Vec<String> = wallets.iter().map(ToString::to_string).collect();
     let why = stopped.map(|why| format!("\nstopped for good: {why}")).unwrap_or_default();
     let (named, socket) = (named.join(", "), config.socket.display());
@@ -86,9 +91,7 @@ fn keys(args: &RunArgs, config: &Config) -> anyhow::Result<Vec<LocalKey>> {
 fn memory(args: &RunArgs, config: &Config) -> anyhow::Result<Memory> {
     let mut memory = if args.new_memory {
         let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
-        let mut id = MemoryId([0; 16]);
-        OsRng.fill_bytes(&mut id.0);
-        Memory::create(&config.memory, id, &wallets, clock::now())?
+        begin_memory(&config.memory, &wallets)?
     } else {
         Memory::open(&config.memory)?
     };

@@ -2,9 +2,8 @@
 
 use std::{fmt::Write, path::PathBuf};
 
-use bankroll_ledger::Time;
+use bankroll_orders::moment;
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::say;
@@ -100,9 +99,4 @@ fn told(entry: &Entry) -> String {
         Entry::Renounced(intent) => format!("intent {intent} is never signed"),
         Entry::Stopped(why) => why.to_string(),
     }
-}
-
-fn moment(at: Time) -> String {
-    let date = i64::try_from(at.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    date.map_or_else(|| at.to_string(), |date| date.to_string())
 }

@@ -3,7 +3,7 @@
 //! It guarantees:
 //! - an entry is synced to disk when [`Memory`] says it is there (WAL, `synchronous = FULL`, both read back);
 //! - after any failure but a full disk it does nothing until it is opened again, because what the disk has is not known;
-//! - opening verifies every entry, every column and every index, or refuses;
+//! - opening verifies every entry, every column and every index, and syncs them all, or refuses;
 //! - one process has it: the file itself is locked, and the system frees the lock however the process ends.
 //!
 //! It does not know rules: whether something may be signed is [`judge`](crate::judge())'s to say. Time is an argument.
@@ -11,6 +11,7 @@
 mod error;
 mod log;
 mod opening;
+mod past;
 mod recall;
 mod verify;
 
@@ -22,7 +23,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
 pub use error::{MemoryError, OpenError};
 pub use log::Entry;
-pub use recall::Past;
+pub use past::Past;
 
 use crate::judge::{Counted, Transaction};
 use log::Hash;
@@ -157,35 +158,15 @@ impl Memory {
         }
         self.pass(Moment::BeforeCommit, entry)?;
         let next = self.state.following(entry, self.time(at));
-        self.insert(entry, &next).map_err(|error| self.told(error))?;
+        self.commit(entry, &next).map_err(|error| self.told(error))?;
         self.state = next;
         self.pass(Moment::AfterCommit, entry)?;
         Ok(self.state.count)
     }
 
-    fn insert(&mut self, entry: &Entry, next: &State) -> rusqlite::Result<()> {
-        let log::Columns { order_id, intent, chain, wallet, nonce, token, paid, fees, promise } = entry.columns();
+    fn commit(&mut self, entry: &Entry, next: &State) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction
-            .prepare_cached(
-                "INSERT INTO log (seq, at, body, hash, order_id, intent, chain, wallet, nonce, token, paid, fees, promise)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            )?
-            .execute(params![
-                next.count.cast_signed(),
-                next.latest.0.to_be_bytes(),
-                entry.encode(),
-                next.hash,
-                order_id,
-                intent,
-                chain,
-                wallet,
-                nonce,
-                token,
-                paid,
-                fees,
-                promise
-            ])?;
+        insert(&transaction, entry, next)?;
         transaction.commit()
     }
 
@@ -206,6 +187,17 @@ impl Memory {
         }
         Ok(())
     }
+}
+
+fn insert(connection: &Connection, entry: &Entry, next: &State) -> rusqlite::Result<()> {
+    let log::Columns { order_id, intent, chain, wallet, nonce, token, paid, fees, promise } = entry.columns();
+    let (seq, at, body) = (next.count.cast_signed(), next.latest.0.to_be_bytes(), entry.encode());
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO log (seq, at, body, hash, order_id, intent, chain, wallet, nonce, token, paid, fees, promise)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    let row = params![seq, at, body, next.hash, order_id, intent, chain, wallet, nonce, token, paid, fees, promise];
+    statement.execute(row).map(|_| ())
 }
 
 impl State {

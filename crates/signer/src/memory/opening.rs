@@ -5,13 +5,14 @@ use std::{
     io,
     os::unix::fs::OpenOptionsExt,
     path::Path,
+    time::Duration,
 };
 
 use bankroll_ledger::Time;
 use bankroll_orders::{Address, MemoryId};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
-use super::{Memory, OpenError, State, verify};
+use super::{Entry, Memory, OpenError, State, insert, verify};
 
 /// "BkSg" in the header of the file, so that no other program's file is taken for a memory.
 const APPLICATION_ID: i64 = 0x42_6b_53_67;
@@ -31,25 +32,9 @@ impl Memory {
         if has_begun(&connection).map_err(sqlite_error(path))? {
             return Err(OpenError::Exists { path: path.into() });
         }
-        let begin = |connection: &mut Connection| {
-            // One transaction: a memory is begun with all its tables and its name, or not at all.
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(include_str!("schema.sql"))?;
-            transaction
-                .execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"))?;
-            transaction.execute("INSERT INTO memory (one, id) VALUES (1, ?)", [id.0])?;
-            transaction.commit()
-        };
-        begin(&mut connection).map_err(sqlite_error(path))?;
+        let state = begin(&mut connection, id, wallets, at).map_err(sqlite_error(path))?;
         sync_folder(path).map_err(io_error(path))?;
-        let (path, state) = (path.to_path_buf(), State::new(id));
-        let mut memory = Self { connection, _lock: lock, path, id, state, failed: false, interrupt: None };
-        for wallet in wallets {
-            memory
-                .adopt(*wallet, at)
-                .map_err(|error| OpenError::Io { path: memory.path.clone(), source: io::Error::other(error) })?;
-        }
-        Ok(memory)
+        Ok(Self { connection, _lock: lock, path: path.into(), id, state, failed: false, interrupt: None })
     }
 
     /// Opens a memory and verifies all of it.
@@ -65,8 +50,25 @@ impl Memory {
         };
         let connection = connect(path)?;
         let (id, state) = verified(path, &connection)?;
+        copy_back(path, &connection)?;
         Ok(Self { connection, _lock: lock, path: path.into(), id, state, failed: false, interrupt: None })
     }
+}
+
+/// One transaction: a memory is begun with all its tables, its name and its wallets, or not at all.
+fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Time) -> rusqlite::Result<State> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(include_str!("schema.sql"))?;
+    transaction.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"))?;
+    transaction.execute("INSERT INTO memory (one, id) VALUES (1, ?)", [id.0])?;
+    let mut state = State::new(id);
+    for wallet in wallets {
+        let entry = Entry::Wallet(*wallet);
+        state = state.following(&entry, at);
+        insert(&transaction, &entry, &state)?;
+    }
+    transaction.commit()?;
+    Ok(state)
 }
 
 /// Everything in the file is verified; what follows from it.
@@ -89,6 +91,8 @@ pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId
 fn connect(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(sqlite_error(path))?;
+    // Somebody who looks at the memory is done at once.
+    connection.busy_timeout(Duration::from_secs(5)).map_err(sqlite_error(path))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite_error(path))?;
     let mode: String =
         connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(unreadable(path))?;
@@ -99,6 +103,14 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     expect("synchronous", read("synchronous")?, "2")?;
     expect("foreign_keys", read("foreign_keys")?, "1")?;
     Ok(connection)
+}
+
+/// SQLite's log is copied into the file and synced before anything is answered from it: after a sync that failed, the
+/// system may show what the disk does not have.
+fn copy_back(path: &Path, connection: &Connection) -> Result<(), OpenError> {
+    let busy: bool =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(sqlite_error(path))?;
+    if busy { Err(OpenError::InUse { path: path.into() }) } else { Ok(()) }
 }
 
 /// The lock is on the file itself: a memory cannot be had twice under two names.

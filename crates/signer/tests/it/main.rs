@@ -5,13 +5,26 @@
 //! | `rules` | each rule, with visible values |
 //! | `heads` | a memory that is not all that was answered from is noticed, and stops everything |
 //! | `streams` | every answer is the one an independent model gives, with restarts and ends in between |
+//! | `memory` | what a memory refuses to open, byte by byte |
+//! | `crash` | the real process, killed at each write and sync, with a full disk, with syncs that fail |
+//! | `socket` | who is heard, and what hostile frames do: nothing |
+//! | `program` | the commands |
+//! | `keystore` | key files |
+//! | `referee` | ethers, an independent library, reads what was signed and opens the key files |
 //!
 //! Every random choice follows from a seed that is printed; `BANKROLL_TEST_SEED` repeats it, and with
 //! `BANKROLL_SOAK_SECONDS` the random tests go on with new seeds for about so long.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod crash;
 mod heads;
+mod keystore;
+mod memory;
+mod process;
+mod program;
+mod referee;
 mod rules;
+mod socket;
 mod streams;
 mod world;

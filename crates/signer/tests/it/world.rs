@@ -160,13 +160,27 @@ pub fn seed() -> u64 {
     std::env::var("BANKROLL_TEST_SEED").map_or(20_261_115, |seed| seed.parse().unwrap())
 }
 
-/// Rounds, each with a seed of its own: so many, or in a soak as many as a third of its time allows.
-pub fn seeds(usual: u64) -> impl Iterator<Item = u64> {
-    let soak = std::env::var("BANKROLL_SOAK_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
-    let ends = soak.map(|seconds: u64| Instant::now() + Duration::from_secs(seconds) / 3);
-    (0..)
-        .take_while(move |round| ends.map_or(*round < usual, |ends| *round == 0 || Instant::now() < ends))
-        .map(|round| seed().wrapping_add(round))
+/// How long a random test goes on: so often, and in a soak for a third of its time, because a few run at once.
+pub struct Soak {
+    usual: usize,
+    ends: Option<Instant>,
+}
+
+impl Soak {
+    pub fn unless_soaking(usual: usize) -> Self {
+        let seconds = std::env::var("BANKROLL_SOAK_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
+        Self { usual, ends: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds) / 3) }
+    }
+
+    /// Whether it goes on after so many.
+    pub fn goes_on(&self, done: usize) -> bool {
+        self.ends.map_or(done < self.usual, |ends| done == 0 || Instant::now() < ends)
+    }
+
+    /// Rounds, each to have a seed of its own.
+    pub fn seeds(self) -> impl Iterator<Item = u64> {
+        (0..).take_while(move |round| self.goes_on(*round)).map(|round| seed().wrapping_add(round as u64))
+    }
 }
 
 /// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.

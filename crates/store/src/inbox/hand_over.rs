@@ -2,8 +2,7 @@
 
 use super::table::{InboxTable, NewRow};
 use crate::{
-    CallError, DatabaseUrl, Ledger, Refused, RowsChanged, RowsRejected, Statement, StoreError,
-    engine::postgres::Outside,
+    CallError, DatabaseUrl, Ledger, RowsChanged, RowsRejected, Statement, StoreError, engine::postgres::Outside,
 };
 
 /// How often a fact is handed over before its giver hears that nobody can be reached.
@@ -61,7 +60,7 @@ impl HandOver {
         let statements: Vec<Statement> = rows.iter().map(|row| table.adding(row)).collect();
         let added = match self {
             Self::Here(ledger) => {
-                let reply = ledger.write_rows(statements).map_err(|refused: Refused| CallError::from(refused))?;
+                let reply = ledger.write_rows(statements).map_err(CallError::from)?;
                 reply.wait().map_err(CallError::from)?
             }
             Self::Database(database) => database.write(&statements)?,

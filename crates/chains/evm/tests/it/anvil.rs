@@ -70,11 +70,11 @@ fn program() -> PathBuf {
     // Asked of this run: a target folder may be shared by several checkouts, and what was compiled in names one.
     let crate_folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("run the tests with cargo"));
     let folder = crate_folder.join("../../../.tools/anvil/node_modules/@foundry-rs");
-    let installed = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path().join("bin/anvil"));
-    let mut binaries = installed.filter(|path| path.is_file());
-    binaries
-        .find(|path| !path.parent().unwrap().parent().unwrap().ends_with("anvil"))
-        .unwrap_or_else(|| panic!("anvil is not installed in {}: run `cargo xtask test`", folder.display()))
+    // A package for each platform, beside the one that chooses among them.
+    let packages = folder.read_dir().into_iter().flatten().flatten();
+    let platforms = packages.filter(|package| package.file_name().to_string_lossy().starts_with("anvil-"));
+    let mut binaries = platforms.map(|package| package.path().join("bin/anvil")).filter(|binary| binary.is_file());
+    binaries.next().unwrap_or_else(|| panic!("anvil is not installed in {}: run `cargo xtask test`", folder.display()))
 }
 
 impl Drop for Anvil {

@@ -2,8 +2,8 @@
 
 use std::{io::ErrorKind, time::Duration};
 
-use bankroll_chains_evm::{At, B256, BadUrl, Limits, Malformed, Node, NodeError, Sent, Unavailable};
-use bankroll_chains_simulated::Reply;
+use bankroll_chains_evm::{At, B256, BadUrl, Bytes, Limits, Malformed, Node, NodeError, Sent, Unavailable};
+use bankroll_chains_simulated::{Fault, Reply, contracts};
 use serde_json::{Value, json};
 
 use crate::{
@@ -179,13 +179,38 @@ fn an_address_is_told_to_nobody() {
     assert!(!format!("{error} {error:?} {node:?}").contains("secret-key"));
 }
 
+fn no_such_method(request: &Value) -> Canned {
+    let error = json!({ "code": -32601, "message": "the method does not exist/is not available" });
+    Canned::Status(200, json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }).to_string().into_bytes())
+}
+
 #[test]
 fn a_node_without_block_receipts_is_asked_for_each() {
-    let (world, _socket, node) = with_answer("eth_getBlockReceipts", |request| {
-        let error = json!({ "code": -32601, "message": "the method eth_getBlockReceipts does not exist" });
-        Canned::Status(200, json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }).to_string().into_bytes())
-    });
+    let (world, _socket, node) = with_answer("eth_getBlockReceipts", no_such_method);
     assert_eq!(node.block(At::Number(1)), Ok(Some(world.head())));
+}
+
+#[test]
+fn a_node_without_flat_traces_is_asked_for_nested_ones() {
+    let (world, _socket, node) = with_answer("trace_block", no_such_method);
+    let payees = [HOUSE, contracts::REFUSING, HOUSE];
+    world.call(1, contracts::SPLITTER, 300, contracts::split_call(&payees));
+    world.call(2, contracts::REFUSING, 5, Bytes::new());
+    world.mine();
+    let block = world.head();
+    let transfers = node.internal_transfers(&block).unwrap();
+    assert_eq!(transfers, world.node(0).internal_transfers(&block).unwrap());
+    let told: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
+    assert_eq!(told, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
+    for (fault, told) in [(Fault::TraceOmitted, "disagreeing"), (Fault::TraceFailed, "unavailable")] {
+        world.chain().inject(0, fault, 1);
+        let kind = match node.internal_transfers(&block) {
+            Err(NodeError::Disagreeing(_)) => "disagreeing",
+            Err(NodeError::Unavailable(_)) => "unavailable",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kind, told);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use bankroll_chains_evm::{
     Address, At, Bytes, Call, Disagreement, Fees, InternalTransfer, NodeError, Transfer, TransferLog,
 };
-use bankroll_chains_evm::{Found, Identity, Node, U256, Value};
-use bankroll_chains_simulated::{Config, contracts};
+use bankroll_chains_evm::{Found, Identity, Node, U256, Unavailable, Value};
+use bankroll_chains_simulated::{Config, Fate, Reorg, contracts};
 use bankroll_ledger::Amount;
 
 use crate::world::{HOUSE, World};
@@ -72,7 +72,7 @@ fn tokens_by_their_logs_with_places_that_stay() {
 }
 
 #[test]
-fn what_contracts_move_on_is_told_by_both_kinds_of_traces() {
+fn what_contracts_move_on_is_told_by_traces() {
     let world = World::new();
     let friend = Address::repeat_byte(0xbb);
     let payees = contracts::split_call(&[HOUSE, contracts::REFUSING, friend, HOUSE]);
@@ -94,6 +94,10 @@ fn what_contracts_move_on_is_told_by_both_kinds_of_traces() {
     assert!(!block.transaction(failed).unwrap().succeeded);
     assert_eq!(world.chain().balance(HOUSE), U256::from(103 + 100 + 9));
     assert_eq!(world.chain().balance(contracts::SPLITTER), U256::from(100));
+
+    // Traces are asked for by height, and another block may be there meanwhile.
+    world.chain().reorg(Reorg { depth: 1, length: 1, fate: Fate::Kept });
+    assert_eq!(world.node(0).internal_transfers(&block), Err(Unavailable::Incomplete("trace").into()));
 }
 
 #[test]

@@ -20,9 +20,8 @@ impl World {
     }
 
     pub fn with(config: Config) -> Self {
-        let (seed, chain_id) = (config.seed, config.chain_id);
-        let chain = Chain::new(config);
-        let identity = Identity { chain_id, genesis: chain.head().hash };
+        let (seed, chain) = (config.seed, Chain::new(config));
+        let identity = Identity::from(&chain);
         Self { chain: Arc::new(Mutex::new(chain)), identity, seed }
     }
 

@@ -76,13 +76,10 @@ impl Chain {
                 Ok(Value::Null)
             }
             "faults" => Ok(self.faults().iter().map(|(fault, count)| json!([fault, count])).collect()),
-            "contracts" => Ok(json!({
-                "dollar": contracts::DOLLAR,
-                "taxed": contracts::TAXED,
-                "declining": contracts::DECLINING,
-                "splitter": contracts::SPLITTER,
-                "refusing": contracts::REFUSING,
-            })),
+            "contracts" => {
+                let named = contracts::ALL.iter().map(|(name, address, _)| ((*name).to_owned(), json!(address)));
+                Ok(Value::Object(named.collect()))
+            }
             _ => Err(RpcError::no_method(&format!("sim_{command}"))),
         }
     }

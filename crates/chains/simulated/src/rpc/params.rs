@@ -1,7 +1,7 @@
 //! What callers pass: hexadecimal numbers, bytes, addresses and blocks, read strictly.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::error::RpcError;
@@ -86,7 +86,7 @@ pub fn quantity(text: &str) -> Option<U256> {
 
 pub fn block(value: &Value) -> Option<At> {
     if let Some(hash) = value.get("blockHash") {
-        return B256::deserialize_value(hash).map(At::Hash);
+        return B256::deserialize(hash).ok().map(At::Hash);
     }
     let text = value.get("blockNumber").unwrap_or(value).as_str()?;
     match text {
@@ -97,16 +97,5 @@ pub fn block(value: &Value) -> Option<At> {
         "earliest" => Some(At::Number(0)),
         hash if hash.len() == 66 => hash.parse().ok().map(At::Hash),
         number => quantity(number)?.try_into().ok().map(At::Number),
-    }
-}
-
-/// Reading a value without moving it.
-pub trait DeserializeValue: Sized {
-    fn deserialize_value(value: &Value) -> Option<Self>;
-}
-
-impl<T: DeserializeOwned> DeserializeValue for T {
-    fn deserialize_value(value: &Value) -> Option<Self> {
-        T::deserialize(value).ok()
     }
 }

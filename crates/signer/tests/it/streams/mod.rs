@@ -12,7 +12,7 @@ use bankroll_orders::{Address, Answer, Gas, IntentId, Meaning, Order, OrderId, P
 use bankroll_signer::memory::{Entry, Moment};
 use fastrand::Rng;
 
-use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, TOKEN, World, cancel, pay, pay_token, seeds, tell, wallet};
+use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, Soak, TOKEN, World, cancel, pay, pay_token, tell, wallet};
 use model::{Model, Says};
 
 /// How far the process came before it ended.
@@ -31,7 +31,7 @@ struct Counts {
 fn random_streams_are_answered_as_the_model_answers() {
     let mut counts = Counts::default();
     let mut rounds = 0;
-    for seed in seeds(12) {
+    for seed in Soak::unless_soaking(12).seeds() {
         stream(seed, 400, &mut counts);
         rounds += 1;
     }

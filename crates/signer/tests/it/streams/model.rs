@@ -76,7 +76,7 @@ impl Model {
         if let Some(Done { signed: Some(raw), .. }) = before {
             return Says::Repeat(raw.clone());
         }
-        if let (None, Some(last)) = (before, of_slot().last()) {
+        if let (None, Some(last)) = (before, of_slot().next_back()) {
             let ((max, priority, two), (last_max, last_priority, last_two)) = (fees(order), fees(&last.order));
             let raised = |from: u128, to: u128| to * 8 >= from * 9 && to > from;
             if two != last_two || !raised(last_max, max) || !raised(last_priority, priority) {

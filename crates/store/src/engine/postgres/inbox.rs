@@ -3,7 +3,10 @@
 use bankroll_ledger::Row;
 
 use super::{Session, open_for_reading, row};
-use crate::{DatabaseUrl, StoreError, engine::RowsChanged, engine::Statement};
+use crate::{
+    DatabaseUrl, StoreError,
+    engine::{RowsChanged, Statement},
+};
 
 /// A connection to flows' tables that has no part in the lease.
 pub(crate) struct Outside(Session);

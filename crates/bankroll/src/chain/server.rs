@@ -1,0 +1,84 @@
+//! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock.
+//!
+//! Guarantees: a request has at most five megabytes; a reply that is to be silence keeps its caller waiting for a minute at
+//! most. Does not know JSON-RPC: bytes go to the chain, and what it says goes back.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Context;
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{DefaultBodyLimit, Path, State},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use bankroll_chains_simulated::{Chain, Reply};
+use bankroll_store::Clock;
+use tokio::{
+    net::TcpListener,
+    time::{MissedTickBehavior, interval, sleep},
+};
+
+const REQUEST_BYTES: usize = 5 << 20;
+
+/// Longer than clients wait.
+const SILENCE: Duration = Duration::from_secs(60);
+
+type Shared = Arc<Mutex<Chain>>;
+
+/// Serves until the program is told to end.
+pub async fn serve(listener: TcpListener, chain: Chain, every: Option<Duration>) -> anyhow::Result<()> {
+    let chain = Arc::new(Mutex::new(chain));
+    if let Some(every) = every {
+        tokio::spawn(mine(Arc::clone(&chain), every));
+    }
+    let routes = Router::new()
+        .route("/", post(|State(chain): State<Shared>, body: Bytes| async move { answer(&chain, 0, &body).await }))
+        .route(
+            "/node/{number}",
+            post(|State(chain): State<Shared>, Path(node): Path<usize>, body: Bytes| async move {
+                answer(&chain, node, &body).await
+            }),
+        )
+        .layer(DefaultBodyLimit::max(REQUEST_BYTES))
+        .with_state(chain);
+    let ended = async { tokio::signal::ctrl_c().await.context("cannot listen for Ctrl-C") };
+    tokio::select! {
+        served = async { axum::serve(listener, routes).await.context("cannot serve") } => served,
+        ended = ended => ended,
+    }
+}
+
+async fn mine(chain: Shared, every: Duration) {
+    let clock = Clock::machine();
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks.tick().await;
+    loop {
+        ticks.tick().await;
+        let seconds = clock.now().0 / 1_000_000;
+        chain.lock().unwrap_or_else(PoisonError::into_inner).mine(seconds);
+    }
+}
+
+async fn answer(chain: &Shared, node: usize, request: &[u8]) -> Response {
+    let reply = chain.lock().unwrap_or_else(PoisonError::into_inner).answer(node, request);
+    match reply {
+        Reply::Body(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
+        Reply::Status(status, text) => {
+            (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), text).into_response()
+        }
+        Reply::Silence => {
+            // A caller that gives up takes this task with him.
+            sleep(SILENCE).await;
+            StatusCode::GATEWAY_TIMEOUT.into_response()
+        }
+        // There is no way back to a closed port from here; nobody behind the gateway is the nearest.
+        Reply::NobodyThere => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}

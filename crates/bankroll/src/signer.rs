@@ -1,0 +1,9 @@
+//! `bankroll signer`: the signer, in this process and with no other role in it. All of it is the signer's own code.
+
+use bankroll_signer::cli::{self, SignerCommand};
+
+use crate::exit::Exit;
+
+pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<Exit> {
+    cli::run(command, json).map(|()| Exit::Ok)
+}

@@ -1,0 +1,138 @@
+//! `bankroll chain`, a process of its own, talked to over a socket by the client that real nodes get.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
+
+use bankroll_chains_evm::{Address, At, Found, Identity, Limits, Node, Sent, U256, Unavailable, transaction_hash};
+use bankroll_chains_simulated::{Key, Payment};
+use serde_json::{Value, json};
+
+use crate::program::{command, folder, run};
+
+struct Served {
+    process: Child,
+    told: Value,
+}
+
+impl Served {
+    fn start(args: &[&str]) -> Self {
+        let folder = folder();
+        let mut command = command(folder.path());
+        let mut process =
+            command.args(["chain", "--port", "0", "--json"]).args(args).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { process, told: serde_json::from_str(&line).unwrap() }
+    }
+
+    fn url(&self) -> &str {
+        self.told["url"].as_str().unwrap()
+    }
+
+    fn node(&self, path: &str) -> Node {
+        let genesis = self.told["genesis"].as_str().unwrap().parse().unwrap();
+        let identity = Identity { chain_id: self.told["chain_id"].as_u64().unwrap(), genesis };
+        let limits = Limits { whole: Duration::from_millis(700), ..Limits::default() };
+        Node::http(&format!("{}{path}", self.url()), identity, limits).unwrap()
+    }
+
+    /// A command, past the client.
+    fn tell(&self, method: &str, params: Value) -> Value {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let body = post(self.url(), &request);
+        let mut answer: Value = serde_json::from_str(&body).unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].take()
+    }
+}
+
+/// As plain as HTTP can be.
+fn post(url: &str, body: &str) -> String {
+    use std::io::{Read, Write};
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head =
+        format!("POST / HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_payment_through_a_served_chain() {
+    let served = Served::start(&["--block-time", "0", "--seed", "7"]);
+    let node = served.node("");
+    let house = Address::repeat_byte(0xaa);
+    let player = Key::derived(7, 0);
+    assert_eq!(served.told["accounts"][0]["address"], player.address().to_string());
+    assert_eq!(served.told["accounts"][0]["key"], player.to_bytes().to_string());
+    let raw = player.sign(&Payment::new(1337, 0, house, U256::from(5)));
+    assert_eq!(node.send(&raw), Sent::Accepted);
+    assert_eq!(node.find(transaction_hash(&raw)), Ok(Found::Waiting));
+    assert_eq!(served.tell("sim_mine", json!([])), "0x1");
+    let Ok(Found::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
+    assert_eq!(block.header.number, 1);
+    assert_eq!(node.balance(house, At::Latest).unwrap().to_string(), "5");
+
+    // Another node of the same chain, and faults that are its own.
+    let other = served.node("/node/1");
+    served.tell("sim_lag", json!([1, 1]));
+    served.tell("sim_inject", json!(["requestLost", 1, 1]));
+    assert_eq!(other.header(At::Latest), Err(Unavailable::TimedOut.into()));
+    assert_eq!(other.header(At::Latest).unwrap().unwrap().number, 0);
+    assert_eq!(node.header(At::Latest).unwrap().unwrap().number, 1);
+    served.tell("sim_crash", json!([true, 1]));
+    assert_eq!(other.header(At::Latest), Err(Unavailable::Status(503).into()));
+}
+
+#[test]
+fn the_same_seed_is_the_same_chain_in_another_process() {
+    let heads: Vec<Value> = (0..2)
+        .map(|_| {
+            let served = Served::start(&["--block-time", "0", "--seed", "9"]);
+            let raw = Key::derived(9, 3).sign(&Payment::new(1337, 0, Address::repeat_byte(0xaa), U256::from(5)));
+            served.tell("eth_sendRawTransaction", json!([raw.to_string()]));
+            served.tell("sim_mine", json!([5]));
+            served.tell("sim_reorg", json!([3, 4, "reordered"]));
+            served.tell("eth_getBlockByNumber", json!(["latest", true]))
+        })
+        .collect();
+    assert_eq!(heads[0], heads[1]);
+    assert_eq!(heads[0]["number"], "0x6");
+}
+
+#[test]
+fn blocks_come_by_the_clock() {
+    let served = Served::start(&["--block-time", "1"]);
+    let node = served.node("");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while node.header(At::Latest).unwrap().unwrap().number < 2 {
+        assert!(Instant::now() < deadline, "no blocks");
+        std::thread::yield_now();
+    }
+    let block = node.block(At::Number(1)).unwrap().unwrap();
+    assert_eq!(block.header.parent, node.identity().genesis);
+}
+
+#[test]
+fn requests_that_are_too_large_or_a_port_that_is_taken() {
+    let served = Served::start(&["--block-time", "0"]);
+    let port = served.url().rsplit(':').next().unwrap();
+    run(folder().path(), &["chain", "--port", port]).fails(1, &["cannot listen on 127.0.0.1"]);
+    run(folder().path(), &["chain", "--chain-id", "0"]).fails(2, &["--chain-id"]);
+    let huge = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "m".repeat(1 << 20));
+    let answer: Value = serde_json::from_str(&post(served.url(), &huge)).unwrap();
+    assert_eq!(answer["error"]["code"], -32601);
+}

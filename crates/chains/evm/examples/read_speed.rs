@@ -1,0 +1,74 @@
+//! How fast verified blocks are read: 1,000 blocks of 30 payments each, in process and over HTTP.
+//!
+//! `cargo run --release -p bankroll-chains-evm --example read_speed [URL]`; with the URL of a `bankroll chain --block-time 0
+//! --seed 1` that nobody else uses, the same blocks are made there and read over the socket.
+
+use std::{
+    error::Error,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use bankroll_chains_evm::{Address, At, Bytes, Identity, Limits, Node, Sent, U256};
+use bankroll_chains_simulated::{Chain, Config, Key, Payment};
+
+const BLOCKS: u64 = 1_000;
+const PAYMENTS: u64 = 30;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut chain = Chain::new(Config::new(1));
+    let identity = Identity::from(&chain);
+    let started = Instant::now();
+    for block in 0..BLOCKS {
+        for raw in payments(block) {
+            chain.send(&raw)?;
+        }
+        let time = chain.next_time();
+        chain.mine(time);
+    }
+    told("made, signing included", BLOCKS, started);
+    let node = Node::simulated(Arc::new(Mutex::new(chain)), 0, identity);
+    read("read and verified in process", &node)?;
+
+    if let Some(url) = std::env::args().nth(1) {
+        let node = Node::http(&url, identity, Limits::default())?;
+        for block in 0..BLOCKS {
+            for raw in payments(block) {
+                let sent = node.send(&raw);
+                if sent != Sent::Accepted {
+                    return Err(format!("{sent:?}: is this a fresh `bankroll chain --block-time 0 --seed 1`?").into());
+                }
+            }
+            let mine = r#"{"jsonrpc":"2.0","id":1,"method":"sim_mine"}"#;
+            ureq::post(&url).header("content-type", "application/json").send(mine)?;
+        }
+        read("read and verified over HTTP", &node)?;
+    }
+    Ok(())
+}
+
+fn payments(block: u64) -> Vec<Bytes> {
+    let pay = |number: u64| {
+        let nonce = block * (PAYMENTS / 10) + number / 10;
+        Key::derived(1, number % 10).sign(&Payment::new(1337, nonce, Address::repeat_byte(0xaa), U256::from(number)))
+    };
+    (0..PAYMENTS).map(pay).collect()
+}
+
+fn read(what: &str, node: &Node) -> Result<(), Box<dyn Error>> {
+    let started = Instant::now();
+    let mut payments = 0;
+    for number in 1..=BLOCKS {
+        payments += node.block(At::Number(number))?.ok_or("a block is missing")?.transactions.len() as u64;
+    }
+    if payments != BLOCKS * PAYMENTS {
+        return Err(format!("{payments} payments").into());
+    }
+    told(what, BLOCKS, started);
+    Ok(())
+}
+
+fn told(what: &str, blocks: u64, since: Instant) {
+    let micros = since.elapsed().as_micros().max(1);
+    println!("{what}: {} blocks/s of {PAYMENTS} payments", u128::from(blocks) * 1_000_000 / micros);
+}

@@ -1,0 +1,167 @@
+//! What the client makes of a signer that breaks off, lies, or says no: never a "no" that nobody said.
+
+use std::{
+    io::{Read, Write},
+    os::unix::net::{UnixListener, UnixStream},
+    thread,
+    time::Duration,
+};
+
+use bankroll_ledger::{Amount, Time};
+use bankroll_orders::{
+    Address, Answer, ChainId, Gas, Head, IntentId, Meaning, MemoryId, Order, OrderId, Price, Refusal, Signed, Slot,
+    Status, Stop, frame,
+};
+use sha3::{Digest, Keccak256};
+
+use crate::{AskError, Outcome, Renounced, SignerClient};
+
+const WALLET: Address = Address([1; 20]);
+/// Longer than any answer takes here, and short enough to wait for.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+fn head(count: u64) -> Head {
+    Head { memory: MemoryId([1; 16]), count, hash: [2; 32], seal: [3; 32] }
+}
+
+fn order() -> Order {
+    Order {
+        id: OrderId("order-1".parse().unwrap()),
+        intent: IntentId("wd-1".parse().unwrap()),
+        slot: Slot { chain: ChainId(1), wallet: WALLET, nonce: 0 },
+        meaning: Meaning::NativePayout { to: Address([2; 20]), amount: Amount::new(1) },
+        gas: Gas { limit: 21_000, price: Price::Legacy { price: 1 } },
+        expires: Time(1),
+    }
+}
+
+fn signed(count: u64) -> Answer {
+    Answer::Signed(Signed { raw: vec![7; 100], hash: Keccak256::digest([7; 100]).into(), head: head(count) })
+}
+
+/// A signer that does this with each connection in turn.
+fn signer(talks: Vec<Box<dyn FnOnce(UnixStream) + Send>>) -> (tempfile::TempDir, SignerClient) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("signer.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    thread::spawn(move || talks.into_iter().for_each(|talk| talk(listener.accept().unwrap().0)));
+    let client = SignerClient::new(&path, PATIENCE);
+    (folder, client)
+}
+
+/// Reads one request and sends these bytes.
+fn sends(bytes: Vec<u8>) -> Box<dyn FnOnce(UnixStream) + Send> {
+    Box::new(move |mut stream| {
+        frame::read(&mut stream).unwrap();
+        stream.write_all(&bytes).unwrap();
+    })
+}
+
+fn answers(answer: &Answer) -> Box<dyn FnOnce(UnixStream) + Send> {
+    let mut bytes = Vec::new();
+    frame::write(&mut bytes, &answer.encode()).unwrap();
+    sends(bytes)
+}
+
+fn ask(talk: Box<dyn FnOnce(UnixStream) + Send>) -> Result<Outcome, AskError> {
+    let (_folder, mut client) = signer(vec![talk]);
+    client.sign(&order(), head(5))
+}
+
+#[test]
+fn yes_and_no_are_what_the_signer_said() {
+    assert!(matches!(ask(answers(&signed(7))), Ok(Outcome::Signed(signed)) if signed.head == head(7)));
+    let no = Answer::Refused { refusal: Refusal::PaidAboveLimit, head: Some(head(5)) };
+    let refused = Outcome::Refused { refusal: Refusal::PaidAboveLimit, head: Some(head(5)) };
+    assert_eq!(ask(answers(&no)).unwrap(), refused);
+}
+
+#[test]
+fn nobody_there_is_nothing_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = SignerClient::new(&folder.path().join("nobody"), PATIENCE).sign(&order(), head(5));
+    assert!(matches!(asked, Err(AskError::Unreachable(_))), "{asked:?}");
+}
+
+#[test]
+fn whatever_breaks_after_asking_is_unknown() {
+    let mut whole = Vec::new();
+    frame::write(&mut whole, &signed(7).encode()).unwrap();
+    let unknown = |talk, what: &str| {
+        let asked = ask(talk);
+        assert!(matches!(asked, Err(AskError::Unknown(_))), "{what}: {asked:?}");
+    };
+    unknown(Box::new(drop), "closed at once");
+    for length in 0..whole.len() {
+        unknown(sends(whole[..length].to_vec()), &format!("cut after {length}"));
+    }
+    unknown(sends(vec![0xff; 64]), "no frame");
+    unknown(sends(vec![0, 0, 0, 2, 1, 99]), "no answer");
+    unknown(answers(&Answer::Failed), "its memory failed");
+    let silent = |mut stream: UnixStream| {
+        // Until the client has given up.
+        let _ = stream.read_to_end(&mut Vec::new());
+    };
+    unknown(Box::new(silent), "silence");
+}
+
+#[test]
+fn an_answer_that_comes_late_is_not_taken_for_the_next_ones() {
+    let late = |mut stream: UnixStream| {
+        frame::read(&mut stream).unwrap();
+        // The client gives up and closes; what is written then goes nowhere.
+        let _ = stream.read_to_end(&mut Vec::new());
+        let _ = frame::write(&mut stream, &signed(6).encode());
+    };
+    let (_folder, mut client) = signer(vec![Box::new(late), answers(&signed(8))]);
+    assert!(matches!(client.sign(&order(), head(5)), Err(AskError::Unknown(_))));
+    assert!(matches!(client.sign(&order(), head(5)), Ok(Outcome::Signed(signed)) if signed.head == head(8)));
+}
+
+#[test]
+fn answers_that_cannot_be_are_told_apart() {
+    let diverged = |answer: &Answer| {
+        let asked = ask(answers(answer));
+        assert!(matches!(asked, Err(AskError::Diverged { .. })), "{asked:?}");
+    };
+    diverged(&signed(4));
+    diverged(&Answer::Refused { refusal: Refusal::Expired, head: Some(head(4)) });
+    diverged(&Answer::Signed(Signed { raw: vec![7], hash: [0; 32], head: head(7) }));
+    diverged(&Answer::Signed(Signed {
+        raw: vec![7],
+        hash: [0; 32],
+        head: Head { memory: MemoryId([9; 16]), ..head(7) },
+    }));
+    diverged(&Answer::Renounced { head: head(7) });
+    diverged(&Answer::NotUnderstood);
+    // A signer that has noticed it itself says so, and that is an answer.
+    let stopped = Refusal::Stopped(Stop::MemoryOlder);
+    let asked = ask(answers(&Answer::Refused { refusal: stopped, head: Some(head(2)) }));
+    assert!(matches!(asked, Ok(Outcome::Refused { refusal, .. }) if refusal == stopped));
+}
+
+#[test]
+fn a_status_that_is_behind_is_noticed() {
+    let status = |count| answers(&Answer::Status(Status { head: head(count), stopped: None }));
+    let (_folder, mut client) = signer(vec![status(5), status(5), status(4)]);
+    let mut ask = |known| {
+        let asked = client.status(WALLET, known);
+        client.connection = None;
+        asked
+    };
+    assert_eq!(ask(None).unwrap().head, head(5));
+    assert_eq!(ask(Some(head(5))).unwrap().head, head(5));
+    assert!(matches!(ask(Some(head(5))), Err(AskError::Diverged { .. })));
+}
+
+#[test]
+fn renouncing_is_proven_or_refused() {
+    let yes = answers(&Answer::Renounced { head: head(6) });
+    let (_folder, mut client) = signer(vec![yes]);
+    let renounced = client.renounce(&order().intent, WALLET, head(5)).unwrap();
+    assert_eq!(renounced, Renounced::Never { head: head(6) });
+    let no = answers(&Answer::Refused { refusal: Refusal::IntentSigned, head: Some(head(5)) });
+    let (_folder, mut client) = signer(vec![no]);
+    let refused = Renounced::Refused { refusal: Refusal::IntentSigned, head: Some(head(5)) };
+    assert_eq!(client.renounce(&order().intent, WALLET, head(5)).unwrap(), refused);
+}

@@ -1,0 +1,178 @@
+//! The real process, killed at each write and each sync of its memory, with a full disk, and with syncs that fail.
+//!
+//! Whatever happens: no intent has two payments, no nonce two meanings, what was answered is in the memory, and the newest
+//! head that anybody has is one that the memory had.
+
+mod script;
+mod strace;
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use bankroll_orders::Refusal;
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use crate::{
+    process::{Running, folder, memory_of, run},
+    world::{Soak, seed, tell},
+};
+use script::{Said, Script};
+use strace::{most_of_a_thread, strace_answers, strace_on_memory, syncs_before_answers};
+
+/// Kills at so many points of a run; in a soak, at as many as the time allows.
+const POINTS: usize = 36;
+
+#[test]
+fn crash_at_each_write_and_sync() {
+    let points = points(&folder(), &[]);
+    let mut counts = BTreeMap::new();
+    for (call, number) in chosen(&points, POINTS) {
+        let folder = folder();
+        let script = Script::run(&folder, call, &format!("signal=SIGKILL:when={number}"), &[]);
+        if script.is_whole() {
+            // Another thread made the call this time.
+            continue;
+        }
+        *counts.entry(call).or_insert(0) += 1;
+        script.check(folder.path(), &format!("killed at {call} {number}"));
+    }
+    tell(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
+    assert!(counts.values().sum::<u32>() >= 10, "hardly anything was killed");
+}
+
+/// Power may fail where no process is killed: the promise and the transaction are each synced before an answer leaves.
+#[test]
+fn crash_of_the_power_finds_both_entries_on_disk() {
+    let (folder, log) = (folder(), tempfile::NamedTempFile::new().unwrap());
+    let script = Script::run_under(strace_answers(log.path()), folder.path(), &[]);
+    assert!(script.is_whole());
+    // The status needs no sync; the first signature needs two more, for the log that SQLite begins.
+    assert_eq!(script.answered(), 8);
+    assert_eq!(syncs_before_answers(log.path())[..9], [0, 4, 2, 2, 2, 2, 2, 2, 2]);
+}
+
+#[test]
+fn crash_while_a_memory_is_begun() {
+    let bare = || {
+        let folder = folder();
+        fs::remove_file(memory_of(folder.path())).unwrap();
+        folder
+    };
+    let points = points(&bare(), &["--new-memory"]);
+    let mut counts = BTreeMap::new();
+    for (call, number) in chosen(&points, POINTS / 2) {
+        let folder = bare();
+        let script = Script::run(&folder, call, &format!("signal=SIGKILL:when={number}"), &["--new-memory"]);
+        if script.is_whole() {
+            continue;
+        }
+        *counts.entry(call).or_insert(0) += 1;
+        let what = format!("killed at {call} {number} while the memory was begun");
+        if let Err(said) = Running::start_under(None, folder.path(), &[]) {
+            // Nothing was begun, and nothing was answered: a person says so once more.
+            assert!(said.contains("there is no memory") && script.answered() == 0, "{what}: {said}");
+            Running::start_under(None, folder.path(), &["--new-memory"]).unwrap().end();
+        }
+        script.check(folder.path(), &what);
+    }
+    tell(&format!("signer killed while its memory was begun at {counts:?} of {points:?} (seed {})", seed()));
+    assert!(!counts.is_empty());
+}
+
+#[test]
+fn crash_of_nothing_when_the_disk_is_full() {
+    let points = points(&folder(), &[]);
+    let (mut told, mut tried) = (0, 0);
+    for (call, number) in chosen(&points, POINTS).filter(|(call, _)| *call == "pwrite64") {
+        let folder = folder();
+        let fault =
+            format!("error=ENOSPC:when={number}..{}", number + Rng::with_seed(seed() ^ u64::from(number)).u32(0..6));
+        let script = Script::run(&folder, call, &fault, &[]);
+        tried += 1;
+        told += script.said().filter(|said| **said == Said::Refused(Refusal::MemoryFull)).count();
+        // A full disk is a refusal, and never a doubt.
+        assert!(!script.said().any(|said| *said == Said::Unknown), "{fault}");
+        script.check(folder.path(), &format!("full at write {number}"));
+    }
+    tell(&format!("signer with a full disk at {tried} places, {told} requests refused for it (seed {})", seed()));
+    assert!(told > 0, "nobody was told that the disk is full");
+}
+
+#[test]
+fn crash_after_a_sync_that_failed() {
+    let points = points(&folder(), &[]);
+    let mut unknown = 0;
+    for (call, number) in chosen(&points, POINTS).filter(|(call, _)| ["fsync", "fdatasync"].contains(call)) {
+        let folder = folder();
+        let script = Script::run(&folder, call, &format!("error=EIO:when={number}"), &[]);
+        // What the disk has is not known: nobody is told yes or no, and the process ends by itself.
+        if script.said().any(|said| *said == Said::Unknown) {
+            unknown += 1;
+            assert!(script.last_words.contains("the memory failed"), "{}", script.last_words);
+        }
+        script.check(folder.path(), &format!("sync {number} failed"));
+    }
+    tell(&format!("signer with failing syncs: {unknown} requests with an unknown outcome (seed {})", seed()));
+    assert!(unknown > 0, "no sync failed in the middle of a request");
+}
+
+#[test]
+fn crash_in_a_loop() {
+    let folder = folder();
+    let mut rng = Rng::with_seed(seed());
+    let mut script = Script::new();
+    let mut rounds = 0;
+    for _ in Soak::unless_soaking(6).seeds() {
+        let running = Running::start(folder.path());
+        script.go_on_and_kill(running, rng.usize(0..6));
+        rounds += 1;
+    }
+    script.check(folder.path(), &format!("seed {}, killed {rounds} times", seed()));
+    tell(&format!("signer killed {rounds} times in a row, {} requests answered (seed {})", script.answered(), seed()));
+}
+
+#[test]
+fn crash_is_not_needed_to_refuse_a_second_process() {
+    let folder = folder();
+    let first = Running::start(folder.path());
+    let (code, out, said) = run(&["run"], folder.path());
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(said.contains("in use by another process"), "{said}");
+    // Nor under another name.
+    let other = self::folder();
+    fs::remove_file(memory_of(other.path())).unwrap();
+    fs::hard_link(memory_of(folder.path()), memory_of(other.path())).unwrap();
+    let (code, _, said) = run(&["run"], other.path());
+    assert!(code == 1 && said.contains("in use by another process"), "{said}");
+    // People may look meanwhile.
+    let (code, out, _) = run(&["show"], folder.path());
+    assert!(code == 0 && out.contains("memory  1 entries, verified"), "{out}");
+    first.kill();
+    assert!(Running::start(folder.path()).end().success());
+}
+
+/// How often one thread makes each call in a run that nobody disturbs.
+fn points(folder: &TempDir, args: &[&str]) -> BTreeMap<&'static str, u32> {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let script = Script::run_under(strace_on_memory(log.path(), folder.path(), None), folder.path(), args);
+    assert!(script.is_whole(), "the script came to no end");
+    most_of_a_thread(log.path())
+}
+
+/// So many points in a random order, syncs and the like as many as writes; in a soak, while there is time.
+fn chosen(points: &BTreeMap<&'static str, u32>, usual: usize) -> impl Iterator<Item = (&'static str, u32)> {
+    let mut rng = Rng::with_seed(seed());
+    let all = points.iter().flat_map(|(call, count)| (1..=*count).map(move |number| (*call, number)));
+    let (mut writes, mut others): (Vec<_>, Vec<_>) = all.partition(|(call, _)| *call == "pwrite64");
+    rng.shuffle(&mut writes);
+    rng.shuffle(&mut others);
+    let later = writes.split_off(writes.len().min(others.len()));
+    let both = writes.into_iter().zip(others).flat_map(|(write, other)| [write, other]);
+    let soak = Soak::unless_soaking(usual);
+    both.chain(later).enumerate().take_while(move |(tried, _)| soak.goes_on(*tried)).map(|(_, point)| point)
+}
+
+/// The memory's files, as SQLite names them.
+fn files(folder: &Path) -> [std::path::PathBuf; 3] {
+    ["memory.db", "memory.db-wal", "memory.db-journal"].map(|file| folder.canonicalize().unwrap().join(file))
+}

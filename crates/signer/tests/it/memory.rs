@@ -1,0 +1,249 @@
+//! What a memory refuses to open, and what nobody can do to it.
+
+use std::{fs, path::Path};
+
+use bankroll_orders::{Address, MemoryId, Refusal, Stop};
+use bankroll_signer::{
+    LocalKey, Memory, Signer,
+    memory::{OpenError, Past},
+};
+use fastrand::Rng;
+use rusqlite::Connection;
+use zeroize::Zeroizing;
+
+use crate::world::{NOON, Soak, World, at, cancel, key, pay, pay_token, policy, seed, tell, wallet};
+
+/// A memory with every kind of entry, closed; and the world it is from.
+fn lived_in() -> World {
+    let mut world = World::new();
+    world.signs(&pay("wd-0", 0, 100));
+    world.signs(&at(&pay("wd-0", 0, 100), 90, 9));
+    world.signs(&pay_token("wd-1", 1, 5));
+    world.signs(&at(&cancel("wd-1", 1), 90, 9));
+    world.renounce("wd-2").unwrap();
+    world.signer.take().unwrap().close().unwrap();
+    world
+}
+
+#[track_caller]
+fn damaged(world: &World, says: &str) {
+    match Memory::open(&world.path()) {
+        Err(OpenError::Damaged { what, .. }) => assert!(what.contains(says), "{what}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_key_without_its_history_does_not_sign() {
+    let world = lived_in();
+    let missing = Memory::open(&world.folder.path().join("nowhere.db"));
+    assert!(matches!(missing, Err(OpenError::NoMemory { .. })));
+    // Made, and nothing begun in it: as good as none.
+    let empty = world.folder.path().join("empty.db");
+    fs::write(&empty, "").unwrap();
+    assert!(matches!(Memory::open(&empty), Err(OpenError::NoMemory { .. })));
+    Memory::create(&empty, MemoryId([2; 16]), &[wallet()], NOON).unwrap();
+    // One that is there is never begun anew.
+    let again = Memory::create(&world.path(), MemoryId([2; 16]), &[wallet()], NOON);
+    assert!(matches!(again, Err(OpenError::Exists { .. })));
+}
+
+#[test]
+fn a_memory_of_another_key_is_refused() {
+    let world = lived_in();
+    let stranger = LocalKey::from_bytes(&Zeroizing::new([0x43; 32])).unwrap();
+    let address = stranger.address();
+    let refused = Signer::new(policy(), vec![key(), stranger], Memory::open(&world.path()).unwrap());
+    match refused {
+        Err(OpenError::OtherKey { wallet: whose, known, .. }) => assert_eq!((whose, known), (address, vec![wallet()])),
+        other => panic!("{other:?}"),
+    }
+    // A person says that it never signed anything; then its history begins, and is remembered.
+    let mut memory = Memory::open(&world.path()).unwrap();
+    memory.adopt(address, NOON).unwrap();
+    let count = memory.head().count;
+    drop(memory);
+    let mut memory = Memory::open(&world.path()).unwrap();
+    memory.adopt(address, NOON).unwrap();
+    assert_eq!(memory.head().count, count);
+    assert!(memory.wallets().contains(&address));
+}
+
+#[test]
+fn a_file_that_is_something_else_is_refused() {
+    let world = lived_in();
+    fs::write(world.path(), "not a database at all, but long enough to be looked at as if it were one".repeat(20))
+        .unwrap();
+    assert!(matches!(Memory::open(&world.path()), Err(OpenError::Damaged { .. })));
+    fs::remove_file(world.path()).unwrap();
+    Connection::open(world.path()).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
+    damaged(&world, "not marked as a signer's memory");
+}
+
+#[test]
+fn a_memory_of_a_later_version_is_left_alone() {
+    let world = lived_in();
+    Connection::open(world.path()).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    assert!(matches!(Memory::open(&world.path()), Err(OpenError::TooNew { found: 2, known: 1, .. })));
+}
+
+#[test]
+fn the_log_cannot_be_changed_from_within() {
+    let world = lived_in();
+    let connection = Connection::open(world.path()).unwrap();
+    for statement in ["UPDATE log SET at = at", "DELETE FROM log", "UPDATE memory SET id = id", "DELETE FROM memory"] {
+        let refused = connection.execute_batch(statement).unwrap_err().to_string();
+        assert!(refused.contains("the log is never") || refused.contains("a memory stays itself"), "{refused}");
+    }
+}
+
+#[test]
+fn whoever_edits_the_file_is_noticed() {
+    let edits = [
+        ("UPDATE log SET body = (SELECT body FROM log WHERE seq = 4) WHERE seq = 2", "entry 2: "),
+        ("UPDATE log SET at = x'0000000000000001' WHERE seq = 3", "entry 3: its hash does not follow"),
+        ("UPDATE log SET nonce = x'0000000000000063' WHERE seq = 2", "entry 2: its columns are not what it says"),
+        ("UPDATE log SET paid = x'00000000000000000000000000000000' WHERE seq = 2", "entry 2: its columns"),
+        ("UPDATE log SET intent = 'wd-9' WHERE seq = 2", "entry 2: its columns"),
+        ("UPDATE log SET order_id = NULL WHERE seq = 2", "entry 2: its columns"),
+        ("DELETE FROM log WHERE seq = 3", "entry 4: it should be entry 3"),
+        ("UPDATE log SET hash = zeroblob(32) WHERE seq = 6", "entry 6: its hash"),
+        ("UPDATE memory SET id = x'00000000000000000000000000000000'", "entry 1: its hash does not follow"),
+        ("DELETE FROM memory", "Query returned no rows"),
+    ];
+    for (edit, says) in edits {
+        let world = lived_in();
+        let connection = Connection::open(world.path()).unwrap();
+        let triggers = ["log_is_not_changed", "log_is_not_cut", "memory_is_not_changed", "memory_is_not_cut"];
+        let mut script = String::from("PRAGMA foreign_keys = OFF;");
+        let mut restore = String::new();
+        for trigger in triggers {
+            let sql: String = connection
+                .query_row("SELECT sql FROM sqlite_schema WHERE name = ?", [trigger], |row| row.get(0))
+                .unwrap();
+            script.push_str(&format!("DROP TRIGGER {trigger};"));
+            restore.push_str(&format!("{sql};"));
+        }
+        connection.execute_batch(&format!("{script}{edit};{restore}")).unwrap();
+        drop(connection);
+        damaged(&world, says);
+    }
+    let world = lived_in();
+    Connection::open(world.path()).unwrap().execute_batch("DROP TRIGGER log_is_not_cut").unwrap();
+    damaged(&world, "its tables are not as they were made");
+}
+
+/// Refused, or the byte says nothing: the same entries, the same answers.
+#[test]
+fn every_byte_of_the_file_matters_or_says_nothing() {
+    let world = lived_in();
+    let sound = fs::read(world.path()).unwrap();
+    let head = Memory::open(&world.path()).unwrap().head();
+    let mut rng = Rng::with_seed(seed());
+    let mut places: Vec<usize> = (0..sound.len()).collect();
+    rng.shuffle(&mut places);
+    let (soak, mut refused, mut nothing) = (Soak::unless_soaking(2_500), 0, 0);
+    for place in places {
+        if !soak.goes_on(refused + nothing) {
+            break;
+        }
+        let mut bytes = sound.clone();
+        bytes[place] ^= rng.u8(1..);
+        replace(&world.path(), &bytes);
+        match Memory::open(&world.path()) {
+            Err(_) => refused += 1,
+            Ok(memory) => {
+                assert_eq!(memory.head(), head, "byte {place}: another history");
+                answers_as_before(&world, memory, &format!("seed {}, byte {place}", seed()));
+                nothing += 1;
+            }
+        }
+    }
+    tell(&format!(
+        "memory of {} bytes, {} flipped: {refused} refused, {nothing} said nothing (seed {})",
+        sound.len(),
+        refused + nothing,
+        seed()
+    ));
+    assert!(refused > 100);
+}
+
+fn answers_as_before(world: &World, memory: Memory, what: &str) {
+    let mut signer = Signer::new(policy(), vec![key()], memory).unwrap();
+    let mut ask = |order: &bankroll_orders::Order| {
+        let request = bankroll_orders::Request::Sign { order: order.clone(), approvals: vec![], head: world.head };
+        match signer.handle(&request, NOON) {
+            bankroll_orders::Answer::Signed(signed) => Ok(signed.raw),
+            bankroll_orders::Answer::Refused { refusal, .. } => Err(refusal),
+            other => panic!("{what}: {other:?}"),
+        }
+    };
+    let paid = bankroll_signer::evm::sign(&pay("wd-0", 0, 100), &key()).unwrap().raw;
+    assert_eq!(ask(&pay("wd-0", 0, 100)), Ok(paid), "{what}");
+    assert_eq!(ask(&at(&pay("wd-0", 0, 101), 200, 20)), Err(Refusal::IntentMeansOther), "{what}");
+    assert_eq!(ask(&at(&pay("wd-9", 0, 100), 200, 20)), Err(Refusal::NonceTaken), "{what}");
+    assert_eq!(ask(&pay_token("wd-1", 1, 5)), Err(Refusal::IntentCancelled), "{what}");
+    assert_eq!(ask(&pay("wd-2", 5, 1)), Err(Refusal::IntentRenounced), "{what}");
+}
+
+/// SQLite's own log, left by a process that was killed. It drops what it cannot verify there, and everything behind it: the
+/// memory is then older than what was answered, and whoever asks notices.
+#[test]
+fn every_byte_of_what_was_not_copied_back_is_noticed_by_whoever_asks() {
+    let mut world = World::new();
+    world.signs(&pay("wd-0", 0, 100));
+    world.signs(&pay("wd-1", 1, 100));
+    let (file, log) = (world.path(), world.folder.path().join("memory.db-wal"));
+    let (main, wal) = (fs::read(&file).unwrap(), fs::read(&log).unwrap());
+    assert!(wal.len() > 4_096, "nothing was left in the log");
+    world.signer = None;
+    let mut rng = Rng::with_seed(seed());
+    let (soak, mut refused, mut older, mut nothing) = (Soak::unless_soaking(400), 0, 0, 0);
+    while soak.goes_on(refused + older + nothing) {
+        let place = rng.usize(0..wal.len());
+        let mut bytes = wal.clone();
+        bytes[place] ^= rng.u8(1..);
+        replace(&file, &main);
+        fs::write(&log, bytes).unwrap();
+        let Ok(memory) = Memory::open(&file) else {
+            refused += 1;
+            continue;
+        };
+        if memory.head().count == world.head.count {
+            nothing += 1;
+            continue;
+        }
+        older += 1;
+        let mut signer = Signer::new(policy(), vec![key()], memory).unwrap();
+        let request =
+            bankroll_orders::Request::Sign { order: pay("wd-2", 1, 100), approvals: vec![], head: world.head };
+        let bankroll_orders::Answer::Refused { refusal, .. } = signer.handle(&request, NOON) else {
+            panic!("byte {place}")
+        };
+        assert_eq!(refusal, Refusal::Stopped(Stop::MemoryOlder), "byte {place}");
+    }
+    tell(&format!(
+        "SQLite's log: {refused} refused, {older} older and noticed, {nothing} said nothing (seed {})",
+        seed()
+    ));
+    assert!(older > 0);
+}
+
+#[test]
+fn a_memory_is_read_by_people_without_changing_it() {
+    let world = lived_in();
+    let before = fs::read(world.path()).unwrap();
+    let past = Past::read(&world.path(), 3).unwrap();
+    assert_eq!(past.wallets, [wallet()]);
+    assert_eq!(past.newest.iter().map(|(seq, ..)| *seq).collect::<Vec<_>>(), [8, 9, 10]);
+    assert_eq!(fs::read(world.path()).unwrap(), before);
+    assert_ne!(past.wallets[0], Address::ZERO);
+}
+
+/// The file alone, as it was: nothing of an earlier try beside it.
+fn replace(path: &Path, bytes: &[u8]) {
+    for beside in ["memory.db-wal", "memory.db-shm"] {
+        let _ = fs::remove_file(path.with_file_name(beside));
+    }
+    fs::write(path, bytes).unwrap();
+}

@@ -1,0 +1,122 @@
+//! The commands: init, run, show; and how they say no.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use bankroll_ledger::Time;
+use bankroll_orders::{Order, Slot};
+use bankroll_signer_client::{Outcome, SignerClient};
+
+use crate::{
+    process::{PATIENCE, Running, command, config, folder, memory_of, run},
+    world::{pay, wallet},
+};
+
+#[track_caller]
+fn fails(args: &[&str], folder: &Path, code: i32, says: &str) {
+    let (found, out, said) = run(args, folder);
+    assert_eq!((found, out.as_str()), (code, ""), "{said}");
+    assert!(said.contains(says), "{says:?} is not in: {said}");
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn from_nothing_to_a_signed_payout() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("signer");
+    let (code, out, said) = run(&["init", "--light", "--json"], &folder);
+    assert_eq!(code, 0, "{said}");
+    let address = out.split("\"wallet\":\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    assert_eq!(mode(&folder), 0o700);
+    for file in ["wallet.json", "memory.db", "signer.toml"] {
+        assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
+    }
+    fails(&["init", "--light"], &folder, 1, "is there already; nothing was changed");
+
+    let running = Running::start(&folder);
+    let mut client = SignerClient::new(running.socket(), PATIENCE);
+    let head = client.status(address, None).unwrap().head;
+    let order = pay("wd-1", 0, 100);
+    let order = Order { slot: Slot { wallet: address, ..order.slot }, expires: Time(u64::MAX), ..order };
+    let Outcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
+    assert!(running.end().success());
+    assert!(!folder.join("signer.sock").exists(), "the socket is left");
+
+    let (code, out, _) = run(&["show"], &folder);
+    assert_eq!(code, 0);
+    assert!(out.contains("memory  3 entries, verified"), "{out}");
+    assert!(out.contains("pay 100 base units of the coin of chain 31337\nto 0xABaB"), "{out}");
+    assert!(out.contains(&format!("transaction 0x{}", hex::encode(signed.hash))), "{out}");
+    let (_, out, _) = run(&["show", "--json", "--entries", "1"], &folder);
+    assert!(out.contains("\"kind\":\"signed\"") && !out.contains("\"kind\":\"promised\""), "{out}");
+}
+
+#[test]
+fn it_does_not_start_without_the_history_of_its_key() {
+    let folder = folder();
+    fs::remove_file(memory_of(folder.path())).unwrap();
+    fails(&["run"], folder.path(), 3, "say so with --new-memory");
+    assert!(!memory_of(folder.path()).exists(), "it began one by itself");
+    assert!(Running::start_under(None, folder.path(), &["--new-memory"]).unwrap().end().success());
+    assert!(Running::start(folder.path()).end().success());
+    fails(&["run", "--new-memory"], folder.path(), 1, "is there already");
+}
+
+#[test]
+fn it_does_not_start_on_a_memory_of_other_keys_or_a_damaged_one() {
+    let folder = folder();
+    let sound = fs::read(memory_of(folder.path())).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let stranger = other.path().join("signer");
+    run(&["init", "--light"], &stranger);
+    fs::copy(memory_of(&stranger), memory_of(folder.path())).unwrap();
+    fails(&["run"], folder.path(), 4, &format!("does not have the history of {}", wallet()));
+
+    let mut torn = sound;
+    let length = torn.len();
+    torn[length / 2..].fill(0xff);
+    fs::write(memory_of(folder.path()), torn).unwrap();
+    fails(&["run"], folder.path(), 4, "is damaged");
+    fails(&["show"], folder.path(), 4, "is damaged");
+}
+
+#[test]
+fn passwords_are_asked_for_and_not_told() {
+    let folder = folder();
+    let wrong = command(&["run"], folder.path()).env("BANKROLL_SIGNER_PASSWORD", "hunter2").output().unwrap();
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert_eq!(wrong.status.code(), Some(2), "{said}");
+    assert!(said.contains("the password is wrong") && !said.contains("hunter2"), "{said}");
+    let none = command(&["run"], folder.path()).env_remove("BANKROLL_SIGNER_PASSWORD").output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8(none.stderr).unwrap().contains("no password: name a --password-file"));
+    // A file's last line has an end, and nobody means it.
+    let file = folder.path().join("password");
+    fs::write(&file, format!("{}\n", crate::process::PASSWORD)).unwrap();
+    let args = ["--password-file", file.to_str().unwrap()];
+    assert!(Running::start_under(None, folder.path(), &args).unwrap().end().success());
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense_is_refused() {
+    let folder = folder();
+    let write = |text: &str| fs::write(folder.path().join("signer.toml"), text).unwrap();
+    let cases = [
+        ("per_window = \"9000\"", "per_windov = \"9000\"", "unknown field `per_windov`"),
+        ("per_payout = \"1000000\"", "per_payout = 1000000", "invalid type: integer"),
+        ("window_seconds = 86400", "window_seconds = 0", "window_seconds must be more than nothing"),
+        ("token = ", "# ", "an asset of chain 31337 is named twice"),
+        (&wallet().to_string(), "0x17c5185167401eD00cF5F5b2fc97D9BBfDb7D026", "mistyped"),
+        ("eip1559", "eip4844", "unknown variant"),
+    ];
+    for (from, to, says) in cases {
+        write(&config("").replace(from, to));
+        fails(&["run"], folder.path(), 2, says);
+    }
+    write(&config("").replace(&wallet().to_string(), "0x1111111111111111111111111111111111111111"));
+    fails(&["run"], folder.path(), 1, "has the key of");
+    fs::remove_file(folder.path().join("signer.toml")).unwrap();
+    fails(&["run"], folder.path(), 3, "`bankroll-signer init` makes one");
+}

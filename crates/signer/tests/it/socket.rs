@@ -1,0 +1,176 @@
+//! Who is heard at the socket, and what hostile frames do to everybody else: nothing.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::{fs::PermissionsExt, net::UnixStream},
+};
+
+use bankroll_ledger::Time;
+use bankroll_orders::{Answer, FRAME_BYTES_MAX, Order, Request, frame};
+use bankroll_signer::server::CONNECTIONS_MAX;
+use bankroll_signer_client::{AskError, Outcome, SignerClient};
+use fastrand::Rng;
+
+use crate::{
+    process::{PATIENCE, Running, config, folder},
+    world::{pay, seed, wallet},
+};
+
+fn connect(running: &Running) -> UnixStream {
+    let stream = UnixStream::connect(running.socket()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+fn lasting(order: Order) -> Order {
+    Order { expires: Time(u64::MAX), ..order }
+}
+
+/// An honest client is served as if nothing were.
+fn is_well(running: &Running) {
+    assert_eq!(running.client().status(wallet(), None).unwrap().stopped, None);
+}
+
+#[test]
+fn only_its_own_user_can_open_the_socket() {
+    let folder = folder();
+    let running = Running::start(folder.path());
+    assert_eq!(fs::metadata(running.socket()).unwrap().permissions().mode() & 0o777, 0o600);
+    is_well(&running);
+}
+
+#[test]
+fn another_user_is_not_heard() {
+    let folder = folder();
+    // Everybody but a user that is not us; we can open the file, and are not who we should be.
+    let stranger = rustix::process::geteuid().as_raw() + 12_345;
+    fs::write(folder.path().join("signer.toml"), config(&format!("client_uid = {stranger}"))).unwrap();
+    let running = Running::start(folder.path());
+    let asked = running.client().status(wallet(), None);
+    assert!(matches!(asked, Err(AskError::Unknown(_))), "{asked:?}");
+}
+
+#[test]
+fn frames_that_are_no_requests_end_their_connection_and_nothing_else() {
+    let folder = folder();
+    let running = Running::start(folder.path());
+    let sound = Request::Status { wallet: wallet() }.encode();
+    let frames: [Vec<u8>; 6] = [
+        vec![0, 0, 0, 0],
+        u32::MAX.to_be_bytes().to_vec(),
+        (FRAME_BYTES_MAX as u32 + 1).to_be_bytes().to_vec(),
+        [&4_u32.to_be_bytes()[..], b"GET "].concat(),
+        [&(sound.len() as u32 + 1).to_be_bytes()[..], &sound, &[0]].concat(),
+        [&(sound.len() as u32).to_be_bytes()[..], &[9], &sound[1..]].concat(),
+    ];
+    for bytes in frames {
+        let mut stream = connect(&running);
+        stream.write_all(&bytes).unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).unwrap();
+        // It says that it did not understand, or nothing at all where not even the length was one.
+        if let Ok(Some(body)) = frame::read(&mut rest.as_slice()) {
+            assert_eq!(Answer::decode(&body), Ok(Answer::NotUnderstood), "{bytes:?}");
+        } else {
+            assert!(rest.is_empty(), "{bytes:?}");
+        }
+        is_well(&running);
+    }
+}
+
+#[test]
+fn random_bytes_do_no_harm() {
+    let folder = folder();
+    let running = Running::start(folder.path());
+    let mut rng = Rng::with_seed(seed());
+    let head = running.client().status(wallet(), None).unwrap().head;
+    let sound = Request::Sign { order: lasting(pay("wd-0", 0, 100)), approvals: vec![], head }.encode();
+    for round in 0..300 {
+        let mut body = sound.clone();
+        for _ in 0..rng.usize(1..4) {
+            let place = rng.usize(0..body.len());
+            body[place] ^= rng.u8(1..);
+        }
+        body.truncate(rng.usize(1..=body.len()));
+        let mut stream = connect(&running);
+        frame::write(&mut stream, &body).unwrap();
+        let answer = frame::read(&mut stream).unwrap().map(|body| Answer::decode(&body).unwrap());
+        let harmless = matches!(answer, Some(Answer::NotUnderstood | Answer::Refused { .. } | Answer::Signed(_)));
+        assert!(harmless, "seed {}, round {round}: {answer:?}", seed());
+    }
+    is_well(&running);
+    assert!(running.end().success());
+}
+
+#[test]
+fn a_client_that_stops_in_the_middle_keeps_nobody_waiting() {
+    let folder = folder();
+    let running = Running::start(folder.path());
+    let mut halfway = connect(&running);
+    halfway.write_all(&[0, 0, 1]).unwrap();
+    let mut in_the_body = connect(&running);
+    in_the_body.write_all(&[0, 0, 1, 0, 1, 2]).unwrap();
+    let mut never_reads = connect(&running);
+    for _ in 0..50 {
+        frame::write(&mut never_reads, &Request::Status { wallet: wallet() }.encode()).unwrap();
+    }
+    is_well(&running);
+    // One that asks several things at once is answered in order.
+    for _ in 0..50 {
+        let body = frame::read(&mut never_reads).unwrap().unwrap();
+        assert!(matches!(Answer::decode(&body), Ok(Answer::Status(_))));
+    }
+}
+
+#[test]
+fn too_many_connections_are_turned_away_until_some_leave() {
+    let folder = folder();
+    let running = Running::start(folder.path());
+    let mut clients: Vec<SignerClient> = (0..CONNECTIONS_MAX).map(|_| running.client()).collect();
+    for client in &mut clients {
+        client.status(wallet(), None).unwrap();
+    }
+    assert!(matches!(running.client().status(wallet(), None), Err(AskError::Unknown(_))));
+    clients.truncate(CONNECTIONS_MAX / 2);
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while running.client().status(wallet(), None).is_err() {
+        assert!(std::time::Instant::now() < deadline, "those who left are still counted");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn many_at_once_get_one_meaning() {
+    let folder = folder();
+    let running = Running::start(folder.path());
+    let head = running.client().status(wallet(), None).unwrap().head;
+    let signed: Vec<(String, Vec<u8>)> = std::thread::scope(|scope| {
+        let ask = |name: usize| {
+            let (mut client, running) = (running.client(), &running);
+            scope.spawn(move || {
+                // All want the same nonce; every two want the same intent.
+                let order = lasting(pay(&format!("wd-{}", name / 2), 0, 100));
+                let outcome = client.sign(&order, head).unwrap();
+                is_well(running);
+                match outcome {
+                    Outcome::Signed(signed) => Some((order.intent.to_string(), signed.raw)),
+                    Outcome::Refused { .. } => None,
+                }
+            })
+        };
+        let asked: Vec<_> = (0..16).map(ask).collect();
+        asked.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(signed.len(), 2, "{signed:?}");
+    assert_eq!(signed[0], signed[1]);
+}
+
+#[test]
+fn a_file_in_the_sockets_place_is_left_alone() {
+    let folder = folder();
+    fs::write(folder.path().join("signer.sock"), "precious").unwrap();
+    let said = Running::start_under(None, folder.path(), &[]).err().unwrap();
+    assert!(said.contains("something that is no socket is there"), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("signer.sock")).unwrap(), "precious");
+}
