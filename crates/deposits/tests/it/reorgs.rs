@@ -1,9 +1,13 @@
 //! The chain changes its mind: before crediting, afterwards, and back again.
 
 use bankroll_chains_simulated::{Fate, Fault, Reorg};
-use bankroll_deposits::{ScanError, Scanned};
+use bankroll_deposits::{
+    DepositId, Kind, LedgerState, Purpose, ScanError, Scanned,
+    credit::{Due, accounts, allocate, credit},
+};
+use bankroll_ledger::{Amount, BlockRef, Principal, Rejection};
 
-use crate::world::{ALICE, BOB, World};
+use crate::world::{ALICE, BOB, World, name};
 
 const ALICES: [&str; 4] = ["arena/funds/1/alice", "arena/developer/1", "arena/ecosystem/1", "arena/debt/1/alice"];
 
@@ -174,4 +178,42 @@ fn a_reorganisation_deeper_than_all_that_is_remembered_stops_the_scanner() {
     assert!(matches!(stopped, Err(ScanError::TooDeep { below: 24, window: 16 })), "{stopped:?}");
     assert_eq!(world.balances(ALICES), [1_000, 25, 100, 0]);
     assert!(world.book().is_idle());
+}
+
+#[test]
+fn a_credit_that_was_prepared_before_its_block_was_gone_is_refused() {
+    let mut world = World::new();
+    let payment = world.pay(ALICE, 1_125);
+    world.mine(3);
+    world.scan_all();
+    // Somebody has read that it is due, and is slow.
+    let (block, hash) = world.pairs("SELECT block_number AS a, block_hash AS b FROM deposits").pop().unwrap();
+    let due = Due {
+        id: DepositId::new(&name("eip155:1337"), payment, Kind::Native, 0),
+        epoch: 1,
+        purpose: Purpose::Player,
+        server: Some(name("arena")),
+        wallet: Some(name("alice")),
+        custody: "@house/custody/1/hot".parse().unwrap(),
+        amount: Amount::new(1_125),
+        tx_hash: format!("{payment:#x}"),
+        block: BlockRef { number: block.parse().unwrap(), hash },
+        ledger_state: LedgerState::None,
+    };
+    let allocation = allocate(&due, &world.servers);
+    let names = accounts(&due, &allocation);
+    let numbers = world.ledger().open_accounts(&Principal::System, names.clone()).unwrap();
+    let numbers = names.into_iter().zip(numbers.into_iter().map(Result::unwrap)).collect();
+    let late = credit(&due, &allocation, &numbers).unwrap();
+    reorg(&world, 3, 3, Fate::Kept);
+    world.scan_all();
+    // The transaction is back in a block and final again, in its next epoch: the old inclusion is still not credited.
+    world.mine(2);
+    world.scan_all();
+    assert_eq!(world.pairs("SELECT chain_state AS a, epoch AS b FROM deposits"), pairs([("final", "2")]));
+    assert_eq!(world.ledger().apply(late).unwrap().effects(), Err(Rejection::GuardFailed));
+    assert_eq!(world.balances(ALICES), [0, 0, 0, 0]);
+    assert_eq!(world.book().credited.len(), 1);
+    assert_eq!(world.balances(ALICES), [1_000, 25, 100, 0]);
+    world.audit();
 }

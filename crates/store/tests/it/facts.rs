@@ -170,7 +170,8 @@ fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     }
     role.run("COMMIT");
     let answers = reply.wait().unwrap();
-    assert_eq!(answers[0].effects(), Err(Rejection::FactRefused));
+    // Not written, and decided again by the row as it is now.
+    assert_eq!(answers[0].effects(), Err(Rejection::GuardFailed));
     assert_eq!(stored(&world), [("d1".into(), "orphaned".into())]);
     assert_eq!(world.standing(alice), (100, 0));
     world.audit();
