@@ -17,8 +17,12 @@ pub struct Options {
 }
 
 /// The suites that run on SQLite and on Postgres, and which of their tests: all, if none is named.
-const ON_BOTH_ENGINES: &[(&str, &[&str])] =
-    &[("bankroll-store", &[]), ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"])];
+const ON_BOTH_ENGINES: &[(&str, &[&str])] = &[
+    ("bankroll-store", &[]),
+    ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"]),
+    ("bankroll-deposits", &["crediting", "reorgs", "of_two_scanners"]),
+    ("bankroll-withdrawals", &["intents", "refunds"]),
+];
 
 /// Begins the names of the tests that start and kill servers of their own.
 const POSTGRES_FAULTS: &str = "::postgres_";

@@ -26,6 +26,19 @@ pub struct SignerClient {
     path: PathBuf,
     patience: Duration,
     connection: Option<UnixStream>,
+    in_process: Option<InProcess>,
+}
+
+/// A request in, an answer out; an error is an answer that was lost.
+type Exchange = dyn FnMut(&Request) -> io::Result<Answer> + Send;
+
+/// A signer in the same process.
+struct InProcess(Box<Exchange>);
+
+impl std::fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("InProcess")
+    }
 }
 
 /// What came of an order.
@@ -80,7 +93,14 @@ impl SignerClient {
     /// A way to the signer that listens at this path; no answer after so long is no answer.
     #[must_use]
     pub fn new(path: &Path, patience: Duration) -> Self {
-        Self { path: path.into(), patience, connection: None }
+        Self { path: path.into(), patience, connection: None, in_process: None }
+    }
+
+    /// A way to a signer in the same process, for a simulator: what it answers is looked at as if it came from a socket.
+    #[must_use]
+    pub fn in_process(signer: impl FnMut(&Request) -> io::Result<Answer> + Send + 'static) -> Self {
+        let in_process = Some(InProcess(Box::new(signer)));
+        Self { path: PathBuf::new(), patience: Duration::ZERO, connection: None, in_process }
     }
 
     /// Asks for an order to be signed, or for the bytes that were signed for it before.
@@ -135,11 +155,14 @@ impl SignerClient {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer, AskError> {
-        let stream = match self.connection.take() {
-            Some(stream) => stream,
-            None => self.connect().map_err(AskError::Unreachable)?,
+        let (answer, stream) = match (&mut self.in_process, self.connection.take()) {
+            (Some(signer), _) => ((signer.0)(request).map_err(AskError::Unknown)?, None),
+            (None, Some(stream)) => exchange(stream, request).map_err(AskError::Unknown)?,
+            (None, None) => {
+                let stream = self.connect().map_err(AskError::Unreachable)?;
+                exchange(stream, request).map_err(AskError::Unknown)?
+            }
         };
-        let (answer, stream) = exchange(stream, request).map_err(AskError::Unknown)?;
         let unknown = |why: &str| AskError::Unknown(io::Error::other(why.to_owned()));
         match answer {
             Answer::Failed => return Err(unknown("its memory failed in the middle")),
@@ -153,7 +176,7 @@ impl SignerClient {
                 return Err(AskError::Diverged { what: "its memory is older than what it answered before" });
             }
         }
-        self.connection = Some(stream);
+        self.connection = stream;
         Ok(answer)
     }
 
@@ -166,11 +189,11 @@ impl SignerClient {
 }
 
 /// After an error the connection is not used again: an answer that comes late must not be taken for the next one's.
-fn exchange(mut stream: UnixStream, request: &Request) -> io::Result<(Answer, UnixStream)> {
+fn exchange(mut stream: UnixStream, request: &Request) -> io::Result<(Answer, Option<UnixStream>)> {
     frame::write(&mut stream, &request.encode())?;
     let body = frame::read(&mut stream)?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
     let answer = Answer::decode(&body).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    Ok((answer, stream))
+    Ok((answer, Some(stream)))
 }
 
 fn is_behind(head: &Head, known: &Head) -> bool {

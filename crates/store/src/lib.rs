@@ -16,6 +16,7 @@
 
 mod audit;
 mod clock;
+pub mod columns;
 mod engine;
 mod error;
 mod inbox;
@@ -29,6 +30,7 @@ mod priority;
 mod reader;
 mod reading;
 mod recovery;
+mod rows;
 mod runs;
 mod terms;
 mod writer;
@@ -54,4 +56,5 @@ pub use reading::{
     Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
     StatementQuery, Subject, Timeline,
 };
+pub use rows::{Rows, RowsError};
 pub use writer::{Answer, Reply};

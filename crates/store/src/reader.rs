@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
-use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Seq};
+use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Row, Seq, Value};
 
 use crate::{
-    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, StoreError,
+    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, Statement, StoreError,
     engine::{
         Source,
         postgres::{open_for_reading, open_statement_tables},
@@ -138,6 +138,15 @@ impl Reader {
     /// If the books cannot be read.
     pub fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
         self.source.events_after(seq, most)
+    }
+
+    /// The rows of flows that a query finds: one text for both engines, with `$1`, `$2`, ... for its values. A column
+    /// that was declared as an amount comes back as one.
+    ///
+    /// # Errors
+    /// If the books cannot be read, or it is no query that the database understands.
+    pub fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        self.source.flow_rows(&Statement { sql: sql.to_owned(), values, must_change: None })
     }
 
     /// The encoded record at a place.

@@ -1,6 +1,6 @@
 //! The texts of statements on flows' rows, the same for both engines: names are plain identifiers, values are `$n`.
 
-use bankroll_ledger::{Fact, Guard, RowKey, Value};
+use bankroll_ledger::{Column, Fact, Guard, RowKey, Value};
 
 /// Reads the row.
 pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
@@ -9,28 +9,33 @@ pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
 }
 
 /// Writes one fact: a new row where it must be absent, the set columns of the row otherwise; nothing for a fact that only
-/// checks.
+/// checks. It changes one row or none: the guard is in it once more, because on Postgres another role may have changed the
+/// row between the decision and this statement, and what was decided by the row of before must not be written.
 pub(super) fn writing(fact: &Fact) -> Option<(String, Vec<&Value>)> {
     if fact.set.is_empty() {
         return None;
     }
     let (table, key) = (&fact.row.table, &fact.row.columns);
-    let sql = match fact.guard {
+    let (sql, guarded): (String, &[Column]) = match &fact.guard {
         Guard::Absent => {
             let names: Vec<&str> = fact.set.iter().chain(key).map(|(name, _)| name.as_str()).collect();
             let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
-            format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", "))
+            (format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", ")), &[])
         }
-        Guard::Is(_) => {
+        Guard::Is(columns) => {
             let set: Vec<String> =
                 fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
-            format!("UPDATE {table} SET {} WHERE {}", set.join(", "), matching(&fact.row, set.len() + 1))
+            let guarded = columns.iter().zip(set.len() + key.len() + 1..);
+            let guarded = guarded.map(|((name, _), place)| format!(" AND {name} IS NOT DISTINCT FROM ${place}"));
+            let row = matching(&fact.row, set.len() + 1);
+            (format!("UPDATE {table} SET {} WHERE {row}{}", set.join(", "), guarded.collect::<String>()), columns)
         }
     };
-    Some((sql, fact.set.iter().chain(key).map(|(_, value)| value).collect()))
+    Some((sql, fact.set.iter().chain(key).chain(guarded).map(|(_, value)| value).collect()))
 }
 
+/// A key's columns are never null, and Postgres finds rows through an index by `=` alone.
 fn matching(key: &RowKey, first_place: usize) -> String {
     let columns = key.columns.iter().zip(first_place..);
-    columns.map(|((name, _), place)| format!("{name} IS NOT DISTINCT FROM ${place}")).collect::<Vec<_>>().join(" AND ")
+    columns.map(|((name, _), place)| format!("{name} = ${place}")).collect::<Vec<_>>().join(" AND ")
 }

@@ -207,6 +207,8 @@ pub(crate) trait Source: Send {
     fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError>;
     /// The first places in a stretch of the journal, both ends included, whose records have these bytes in them.
     fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError>;
+    /// The rows that a query of a flow finds.
+    fn flow_rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError>;
 }
 
 /// A database under the writer.

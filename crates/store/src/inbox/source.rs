@@ -6,6 +6,7 @@ use super::table::{InboxRow, InboxTable, RowState};
 use crate::{
     BOOKS_FILE, Location, Statement, StoreError,
     engine::{
+        Source,
         postgres::Outside,
         sqlite::{ReadOnly, open_read_only},
     },
@@ -67,7 +68,7 @@ impl InboxSource {
         };
         // After an error the connection is not used again.
         let rows = match &connection {
-            Connection::Sqlite(reader) => reader.rows(query)?,
+            Connection::Sqlite(reader) => reader.flow_rows(query)?,
             Connection::Postgres(outside) => outside.rows(query)?,
         };
         self.connection = Some(connection);

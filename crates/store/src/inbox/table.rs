@@ -64,8 +64,10 @@ pub enum RowState {
 }
 
 impl InboxTable {
-    /// Adds the row, or finds it there; changes nothing if another fact is there under its id.
-    pub(super) fn adding(self, row: &NewRow) -> Statement {
+    /// Adds the row, or finds it there; changes nothing, and one row must be changed, if another fact is there under its
+    /// id. For a flow that hands over in the write of its own rows; [`crate::HandOver`] does it alone.
+    #[must_use]
+    pub fn adding(self, row: &NewRow) -> Statement {
         let Self { name, subject } = self;
         let sql = format!(
             "INSERT INTO {name} (id, type, {subject}, body, node, created_at) VALUES ($1, $2, $3, $4, $5, $6)

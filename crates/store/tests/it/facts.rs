@@ -2,6 +2,7 @@
 
 use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
 use bankroll_store::{Migrations, Statement};
+use bankroll_testkit::postgres;
 
 use crate::world::{World, game_server, moving, name, request};
 
@@ -140,4 +141,38 @@ fn flows_keep_their_tables_over_a_restart() {
     spend.facts = vec![fact("a", Guard::Absent, vec![state("new")])];
     assert!(world.ledger().apply(spend).unwrap().effects().is_ok());
     assert_eq!(stored(&world), [("a".into(), "new".into())]);
+}
+
+#[test]
+fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
+    let world = world();
+    let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let made = Statement {
+        sql: "INSERT INTO deposits (id, ledger_state) VALUES ('d1', 'none')".into(),
+        values: vec![],
+        must_change: Some(1),
+    };
+    world.ledger().write_rows(vec![made]).unwrap().wait().unwrap().unwrap();
+    // Another role is in the middle of changing the row: the decision still sees it as it was, and the write waits.
+    let role = postgres::Session::open(url.reveal());
+    role.run("BEGIN; UPDATE deposits SET ledger_state = 'orphaned' WHERE id = 'd1'");
+    let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
+    spend.facts = vec![fact("d1", Guard::Is(vec![state("none")]), vec![state("credited")])];
+    let reply = world.ledger().submit(vec![spend]).unwrap();
+    let watcher = postgres::Session::open(url.reveal());
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while watcher.count(waiting) == 0 {
+        assert!(std::time::Instant::now() < deadline, "the write never came");
+        std::thread::yield_now();
+    }
+    role.run("COMMIT");
+    let answers = reply.wait().unwrap();
+    // Not written, and decided again by the row as it is now.
+    assert_eq!(answers[0].effects(), Err(Rejection::GuardFailed));
+    assert_eq!(stored(&world), [("d1".into(), "orphaned".into())]);
+    assert_eq!(world.standing(alice), (100, 0));
+    world.audit();
 }

@@ -1,7 +1,7 @@
 //! The second lane: rows of flows without money, all or none, never in the way of others.
 
-use bankroll_ledger::Value;
-use bankroll_store::{Migrations, RowsRejected, Statement};
+use bankroll_ledger::{Amount, Row, Value};
+use bankroll_store::{Migrations, Rows, RowsError, RowsRejected, Statement};
 
 use crate::world::World;
 
@@ -66,4 +66,46 @@ fn a_flow_cannot_touch_the_books_nor_the_schema_nor_the_settings() {
     assert_eq!(cursors(&world), []);
     assert_eq!(world.standing(alice), (100, 0));
     world.audit();
+}
+
+const DEBTS: Migrations = Migrations {
+    owner: "debts",
+    steps: &["CREATE TABLE debts (name TEXT PRIMARY KEY, owed AMOUNT, note BLOB)"],
+    postgres: &["CREATE TABLE debts (name text PRIMARY KEY, owed numeric(39,0), note bytea)"],
+};
+
+#[test]
+fn a_role_reads_back_what_it_wrote_with_its_types() {
+    let world = World::with(|options| options.migrations = vec![DEBTS]);
+    let rows = Rows::beside(world.ledger()).unwrap();
+    let put = |name: &str, owed: Value, note: Value| {
+        let sql = "INSERT INTO debts (name, owed, note) VALUES ($1, $2, $3)";
+        rows.write(vec![statement(sql, vec![Value::Text(name.into()), owed, note])])
+    };
+    put("alice", Value::Amount(Amount::MAX), Value::Bytes(vec![7; 16])).unwrap();
+    put("bob", Value::Null, Value::Null).unwrap();
+    let rejected = put("bob", Value::Null, Value::Null);
+    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejected::Constraint { index: 0 }))), "{rejected:?}");
+    let sql = "SELECT owed, note, name FROM debts WHERE name > $2 AND name < $1 ORDER BY name";
+    let found = rows.read(sql, vec![Value::Text("b".into()), Value::Text("a".into())]).unwrap();
+    let row = |owed: Value, note: Value, name: &str| {
+        Row::from([("owed".into(), owed), ("note".into(), note), ("name".into(), Value::Text(name.into()))])
+    };
+    assert_eq!(found, [row(Value::Amount(Amount::MAX), Value::Bytes(vec![7; 16]), "alice")]);
+    let found = rows.read("SELECT owed, note, name FROM debts WHERE owed IS NULL", vec![]).unwrap();
+    assert_eq!(found, [row(Value::Null, Value::Null, "bob")]);
+    assert!(rows.read("SELECT nothing FROM nowhere", vec![]).is_err());
+}
+
+#[test]
+fn a_role_in_another_process_writes_its_rows_into_the_database() {
+    let world = World::with(|options| options.migrations = vec![CURSOR]);
+    let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
+    let rows = Rows::of(url.clone()).unwrap();
+    assert_eq!(rows.write(vec![put(1, 100), put(2, 200)]).unwrap(), [1, 1]);
+    let rejected = rows.write(vec![put(3, 300), put(4, 100)]);
+    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejected::Constraint { index: 1 }))), "{rejected:?}");
+    assert_eq!(cursors(&world), [(1, 100), (2, 200)]);
+    let found = rows.read("SELECT block FROM chain_cursor WHERE chain = $1", vec![Value::Int(2)]).unwrap();
+    assert_eq!(found, [Row::from([("block".into(), Value::Int(200))])]);
 }

@@ -25,7 +25,7 @@ use crate::{
 pub(super) enum Trouble {
     /// Another writer has taken over.
     Fenced,
-    /// The fact of the request at this place breaks a constraint.
+    /// The fact of the request at this place breaks a constraint, or its row is no longer as the decision saw it.
     Fact(usize),
     /// The server has no room.
     Full,
@@ -81,7 +81,9 @@ pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsCh
     begin(engine)?;
     write_derived(session, commit)?;
     for (place, fact) in &commit.facts {
-        row::write_fact(session, fact).map_err(|error| fact_trouble(session, *place, error))?;
+        if !row::write_fact(session, fact).map_err(|error| fact_trouble(session, *place, error))? {
+            return Err(Trouble::Fact(*place));
+        }
     }
     commit.runs.map_or(Ok(()), |runs| write_runs(session, runs))?;
     Ok(commit.rows.iter().map(|statements| row::run(session, statements)).collect::<Result<_, _>>()?)

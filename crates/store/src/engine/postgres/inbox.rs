@@ -1,13 +1,8 @@
 //! Rows of flows beside the writer: reading them, and handing new ones over from another process.
 
 use bankroll_ledger::Row;
-use tokio_postgres::types::ToSql;
 
-use super::{
-    Session,
-    numeric::{Loaded, Stored},
-    open_for_reading, row,
-};
+use super::{Session, open_for_reading, row};
 use crate::{
     DatabaseUrl, StoreError,
     engine::{RowsChanged, Statement},
@@ -23,14 +18,7 @@ impl Outside {
 
     /// The rows that a query of a flow finds.
     pub fn rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError> {
-        let values: Vec<Stored<'_>> = query.values.iter().map(Stored).collect();
-        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        let found = self.0.query(&query.sql, &values)?;
-        let loaded = |row: &tokio_postgres::Row| {
-            let columns = row.columns().iter().enumerate();
-            columns.map(|(place, column)| (column.name().to_owned(), row.get::<_, Loaded>(place).0)).collect()
-        };
-        Ok(found.iter().map(loaded).collect())
+        row::query(&self.0, query)
     }
 
     /// Writes rows, all or none. After [`StoreError::Unreachable`] nobody knows whether they are there for good.

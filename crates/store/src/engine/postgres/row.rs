@@ -28,20 +28,27 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
         Err(error) if !session.is_lost() && !is_passing(&error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    Ok(found.map(|row| {
-        let column = |(place, column): (usize, &tokio_postgres::Column)| {
-            (column.name().to_owned(), row.get::<_, Loaded>(place).0)
-        };
-        row.columns().iter().enumerate().map(column).collect()
-    }))
+    Ok(found.as_ref().map(row_of))
 }
 
-/// Writes one fact.
-pub(super) fn write_fact(session: &Session, fact: &Fact) -> Result<(), tokio_postgres::Error> {
-    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(()) };
+fn row_of(row: &tokio_postgres::Row) -> Row {
+    let columns = row.columns().iter().enumerate();
+    columns.map(|(place, column)| (column.name().to_owned(), row.get::<_, Loaded>(place).0)).collect()
+}
+
+/// The rows that a query of a flow finds.
+pub(super) fn query(session: &Session, query: &Statement) -> Result<Vec<Row>, StoreError> {
+    let values: Vec<Stored<'_>> = query.values.iter().map(Stored).collect();
+    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+    Ok(session.query(&query.sql, &values)?.iter().map(row_of).collect())
+}
+
+/// Writes one fact; whether the row was still as the decision saw it.
+pub(super) fn write_fact(session: &Session, fact: &Fact) -> Result<bool, tokio_postgres::Error> {
+    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(true) };
     let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-    session.execute(&sql, &values).map(drop)
+    session.execute(&sql, &values).map(|changed| changed == 1)
 }
 
 /// Runs a set of statements, all or none. Only trouble with the database itself is an error.

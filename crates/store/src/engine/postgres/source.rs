@@ -8,10 +8,10 @@ use bankroll_ledger::{
 };
 use tokio_postgres::Row;
 
-use super::{Postgres, numeric::Numeric, session::Session};
+use super::{Postgres, numeric::Numeric, row, session::Session};
 use crate::{
     StoreError, StoredEvent,
-    engine::{Head, Source},
+    engine::{Head, Source, Statement},
     runs::RunMeta,
 };
 
@@ -201,6 +201,10 @@ macro_rules! source {
             let stretch = (sql_number(first.0), sql_number(last.0));
             let rows = self.session().query(sql, &[&stretch.0, &stretch.1, &bytes, &limit(most)])?;
             Ok(rows.iter().map(|row| Seq(number(row, 0))).collect())
+        }
+
+        fn flow_rows(&self, query: &Statement) -> Result<Vec<bankroll_ledger::Row>, StoreError> {
+            row::query(self.session(), query)
         }
 
         fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {

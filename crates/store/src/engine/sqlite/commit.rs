@@ -49,8 +49,8 @@ pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
 enum Trouble {
     Database(rusqlite::Error),
     Fact(usize, rusqlite::Error),
-    /// A fact about a table of the store's own.
-    ForeignFact(usize),
+    /// A fact about a table of the store's own, or about a row that is no longer as the decision saw it.
+    RefusedFact(usize),
 }
 
 impl From<rusqlite::Error> for Trouble {
@@ -63,8 +63,8 @@ fn roll_back(connection: &Connection, trouble: Trouble) -> CommitError {
     // A failing COMMIT may have rolled back by itself; the transaction is over in any case, or it is fatal.
     let rolled_back = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
     let (error, fact) = match trouble {
-        Trouble::ForeignFact(place) if rolled_back => return CommitError::FactRefused(place),
-        Trouble::ForeignFact(_) => {
+        Trouble::RefusedFact(place) if rolled_back => return CommitError::FactRefused(place),
+        Trouble::RefusedFact(_) => {
             return CommitError::Fatal(StoreError::diverged(Seq(0), "a transaction could not be rolled back"));
         }
         Trouble::Fact(place, error) => (error, Some(place)),
@@ -94,9 +94,11 @@ fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, T
     write_derived(connection, commit)?;
     for (place, fact) in &commit.facts {
         if engine.owns(&fact.row.table) {
-            return Err(Trouble::ForeignFact(*place));
+            return Err(Trouble::RefusedFact(*place));
         }
-        row::write_fact(connection, fact).map_err(|error| Trouble::Fact(*place, error))?;
+        if !row::write_fact(connection, fact).map_err(|error| Trouble::Fact(*place, error))? {
+            return Err(Trouble::RefusedFact(*place));
+        }
     }
     write_events(connection, commit)?;
     commit.runs.map_or(Ok(()), |runs| write_runs(connection, runs))?;

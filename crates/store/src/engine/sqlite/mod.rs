@@ -3,7 +3,6 @@
 mod checkpoint;
 mod commit;
 mod flows;
-mod inbox;
 mod load;
 mod rebuild;
 mod row;

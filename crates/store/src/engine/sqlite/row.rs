@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How the engine stores a value: amounts are sixteen bytes that sort.
-pub(super) struct Stored<'a>(pub &'a Value);
+struct Stored<'a>(&'a Value);
 
 impl ToSql for Stored<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -41,18 +41,33 @@ pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>,
         Err(error) if code(&error) == Some(ErrorCode::Unknown) => return Ok(None),
         prepared => prepared?,
     };
-    let columns: Vec<(String, bool)> = statement
-        .columns()
-        .map(|column| (column.name().to_owned(), column.decl_type().is_some_and(|declared| declared == "AMOUNT")))
-        .collect();
-    let row = statement.query_row(rusqlite::params_from_iter(values.into_iter().map(Stored)), |row| {
-        let mut found = Row::new();
-        for (place, (name, is_amount)) in columns.iter().enumerate() {
-            found.insert(name.clone(), loaded(row.get_ref(place)?, *is_amount));
+    let columns = columns(&statement);
+    let values = rusqlite::params_from_iter(values.into_iter().map(Stored));
+    Ok(statement.query_row(values, |row| row_of(row, &columns)).optional()?)
+}
+
+/// The columns a statement answers with: their names, and whether they are amounts.
+fn columns(statement: &rusqlite::Statement<'_>) -> Vec<(String, bool)> {
+    let is_amount = |declared: &str| declared == "AMOUNT";
+    let columns = statement.columns();
+    columns.map(|column| (column.name().to_owned(), column.decl_type().is_some_and(is_amount))).collect()
+}
+
+fn row_of(row: &rusqlite::Row<'_>, columns: &[(String, bool)]) -> rusqlite::Result<Row> {
+    let column = |(place, (name, is_amount)): (usize, &(String, bool))| {
+        Ok((name.clone(), loaded(row.get_ref(place)?, *is_amount)))
+    };
+    columns.iter().enumerate().map(column).collect()
+}
+
+/// `$1` is a name to SQLite, numbered by first use: finds where each one really went.
+fn bind(prepared: &mut rusqlite::Statement<'_>, values: &[Value]) -> rusqlite::Result<()> {
+    for (value, number) in values.iter().zip(1..) {
+        if let Some(place) = prepared.parameter_index(&format!("${number}"))? {
+            prepared.raw_bind_parameter(place, Stored(value))?;
         }
-        Ok(found)
-    });
-    Ok(row.optional()?)
+    }
+    Ok(())
 }
 
 pub(super) fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
@@ -69,12 +84,25 @@ pub(super) fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
     }
 }
 
-/// Writes one fact.
-pub(super) fn write_fact(connection: &Connection, fact: &Fact) -> rusqlite::Result<()> {
-    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(()) };
+/// The rows that a query of a flow finds.
+pub(super) fn query(connection: &Connection, query: &Statement) -> Result<Vec<Row>, StoreError> {
+    let mut prepared = connection.prepare_cached(&query.sql)?;
+    let columns = columns(&prepared);
+    bind(&mut prepared, &query.values)?;
+    let (mut found, mut rows) = (Vec::new(), prepared.raw_query());
+    while let Some(row) = rows.next()? {
+        found.push(row_of(row, &columns)?);
+    }
+    Ok(found)
+}
+
+/// Writes one fact; whether the row was still as the decision saw it.
+pub(super) fn write_fact(connection: &Connection, fact: &Fact) -> rusqlite::Result<bool> {
+    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(true) };
     // Each `$n` is used once and in order, so that it is also the n-th parameter to SQLite.
-    connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
-    Ok(())
+    let changed =
+        connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
+    Ok(changed == 1)
 }
 
 /// Keeps flows to their own tables: while the flag is set, a statement that is prepared may read everything, and change
@@ -132,12 +160,7 @@ fn run_one(connection: &Connection, flow_speaks: &AtomicBool, statement: &Statem
     if prepared.parameter_count() > statement.values.len() {
         return Err(rusqlite::Error::InvalidParameterCount(statement.values.len(), prepared.parameter_count()));
     }
-    // `$1` is a name to SQLite, numbered by first use: find where each one really went.
-    for (value, number) in statement.values.iter().zip(1..) {
-        if let Some(place) = prepared.parameter_index(&format!("${number}"))? {
-            prepared.raw_bind_parameter(place, Stored(value))?;
-        }
-    }
+    bind(&mut prepared, &statement.values)?;
     prepared.raw_execute().map(|count| count as u64)
 }
 

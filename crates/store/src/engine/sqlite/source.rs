@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, HoldId, Seq, Time, merkle::Hash};
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Asset, AssetId, Batch, Hold, HoldId, Row, Seq, Time, merkle::Hash,
+};
 use rusqlite::Connection;
 
-use super::{Sqlite, load, settings::ReadOnly};
+use super::{Sqlite, load, row, settings::ReadOnly};
 use crate::{
     StoreError, StoredEvent,
-    engine::{Head, Source},
+    engine::{Head, Source, Statement},
     keys::RunMeta,
 };
 
@@ -135,6 +137,10 @@ macro_rules! source {
 
             fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError> {
                 load::places_with(self.connection(), bytes, first, last, most)
+            }
+
+            fn flow_rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError> {
+                row::query(self.connection(), query)
             }
         }
     };

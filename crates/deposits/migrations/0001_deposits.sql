@@ -1,0 +1,89 @@
+-- What the scanner has read of chains, and what the books made of it; see the same migration for Postgres.
+CREATE TABLE chain_cursor (
+  chain        TEXT PRIMARY KEY,
+  block_number INTEGER NOT NULL,
+  block_hash   TEXT NOT NULL,
+  updated_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE block_headers (
+  chain       TEXT NOT NULL,
+  number      INTEGER NOT NULL,
+  hash        TEXT NOT NULL,
+  parent_hash TEXT NOT NULL,
+  time        INTEGER NOT NULL,
+  PRIMARY KEY (chain, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE deposits (
+  id                         TEXT PRIMARY KEY,
+  chain                      TEXT NOT NULL,
+  tx_hash                    TEXT NOT NULL,
+  kind                       TEXT NOT NULL,
+  position                   TEXT NOT NULL,
+  asset                      INTEGER NOT NULL,
+  amount                     AMOUNT,
+  amount_raw                 TEXT NOT NULL,
+  from_address               TEXT NOT NULL,
+  to_address                 TEXT NOT NULL,
+  purpose                    TEXT NOT NULL CHECK (purpose IN ('player', 'treasury', 'unknown', 'internal')),
+  server                     TEXT,
+  wallet                     TEXT,
+  custody                    TEXT NOT NULL,
+  epoch                      INTEGER NOT NULL,
+  block_number               INTEGER NOT NULL,
+  block_hash                 TEXT NOT NULL,
+  block_time                 INTEGER NOT NULL,
+  tx_index                   INTEGER NOT NULL,
+  required_confirmations     INTEGER NOT NULL,
+  chain_state                TEXT NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
+  review_state               TEXT NOT NULL CHECK (review_state IN ('none', 'held')),
+  ledger_state               TEXT NOT NULL CHECK (ledger_state IN ('none', 'suspense', 'credited', 'reversed')),
+  ledger_epoch               INTEGER NOT NULL,
+  is_valid_for_server_config INTEGER,
+  invalid_reason             TEXT,
+  config_version             INTEGER,
+  ledger_error               TEXT,
+  ledger_error_epoch         INTEGER NOT NULL,
+  first_seen_at              INTEGER NOT NULL,
+  updated_at                 INTEGER NOT NULL,
+  reorged_at                 INTEGER,
+  UNIQUE (chain, tx_hash, kind, position)
+) WITHOUT ROWID;
+CREATE INDEX deposits_included ON deposits (chain, block_number) WHERE chain_state = 'included';
+CREATE INDEX deposits_player ON deposits (server, wallet, first_seen_at);
+CREATE INDEX deposits_at ON deposits (chain, block_number);
+CREATE INDEX deposits_creditable ON deposits (block_number)
+  WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed');
+CREATE INDEX deposits_reversible ON deposits (block_number)
+  WHERE ledger_state IN ('credited', 'suspense')
+    AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'));
+CREATE TABLE deposit_observations (
+  deposit_id   TEXT NOT NULL,
+  epoch        INTEGER NOT NULL,
+  block_number INTEGER NOT NULL,
+  block_hash   TEXT NOT NULL,
+  tx_index     INTEGER NOT NULL,
+  amount_raw   TEXT NOT NULL,
+  observed_at  INTEGER NOT NULL,
+  final_at     INTEGER,
+  orphaned_at  INTEGER,
+  PRIMARY KEY (deposit_id, epoch)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE chain_events (
+  id           TEXT PRIMARY KEY,
+  chain        TEXT NOT NULL,
+  block_hash   TEXT NOT NULL,
+  block_height INTEGER NOT NULL,
+  tx_hash      TEXT NOT NULL,
+  event_type   TEXT NOT NULL,
+  position     TEXT NOT NULL,
+  to_address   TEXT NOT NULL,
+  amount_raw   TEXT NOT NULL,
+  reverses     TEXT UNIQUE,
+  observed_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chain_events_at ON chain_events (chain, block_height);
+CREATE INDEX chain_events_to ON chain_events (to_address);
+CREATE TRIGGER chain_events_keep_what_they_have BEFORE UPDATE ON chain_events
+BEGIN SELECT RAISE(ABORT, 'chain events are append-only'); END;
+CREATE TRIGGER chain_events_forget_nothing BEFORE DELETE ON chain_events
+BEGIN SELECT RAISE(ABORT, 'chain events are append-only'); END;

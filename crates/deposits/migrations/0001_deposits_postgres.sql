@@ -1,0 +1,94 @@
+-- What the scanner has read of chains, and what the books made of it. The scanner (role `indexer`) writes everything but
+-- `ledger_state`, `ledger_epoch`, the validity columns and `ledger_error*` of a deposit, which are the books'. Both write to
+-- the same row, so that a credit and an unwind of its block wait for each other. Times are microseconds, of blocks seconds.
+CREATE TABLE chain_cursor (
+  chain        text PRIMARY KEY,
+  block_number bigint NOT NULL,
+  block_hash   text NOT NULL,
+  updated_at   bigint NOT NULL
+);
+-- The newest canonical headers, as far back as a reorganisation is followed.
+CREATE TABLE block_headers (
+  chain       text NOT NULL,
+  number      bigint NOT NULL,
+  hash        text NOT NULL,
+  parent_hash text NOT NULL,
+  time        bigint NOT NULL,
+  PRIMARY KEY (chain, number)
+);
+-- One row a transfer, however often chains include and orphan it: each inclusion is an epoch.
+CREATE TABLE deposits (
+  id                         text PRIMARY KEY,
+  chain                      text NOT NULL,
+  tx_hash                    text NOT NULL,
+  kind                       text NOT NULL, -- native; later token and internal
+  position                   text NOT NULL, -- inside the transaction: 0, an ordinal of the receipt, a trace path
+  asset                      bigint NOT NULL,
+  amount                     numeric(39,0), -- null if it is more than the ledger can count
+  amount_raw                 text NOT NULL,
+  from_address               text NOT NULL,
+  to_address                 text NOT NULL,
+  purpose                    text NOT NULL CHECK (purpose IN ('player', 'treasury', 'unknown', 'internal')),
+  server                     text,
+  wallet                     text, -- the player who is credited
+  custody                    text NOT NULL, -- the account of the wallet that received it
+  epoch                      bigint NOT NULL,
+  block_number               bigint NOT NULL,
+  block_hash                 text NOT NULL,
+  block_time                 bigint NOT NULL,
+  tx_index                   bigint NOT NULL,
+  required_confirmations     bigint NOT NULL,
+  chain_state                text NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
+  review_state               text NOT NULL CHECK (review_state IN ('none', 'held')),
+  ledger_state               text NOT NULL CHECK (ledger_state IN ('none', 'suspense', 'credited', 'reversed')),
+  ledger_epoch               bigint NOT NULL, -- the epoch that was booked last; 0 for none
+  is_valid_for_server_config bigint,
+  invalid_reason             text,
+  config_version             bigint,
+  ledger_error               text, -- why the books refused the epoch of `ledger_error_epoch`: a person must look
+  ledger_error_epoch         bigint NOT NULL,
+  first_seen_at              bigint NOT NULL,
+  updated_at                 bigint NOT NULL,
+  reorged_at                 bigint,
+  UNIQUE (chain, tx_hash, kind, position)
+);
+CREATE INDEX deposits_included ON deposits (chain, block_number) WHERE chain_state = 'included';
+CREATE INDEX deposits_player ON deposits (server, wallet, first_seen_at);
+CREATE INDEX deposits_at ON deposits (chain, block_number);
+CREATE INDEX deposits_creditable ON deposits (block_number)
+  WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed');
+CREATE INDEX deposits_reversible ON deposits (block_number)
+  WHERE ledger_state IN ('credited', 'suspense')
+    AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'));
+CREATE TABLE deposit_observations (
+  deposit_id   text NOT NULL,
+  epoch        bigint NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash   text NOT NULL,
+  tx_index     bigint NOT NULL,
+  amount_raw   text NOT NULL,
+  observed_at  bigint NOT NULL,
+  final_at     bigint,
+  orphaned_at  bigint,
+  PRIMARY KEY (deposit_id, epoch)
+);
+-- One row a transfer and block it was seen in; a reorganisation adds a reversing row. Nothing is ever changed.
+CREATE TABLE chain_events (
+  id           text PRIMARY KEY,
+  chain        text NOT NULL,
+  block_hash   text NOT NULL,
+  block_height bigint NOT NULL,
+  tx_hash      text NOT NULL,
+  event_type   text NOT NULL,
+  position     text NOT NULL,
+  to_address   text NOT NULL,
+  amount_raw   text NOT NULL,
+  reverses     text UNIQUE,
+  observed_at  bigint NOT NULL
+);
+CREATE INDEX chain_events_at ON chain_events (chain, block_height);
+CREATE INDEX chain_events_to ON chain_events (to_address);
+CREATE FUNCTION chain_events_are_kept() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'chain events are append-only'; END $$;
+CREATE TRIGGER chain_events_are_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON chain_events
+FOR EACH STATEMENT EXECUTE FUNCTION chain_events_are_kept();

@@ -1,0 +1,238 @@
+//! What a final deposit becomes in the books, and how it is taken back. Pure.
+//!
+//! Every credit and every reversal is one request under a key of its own, (deposit, epoch), with a fact that moves
+//! `ledger_state`: however often it is asked, and whoever asks, it happens once. The guard of a credit is the orphan check:
+//! the row must still say that this inclusion is final, in this block. Unwinding a block changes that same row, so a credit
+//! and an unwind cannot pass each other. An inclusion that was orphaned never comes back (the next one has the next epoch),
+//! so a refusal that is remembered under the key is the last word, and the right one.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Amount, BlockRef, BuyIn, Event, Fact, Guard, Key, Kind as AccountKind, Leg, Name,
+    Namespace, Otherwise, Principal, References, Request, RowKey, Scope, Seq, Value,
+};
+use bankroll_store::columns::{int, text};
+use serde_json::json;
+
+use crate::{DepositId, LedgerState, Purpose};
+
+/// What a server asks of deposits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerRules {
+    /// What a place in its world costs.
+    pub buy_in: BuyIn,
+    /// Whether deposits become buy-ins at all.
+    pub accepts: bool,
+    /// Which version of the configuration this is; kept with each deposit that was split by it.
+    pub version: u64,
+}
+
+/// The servers that are known.
+pub type Servers = BTreeMap<Name, ServerRules>;
+
+/// A deposit that is due to be booked, as its row stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// Which.
+    pub id: DepositId,
+    /// Which inclusion.
+    pub epoch: u64,
+    /// What it is.
+    pub purpose: Purpose,
+    /// Whose server.
+    pub server: Option<Name>,
+    /// Which player.
+    pub wallet: Option<Name>,
+    /// The account of the wallet that has it.
+    pub custody: AccountName,
+    /// How much.
+    pub amount: Amount,
+    /// The transaction.
+    pub tx_hash: String,
+    /// The block of this inclusion.
+    pub block: BlockRef,
+    /// Where the books have it.
+    pub ledger_state: LedgerState,
+}
+
+/// Where a deposit goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// To whom how much, in the order of the legs. They sum up to the deposit.
+    pub shares: Vec<(AccountName, Amount)>,
+    /// Where the books have it then.
+    pub state: LedgerState,
+    /// Why it is no buy-in.
+    pub reason: Option<&'static str>,
+    /// The version of the server's configuration that it was split by.
+    pub version: Option<u64>,
+}
+
+/// Divides a deposit.
+#[must_use]
+pub fn allocate(due: &Due, servers: &Servers) -> Allocation {
+    let asset = due.custody.asset;
+    let house = |kind: AccountKind| AccountName { scope: Scope::House, kind, asset, owner: None };
+    let all = |name: AccountName, state, reason, version| Allocation {
+        shares: vec![(name, due.amount)],
+        state,
+        reason,
+        version,
+    };
+    let suspense = |reason| all(house(AccountKind::Suspense), LedgerState::Suspense, Some(reason), None);
+    let (server, wallet) = match (due.purpose, &due.server, &due.wallet) {
+        (Purpose::Treasury, ..) => return all(house(AccountKind::House), LedgerState::Credited, None, None),
+        (Purpose::Player, Some(server), Some(wallet)) => (server, wallet),
+        (Purpose::Player, None, _) => return suspense("unknown_server"),
+        (Purpose::Player | Purpose::Unknown | Purpose::Internal, ..) => return suspense("unknown_player"),
+    };
+    let Some(rules) = servers.get(server) else { return suspense("unknown_server") };
+    let of = |kind: AccountKind, owner: Option<&Name>| AccountName {
+        scope: Scope::Server(server.clone()),
+        kind,
+        asset,
+        owner: owner.cloned(),
+    };
+    let unallocated = of(AccountKind::Unallocated, Some(wallet));
+    let version = Some(rules.version);
+    if !rules.accepts {
+        return all(unallocated, LedgerState::Credited, Some("server_paused"), version);
+    }
+    let split = rules.buy_in.split(due.amount);
+    let shares = [
+        (of(AccountKind::Funds, Some(wallet)), split.funds),
+        (of(AccountKind::Developer, None), split.developer),
+        (of(AccountKind::Ecosystem, None), split.ecosystem),
+        (unallocated, split.unallocated),
+    ];
+    let reason = split.funds.is_zero().then_some("wrong_amount");
+    let shares = shares.into_iter().filter(|(_, amount)| !amount.is_zero()).collect();
+    Allocation { shares, state: LedgerState::Credited, reason, version }
+}
+
+/// Every account that booking this allocation needs, and taking it back: whoever gets something may owe it again.
+#[must_use]
+pub fn accounts(due: &Due, allocation: &Allocation) -> Vec<AccountName> {
+    let shares = allocation.shares.iter().flat_map(|(name, _)| [Some(name.clone()), name.debt()]);
+    [Some(due.custody.clone())].into_iter().chain(shares).flatten().collect()
+}
+
+/// The key under which an inclusion is credited.
+#[must_use]
+pub fn credit_key(custody: &AccountName, deposit: &DepositId, epoch: u64) -> Key {
+    Key { namespace: Namespace::Deposits, scope: custody.scope.clone(), text: format!("credit/{deposit}/{epoch}") }
+}
+
+/// The request that credits an inclusion, given the numbers of the accounts; `None` if one of them is missing.
+#[must_use]
+pub fn credit(due: &Due, allocation: &Allocation, numbers: &BTreeMap<AccountName, AccountId>) -> Option<Request> {
+    let from = *numbers.get(&due.custody)?;
+    let leg = |(name, amount): &(AccountName, Amount)| {
+        numbers.get(name).map(|to| Leg::Move { from, to: *to, amount: *amount })
+    };
+    let legs: Vec<Leg> = allocation.shares.iter().map(leg).collect::<Option<_>>()?;
+    let columns = |columns: &[(&str, Value)]| {
+        columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Vec<_>>()
+    };
+    // A person's hold passes: it is not the last word about this inclusion, and is not remembered.
+    let unheld = Fact {
+        row: row(&due.id),
+        guard: Guard::Is(columns(&[("review_state", text("none"))])),
+        otherwise: Otherwise::Paused,
+        set: Vec::new(),
+    };
+    let still_final = columns(&[
+        ("chain_state", text("final")),
+        ("epoch", int(due.epoch)),
+        ("block_hash", text(&due.block.hash)),
+        ("ledger_state", text(due.ledger_state.as_str())),
+    ]);
+    let set = columns(&[
+        ("ledger_state", text(allocation.state.as_str())),
+        ("ledger_epoch", int(due.epoch)),
+        ("is_valid_for_server_config", int(u64::from(allocation.reason.is_none()))),
+        ("invalid_reason", allocation.reason.map_or(Value::Null, text)),
+        ("config_version", allocation.version.map_or(Value::Null, int)),
+    ]);
+    let credited = Fact { row: row(&due.id), guard: Guard::Is(still_final), otherwise: Otherwise::Conflict, set };
+    let key = credit_key(&due.custody, &due.id, due.epoch);
+    let references = References {
+        deposit: Some(due.id.to_string()),
+        tx_hash: Some(due.tx_hash.clone()),
+        block: Some(due.block.clone()),
+        ..References::default()
+    };
+    let told = json!({
+        "deposit": due.id.as_str(), "epoch": due.epoch, "amount": due.amount, "tx_hash": due.tx_hash,
+        "server": due.server, "wallet": due.wallet, "state": allocation.state.as_str(), "reason": allocation.reason,
+    });
+    let events = vec![event("deposit.credited", &due.id, &told)];
+    let action = Action::Legs(legs);
+    Some(Request {
+        key,
+        principal: Principal::Indexer,
+        confirmation: None,
+        action,
+        references,
+        facts: vec![unheld, credited],
+        events,
+    })
+}
+
+/// A credit that the chain has taken the ground from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Which deposit.
+    pub id: DepositId,
+    /// The account of the wallet that had it.
+    pub custody: AccountName,
+    /// The inclusion that was booked.
+    pub epoch: u64,
+    /// Where the books have it.
+    pub ledger_state: LedgerState,
+    /// The transaction.
+    pub tx_hash: String,
+}
+
+/// The request that takes the credit at this place of the journal back: each share from whom it went to, what was spent
+/// as his debt.
+#[must_use]
+pub fn reversal(lost: &Lost, credit: Seq) -> Request {
+    let still_booked = vec![
+        ("ledger_state".to_owned(), text(lost.ledger_state.as_str())),
+        ("ledger_epoch".to_owned(), int(lost.epoch)),
+    ];
+    let fact = Fact {
+        row: row(&lost.id),
+        guard: Guard::Is(still_booked),
+        otherwise: Otherwise::Conflict,
+        set: vec![("ledger_state".to_owned(), text(LedgerState::Reversed.as_str()))],
+    };
+    let told = json!({ "deposit": lost.id.as_str(), "epoch": lost.epoch, "tx_hash": lost.tx_hash });
+    Request {
+        key: Key {
+            namespace: Namespace::Deposits,
+            scope: lost.custody.scope.clone(),
+            text: format!("reverse/{}/{}", lost.id, lost.epoch),
+        },
+        principal: Principal::Indexer,
+        confirmation: None,
+        action: Action::Reverse(credit),
+        references: References {
+            deposit: Some(lost.id.to_string()),
+            tx_hash: Some(lost.tx_hash.clone()),
+            ..References::default()
+        },
+        facts: vec![fact],
+        events: vec![event("deposit.reversed", &lost.id, &told)],
+    }
+}
+
+fn row(id: &DepositId) -> RowKey {
+    RowKey { table: "deposits".into(), columns: vec![("id".into(), text(id.as_str()))] }
+}
+
+fn event(kind: &str, id: &DepositId, body: &serde_json::Value) -> Event {
+    Event { kind: kind.parse().expect("a legal name"), resource: id.to_string(), body: body.to_string() }
+}

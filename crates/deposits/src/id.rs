@@ -1,0 +1,61 @@
+//! What tells one deposit from every other: (chain, transaction, kind, position inside the transaction).
+//!
+//! Nothing of a block is in it: a transaction that is included again is the same deposit in its next epoch.
+
+use std::fmt;
+
+use bankroll_chains_evm::B256;
+use bankroll_ledger::Name;
+
+/// How value came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The chain's own coin, as the value of the transaction itself.
+    Native,
+}
+
+impl Kind {
+    /// The word that rows have for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+        }
+    }
+
+    /// The word that `chain_events` has for it.
+    #[must_use]
+    pub const fn event_type(self) -> &'static str {
+        match self {
+            Self::Native => "native-transfer",
+        }
+    }
+}
+
+/// A deposit: `eip155:1:0xab…:native:0`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DepositId(String);
+
+impl DepositId {
+    /// The deposit at this place. A transaction has one native value, at position 0.
+    #[must_use]
+    pub fn new(chain: &Name, transaction: B256, kind: Kind, position: u32) -> Self {
+        Self(format!("{chain}:{transaction:#x}:{}:{position}", kind.as_str()))
+    }
+
+    /// The id as rows have it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn from_row(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl fmt::Display for DepositId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,299 @@
+//! Decisions of the flow as stories, with nothing but values.
+
+#![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a story that cannot go on has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bankroll_chains_evm::{Address, B256, Header, U256, Value};
+use bankroll_ledger::{AccountId, Action, Amount, BlockRef, BuyIn, Guard, Leg, Name, Otherwise, Seq};
+
+use crate::{
+    ChainState, DepositId, Kind, LedgerState, Payer, Purpose, ReviewState, ServerRules, Servers, Sighting, Status,
+    Transfer, WatchList, Watched,
+    course::{Change, Course, Known, Point},
+    credit::{Due, Lost, accounts, allocate, credit, reversal},
+};
+
+fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+fn watch() -> WatchList {
+    let custody: bankroll_ledger::AccountName = "@house/custody/1/hot".parse().unwrap();
+    let watched = |payer, since| Watched { server: name("arena"), custody: custody.clone(), payer, since };
+    let proven = BTreeMap::from([(Address::repeat_byte(0xb0), name("bob"))]);
+    WatchList {
+        addresses: BTreeMap::from([
+            (Address::repeat_byte(0xa1), watched(Payer::Player(name("alice")), 10)),
+            (Address::repeat_byte(0xcc), watched(Payer::Sender(proven), 0)),
+        ]),
+        treasury: BTreeSet::from([Address::repeat_byte(0x77)]),
+        own: BTreeSet::from([Address::repeat_byte(0x99)]),
+    }
+}
+
+#[test]
+fn whose_a_payment_is() {
+    let watch = watch();
+    let whose = |block, from: u8, to: u8| {
+        let whose = watch.attribute(block, Address::repeat_byte(from), Address::repeat_byte(to))?;
+        Some((whose.purpose, whose.wallet.map(String::from)))
+    };
+    let player = |name: &str| Some((Purpose::Player, Some(name.to_owned())));
+    // An address of his own: whoever sends, it is his, from the block on in which it was given out.
+    assert_eq!(whose(10, 0x55, 0xa1), player("alice"));
+    assert_eq!(whose(10, 0xb0, 0xa1), player("alice"));
+    assert_eq!(whose(9, 0x55, 0xa1), None);
+    // An address of the server: only from wallets that somebody has proved to be his.
+    assert_eq!(whose(0, 0xb0, 0xcc), player("bob"));
+    assert_eq!(whose(0, 0x55, 0xcc), Some((Purpose::Unknown, None)));
+    assert_eq!(whose(0, 0x77, 0xcc), Some((Purpose::Treasury, None)));
+    // Between our own addresses nothing is deposited.
+    assert_eq!(whose(10, 0xa1, 0xcc), Some((Purpose::Internal, None)));
+    assert_eq!(whose(10, 0x99, 0xa1), Some((Purpose::Internal, None)));
+    assert_eq!(whose(0, 0xcc, 0xcc), Some((Purpose::Internal, None)));
+    assert_eq!(whose(99, 0xb0, 0x55), None);
+}
+
+fn header(number: u64, branch: u8, parent: B256) -> Header {
+    let hash = B256::from(U256::from(number * 256 + u64::from(branch)));
+    Header { number, hash, parent, time: number * 12, base_fee: None }
+}
+
+fn sighting(header: Header, transaction: u8, required: u64) -> Sighting {
+    let (from, to) = (Address::repeat_byte(0xb0), Address::repeat_byte(0xcc));
+    let hash = B256::repeat_byte(transaction);
+    let (kind, position, value) = (Kind::Native, 0, Value::new(U256::from(5)));
+    let id = DepositId::new(&name("eip155:7"), hash, kind, position);
+    let attribution = watch().attribute(header.number, from, to).unwrap();
+    let transfer = Transfer { transaction: hash, index: 0, kind, position, from, to, value };
+    Sighting { id, transfer, attribution, header, required }
+}
+
+/// What a course did to deposits, by the first byte of their transactions.
+fn told(course: &Course) -> Vec<String> {
+    let short = |id: &DepositId| id.as_str().split(":0x").nth(1).unwrap()[..2].to_owned();
+    let tell = |change: &Change| match change {
+        Change::Included { sighting, epoch } => format!("{} included {epoch}", short(&sighting.id)),
+        Change::Final { id, epoch } => format!("{} final {epoch}", short(id)),
+        Change::Orphaned { id, epoch, state } => format!("{} {} {epoch}", short(id), state.as_str()),
+        Change::HeadersGone { above } => format!("back to {above}"),
+        Change::HeaderNew(header) => format!("block {}", header.number),
+    };
+    course.changes().iter().map(tell).collect()
+}
+
+#[test]
+fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch() {
+    let start = Point { number: 0, hash: header(0, 0, B256::ZERO).hash };
+    let mut course = Course::new(start, BTreeMap::new());
+    let one = header(1, 0, start.hash);
+    course.advance(one, vec![sighting(one, 0xd1, 3)]).unwrap();
+    let two = header(2, 0, one.hash);
+    course.advance(two, vec![sighting(two, 0xd2, 3)]).unwrap();
+    let three = header(3, 0, two.hash);
+    course.advance(three, vec![]).unwrap();
+    course.unwind(start);
+    let other_one = header(1, 1, start.hash);
+    course.advance(other_one, vec![sighting(other_one, 0xd1, 3)]).unwrap();
+    assert_eq!(
+        told(&course),
+        [
+            "block 1",
+            "d1 included 1",
+            "block 2",
+            "d2 included 1",
+            "block 3",
+            "d1 final 1",
+            "back to 0",
+            "d1 orphaned_after_final 1",
+            "d2 orphaned 1",
+            "block 1",
+            "d1 included 2",
+        ]
+    );
+    assert_eq!(course.head(), Point::from(&other_one));
+}
+
+#[test]
+fn only_the_next_block_of_this_chain_is_advanced_over() {
+    let start = Point { number: 7, hash: header(7, 0, B256::ZERO).hash };
+    let mut course = Course::new(start, BTreeMap::new());
+    let elsewhere = header(8, 0, B256::repeat_byte(9));
+    assert_eq!(course.advance(elsewhere, vec![]).unwrap_err().parent, B256::repeat_byte(9));
+    let later = header(9, 0, start.hash);
+    assert_eq!(course.advance(later, vec![]).unwrap_err().number, 9);
+    course.unwind(Point { number: 7, hash: B256::ZERO });
+    assert!(course.changes().is_empty());
+    assert_eq!(course.head(), start);
+}
+
+#[test]
+fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
+    let seed = std::env::var("BANKROLL_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(4);
+    println!("BANKROLL_TEST_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..200 {
+        let mut blocks = vec![header(0, 0, B256::ZERO)];
+        let mut seen = vec![vec![]];
+        for number in 1..=random.u64(1..12) {
+            let header = header(number, 0, blocks.last().unwrap().hash);
+            let count = random.u8(0..3);
+            let transactions = (0..count).map(|place| u8::try_from(number).unwrap() * 4 + place);
+            seen.push(transactions.map(|transaction| sighting(header, transaction, random.u64(1..5))).collect());
+            blocks.push(header);
+        }
+        let over = |course: &mut Course, from: usize| {
+            for (block, sightings) in blocks.iter().zip(&seen).skip(from) {
+                course.advance(*block, sightings.clone()).unwrap();
+            }
+        };
+        let mut course = Course::new(Point::from(&blocks[0]), BTreeMap::new());
+        over(&mut course, 1);
+        let before = replayed(course.changes());
+        let to = random.usize(..blocks.len());
+        course.unwind(Point::from(&blocks[to]));
+        let unwound = replayed(course.changes());
+        for (id, (block, _, state)) in &before {
+            let gone = *block > blocks[to].number;
+            let expected = match state {
+                ChainState::Included if gone => ChainState::Orphaned,
+                ChainState::Final if gone => ChainState::OrphanedAfterFinal,
+                state => *state,
+            };
+            assert_eq!(unwound[id], (*block, 1, expected));
+        }
+        over(&mut course, to + 1);
+        for (id, (block, epoch, state)) in replayed(course.changes()) {
+            let again = u64::from(block > blocks[to].number);
+            assert_eq!((block, epoch, state), (before[&id].0, 1 + again, before[&id].2));
+        }
+    }
+}
+
+/// Block, epoch and state of every deposit, from the changes alone.
+fn replayed(changes: &[Change]) -> BTreeMap<DepositId, (u64, u64, ChainState)> {
+    let mut deposits = BTreeMap::new();
+    for change in changes {
+        match change {
+            Change::Included { sighting, epoch } => {
+                deposits.insert(sighting.id.clone(), (sighting.header.number, *epoch, ChainState::Included));
+            }
+            Change::Final { id, .. } => deposits.get_mut(id).unwrap().2 = ChainState::Final,
+            Change::Orphaned { id, state, .. } => deposits.get_mut(id).unwrap().2 = *state,
+            Change::HeadersGone { .. } | Change::HeaderNew(_) => {}
+        }
+    }
+    deposits
+}
+
+#[test]
+fn a_deposit_that_rows_know_goes_on_from_there() {
+    let start = Point { number: 5, hash: header(5, 0, B256::ZERO).hash };
+    let six = header(6, 0, start.hash);
+    let again = sighting(six, 0xd1, 1);
+    let waiting = sighting(header(4, 0, B256::ZERO), 0xd2, 3);
+    let known = |state, epoch, block, required| Known { epoch, state, block, required };
+    let deposits = BTreeMap::from([
+        (again.id.clone(), known(ChainState::OrphanedAfterFinal, 4, 3, 1)),
+        (waiting.id, known(ChainState::Included, 1, 4, 3)),
+    ]);
+    let mut course = Course::new(start, deposits);
+    course.advance(six, vec![again]).unwrap();
+    assert_eq!(told(&course), ["block 6", "d1 included 5", "d1 final 5", "d2 final 1"]);
+}
+
+fn due(purpose: Purpose, amount: u128) -> Due {
+    let player = purpose == Purpose::Player;
+    Due {
+        id: DepositId::new(&name("eip155:7"), B256::repeat_byte(0xd1), Kind::Native, 0),
+        epoch: 2,
+        purpose,
+        server: Some(name("arena")),
+        wallet: player.then(|| name("bob")),
+        custody: "@house/custody/1/hot".parse().unwrap(),
+        amount: Amount::new(amount),
+        tx_hash: "0xd1".into(),
+        block: BlockRef { number: 9, hash: "0xb9".into() },
+        ledger_state: LedgerState::Reversed,
+    }
+}
+
+fn servers(accepts: bool) -> Servers {
+    let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
+    BTreeMap::from([(name("arena"), ServerRules { buy_in, accepts, version: 3 })])
+}
+
+#[test]
+fn where_a_deposit_goes() {
+    let check = |due: Due, servers: &Servers, shares: &[(&str, u128)], state: LedgerState, reason: Option<&str>| {
+        let allocation = allocate(&due, servers);
+        let got: Vec<_> = allocation.shares.iter().map(|(name, amount)| (name.to_string(), amount.units())).collect();
+        let expected: Vec<_> = shares.iter().map(|(name, amount)| ((*name).to_owned(), *amount)).collect();
+        assert_eq!(got, expected);
+        assert_eq!((allocation.state, allocation.reason), (state, reason));
+        assert_eq!(shares.iter().map(|(_, amount)| amount).sum::<u128>(), due.amount.units());
+    };
+    let (open, closed) = (servers(true), servers(false));
+    let (credited, suspense) = (LedgerState::Credited, LedgerState::Suspense);
+    let buy_in = [("arena/funds/1/bob", 1_000), ("arena/developer/1", 25), ("arena/ecosystem/1", 100)].as_slice();
+    check(due(Purpose::Player, 1_125), &open, buy_in, credited, None);
+    let more = [buy_in, &[("arena/unallocated/1/bob", 7)]].concat();
+    check(due(Purpose::Player, 1_132), &open, &more, credited, None);
+    check(due(Purpose::Player, 1_124), &open, &[("arena/unallocated/1/bob", 1_124)], credited, Some("wrong_amount"));
+    check(due(Purpose::Player, 1_125), &closed, &[("arena/unallocated/1/bob", 1_125)], credited, Some("server_paused"));
+    check(due(Purpose::Player, 9), &Servers::new(), &[("@house/suspense/1", 9)], suspense, Some("unknown_server"));
+    check(due(Purpose::Unknown, 9), &open, &[("@house/suspense/1", 9)], suspense, Some("unknown_player"));
+    check(due(Purpose::Treasury, 9), &open, &[("@house/house/1", 9)], credited, None);
+}
+
+#[test]
+fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
+    let due = due(Purpose::Player, 1_132);
+    let allocation = allocate(&due, &servers(true));
+    let names = accounts(&due, &allocation);
+    let numbers: BTreeMap<_, _> = names.into_iter().zip((1..).map(AccountId)).collect();
+    let request = credit(&due, &allocation, &numbers).unwrap();
+    assert_eq!(request.check(), Ok(()));
+    assert_eq!(request.key.text, format!("credit/{}/2", due.id));
+    let Action::Legs(legs) = &request.action else { panic!("legs") };
+    let custody = numbers[&due.custody];
+    assert!(legs.iter().all(|leg| matches!(leg, Leg::Move { from, .. } if *from == custody)));
+    let [held, booked] = &request.facts[..] else { panic!("two facts") };
+    assert_eq!((held.otherwise, held.set.len()), (Otherwise::Paused, 0));
+    let Guard::Is(guard) = &booked.guard else { panic!("a guard") };
+    let guarded: Vec<_> = guard.iter().map(|(column, value)| format!("{column}={value:?}")).collect();
+    let expected = [
+        r#"chain_state=Text("final")"#,
+        "epoch=Int(2)",
+        r#"block_hash=Text("0xb9")"#,
+        r#"ledger_state=Text("reversed")"#,
+    ];
+    assert_eq!(guarded, expected);
+    assert_eq!(credit(&due, &allocation, &BTreeMap::new()), None);
+    let lost = Lost {
+        id: due.id.clone(),
+        custody: due.custody.clone(),
+        epoch: 2,
+        ledger_state: LedgerState::Credited,
+        tx_hash: due.tx_hash,
+    };
+    let back = reversal(&lost, Seq(77));
+    assert_eq!((back.check(), back.action), (Ok(()), Action::Reverse(Seq(77))));
+    assert_eq!(back.key.text, format!("reverse/{}/2", due.id));
+}
+
+#[test]
+fn what_a_player_is_told() {
+    use ChainState::{Final, Included, Orphaned, OrphanedAfterFinal};
+    let status = |chain, review, ledger, have| Status::of(chain, review, ledger, have, 12).to_string();
+    assert_eq!(status(Included, ReviewState::None, LedgerState::None, 3), "confirming 3/12");
+    assert_eq!(status(Final, ReviewState::None, LedgerState::None, 40), "confirming 12/12");
+    assert_eq!(status(Final, ReviewState::None, LedgerState::Credited, 40), "credited");
+    assert_eq!(status(Final, ReviewState::Held, LedgerState::None, 40), "on_hold");
+    assert_eq!(status(Final, ReviewState::None, LedgerState::Suspense, 40), "on_hold");
+    assert_eq!(status(Orphaned, ReviewState::None, LedgerState::None, 0), "orphaned");
+    assert_eq!(status(OrphanedAfterFinal, ReviewState::None, LedgerState::Credited, 0), "credited");
+    assert_eq!(status(OrphanedAfterFinal, ReviewState::None, LedgerState::Reversed, 0), "reversed");
+    assert_eq!(status(Included, ReviewState::None, LedgerState::Reversed, 1), "confirming 1/12");
+}

@@ -1,0 +1,127 @@
+//! From a payment on chain to money in the books.
+
+use bankroll_chains_simulated::U256;
+use bankroll_deposits::{DepositChange, Scanned};
+
+use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot};
+
+const ALICES: [&str; 4] =
+    ["arena/funds/1/alice", "arena/developer/1", "arena/ecosystem/1", "arena/unallocated/1/alice"];
+
+#[test]
+fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
+    let mut world = World::new();
+    let payment = world.pay(ALICE, 1_200);
+    world.mine(1);
+    let Scanned::Moved { to, unwound_to: None, deposits } = world.scan().unwrap() else { panic!("a new block") };
+    let [DepositChange::Included(id, 1)] = &deposits[..] else { panic!("{deposits:?}") };
+    assert_eq!((to.number, id.as_str()), (1, format!("eip155:1337:{payment:#x}:native:0").as_str()));
+    assert_eq!(world.status(payment), "confirming 1/3");
+    assert!(world.book().is_idle());
+    world.mine(1);
+    world.scan_all();
+    assert_eq!(world.status(payment), "confirming 2/3");
+    assert!(world.book().is_idle());
+    world.mine(1);
+    let Scanned::Moved { deposits, .. } = world.scan().unwrap() else { panic!("a new block") };
+    assert_eq!(deposits, [DepositChange::Final(id.clone(), 1)]);
+    assert_eq!(world.book().credited, [(id.clone(), 1)]);
+    assert_eq!(world.status(payment), "credited");
+    assert_eq!(world.balances(ALICES), [1_000, 25, 100, 75]);
+    assert_eq!(world.scan().unwrap(), Scanned::UpToDate);
+    assert!(world.book().is_idle());
+    let events = world.reader().events_after(bankroll_ledger::Seq(0), 10).unwrap();
+    assert_eq!(events.iter().map(|event| event.kind.as_str()).collect::<Vec<_>>(), ["deposit.credited"]);
+    world.audit();
+}
+
+#[test]
+fn what_is_no_buy_in_is_kept_where_it_can_be_found() {
+    let mut world = World::new();
+    let short = world.pay(ALICE, 1_124);
+    let stray = world.pay(STRANGER, 50);
+    world.pay(TREASURY, 7_000);
+    world.settle(3);
+    assert_eq!(world.balances(ALICES), [0, 0, 0, 1_124]);
+    assert_eq!((world.status(short).as_str(), world.status(stray).as_str()), ("credited", "on_hold"));
+    assert_eq!(world.balances(["@house/suspense/1", "@house/house/1"]), [50, 7_000]);
+    world.servers.values_mut().for_each(|rules| rules.accepts = false);
+    world.pay(BOB, 5_000);
+    world.settle(3);
+    assert_eq!(world.balances(["arena/funds/1/bob", "arena/unallocated/1/bob"]), [0, 5_000]);
+    world.servers.clear();
+    world.pay(BOB, 6);
+    world.settle(3);
+    assert_eq!(world.balances(["@house/suspense/1"]), [56]);
+    let reasons =
+        world.pairs("SELECT amount_raw AS a, coalesce(invalid_reason, '-') AS b FROM deposits ORDER BY amount_raw");
+    let expected = [
+        ("1124", "wrong_amount"),
+        ("50", "unknown_player"),
+        ("5000", "server_paused"),
+        ("6", "unknown_server"),
+        ("7000", "-"),
+    ];
+    assert_eq!(reasons, expected.map(|(amount, reason)| (amount.to_owned(), reason.to_owned())));
+    world.audit();
+}
+
+#[test]
+fn nothing_is_credited_that_did_not_arrive() {
+    let mut world = World::new();
+    // Nothing; to somebody else; more than the sender has, so that the chain has it fail.
+    world.pay(ALICE, 0);
+    world.pay_to(ALICE, address(BOB), U256::from(500));
+    world.settle(4);
+    assert_eq!(world.pairs("SELECT id AS a, amount_raw AS b FROM deposits"), []);
+    assert_eq!(world.balances(["@house/custody/1/hot"]), [0]);
+    assert_eq!(world.chain().balance(hot()), U256::ZERO);
+}
+
+#[test]
+fn several_deposits_of_several_blocks_are_taken_in_steps_of_any_size() {
+    for blocks_per_step in [1, 2, 100] {
+        let mut world = World::new();
+        world.scanning.blocks_per_step = blocks_per_step;
+        for _ in 0..3 {
+            world.pay(ALICE, 1_125);
+            world.pay(BOB, 1_125);
+            world.mine(1);
+        }
+        world.settle(2);
+        assert_eq!(
+            world.balances(["arena/funds/1/alice", "arena/funds/1/bob", "arena/developer/1"]),
+            [3_000, 3_000, 150]
+        );
+        world.audit();
+    }
+}
+
+#[test]
+fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
+    let mut world = World::new();
+    let enormous = U256::from(u128::MAX) + U256::from(5);
+    // Nobody on this chain has so much; the row is what the scanner makes of such a block.
+    let sql =
+        "INSERT INTO deposits SELECT 'big', chain, 'big', kind, position, asset, NULL, $1, from_address, to_address,
+               purpose, server, wallet, custody, 1, block_number, block_hash, block_time, tx_index,
+               required_confirmations, 'final', 'held', 'none', 0, NULL, NULL, NULL, NULL, 0, 1, 1, NULL FROM deposits";
+    world.pay(ALICE, 1_125);
+    world.settle(3);
+    let values = vec![bankroll_ledger::Value::Text(enormous.to_string())];
+    let statement = bankroll_store::Statement { sql: sql.into(), values, must_change: Some(1) };
+    world.rows().write(vec![statement]).unwrap();
+    assert!(world.book().is_idle());
+    let held = world.pairs("SELECT amount_raw AS a, ledger_state AS b FROM deposits WHERE review_state = 'held'");
+    assert_eq!(held, [("340282366920938463463374607431768211460".to_owned(), "none".to_owned())]);
+}
+
+#[test]
+fn the_operators_own_wallets_paying_each_other_deposit_nothing() {
+    let mut world = World::new();
+    world.scanning.watch.own.insert(address(STRANGER));
+    let refill = world.pay(STRANGER, 9_000);
+    world.settle(3);
+    assert_eq!(world.status(refill), "confirming 3/3");
+    assert_eq!(world.balances(["@house/custody/1/hot", "@house/suspense/1"]), [0, 0]);
+}

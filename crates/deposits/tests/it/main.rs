@@ -1,0 +1,10 @@
+//! The flow's stories: a simulated chain in process, real books on disk, and everything that can come between them.
+
+#![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
+
+mod crashes;
+mod crediting;
+mod lies;
+mod random;
+mod reorgs;
+mod world;

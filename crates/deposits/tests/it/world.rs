@@ -1,0 +1,223 @@
+//! A small world: a chain with some people on it, one wallet of ours, books, the scanner and crediting.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use bankroll_chains_evm::{Identity, Node};
+use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
+use bankroll_deposits::{
+    Booked, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList, Watched, crediting,
+    scanner, standing,
+};
+use bankroll_ledger::{
+    AccountName, Action, Amount, Asset, BuyIn, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request,
+    Scope, Time, Unit, Value,
+};
+use bankroll_store::{Answer, Audit, Clock, Ledger, Options, Reader, Rows};
+use bankroll_testkit::postgres;
+use tempfile::TempDir;
+
+/// People of the chain, by the numbers of their keys. The first ten have coins from the start.
+pub const ALICE: u64 = 1;
+pub const BOB: u64 = 2;
+pub const TREASURY: u64 = 3;
+pub const STRANGER: u64 = 4;
+const HOT: u64 = 100;
+const SEED: u64 = 11;
+
+pub struct World {
+    _folder: TempDir,
+    options: Options,
+    open: Option<(Ledger, Rows)>,
+    pub chain: Arc<Mutex<Chain>>,
+    node: Node,
+    pub scanning: Scanning,
+    pub servers: Servers,
+    nonces: BTreeMap<u64, u64>,
+    now: u64,
+}
+
+pub fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+pub fn address(person: u64) -> Address {
+    Key::derived(SEED, person).address()
+}
+
+pub fn hot() -> Address {
+    address(HOT)
+}
+
+impl World {
+    /// Deposits are final after three blocks; a place costs 1,000 wei, and 125 on top.
+    pub fn new() -> Self {
+        let chain = Chain::new(Config::new(SEED));
+        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
+        let chain = Arc::new(Mutex::new(chain));
+        let folder = tempfile::tempdir().unwrap();
+        let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
+        let (clock, _) = Clock::manual(Time(1_000_000));
+        let options = Options { clock, migrations: vec![DEPOSITS], ..Options::new(location) };
+        let custody: AccountName = "@house/custody/1/hot".parse().unwrap();
+        let proven = [(address(ALICE), name("alice")), (address(BOB), name("bob"))];
+        let payer = Payer::Sender(BTreeMap::from(proven));
+        let watched = Watched { server: name("arena"), custody, payer, since: 0 };
+        let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
+        let mut world = Self {
+            _folder: folder,
+            options,
+            open: None,
+            node: Node::simulated(Arc::clone(&chain), 0, identity),
+            chain,
+            scanning: Scanning {
+                rules: Rules { chain: name("eip155:1337"), confirmations: 3 },
+                watch: WatchList {
+                    addresses: BTreeMap::from([(hot(), watched)]),
+                    treasury: BTreeSet::from([address(TREASURY)]),
+                    own: BTreeSet::new(),
+                },
+                start: 1,
+                window: 16,
+                blocks_per_step: 100,
+            },
+            servers: BTreeMap::from([(name("arena"), ServerRules { buy_in, accepts: true, version: 1 })]),
+            nonces: BTreeMap::new(),
+            now: 1_000_000,
+        };
+        world.restart();
+        let coin = Asset { chain: name("eip155:1337"), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
+        world.ledger().list_asset(coin).unwrap();
+        world.scan().unwrap();
+        world
+    }
+
+    /// Everything in memory is dropped, and the books are opened again.
+    pub fn restart(&mut self) {
+        if let Some((ledger, rows)) = self.open.take() {
+            drop(rows);
+            ledger.close();
+        }
+        let ledger = Ledger::open(self.options.clone()).unwrap();
+        let rows = Rows::beside(&ledger).unwrap();
+        self.open = Some((ledger, rows));
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.open.as_ref().unwrap().0
+    }
+
+    pub fn rows(&self) -> &Rows {
+        &self.open.as_ref().unwrap().1
+    }
+
+    pub fn reader(&self) -> &Reader {
+        self.rows().reader()
+    }
+
+    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap()
+    }
+
+    /// Sends coins to our wallet. They are in the next block.
+    pub fn pay(&mut self, person: u64, wei: u128) -> B256 {
+        self.pay_to(person, hot(), U256::from(wei))
+    }
+
+    pub fn pay_to(&mut self, person: u64, to: Address, wei: U256) -> B256 {
+        let nonce = self.nonces.entry(person).or_default();
+        let payment = Payment::new(1337, *nonce, to, wei);
+        *nonce += 1;
+        let raw = Key::derived(SEED, person).sign(&payment);
+        self.chain.lock().unwrap().send(&raw).unwrap()
+    }
+
+    pub fn mine(&self, blocks: u64) {
+        let mut chain = self.chain();
+        for _ in 0..blocks {
+            let time = chain.next_time();
+            chain.mine(time);
+        }
+    }
+
+    pub fn scan(&mut self) -> Result<Scanned, ScanError> {
+        self.now += 1;
+        scanner::step(&self.scanning, Time(self.now), &self.node, self.rows())
+    }
+
+    pub fn scan_all(&mut self) {
+        while self.scan().unwrap() != Scanned::UpToDate {}
+    }
+
+    pub fn book(&self) -> Booked {
+        crediting::step(&self.servers, self.ledger(), self.rows(), 100).unwrap()
+    }
+
+    /// The chain goes on by so many blocks, and all that follows from it.
+    pub fn settle(&mut self, blocks: u64) {
+        self.mine(blocks);
+        self.scan_all();
+        while !self.book().is_idle() {}
+    }
+
+    /// What a player would be told about the deposit of a transaction.
+    pub fn status(&self, transaction: B256) -> String {
+        let found =
+            standing::of_transaction(self.reader(), &name("eip155:1337"), &format!("{transaction:#x}")).unwrap();
+        found.iter().map(|deposit| deposit.status.to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Balances of accounts, which need not be there.
+    pub fn balances<const N: usize>(&self, names: [&str; N]) -> [u128; N] {
+        names.map(|name| {
+            let account = self.reader().account_named(&name.parse().unwrap()).unwrap();
+            account.map_or(0, |account| account.balance.units())
+        })
+    }
+
+    /// Two columns of rows, as text.
+    pub fn pairs(&self, sql: &str) -> Vec<(String, String)> {
+        let shown = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            Value::Int(number) => number.to_string(),
+            Value::Amount(amount) => amount.to_string(),
+            other => format!("{other:?}"),
+        };
+        let rows = self.rows().read(sql, vec![]).unwrap();
+        rows.iter().map(|row| (shown(&row["a"]), shown(&row["b"]))).collect()
+    }
+
+    /// The game server moves a player's money into the world.
+    pub fn spawn(&self, player: &str, amount: u128) -> Answer {
+        let account = |text: String| {
+            let name: AccountName = text.parse().unwrap();
+            self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
+        };
+        let (from, to) = (account(format!("arena/funds/1/{player}")), account("arena/world/1".into()));
+        let head = self.reader().head().unwrap().seq;
+        let request = Request {
+            key: RequestKey {
+                namespace: Namespace::Client,
+                scope: Scope::Server(name("arena")),
+                text: format!("spawn-{player}-{head}"),
+            },
+            principal: Principal::GameServer(name("arena")),
+            confirmation: None,
+            action: Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(amount) }]),
+            references: References::default(),
+            facts: vec![],
+            events: vec![],
+        };
+        self.ledger().apply(request).unwrap()
+    }
+
+    /// The books computed again; and what our wallet must hold is what rows say is booked.
+    pub fn audit(&self) {
+        Audit::new(Reader::open(self.ledger().location()).unwrap()).run(|_| {}).unwrap();
+        let booked = "SELECT id AS a, amount AS b FROM deposits WHERE ledger_state IN ('credited', 'suspense')";
+        let booked: u128 = self.pairs(booked).iter().map(|(_, amount)| amount.parse::<u128>().unwrap()).sum();
+        assert_eq!(self.balances(["@house/custody/1/hot"]), [booked]);
+    }
+}

@@ -1,0 +1,85 @@
+-- What players want paid (`withdrawal_requests`: only `books` writes it), and the work of paying it (everything else: only
+-- `payouts` writes it). What became of a payout goes from here to there through `payout_events`. Times are microseconds.
+CREATE TABLE withdrawal_requests (
+  id            text PRIMARY KEY,
+  server        text NOT NULL,
+  request_id    text NOT NULL,
+  wallet        text NOT NULL, -- the player
+  account       text NOT NULL, -- where the money is held
+  chain         text NOT NULL,
+  asset         bigint NOT NULL,
+  to_address    text NOT NULL,
+  amount        numeric(39,0) NOT NULL,
+  gas_payer     text NOT NULL CHECK (gas_payer IN ('house', 'player')),
+  fee_cap       numeric(39,0) NOT NULL, -- held beside the amount if the player pays for gas
+  status        text NOT NULL CHECK (status IN ('awaiting_approval', 'approved', 'completed', 'failed')),
+  final_tx_hash text,
+  fee           numeric(39,0), -- what gas did cost
+  reason        text,
+  hold          bigint, -- written after the commit that made it; found in the journal if it is missing
+  UNIQUE (server, request_id)
+);
+CREATE INDEX withdrawal_requests_approved ON withdrawal_requests (id) WHERE status = 'approved';
+CREATE TABLE withdrawal_queue (
+  id                          text PRIMARY KEY,
+  withdrawal_request_id       text NOT NULL UNIQUE, -- one job an intent, for ever: trying again is a new intent
+  chain                       text NOT NULL,
+  operation_wallet_address_id text NOT NULL,
+  to_address                  text NOT NULL,
+  amount                      numeric(39,0) NOT NULL,
+  gas_payer                   text NOT NULL,
+  fee_cap                     numeric(39,0) NOT NULL,
+  status                      text NOT NULL CHECK (status IN ('pending', 'waiting_funds', 'reserved', 'signing', 'signed',
+                                'broadcast', 'mined', 'final', 'reverted', 'dead', 'unknown')),
+  priority                    bigint NOT NULL, -- 0 high, 1 normal, 2 low
+  nonce                       bigint,
+  cancel_asked                bigint NOT NULL,
+  tx_hash                     text,
+  block_number                bigint,
+  block_hash                  text,
+  gas_used                    bigint,
+  gas_price                   numeric(39,0),
+  retry_count                 bigint NOT NULL,
+  error_message               text,
+  scheduled_at                bigint NOT NULL,
+  processed_at                bigint,
+  created_at                  bigint NOT NULL,
+  updated_at                  bigint NOT NULL,
+  version                     bigint NOT NULL -- raised by each write, which names the one it has read
+);
+CREATE INDEX withdrawal_queue_live ON withdrawal_queue (chain, operation_wallet_address_id, priority, created_at)
+  WHERE status NOT IN ('final', 'reverted', 'dead');
+CREATE INDEX withdrawal_queue_at ON withdrawal_queue (chain, operation_wallet_address_id, block_number);
+-- One row a transaction that the signer is asked for. All of a job's have one nonce: one of them can be mined.
+CREATE TABLE payout_attempts (
+  job          text NOT NULL,
+  number       bigint NOT NULL,
+  order_id     text NOT NULL UNIQUE,
+  meaning      text NOT NULL CHECK (meaning IN ('payout', 'cancel')),
+  manner       text NOT NULL CHECK (manner IN ('dynamic', 'legacy')),
+  gas_limit    bigint NOT NULL,
+  max_fee      numeric(39,0) NOT NULL,
+  priority_fee numeric(39,0) NOT NULL,
+  raw          bytea, -- what is sent, again and again; null until the signer has answered
+  tx_hash      text UNIQUE,
+  refused      text, -- the signer's no to a replacement
+  created_at   bigint NOT NULL,
+  signed_at    bigint,
+  last_sent_at bigint,
+  PRIMARY KEY (job, number)
+);
+-- Nonces are rows, not a counter. One without a job is free, and is taken before a new one.
+CREATE TABLE payout_nonces (
+  chain  text NOT NULL,
+  wallet text NOT NULL,
+  nonce  bigint NOT NULL,
+  job    text UNIQUE,
+  PRIMARY KEY (chain, wallet, nonce)
+);
+CREATE TABLE operation_wallet_addresses (
+  chain       text NOT NULL,
+  address     text NOT NULL,
+  signer_head text, -- the newest head that the signer gave, sent along with everything that is asked of it
+  stopped     text, -- why nothing new is paid from it: a person must look
+  PRIMARY KEY (chain, address)
+);

@@ -1,0 +1,136 @@
+//! From a wish to money on chain.
+
+use bankroll_ledger::{Amount, Key, Leg, Namespace, Principal, Rejection, Scope};
+use bankroll_withdrawals::{GasPayer, Happened, IntentError, Outcome, Wanted, Why};
+
+use crate::world::{ETHER, GWEI, TRANSFER_GAS, World, home, name, paid, wallet};
+
+const ALICE: &str = "arena/funds/1/alice";
+
+#[test]
+fn an_intent_is_held_signed_sent_mined_and_settled() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), 3 * ETHER);
+    assert_eq!(world.standing(ALICE), (10 * ETHER, 3 * ETHER));
+    assert_eq!(world.status(&intent), "approved");
+    let stages: Vec<Happened> = (0..4).map(|_| world.step().pop().unwrap().1).collect();
+    let [
+        Happened::Reserved { nonce: 0 },
+        Happened::Prepared,
+        Happened::Signed { attempt: 1, .. },
+        Happened::Sent { .. },
+    ] = &stages[..]
+    else {
+        panic!("{stages:?}")
+    };
+    world.mine(1);
+    assert_eq!(world.step().pop().unwrap().1, Happened::Mined);
+    world.mine(1);
+    assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::Time));
+    world.mine(1);
+    assert_eq!(world.step().pop().unwrap().1, Happened::Ended(Outcome::Paid));
+    assert_eq!(world.standing(ALICE), (10 * ETHER, 3 * ETHER));
+    world.settle();
+    assert_eq!((world.standing(ALICE), world.status(&intent).as_str()), ((7 * ETHER, 0), "completed"));
+    assert_eq!(world.paid(home(1), 3 * ETHER), 1);
+    let gas = TRANSFER_GAS * world.chain().block(1).unwrap().transactions[0].gas_price;
+    assert_eq!(world.standing("@house/network_fees/1"), (gas, 0));
+    assert_eq!(world.standing("@house/custody/1/hot"), (13 * ETHER - gas, 0));
+    world.audit_at_rest();
+    let events = world.rows().reader().events_after(bankroll_ledger::Seq(0), 10).unwrap();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(kinds, ["withdrawal.created", "withdrawal.completed"]);
+}
+
+#[test]
+fn a_player_who_pays_for_gas_gets_back_what_it_did_not_cost() {
+    let mut world = World::with_house(0);
+    let cap = TRANSFER_GAS * 100 * GWEI;
+    let wanted = Wanted { gas: GasPayer::Player(Amount::new(cap)), ..world.wanted("exit-1", home(1), ETHER) };
+    let intent = world.want(&wanted).unwrap();
+    assert_eq!(world.standing(ALICE), (10 * ETHER, ETHER + cap));
+    world.finish();
+    let gas = 14 * ETHER - u128::try_from(world.chain().balance(wallet())).unwrap();
+    assert!(gas > TRANSFER_GAS && gas < cap, "{gas}");
+    assert_eq!((world.standing(ALICE), world.status(&intent.id).as_str()), ((9 * ETHER - gas, 0), "completed"));
+    assert_eq!(world.standing("@house/network_fees/1"), (0, 0));
+    world.audit_at_rest();
+}
+
+#[test]
+fn the_same_request_is_the_same_intent_and_another_under_its_name_is_refused() {
+    let mut world = World::new();
+    let wanted = world.wanted("exit-1", home(1), ETHER);
+    let first = world.want(&wanted).unwrap();
+    assert_eq!(world.want(&wanted).unwrap(), first);
+    let other = world.want(&world.wanted("exit-1", home(2), ETHER));
+    assert!(matches!(other, Err(IntentError::Rejected(Rejection::KeyReused))), "{other:?}");
+    // Under another key, but the same name: the table refuses it.
+    let system = Wanted { principal: Principal::System, ..world.wanted("exit-1", home(2), ETHER) };
+    let other = world.want(&system);
+    assert!(matches!(other, Err(IntentError::Rejected(Rejection::GuardFailed))), "{other:?}");
+    let short = world.want(&world.wanted("exit-2", home(2), 9 * ETHER + 1));
+    assert!(matches!(short, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{short:?}");
+    world.finish();
+    assert_eq!(world.want(&wanted).unwrap(), first);
+    assert_eq!((world.paid(home(1), ETHER), world.payments().len()), (1, 1));
+    world.audit_at_rest();
+}
+
+#[test]
+fn an_exit_moves_out_of_the_world_and_holds_in_one_commit() {
+    let mut world = World::new();
+    let (funds, arena) = (world.account(ALICE), world.account("arena/world/1"));
+    let key = Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: "spawn".into() };
+    let leg = Leg::Move { from: funds, to: arena, amount: Amount::new(4 * ETHER) };
+    world.apply(key, Principal::GameServer(name("arena")), leg);
+    let exit =
+        |request: &str, amount| Wanted { exit: Some(Amount::new(amount)), ..world.wanted(request, home(1), amount) };
+    let too_much = world.want(&exit("exit-1", 5 * ETHER));
+    assert!(matches!(too_much, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{too_much:?}");
+    assert_eq!((world.standing(ALICE), world.standing("arena/world/1")), ((6 * ETHER, 0), (4 * ETHER, 0)));
+    world.want(&exit("exit-2", 3 * ETHER)).unwrap();
+    assert_eq!((world.standing(ALICE), world.standing("arena/world/1")), ((9 * ETHER, 3 * ETHER), (ETHER, 0)));
+    world.finish();
+    assert_eq!((world.paid(home(1), 3 * ETHER), world.standing(ALICE)), (1, (6 * ETHER, 0)));
+}
+
+#[test]
+fn above_the_limit_somebody_must_agree_first() {
+    let mut world = World::new();
+    world.policy.at_once = Amount::new(ETHER);
+    let large = world.want(&world.wanted("exit-1", home(1), ETHER + 1)).unwrap();
+    let small = world.want(&world.wanted("exit-2", home(2), ETHER)).unwrap();
+    assert_eq!((large.is_approved, small.is_approved), (false, true));
+    world.finish();
+    assert_eq!(world.status(&large.id), "awaiting_approval");
+    assert_eq!(world.status(&small.id), "completed");
+    assert_eq!((world.payments().len(), world.standing(ALICE)), (1, (9 * ETHER, ETHER + 1)));
+}
+
+#[test]
+fn many_payouts_of_one_wallet_go_out_in_order_of_their_nonces() {
+    let mut world = World::new();
+    let intents: Vec<_> =
+        (1..=12_u8).map(|n| world.alice(&format!("exit-{n}"), home(n), ETHER / 2 + u128::from(n))).collect();
+    world.finish();
+    for (intent, n) in intents.iter().zip(1_u8..) {
+        assert_eq!(world.status(intent), "completed");
+        assert_eq!(world.paid(home(n), ETHER / 2 + u128::from(n)), 1);
+    }
+    world.audit_at_rest();
+    assert_eq!(world.chain().nonce(wallet()), 12);
+}
+
+#[test]
+fn a_hold_that_was_not_noted_is_found_in_the_journal() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    let forget = bankroll_store::columns::one("UPDATE withdrawal_requests SET hold = NULL", vec![]);
+    world.rows().write(vec![forget]).unwrap();
+    world.step_until(crate::world::sent);
+    world.mine(3);
+    world.step_until(paid);
+    world.settle();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("completed", (9 * ETHER, 0)));
+}

@@ -1,0 +1,137 @@
+//! Money back: only with proof that nothing was paid, and nothing can be.
+
+use bankroll_ledger::Time;
+use bankroll_ledger::{Amount, Value};
+use bankroll_store::columns::{one, text};
+use bankroll_withdrawals::{CancelError, GasPayer, Happened, Outcome, Wanted, cancel};
+
+use crate::world::{Between, ETHER, GWEI, TRANSFER_GAS, World, home, paid, sent, wallet};
+
+const ALICE: &str = "arena/funds/1/alice";
+
+fn stop(world: &World, intent: &bankroll_orders::IntentId) {
+    cancel(world.rows(), intent, Time(world.now)).unwrap();
+}
+
+#[test]
+fn before_it_is_signed_the_signers_promise_is_the_proof() {
+    for steps in 0..3 {
+        let mut world = World::new();
+        let intent = world.alice("exit-1", home(1), ETHER);
+        world.step();
+        // Something keeps the signer from answering; nobody knows whether it was asked.
+        world.signer().plan = vec![Between::RequestLost; steps].into();
+        for _ in 0..steps {
+            world.step();
+        }
+        stop(&world, &intent);
+        world.step_until(|happened| *happened == Happened::Ended(Outcome::NeverSigned));
+        world.settle();
+        assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
+        // Its nonce is free, and the next payout takes it: no hole.
+        let next = world.alice("exit-2", home(2), ETHER);
+        world.finish();
+        assert_eq!((world.status(&next).as_str(), world.paid(home(1), ETHER)), ("completed", 0));
+        assert_eq!(world.chain().nonce(wallet()), 1);
+        world.audit_at_rest();
+        assert!(matches!(cancel(world.rows(), &intent, Time(1)), Err(CancelError::NotFound)));
+    }
+}
+
+#[test]
+fn a_lost_answer_is_not_taken_for_a_no() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step();
+    world.step();
+    world.signer().plan = [Between::AnswerLost].into();
+    world.step();
+    // It was signed, and we do not have the bytes. Somebody wants it stopped: the signer cannot promise any more.
+    stop(&world, &intent);
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed cancelled", (10 * ETHER, 0)));
+    assert_eq!(world.paid(home(1), ETHER), 0);
+    let cancels: Vec<_> = world.payments().into_iter().map(|(to, value, _)| (to == wallet(), value)).collect();
+    assert_eq!(cancels, [(true, 0)]);
+    world.audit_at_rest();
+}
+
+#[test]
+fn after_it_was_sent_nothing_on_its_nonce_must_be_final() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(sent);
+    stop(&world, &intent);
+    world.step_until(|happened| matches!(happened, Happened::Sent { attempt: 2, .. }));
+    world.mine(1);
+    world.step();
+    world.settle();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
+    world.mine(2);
+    world.step_until(|happened| *happened == Happened::Ended(Outcome::Cancelled));
+    world.settle();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed cancelled", (10 * ETHER, 0)));
+    assert_eq!(world.paid(home(1), ETHER), 0);
+    assert!(world.standing("@house/network_fees/1").0 > 0);
+    world.audit_at_rest();
+}
+
+#[test]
+fn a_cancel_that_comes_too_late_changes_nothing() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(sent);
+    world.mine(1);
+    stop(&world, &intent);
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.paid(home(1), ETHER)), ("completed", 1));
+    world.audit_at_rest();
+}
+
+#[test]
+fn a_final_revert_is_a_proof_and_costs_gas() {
+    for player_pays in [false, true] {
+        let mut world = World::new();
+        let refusing = bankroll_orders::Address(bankroll_chains_simulated::contracts::REFUSING.into());
+        let cap = Amount::new(100_000 * 100 * GWEI);
+        let gas = if player_pays { GasPayer::Player(cap) } else { GasPayer::House };
+        let intent = world.want(&Wanted { gas, ..world.wanted("exit-1", home(1), ETHER) }).unwrap().id;
+        world.step();
+        // The contract changed its mind after the payout was tried out.
+        let to = vec![text(&refusing.to_string())];
+        world.rows().write(vec![one("UPDATE withdrawal_queue SET to_address = $1", to)]).unwrap();
+        let prepared = "INSERT INTO payout_attempts (job, number, order_id, meaning, manner, gas_limit, max_fee,
+            priority_fee, created_at) SELECT id, 1, 'order-1', 'payout', 'dynamic', 100000, $1, $2, 0 FROM withdrawal_queue";
+        let fees = [10 * GWEI, GWEI].map(|fee| Value::Amount(Amount::new(fee)));
+        let signing = "UPDATE withdrawal_queue SET status = 'signing'";
+        world.rows().write(vec![one(prepared, fees.to_vec()), one(signing, vec![])]).unwrap();
+        world.step_until(sent);
+        world.mine(3);
+        world.step_until(|happened| *happened == Happened::Ended(Outcome::Reverted));
+        world.settle();
+        assert_eq!(world.status(&intent), "failed reverted");
+        assert_eq!(world.payments().len(), 0);
+        let gas = 16 * ETHER - u128::try_from(world.chain().balance(wallet())).unwrap();
+        assert!(gas >= TRANSFER_GAS * GWEI);
+        let (alice, house) = if player_pays { (10 * ETHER - gas, 0) } else { (10 * ETHER, gas) };
+        assert_eq!((world.standing(ALICE), world.standing("@house/network_fees/1")), ((alice, 0), (house, 0)));
+        world.audit_at_rest();
+    }
+}
+
+#[test]
+fn an_outcome_is_told_once_whatever_else_is_said() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(sent);
+    world.mine(3);
+    world.step_until(paid);
+    // Somebody makes the job live again and says something else about it: the inbox has its outcome.
+    let again = "UPDATE withdrawal_queue SET status = 'broadcast'";
+    world.rows().write(vec![one(again, vec![])]).unwrap();
+    world.mine(1);
+    world.step();
+    world.settle();
+    assert_eq!(world.status(&intent), "completed");
+    assert_eq!(world.pairs("SELECT id AS a, state AS b FROM payout_events").len(), 1);
+}

@@ -1,0 +1,422 @@
+//! A small world: a chain, one wallet of ours whose key the signer has, books with some players, and the payouts role.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use bankroll_chains_evm::{At, Identity, Node};
+use bankroll_chains_simulated::{Address as ChainAddress, B256, Chain, Config, Key, Payment, U256};
+use bankroll_ledger::{
+    AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
+    Time, Unit, Value,
+};
+use bankroll_orders::{Address, ChainId, IntentId, MemoryId};
+use bankroll_signer::{
+    LocalKey, Memory, Policy as SignerPolicy, Signer,
+    memory::Moment,
+    policy::{ChainRules, Limits, Manner},
+};
+use bankroll_signer_client::SignerClient;
+use bankroll_store::{Audit, Clock, Consumer, Ledger, Options, Reader, Rows};
+use bankroll_testkit::postgres;
+use bankroll_withdrawals::{
+    GasPayer, Happened, Intent, IntentError, Outcome, Paying, Policy, Rules, WITHDRAWALS, Wanted, intent, payouts,
+    price::Ceiling, settlement,
+};
+use tempfile::TempDir;
+use zeroize::Zeroizing;
+
+const SECRET: [u8; 32] = [0x42; 32];
+const SEED: u64 = 5;
+pub const SECOND: u64 = 1_000_000;
+pub const GWEI: u128 = 1_000_000_000;
+pub const ETHER: u128 = 1_000_000_000 * GWEI;
+pub const TRANSFER_GAS: u128 = 21_000;
+
+/// What comes between the payouts role and the signer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// The request is lost.
+    RequestLost,
+    /// It is carried out, and the answer is lost.
+    AnswerLost,
+    /// The signer's process dies at this write of its memory, from 0, before or after it is on disk.
+    Dies(usize, bool),
+}
+
+/// The signer's process: its memory's folder, itself while it lives, and what is to come between.
+pub struct SignerProcess {
+    folder: TempDir,
+    signer: Option<Signer>,
+    pub plan: VecDeque<Between>,
+    /// The time by its own clock.
+    pub now: u64,
+    pub limits: u128,
+}
+
+pub struct World {
+    _folder: TempDir,
+    options: Options,
+    open: Option<(Ledger, Rows, Consumer)>,
+    pub chain: Arc<Mutex<Chain>>,
+    pub node: Node,
+    pub signer: Arc<Mutex<SignerProcess>>,
+    client: SignerClient,
+    pub paying: Paying,
+    pub policy: Policy,
+    pub now: u64,
+    funded: u128,
+}
+
+pub fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+fn key() -> LocalKey {
+    LocalKey::from_bytes(&Zeroizing::new(SECRET)).unwrap()
+}
+
+pub fn wallet() -> ChainAddress {
+    key().address().0.into()
+}
+
+/// Where a player is paid.
+pub fn home(player: u8) -> Address {
+    Address([player; 20])
+}
+
+impl SignerProcess {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        Memory::create(&path, MemoryId([1; 16]), &[key().address()], Time(SECOND)).unwrap().close().unwrap();
+        Self { folder, signer: None, plan: VecDeque::new(), now: SECOND, limits: 1_000 * ETHER }
+    }
+
+    fn policy(&self) -> SignerPolicy {
+        let most = Amount::new(self.limits);
+        let rules = ChainRules {
+            manner: Manner::Eip1559,
+            max_price: 1_000 * GWEI,
+            max_priority: 100 * GWEI,
+            max_gas: 200_000,
+            fees_per_window: Amount::new(1_000 * ETHER),
+            native: Some(Limits { per_payout: most, per_window: most }),
+            tokens: BTreeMap::new(),
+        };
+        SignerPolicy {
+            window: 3_600 * SECOND,
+            wallets: [key().address()].into(),
+            chains: [(ChainId(1337), rules)].into(),
+        }
+    }
+
+    pub fn restart(&mut self) {
+        if let Some(signer) = self.signer.take() {
+            let _ = signer.close();
+        }
+    }
+
+    fn answer(&mut self, request: &bankroll_orders::Request) -> io::Result<bankroll_orders::Answer> {
+        // Where it stands is asked once, and changes nothing.
+        let is_status = matches!(request, bankroll_orders::Request::Status { .. });
+        let between = if is_status { None } else { self.plan.pop_front() };
+        if between == Some(Between::RequestLost) {
+            return Err(io::Error::from(io::ErrorKind::TimedOut));
+        }
+        if self.signer.is_none() || matches!(between, Some(Between::Dies(..))) {
+            self.restart();
+            let mut memory = Memory::open(&self.folder.path().join("memory.db")).unwrap();
+            if let Some(Between::Dies(at, after)) = between {
+                let (mut writes, moment) = (0, if after { Moment::AfterCommit } else { Moment::BeforeCommit });
+                memory.interrupt_with(Box::new(move |now, _| {
+                    let dies = now == moment && writes == at;
+                    writes += usize::from(now == moment);
+                    dies
+                }));
+            }
+            self.signer = Some(Signer::new(self.policy(), vec![key()], memory).unwrap());
+        }
+        let signer = self.signer.as_mut().unwrap();
+        let answer = signer.handle(request, Time(self.now));
+        if signer.fault().is_some() {
+            self.signer = None;
+            return Err(io::Error::from(io::ErrorKind::ConnectionReset));
+        }
+        if between == Some(Between::AnswerLost) { Err(io::Error::from(io::ErrorKind::TimedOut)) } else { Ok(answer) }
+    }
+}
+
+impl World {
+    /// Alice has 10 coins, Bob 5, the house 1, and the wallet 16. Payouts are final after three blocks.
+    pub fn new() -> Self {
+        Self::with_house(ETHER)
+    }
+
+    pub fn with_house(house: u128) -> Self {
+        let funded = 15 * ETHER + house;
+        let mut config = Config::new(SEED);
+        config.funded.push((wallet(), U256::from(funded)));
+        let chain = Chain::new(config);
+        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
+        let chain = Arc::new(Mutex::new(chain));
+        let folder = tempfile::tempdir().unwrap();
+        let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
+        let (clock, _) = Clock::manual(Time(SECOND));
+        let options = Options { clock, migrations: vec![WITHDRAWALS], ..Options::new(location) };
+        let signer = Arc::new(Mutex::new(SignerProcess::new()));
+        let process = Arc::clone(&signer);
+        let mut world = Self {
+            _folder: folder,
+            options,
+            open: None,
+            node: Node::simulated(Arc::clone(&chain), 0, identity),
+            chain,
+            client: SignerClient::in_process(move |request| process.lock().unwrap().answer(request)),
+            signer,
+            paying: Paying {
+                chain: name("eip155:1337"),
+                chain_id: ChainId(1337),
+                address: key().address(),
+                custody: "@house/custody/1/hot".parse().unwrap(),
+                rules: Rules {
+                    confirmations: 3,
+                    horizon: 20,
+                    resend_after: 60 * SECOND,
+                    stuck_after: 300 * SECOND,
+                    ceiling: Ceiling { max: 500 * GWEI, priority: 50 * GWEI },
+                    gas_max: 150_000,
+                    in_flight_max: 8,
+                },
+                node_name: "test".into(),
+            },
+            policy: Policy { at_once: Amount::new(20 * ETHER) },
+            now: SECOND,
+            funded,
+        };
+        world.restart();
+        let coin = Asset { chain: name("eip155:1337"), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
+        world.ledger().list_asset(coin).unwrap();
+        let give = [("arena/funds/1/alice", 10 * ETHER), ("arena/funds/1/bob", 5 * ETHER), ("@house/house/1", house)];
+        for (to, amount) in give.into_iter().filter(|(_, amount)| *amount > 0) {
+            let (from, to) = (world.account("@house/custody/1/hot"), world.account(to));
+            let leg = Leg::Move { from, to, amount: Amount::new(amount) };
+            let text = format!("gift-{to}");
+            let key = RequestKey { namespace: Namespace::Deposits, scope: Scope::House, text };
+            world.apply(key, Principal::Indexer, leg);
+        }
+        world
+    }
+
+    pub fn apply(&self, key: RequestKey, principal: Principal, leg: Leg) {
+        let request = Request {
+            key,
+            principal,
+            confirmation: None,
+            action: Action::Legs(vec![leg]),
+            references: References::default(),
+            facts: vec![],
+            events: vec![],
+        };
+        self.ledger().apply(request).unwrap().effects().unwrap();
+    }
+
+    pub fn account(&self, text: &str) -> bankroll_ledger::AccountId {
+        self.ledger().open_accounts(&Principal::System, vec![text.parse().unwrap()]).unwrap()[0].unwrap()
+    }
+
+    /// Everything in memory is dropped, and the books are opened again.
+    pub fn restart(&mut self) {
+        if let Some((ledger, rows, consumer)) = self.open.take() {
+            drop((rows, consumer));
+            ledger.close();
+        }
+        let ledger = Ledger::open(self.options.clone()).unwrap();
+        let rows = Rows::beside(&ledger).unwrap();
+        let consumer = settlement::consumer(ledger.location(), 100).unwrap();
+        self.open = Some((ledger, rows, consumer));
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.open.as_ref().unwrap().0
+    }
+
+    pub fn rows(&self) -> &Rows {
+        &self.open.as_ref().unwrap().1
+    }
+
+    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap()
+    }
+
+    pub fn signer(&self) -> MutexGuard<'_, SignerProcess> {
+        self.signer.lock().unwrap()
+    }
+
+    /// What Alice wants, with the house paying for gas.
+    pub fn wanted(&self, request: &str, to: Address, amount: u128) -> Wanted {
+        Wanted {
+            principal: Principal::GameServer(name("arena")),
+            server: name("arena"),
+            request_id: name(request),
+            wallet: name("alice"),
+            account: "arena/funds/1/alice".parse().unwrap(),
+            chain: name("eip155:1337"),
+            to,
+            amount: Amount::new(amount),
+            gas: GasPayer::House,
+            exit: None,
+        }
+    }
+
+    pub fn want(&self, wanted: &Wanted) -> Result<Intent, IntentError> {
+        intent::create(wanted, self.policy, self.ledger(), self.rows())
+    }
+
+    /// Alice wants so much at this address.
+    pub fn alice(&self, request: &str, to: Address, amount: u128) -> IntentId {
+        self.want(&self.wanted(request, to, amount)).unwrap().id
+    }
+
+    /// Time passes, on every clock.
+    pub fn pass(&mut self, micros: u64) {
+        self.now += micros;
+        self.signer.lock().unwrap().now = self.now;
+    }
+
+    /// One step of the payouts role.
+    pub fn step(&mut self) -> Vec<(String, Happened)> {
+        self.pass(SECOND);
+        let rows = &self.open.as_ref().unwrap().1;
+        payouts::step(&self.paying, Time(self.now), &self.node, &mut self.client, rows).unwrap_or_default()
+    }
+
+    /// Steps until one ends in this for some job.
+    #[track_caller]
+    pub fn step_until(&mut self, wanted: impl Fn(&Happened) -> bool) -> Happened {
+        for _ in 0..50 {
+            if let Some((_, happened)) = self.step().into_iter().find(|(_, happened)| wanted(happened)) {
+                return happened;
+            }
+        }
+        panic!("it never happened; jobs: {:?}", self.jobs())
+    }
+
+    pub fn mine(&self, blocks: u64) {
+        let mut chain = self.chain();
+        for _ in 0..blocks {
+            let time = chain.next_time();
+            chain.mine(time);
+        }
+    }
+
+    /// The books take in what was handed over.
+    pub fn settle(&mut self) {
+        let now = Time(self.now);
+        let (ledger, _, consumer) = self.open.as_mut().unwrap();
+        while consumer.round(ledger, now).unwrap().rows() > 0 {}
+    }
+
+    /// Blocks come and steps are made until everything that can end has ended.
+    pub fn finish(&mut self) {
+        for _ in 0..60 {
+            self.step();
+            self.mine(1);
+            self.pass(31 * SECOND);
+            self.settle();
+        }
+    }
+
+    /// Status and reason of an intent.
+    pub fn status(&self, intent: &IntentId) -> String {
+        let sql =
+            format!("SELECT status AS a, coalesce(reason, '') AS b FROM withdrawal_requests WHERE id = '{intent}'");
+        let (status, reason) = self.pairs(&sql).pop().unwrap_or_default();
+        format!("{status} {reason}").trim().to_owned()
+    }
+
+    pub fn jobs(&self) -> Vec<(String, String)> {
+        self.pairs("SELECT status AS a, coalesce(error_message, '') AS b FROM withdrawal_queue ORDER BY created_at, id")
+    }
+
+    pub fn pairs(&self, sql: &str) -> Vec<(String, String)> {
+        let shown = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            Value::Int(number) => number.to_string(),
+            Value::Amount(amount) => amount.to_string(),
+            other => format!("{other:?}"),
+        };
+        let rows = self.rows().read(sql, vec![]).unwrap();
+        rows.iter().map(|row| (shown(&row["a"]), shown(&row["b"]))).collect()
+    }
+
+    /// Balance and held amount of an account.
+    pub fn standing(&self, text: &str) -> (u128, u128) {
+        let account = self.rows().reader().account_named(&text.parse::<AccountName>().unwrap()).unwrap();
+        account.map_or((0, 0), |account| (account.balance.units(), account.held.units()))
+    }
+
+    /// What our wallet has paid on the canonical chain: to whom, and how much; a payment to itself is a cancel.
+    pub fn payments(&self) -> Vec<(ChainAddress, u128, B256)> {
+        let head = self.chain().head().number();
+        let (mut paid, all) = (Vec::new(), Node::simulated(Arc::clone(&self.chain), 7, self.node.identity()));
+        for number in 1..=head {
+            let block = all.block(At::Number(number)).unwrap().unwrap();
+            let ours = block.transactions.iter().filter(|tx| tx.sender().unwrap() == wallet() && tx.succeeded);
+            paid.extend(ours.map(|tx| (tx.to.unwrap(), tx.value.amount().unwrap().units(), tx.hash)));
+        }
+        paid
+    }
+
+    /// How often an address was paid so much.
+    pub fn paid(&self, to: Address, amount: u128) -> usize {
+        let to = ChainAddress::from(to.0);
+        self.payments().iter().filter(|(paid, value, _)| (*paid, *value) == (to, amount)).count()
+    }
+
+    /// The books computed again; and, if everything is settled, the wallet has on chain what the books say.
+    pub fn audit(&self) {
+        Audit::new(Reader::open(self.ledger().location()).unwrap()).run(|_| {}).unwrap();
+    }
+
+    pub fn audit_at_rest(&self) {
+        self.audit();
+        let held = self.chain().balance(wallet());
+        assert_eq!(U256::from(self.standing("@house/custody/1/hot").0), held, "of {} at first", self.funded);
+    }
+
+    /// Somebody else uses the wallet's key.
+    pub fn foreign_payment(&self, nonce: u64, max_fee: u128) {
+        self.steal(nonce, 1, max_fee);
+    }
+
+    /// Somebody takes coins out of the wallet, before it was ever used.
+    pub fn drain(&self, amount: u128) {
+        let nonce = self.chain().nonce(wallet());
+        self.steal(nonce, amount, 400 * GWEI);
+        self.mine(1);
+    }
+
+    fn steal(&self, nonce: u64, amount: u128, max_fee: u128) {
+        let stolen = Key::from_bytes(B256::from(SECRET)).unwrap();
+        let payment = Payment::new(1337, nonce, ChainAddress::repeat_byte(0xee), U256::from(amount));
+        self.chain().send(&stolen.sign(&payment.paying(max_fee, max_fee / 2))).unwrap();
+    }
+
+    /// Somebody puts coins into the wallet.
+    pub fn refill(&self, amount: u128) {
+        let payment = Payment::new(1337, 0, wallet(), U256::from(amount));
+        self.chain().send(&Key::derived(SEED, 0).sign(&payment)).unwrap();
+        self.mine(1);
+    }
+}
+
+pub const fn paid(happened: &Happened) -> bool {
+    matches!(happened, Happened::Ended(Outcome::Paid))
+}
+
+pub const fn sent(happened: &Happened) -> bool {
+    matches!(happened, Happened::Sent { .. })
+}
