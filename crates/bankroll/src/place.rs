@@ -39,9 +39,8 @@ impl Place {
         Loaded::load(self.base(), self.config.clone(), &self.set)
     }
 
-    /// Opens the books for reading; whoever reads by the command line lets a writer on this machine go first.
+    /// Opens the books for reading.
     pub fn reader(&self) -> anyhow::Result<Reader> {
-        bankroll_store::give_way();
         let books = self.load()?.books();
         match Reader::open(&books) {
             Err(error @ StoreError::NoLedger { .. })

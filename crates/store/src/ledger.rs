@@ -140,7 +140,7 @@ impl Ledger {
             Location::Postgres(url) => Box::new(StatementTables(url.clone())),
         };
         let pace = Pace { records: options.index_records_max, pause: options.index_pause };
-        let indexer = Indexer::start(engine.beside()?, statements, pace);
+        let indexer = Indexer::start(engine.beside()?, statements, pace, head.seq);
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,

@@ -26,7 +26,6 @@ mod location;
 mod lock;
 mod migrations;
 mod moving;
-mod priority;
 mod reader;
 mod reading;
 mod recovery;
@@ -50,7 +49,6 @@ pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, 
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use migrations::{BOOKS, INBOX, Migrations};
 pub use moving::{Move, Moving};
-pub use priority::give_way;
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{
     Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,

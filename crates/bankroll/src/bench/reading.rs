@@ -230,7 +230,6 @@ fn in_company(seats: &Seats, books: &Path, company: Company) -> anyhow::Result<(
 
 /// Adds numbers up: of the machine it takes a core, and nothing else.
 fn compute(at_work: impl Fn() -> bool) {
-    bankroll_store::give_way();
     while at_work() {
         std::hint::black_box((0..100_000_u64).fold(0, |sum, number| std::hint::black_box(sum ^ number)));
     }
@@ -238,7 +237,6 @@ fn compute(at_work: impl Fn() -> bool) {
 
 /// Asks one reader one question after the other.
 fn read(seats: &Seats, books: &Path, at_work: impl Fn() -> bool) -> anyhow::Result<()> {
-    bankroll_store::give_way();
     let reader = Reader::open(books)?;
     let mut random = fastrand::Rng::with_seed(9);
     let (first, last) = (reader.journal_after(Seq(SEATS as u64 * 2 + 10), 1)?[0].at, reader.head()?.at);

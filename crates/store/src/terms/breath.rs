@@ -1,7 +1,9 @@
 //! How much of the machine the statement index may take: all of it while nothing is written, little beside a writer.
 //!
 //! The index shares the disk with the books. What it writes in one go, the next sync of the books waits for, so work is
-//! done in pieces of a few milliseconds with a rest behind each.
+//! done in pieces of a few milliseconds with a rest behind each. Its thread has the priority of any other: while it reads,
+//! SQLite cannot begin its log anew, and a reader that waits for its turn lets the log of a busy writer grow. For the same
+//! reason it does not ask the books where they end, and reads nothing in a rush.
 //!
 //! | the books | the index |
 //! | --- | --- |
@@ -10,13 +12,17 @@
 //! | in a rush | waits, unless it trails by [`TRAIL_MAX`] records; then as above |
 
 use std::{
-    sync::mpsc::{Receiver, RecvTimeoutError},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
     time::{Duration, Instant},
 };
 
 use bankroll_ledger::Seq;
 
-use crate::{StoreError, engine::Source};
+use crate::StoreError;
 
 /// Beside a writer the index works one part of four.
 const RESTS: u32 = 3;
@@ -47,6 +53,8 @@ impl From<StoreError> for Cut {
 #[derive(Debug)]
 pub(super) struct Breath {
     stop: Receiver<()>,
+    /// Where the journal ends, as the writer tells.
+    end: Arc<AtomicU64>,
     /// Where the journal ended at the beginning of this window, and when that was.
     window: Option<(Instant, Seq)>,
     rushing: bool,
@@ -58,8 +66,8 @@ pub(super) struct Breath {
 }
 
 impl Breath {
-    pub fn new(stop: Receiver<()>) -> Self {
-        Self { stop, window: None, rushing: false, grew: None, began: Instant::now(), closing: false }
+    pub fn new(stop: Receiver<()>, end: Arc<AtomicU64>) -> Self {
+        Self { stop, end, window: None, rushing: false, grew: None, began: Instant::now(), closing: false }
     }
 
     /// Waits for so long; `false` if it is time to stop.
@@ -69,13 +77,10 @@ impl Breath {
         waited
     }
 
-    /// The journal ends here now.
-    pub fn sight(&mut self, end: Seq) {
-        let now = Instant::now();
-        let Some((then, seen)) = self.window else {
-            self.window = Some((now, end));
-            return;
-        };
+    /// Looks where the journal ends now.
+    pub fn sight(&mut self) -> Seq {
+        let (now, end) = (Instant::now(), Seq(self.end.load(Ordering::Relaxed)));
+        let (then, seen) = *self.window.get_or_insert((now, end));
         if end > seen {
             self.grew = Some(now);
         }
@@ -85,6 +90,7 @@ impl Breath {
             self.rushing = records * 1_000_000 > passed.as_micros() * RUSH_PER_S;
             self.window = Some((now, end));
         }
+        end
     }
 
     pub const fn rushing(&self) -> bool {
@@ -92,11 +98,11 @@ impl Breath {
     }
 
     /// Between two pieces of work.
-    pub fn between(&mut self, books: &dyn Source) -> Result<(), Cut> {
+    pub fn between(&mut self) -> Result<(), Cut> {
         if self.closing {
             return Ok(());
         }
-        self.sight(books.head()?.seq);
+        self.sight();
         let written = self.grew.is_some_and(|grew| grew.elapsed() < WRITTEN_FOR);
         let rest = if written { self.began.elapsed() * RESTS } else { Duration::ZERO };
         if self.wait(rest) { Ok(()) } else { Err(Cut::Closing) }

@@ -18,8 +18,8 @@ use crate::{
 const SLICE_CHUNKS: usize = 64;
 /// Chunks that are dropped together.
 const DROP_CHUNKS: usize = 512;
-/// Records read at a time.
-const PAGE: usize = 4_096;
+/// Records read at a time: about a millisecond of the books' log being held.
+const PAGE: usize = 1_024;
 
 /// What is done between two pieces of work; it may ask to leave the rest undone.
 type Between<'a> = &'a mut dyn FnMut() -> Result<(), Cut>;

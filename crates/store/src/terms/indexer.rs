@@ -4,7 +4,11 @@
 //! a damaged file) costs readers time and nobody else anything: it is tried again at the next look, from what is sound.
 
 use std::{
-    sync::mpsc::{Sender, channel},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Sender, channel},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -30,16 +34,6 @@ const LOOK_MIN: Duration = Duration::from_millis(1);
 /// With so many runs merging comes first, even if records wait: a reader may have to look into each of them.
 const RUNS_MAX: usize = 48;
 
-/// Lets every other thread go first: the index may trail, and must not take time from the writer or its callers.
-#[cfg(target_os = "linux")]
-fn give_way() {
-    // On Linux this is about the calling thread. If it is refused, nothing is lost but time.
-    let _ = rustix::process::setpriority_process(None, 19);
-}
-
-#[cfg(not(target_os = "linux"))]
-const fn give_way() {}
-
 /// When a run is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -55,14 +49,16 @@ pub(crate) struct Indexer {
     /// `None` only while it is being dropped.
     stop: Option<Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
+    end: Arc<AtomicU64>,
 }
 
 impl Indexer {
-    pub fn start(books: Box<dyn Source>, home: Box<dyn TermHome>, pace: Pace) -> std::io::Result<Self> {
+    /// Starts beside books that end here.
+    pub fn start(books: Box<dyn Source>, home: Box<dyn TermHome>, pace: Pace, end: Seq) -> std::io::Result<Self> {
         let (stop, stopped) = channel::<()>();
+        let end = Arc::new(AtomicU64::new(end.0));
+        let breath = Breath::new(stopped, Arc::clone(&end));
         let work = move || {
-            give_way();
-            let breath = Breath::new(stopped);
             let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), breath, failures: 0 };
             let mut wait = Duration::ZERO;
             while keeper.breath.wait(wait) {
@@ -77,7 +73,12 @@ impl Indexer {
             }
         };
         let thread = thread::Builder::new().name("statements".into()).spawn(work)?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        Ok(Self { stop: Some(stop), thread: Some(thread), end })
+    }
+
+    /// The journal ends here now.
+    pub fn follow(&self, end: Seq) {
+        self.end.store(end.0, Ordering::Relaxed);
     }
 }
 
@@ -129,12 +130,12 @@ impl Keeper {
     }
 
     fn work(&mut self) -> Result<bool, Cut> {
-        let head = self.books.head()?;
-        self.breath.sight(head.seq);
-        let trailing = |index: &Index| head.seq.0.saturating_sub(index.covered().0);
+        let end = self.breath.sight();
+        let trailing = |index: &Index| end.0.saturating_sub(index.covered().0);
         if self.breath.rushing() && self.index.as_ref().is_none_or(|index| trailing(index) < TRAIL_MAX) {
             return Ok(false);
         }
+        let head = self.books.head()?;
         let mut index = match self.index.take() {
             Some(index) => index,
             // A closed ledger that nobody has asked anything leaves no file.
@@ -202,7 +203,7 @@ impl Keeper {
     }
 
     fn merge(&mut self, index: &mut Index) -> Result<bool, Cut> {
-        let merged = index.merge(self.books.as_ref(), &mut self.breath)?;
+        let merged = index.merge(&mut self.breath)?;
         if merged {
             self.failures = 0;
         }
@@ -217,7 +218,7 @@ impl Index {
 
     fn add_run(&mut self, books: &dyn Source, last: Seq, breath: &mut Breath) -> Result<(), Cut> {
         let first = self.covered().next();
-        let mut rest = || breath.between(books);
+        let mut rest = || breath.between();
         let entries = build::entries_of(books, first, last, &mut rest)?;
         let (batch, head) = books.batch_of(last)?.ok_or_else(|| StoreError::diverged(last, "a batch is missing"))?;
         // However large: levels that never rise along the journal always leave neighbours of one level to merge.
@@ -231,11 +232,11 @@ impl Index {
     }
 
     /// Merges the oldest neighbours that are due; whether there were any.
-    fn merge(&mut self, books: &dyn Source, breath: &mut Breath) -> Result<bool, Cut> {
+    fn merge(&mut self, breath: &mut Breath) -> Result<bool, Cut> {
         let Some(range) = self.mergeable() else { return Ok(false) };
         let inputs = &self.runs[range.clone()];
         let merged =
-            build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk, &mut || breath.between(books))?;
+            build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk, &mut || breath.between())?;
         self.runs.drain(range);
         self.note(merged);
         self.runs.sort_by_key(|run| run.meta.first);

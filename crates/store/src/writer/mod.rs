@@ -63,7 +63,6 @@ pub(crate) struct Writer {
     // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
     // of these can write.
     /// The thread of the statement index.
-    #[expect(dead_code, reason = "it works by itself, for as long as it is here")]
     pub indexer: Indexer,
     /// A second way to the key index, for when the disk is away.
     pub lookups: Box<dyn Source>,

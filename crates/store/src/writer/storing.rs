@@ -153,6 +153,7 @@ impl Writer {
             let seq = bankroll_ledger::Seq(batch.first.0 + u64::from(batch.count) - 1);
             self.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
             self.keys.publish(keys.iter(), seq);
+            self.indexer.follow(seq);
         }
     }
 }
