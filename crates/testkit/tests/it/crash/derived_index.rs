@@ -2,6 +2,8 @@
 //!
 //! The stories are told of folders here, and of databases in `postgres/derived.rs`.
 
+use std::time::{Duration, Instant};
+
 use bankroll_ledger::{AccountId, Action, HoldId, Kind, Leg, Principal, Request};
 use bankroll_store::{AccountFilter, Answer, Audit};
 use fastrand::Rng;
@@ -28,14 +30,15 @@ impl Old {
     /// Of books that keep few keys in memory.
     pub fn of(world: World) -> Self {
         let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
-        let mut asked = Vec::new();
-        for _ in 0..40 {
-            let requests: Vec<Request> = (0..12).map(|_| world.play(vec![moving(alice, arena, 1)])).collect();
-            asked.extend(requests.clone().into_iter().zip(world.ask_all(requests)));
+        let mut old = Self { world, asked: Vec::new(), alice, arena };
+        let waited = Instant::now();
+        // Runs are made beside the writer, in their own time, which is over when the books are closed.
+        while old.asked.len() < 480 || old.count("key_runs") < 2 || old.count("key_chunks") < 2 {
+            assert!(waited.elapsed() < Duration::from_secs(60), "the keys are not in runs");
+            let requests: Vec<Request> = (0..12).map(|_| old.world.play(vec![moving(alice, arena, 1)])).collect();
+            old.asked.extend(requests.clone().into_iter().zip(old.world.ask_all(requests)));
         }
-        let mut old = Self { world, asked, alice, arena };
         old.world.close();
-        assert!(old.count("key_runs") > 1 && old.count("key_chunks") > 1, "the keys are not in runs");
         old
     }
 
