@@ -58,25 +58,38 @@ pub struct Options {
     /// Seed of the first round; each later round adds one.
     #[arg(long)]
     seed: Option<u64>,
+    /// Only the suites of these packages.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+impl Options {
+    fn suites(&self) -> Result<Vec<&'static Suite>> {
+        let wanted = |suite: &&Suite| self.only.is_empty() || self.only.iter().any(|package| package == suite.package);
+        let suites: Vec<_> = SUITES.iter().filter(wanted).collect();
+        ensure!(!suites.is_empty(), "no suite is of {}", self.only.join(" or "));
+        Ok(suites)
+    }
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let suites = options.suites()?;
     let mut stages = Stages::default();
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("PokerKit", || pokerkit::ensure(workspace))?;
     stages.run("anvil", || anvil::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
-    stages.run("compile", || SUITES.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
+    stages.run("compile", || suites.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
 
     let first = seed::given_or_new(options.seed);
     let time = Duration::from_secs(options.minutes.saturating_mul(60));
     let started = Instant::now();
     let mut seeds = Vec::new();
-    while let Some(seconds) = share(time.saturating_sub(started.elapsed()), seeds.is_empty()) {
+    while let Some(seconds) = share(time.saturating_sub(started.elapsed()), suites.len(), seeds.is_empty()) {
         let seed = first.wrapping_add(seeds.len() as u64);
         seeds.push(seed);
         println!("== round {}: seed {seed}, {seconds} s for each suite", seeds.len());
-        for suite in SUITES {
+        for suite in &suites {
             let red = || {
                 let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
                 format!("{} is red in round {} (repeat with {again})", suite.filter, seeds.len())
@@ -90,8 +103,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 /// Seconds for each suite in the next round, or none if the time is up. The first round always happens.
-fn share(remaining: Duration, is_first: bool) -> Option<u64> {
-    let share = remaining.min(LONGEST_ROUND) / SUITES.len() as u32;
+fn share(remaining: Duration, suites: usize, is_first: bool) -> Option<u64> {
+    let share = remaining.min(LONGEST_ROUND) / u32::try_from(suites).unwrap_or(u32::MAX).max(1);
     let seconds = share.as_secs_f64().round() as u64;
     (is_first || seconds >= SHORTEST_SHARE).then_some(seconds)
 }
@@ -128,7 +141,7 @@ mod tests {
     use super::*;
 
     fn check(remaining: u64, is_first: bool, expected: Option<u64>) {
-        assert_eq!(share(Duration::from_secs(remaining), is_first), expected);
+        assert_eq!(share(Duration::from_secs(remaining), 12, is_first), expected);
     }
 
     #[test]
