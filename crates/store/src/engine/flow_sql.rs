@@ -10,8 +10,9 @@ pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
 
 /// Writes one fact: a new row where it must be absent, the set columns of the row otherwise; nothing for a fact that only
 /// checks. It changes one row or none: the guard is in it once more, because on Postgres another role may have changed the
-/// row between the decision and this statement, and what was decided by the row of before must not be written.
-pub(super) fn writing(fact: &Fact) -> Option<(String, Vec<&Value>)> {
+/// row between the decision and this statement, and what was decided by the row of before must not be written. Only not if
+/// the same request has changed the row already: its facts were all decided by the row as it was before them.
+pub(super) fn writing(fact: &Fact, changed_before: bool) -> Option<(String, Vec<&Value>)> {
     if fact.set.is_empty() {
         return None;
     }
@@ -23,6 +24,7 @@ pub(super) fn writing(fact: &Fact) -> Option<(String, Vec<&Value>)> {
             (format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", ")), &[])
         }
         Guard::Is(columns) => {
+            let columns: &[Column] = if changed_before { &[] } else { columns };
             let set: Vec<String> =
                 fact.set.iter().zip(1..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
             let guarded = columns.iter().zip(set.len() + key.len() + 1..);
@@ -32,6 +34,15 @@ pub(super) fn writing(fact: &Fact) -> Option<(String, Vec<&Value>)> {
         }
     };
     Some((sql, fact.set.iter().chain(key).chain(guarded).map(|(_, value)| value).collect()))
+}
+
+/// The facts of a batch, each with the request it belongs to and whether that request has changed the row already.
+pub(super) fn in_order<'a>(facts: &'a [(usize, &'a Fact)]) -> impl Iterator<Item = (usize, &'a Fact, bool)> {
+    facts.iter().enumerate().map(|(at, (place, fact))| {
+        let of_request = facts[..at].iter().rev().take_while(|(other, _)| other == place);
+        let changed_before = of_request.into_iter().any(|(_, other)| other.row == fact.row && !other.set.is_empty());
+        (*place, *fact, changed_before)
+    })
 }
 
 /// A key's columns are never null, and Postgres finds rows through an index by `=` alone.

@@ -38,6 +38,22 @@ fn stored(world: &World) -> Vec<(String, String)> {
 }
 
 #[test]
+fn facts_of_one_request_about_one_row_are_decided_by_the_row_before_them_and_all_written() {
+    let world = world();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let ask = |facts: Vec<Fact>| {
+        let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
+        request.facts = facts;
+        world.ledger().apply(request).unwrap()
+    };
+    assert!(ask(vec![fact("d1", Guard::Absent, vec![state("none")])]).effects().is_ok());
+    let from_none = |to: &str| fact("d1", Guard::Is(vec![state("none")]), vec![state(to)]);
+    assert!(ask(vec![from_none("suspense"), from_none("credited")]).effects().is_ok());
+    assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
+    world.audit();
+}
+
+#[test]
 fn a_row_and_the_money_are_one_commit_and_the_guard_lets_it_happen_once() {
     let world = world();
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    engine::{Commit, Records, RowsChanged, RunWrites},
+    engine::{Commit, Records, RowsChanged, RunWrites, flow_sql},
 };
 
 /// What went wrong inside the transaction.
@@ -80,9 +80,10 @@ pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsCh
     let session = &engine.session;
     begin(engine)?;
     write_derived(session, commit)?;
-    for (place, fact) in &commit.facts {
-        if !row::write_fact(session, fact).map_err(|error| fact_trouble(session, *place, error))? {
-            return Err(Trouble::Fact(*place));
+    for (place, fact, changed_before) in flow_sql::in_order(&commit.facts) {
+        let written = row::write_fact(session, fact, changed_before);
+        if !written.map_err(|error| fact_trouble(session, place, error))? {
+            return Err(Trouble::Fact(place));
         }
     }
     commit.runs.map_or(Ok(()), |runs| write_runs(session, runs))?;

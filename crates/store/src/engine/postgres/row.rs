@@ -44,8 +44,8 @@ pub(super) fn query(session: &Session, query: &Statement) -> Result<Vec<Row>, St
 }
 
 /// Writes one fact; whether the row was still as the decision saw it.
-pub(super) fn write_fact(session: &Session, fact: &Fact) -> Result<bool, tokio_postgres::Error> {
-    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(true) };
+pub(super) fn write_fact(session: &Session, fact: &Fact, changed_before: bool) -> Result<bool, tokio_postgres::Error> {
+    let Some((sql, values)) = flow_sql::writing(fact, changed_before) else { return Ok(true) };
     let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     session.execute(&sql, &values).map(|changed| changed == 1)

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, params};
 use super::{Sqlite, load::sql_number, row};
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, Records, RowsChanged, RunWrites, Statement},
+    engine::{Commit, CommitError, Records, RowsChanged, RunWrites, Statement, flow_sql},
 };
 
 pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
@@ -92,12 +92,12 @@ pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
 fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
     let connection = &engine.connection;
     write_derived(connection, commit)?;
-    for (place, fact) in &commit.facts {
+    for (place, fact, changed_before) in flow_sql::in_order(&commit.facts) {
         if engine.owns(&fact.row.table) {
-            return Err(Trouble::RefusedFact(*place));
+            return Err(Trouble::RefusedFact(place));
         }
-        if !row::write_fact(connection, fact).map_err(|error| Trouble::Fact(*place, error))? {
-            return Err(Trouble::RefusedFact(*place));
+        if !row::write_fact(connection, fact, changed_before).map_err(|error| Trouble::Fact(place, error))? {
+            return Err(Trouble::RefusedFact(place));
         }
     }
     write_events(connection, commit)?;

@@ -97,8 +97,8 @@ pub(super) fn query(connection: &Connection, query: &Statement) -> Result<Vec<Ro
 }
 
 /// Writes one fact; whether the row was still as the decision saw it.
-pub(super) fn write_fact(connection: &Connection, fact: &Fact) -> rusqlite::Result<bool> {
-    let Some((sql, values)) = flow_sql::writing(fact) else { return Ok(true) };
+pub(super) fn write_fact(connection: &Connection, fact: &Fact, changed_before: bool) -> rusqlite::Result<bool> {
+    let Some((sql, values)) = flow_sql::writing(fact, changed_before) else { return Ok(true) };
     // Each `$n` is used once and in order, so that it is also the n-th parameter to SQLite.
     let changed =
         connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
