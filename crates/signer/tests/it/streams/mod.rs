@@ -27,12 +27,27 @@ struct Counts {
     refused: BTreeMap<Refusal, u64>,
 }
 
+impl Counts {
+    /// Whether much was signed and repeated, the process ended at every moment, and every kind of refusal was met.
+    fn are_enough(&self) -> bool {
+        self.signed > 100 && self.repeated > 100 && self.ended.len() == 4 && self.refused.len() >= 18
+    }
+}
+
+/// However little the seed brings, no more streams than these.
+const ROUNDS_MAX: u64 = 60;
+
 #[test]
 fn random_streams_are_answered_as_the_model_answers() {
     let mut counts = Counts::default();
     let mut rounds = 0;
     for seed in Soak::unless_soaking(12).seeds() {
         stream(seed, 400, &mut counts);
+        rounds += 1;
+    }
+    // What comes six times in the mean is missing now and then: more streams, until everything has come.
+    while !counts.are_enough() && rounds < ROUNDS_MAX {
+        stream(crate::world::seed().wrapping_add(rounds), 400, &mut counts);
         rounds += 1;
     }
     tell(&format!(
@@ -44,10 +59,7 @@ fn random_streams_are_answered_as_the_model_answers() {
         counts.ended,
         counts.refused,
     ));
-    // How much of each there is, is the seed's choice; a kind that comes six times in the mean is missing now and then.
-    assert!(counts.signed > 0 && counts.repeated > 0, "the streams sign too little");
-    assert_eq!(counts.ended.len(), 4, "not every moment was hit: {:?}", counts.ended);
-    assert!(counts.refused.len() >= 14, "only these were refused: {:?}", counts.refused.keys());
+    assert!(counts.are_enough(), "the streams do too little");
 }
 
 fn stream(seed: u64, length: usize, counts: &mut Counts) {
