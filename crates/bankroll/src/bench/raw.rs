@@ -1,10 +1,14 @@
 //! The database alone: the same rows without a ledger, and a ledger without batches.
+//!
+//! Balances change with every write here as they do in books: SQLite leaves a page alone that would stay as it is, and a
+//! database that is told the same balances again and again has nothing to store.
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
+use anyhow::Context;
 use rusqlite::{Connection, params};
 
 /// What a stored transfer takes in the journal, and what the key index adds for it.
@@ -13,6 +17,8 @@ const KEYS_PER_CHUNK: usize = 340;
 const CHUNK_BYTES: usize = 8_168;
 /// Each key is written when it is flushed, and about once more by a merge in runs of this length.
 const CHUNK_COPIES: usize = 2;
+/// What each account begins with.
+const STACK: u128 = 1 << 100;
 
 /// Rows of `batch` transfers per transaction: journal, batch, balances, key chunks; transfers per second.
 pub(super) fn same_rows(folder: &Path, accounts: usize, batch: usize, time: Duration) -> anyhow::Result<f64> {
@@ -33,7 +39,7 @@ pub(super) fn same_rows(folder: &Path, accounts: usize, batch: usize, time: Dura
         connection.prepare_cached(sql)?.execute(params![number, seq, batch as i64, [0_u8; 32]])?;
         let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
         for id in touched(&mut random, accounts, batch) {
-            update.execute(params![id, [1_u8; 16], [0_u8; 16]])?;
+            update.execute(params![id, (STACK + number as u128).to_be_bytes(), [0_u8; 16]])?;
         }
         chunk_credit += batch * CHUNK_COPIES;
         while chunk_credit >= KEYS_PER_CHUNK {
@@ -44,6 +50,8 @@ pub(super) fn same_rows(folder: &Path, accounts: usize, batch: usize, time: Dura
         connection.execute_batch("COMMIT")?;
     }
     let per_s = seq as f64 / start.elapsed().as_secs_f64();
+    let balance: [u8; 16] = connection.query_row("SELECT balance FROM balances WHERE id = 1", [], |row| row.get(0))?;
+    anyhow::ensure!(u128::from_be_bytes(balance) == STACK + number as u128, "the raw database did not store balances");
     drop(connection);
     std::fs::remove_dir_all(folder)?;
     Ok(per_s)
@@ -72,11 +80,13 @@ pub(super) fn one_transaction_each(folder: &Path, accounts: usize, time: Duratio
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let sql = "INSERT INTO keys (key, seq) VALUES (?1, ?2)";
         connection.prepare_cached(sql)?.execute(params![format!("{seq:016x}-{:016x}", random.u64(..)), seq])?;
-        for id in [from, random.i64(1..=super::ACCOUNTS as i64)] {
+        for (id, change) in [(from, -1), (random.i64(1..=super::ACCOUNTS as i64), 1)] {
             let mut select = connection.prepare_cached("SELECT balance, held FROM balances WHERE id = ?1")?;
-            let standing: ([u8; 16], [u8; 16]) = select.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (balance, held): ([u8; 16], [u8; 16]) =
+                select.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let balance = u128::from_be_bytes(balance).checked_add_signed(change).context("the stack is spent")?;
             let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
-            update.execute(params![id, standing.0, standing.1])?;
+            update.execute(params![id, balance.to_be_bytes(), held])?;
         }
         connection
             .prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?
@@ -104,7 +114,7 @@ fn open(folder: &Path, accounts: usize) -> anyhow::Result<Connection> {
     connection.execute_batch("BEGIN")?;
     let mut insert = connection.prepare("INSERT INTO balances (id, balance, held) VALUES (?1, ?2, ?3)")?;
     for id in 1..=accounts.max(super::ACCOUNTS) {
-        insert.execute(params![id as i64, [1_u8; 16], [0_u8; 16]])?;
+        insert.execute(params![id as i64, STACK.to_be_bytes(), [0_u8; 16]])?;
     }
     drop(insert);
     connection.execute_batch("COMMIT")?;
