@@ -26,8 +26,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// One caller with full calls, who makes the next one while the last is on its way to disk.
-    pub const FULL: Self = Self { callers: 1, per_call: 8_189, in_flight: 2 };
+    /// One caller with full calls: one on its way to disk, one being decided, one waiting, one that he makes.
+    pub const FULL: Self = Self { callers: 1, per_call: 8_189, in_flight: 4 };
     pub const ALL: [Self; 3] = [
         Self { callers: 32, per_call: 1, in_flight: 1 },
         Self { callers: 32, per_call: 100, in_flight: 1 },

@@ -100,11 +100,11 @@ impl Seats {
         self.send(first..first + count, false)
     }
 
-    /// Sends these transfers in full calls, two at a time.
+    /// Sends these transfers in full calls, as many at a time as a caller of such calls does.
     pub fn send(&self, mut numbers: Range<u64>, random_keys: bool) -> anyhow::Result<()> {
         let mut on_their_way = VecDeque::new();
         while !numbers.is_empty() || !on_their_way.is_empty() {
-            if !numbers.is_empty() && on_their_way.len() < 2 {
+            if !numbers.is_empty() && on_their_way.len() < Shape::FULL.in_flight {
                 let end = numbers.end.min(numbers.start + Shape::FULL.per_call as u64);
                 let call = (numbers.start..end).map(|number| self.transfer(number, random_keys)).collect();
                 on_their_way.push_back(self.ledger.submit(call)?);

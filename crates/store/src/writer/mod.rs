@@ -52,6 +52,8 @@ pub(crate) use queue::{FACTS_WEIGHT, Job, Message, Prepared, Queue, Sent};
 
 /// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;
+/// A batch of which so many requests were decided ahead is large enough to go to disk as it is.
+const ENOUGH_AHEAD: usize = 1024;
 /// Sets of row statements in one batch.
 const ROWS_MAX: usize = 256;
 /// Holds that expire in one batch; the rest follow in the next.
@@ -114,7 +116,10 @@ impl Writer {
             Some(last) => self.decide_until_arrival(last, jobs)?,
             None => None,
         };
-        self.gather(jobs);
+        // The disk waits for a batch that is decided already, not for what else could be put into it.
+        if ahead.as_ref().is_none_or(|draft| draft.answers.len() < ENOUGH_AHEAD) {
+            self.gather(jobs);
+        }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
         *on_its_way = self.work(jobs, ahead)?;
         Ok(!stop)
