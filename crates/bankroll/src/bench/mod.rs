@@ -78,7 +78,7 @@ fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> any
 }
 
 fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
-    let (cell, side) = if options.quick { (0.8, 1.0) } else { (5.0, 3.0) };
+    let (cell, side) = if options.quick { (0.8, 0.6) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
     let mut beds = vec![Bed::Folder(folder.to_owned())];
     beds.extend(options.postgres.as_ref().map(|url| Bed::Server(postgres::Server { url: url.clone() })));
@@ -176,20 +176,26 @@ fn measure_on(bed: &Bed, cell: Duration, side: Duration) -> anyhow::Result<Vec<R
         let seats = Seats::open(&location, ACCOUNTS, accounts == 1)?;
         seats.remember(load::HISTORY)?;
         for shape in bed.shapes() {
-            let mut runs = Vec::new();
             for keys in Keys::ALL {
                 let name = keys.name();
                 say(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
-                runs.push((name, load::run(&seats, shape, keys, cell)?));
+                let run = load::run(&seats, shape, keys, cell)?;
+                // The batches that came about, stored again without deciding anything, by nobody else but the raw engine and
+                // right behind the run, since a disk is not the same from one minute to the next. A replay stores no rows.
+                let raw = (keys != Keys::Replay).then(|| {
+                    seats.settle()?;
+                    bed.same_rows(accounts, run.mean_batch, side)
+                });
+                rows.push(Row::new(
+                    engine,
+                    shape.name(),
+                    accounts,
+                    name,
+                    &run,
+                    raw.transpose()?,
+                    Some(single_tx_per_s),
+                ));
             }
-            // The batches that came about, stored again without deciding anything; by nobody else but the raw engine.
-            seats.settle()?;
-            let raw = bed.same_rows(accounts, runs[0].1.mean_batch, side)?;
-            rows.extend(runs.iter().map(|(keys, run)| {
-                // A replay stores no rows, so there is nothing to set beside it.
-                let raw = (*keys != Keys::Replay.name()).then_some(raw);
-                Row::new(engine, shape.name(), accounts, keys, run, raw, Some(single_tx_per_s))
-            }));
         }
         let pace = load::paced(&seats, 1_000, cell * 3)?;
         rows.push(Row::new(engine, "1000/s".into(), accounts, "ordered", &pace, None, None));

@@ -82,8 +82,7 @@ pub(super) fn one_transaction_each(folder: &Path, accounts: usize, time: Duratio
         connection.prepare_cached(sql)?.execute(params![format!("{seq:016x}-{:016x}", random.u64(..)), seq])?;
         for (id, change) in [(from, -1), (random.i64(1..=super::ACCOUNTS as i64), 1)] {
             let mut select = connection.prepare_cached("SELECT balance, held FROM balances WHERE id = ?1")?;
-            let (balance, held): ([u8; 16], [u8; 16]) =
-                select.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (balance, held): ([u8; 16], [u8; 16]) = select.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let balance = u128::from_be_bytes(balance).checked_add_signed(change).context("the stack is spent")?;
             let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
             update.execute(params![id, balance.to_be_bytes(), held])?;
