@@ -44,9 +44,7 @@ pub(super) struct Length {
 
 impl Length {
     pub const QUICK: Self = Self { transfers: 1_000_000, accounts: ACCOUNTS };
-    pub const SQLITE: Self = Self { transfers: 10_000_000, accounts: 1_000_000 };
-    /// With a tenth of the accounts: opening a million on a server takes longer than all the rest.
-    pub const POSTGRES: Self = Self { transfers: 10_000_000, accounts: 100_000 };
+    pub const LONG: Self = Self { transfers: 10_000_000, accounts: 1_000_000 };
 }
 
 /// So many transfers with random keys between ten thousand of the accounts; then, if there are more, between all of them.

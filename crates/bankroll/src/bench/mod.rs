@@ -93,11 +93,7 @@ fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report
     };
     let mut growths = Vec::new();
     for bed in &beds[grown] {
-        let length = match bed {
-            _ if options.quick => Length::QUICK,
-            Bed::Folder(_) => Length::SQLITE,
-            Bed::Server(_) => Length::POSTGRES,
-        };
+        let length = if options.quick { Length::QUICK } else { Length::LONG };
         let (growth, spread) = growth::run(bed, length, cell)?;
         let row = |run| Row::new(bed.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
         rows.extend(spread.map(row));

@@ -161,6 +161,12 @@ impl Job {
         }
     }
 
+    /// The names of accounts to be opened.
+    pub fn names(&self) -> impl Iterator<Item = &AccountName> {
+        let names = if let Self::Open { names, .. } = self { names.as_slice() } else { &[] };
+        names.iter().map(|(name, _)| name)
+    }
+
     /// Requests without facts, and nothing else.
     pub fn is_plain_money(&self) -> bool {
         matches!(self, Self::Money { requests, .. } if requests.iter().all(|one| one.request.facts.is_empty()))
