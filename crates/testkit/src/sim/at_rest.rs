@@ -8,9 +8,9 @@ use bankroll_store::{AccountFilter, Audit, Reader};
 
 use super::{
     asking::{Asked, Heard, What},
-    people::{CAROLS, HOT, PLAYERS, SERVERS, carols, hot},
+    people::{CAROLS, HOT, PLAYERS, SERVERS},
     promises::{Broken, Promise},
-    truth::{DEPOSIT_DEPTH, ours, paid_in, shares},
+    truth::{DEPOSIT_DEPTH, custody, ours, paid_in, shares},
     world::World,
 };
 
@@ -35,7 +35,7 @@ impl World {
     /// Every final payment to us is credited once, and nothing else is.
     fn check_deposits(&self) -> Result<(), Broken> {
         let mut expected: BTreeMap<String, usize> = BTreeMap::new();
-        for paid in paid_in(&self.chain(), self.seed).iter().filter(|paid| paid.confirmations >= DEPOSIT_DEPTH) {
+        for paid in paid_in(&self.chain(), &self.people).iter().filter(|paid| paid.confirmations >= DEPOSIT_DEPTH) {
             expected.insert(format!("{:#x}", paid.hash), 1);
         }
         let nets = self.truth.credits.iter().map(|(tx, (credits, reversed))| (tx, credits.len() - reversed.len()));
@@ -52,7 +52,7 @@ impl World {
 
     /// The wallets hold what the books say.
     fn check_custody(&self) -> Result<(), Broken> {
-        for (text, address) in [(HOT, hot()), (CAROLS, carols(self.seed))] {
+        for (text, address) in [(HOT, self.people.hot), (CAROLS, self.people.carols)] {
             let name = text.parse().map_err(|_| Promise::Custody.broken("no account's name"))?;
             let account = self.books.rows().reader().account_named(&name).ok().flatten();
             let booked = U256::from(account.map_or(0, |account| account.balance.units()));
@@ -97,9 +97,9 @@ impl World {
         let mut expected: BTreeMap<String, i128> = BTreeMap::new();
         let mut add = |who: String, amount: i128| *expected.entry(who).or_default() += amount;
         let (chain, signer) = (self.chain(), self.signer());
-        for paid in paid_in(&chain, self.seed) {
-            add(custody_of(super::truth::custody(paid.to)), signed(paid.value));
-            for (account, amount) in shares(self.seed, paid.from, paid.to, paid.value) {
+        for paid in paid_in(&chain, &self.people) {
+            add(custody_of(custody(&self.people, paid.to)), signed(paid.value));
+            for (account, amount) in shares(&self.people, paid.from, paid.to, paid.value) {
                 add(owner_of(&account), signed(amount));
             }
         }
@@ -107,7 +107,7 @@ impl World {
             add(format!("world of {}", asked.server), asked.into_world);
             add(format!("{} of {}", asked.player, asked.server), -asked.into_world);
         }
-        for ours in ours(&chain) {
+        for ours in ours(&chain, &self.people) {
             let given_out = signer.given_out.get(&ours.hash);
             let intent = given_out.filter(|given_out| !given_out.is_cancel);
             let intent = intent.and_then(|given_out| self.asked.intents.get(&given_out.intent));

@@ -4,6 +4,7 @@
 //! counted by the writer, one call at a time, so the same step fails at the same place whatever the machine does.
 
 use std::{
+    collections::BTreeMap,
     path::Path,
     sync::{
         Arc, Mutex, PoisonError,
@@ -21,9 +22,10 @@ use tempfile::TempDir;
 /// What is to come between the writer and its disk.
 #[derive(Debug, Default)]
 struct Armed {
-    /// After so many commits that go well.
-    after: u32,
-    trouble: Option<Trouble>,
+    /// By the role in whose step it is to come: what, and after how many commits that go well.
+    to_come: BTreeMap<&'static str, (Trouble, u32)>,
+    /// The role whose step is being made.
+    role: &'static str,
     happened: Option<Trouble>,
 }
 
@@ -119,9 +121,14 @@ impl Books {
         self.open.as_mut().expect("the books are open").consumer = consumer;
     }
 
-    /// Lets this happen to a commit to come, after so many others.
-    pub fn arm(&self, trouble: Trouble, after: u32) {
-        *lock(&self.armed) = Armed { after, trouble: Some(trouble), happened: None };
+    /// Lets this happen to a commit in a step of this role, after so many others.
+    pub fn arm(&self, role: &'static str, trouble: Trouble, after: u32) {
+        lock(&self.armed).to_come.insert(role, (trouble, after));
+    }
+
+    /// The step of this role begins.
+    pub fn begin_step(&self, role: &'static str) {
+        lock(&self.armed).role = role;
     }
 
     pub fn disarm(&self) {
@@ -136,13 +143,14 @@ impl Books {
 
 impl Armed {
     fn next(&mut self) -> Option<Trouble> {
-        let trouble = self.trouble?;
-        if let Some(after) = self.after.checked_sub(1) {
-            self.after = after;
+        let (trouble, after) = self.to_come.get_mut(self.role)?;
+        if let Some(fewer) = after.checked_sub(1) {
+            *after = fewer;
             return None;
         }
-        self.happened = self.trouble.take();
-        Some(trouble)
+        self.happened = Some(*trouble);
+        self.to_come.remove(self.role);
+        self.happened
     }
 }
 

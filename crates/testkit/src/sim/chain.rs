@@ -2,13 +2,13 @@
 
 use bankroll_chains_evm::At;
 use bankroll_chains_simulated::{
-    Address, Bytes, Fate, Fault, Key, Payment, Reorg, U256,
+    Address, Bytes, Fate, Fault, Payment, Reorg, U256,
     contracts::{DOLLAR, REFUSING, SPLITTER, mint_call, split_call, transfer_call},
 };
 use fastrand::Rng;
 
 use super::{
-    people::{ALICE, BOB, CAROL, CHAIN_ID, OTHERS, SERVERS, STRANGER, TREASURY, address, carols, hot},
+    people::{ALICE, BOB, CAROL, CHAIN_ID, OTHERS, SERVERS, STRANGER, TREASURY},
     promises::{Broken, Promise},
     truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH},
     world::{NODES, SECOND, World},
@@ -23,8 +23,8 @@ pub(super) type Payments = std::collections::BTreeMap<String, (Address, Address,
 impl World {
     /// The house gets its capital and every player some money, before anything goes wrong.
     pub fn found_house(&mut self) {
-        self.send(TREASURY, Payment::new(CHAIN_ID, 0, hot(), U256::from(5 * COIN)));
-        for (player, to) in [(ALICE, hot()), (BOB, hot()), (CAROL, carols(self.seed))] {
+        self.send(TREASURY, Payment::new(CHAIN_ID, 0, self.people.hot, U256::from(5 * COIN)));
+        for (player, to) in [(ALICE, self.people.hot), (BOB, self.people.hot), (CAROL, self.people.carols)] {
             (0..3).for_each(|nonce| self.send(player, Payment::new(CHAIN_ID, nonce, to, U256::from(COIN / 50))));
         }
         (0..PAYOUT_DEPTH).for_each(|_| self.mine_one());
@@ -37,8 +37,7 @@ impl World {
 
     /// Signs a person's next transaction, or another version of one, and sends it.
     fn send(&mut self, person: u64, payment: Payment) {
-        let (from, key) = (address(self.seed, person), Key::derived(self.seed, person));
-        let raw = key.sign(&payment);
+        let (from, raw) = (self.people.address(person), self.people.key(person).sign(&payment));
         let hash = format!("{:#x}", bankroll_chains_evm::transaction_hash(&raw));
         if let (Some(to), Ok(value)) = (payment.to, u128::try_from(payment.value)) {
             self.payments.insert(hash, (from, to, value));
@@ -68,7 +67,7 @@ impl World {
             6 => random.u128(1..required),
             _ => u128::from(random.bool()),
         };
-        let to = if to_carol { carols(self.seed) } else { hot() };
+        let to = if to_carol { self.people.carols } else { self.people.hot };
         let nonce = self.next_nonce(person);
         self.send(person, Payment::new(CHAIN_ID, nonce, to, U256::from(value)));
         self.note(format_args!("person {person} pays {value} to {}", if to_carol { "Carol's address" } else { "us" }));
@@ -77,13 +76,14 @@ impl World {
     /// A payment that is in no block is replaced by one that pays more for gas, and somebody else.
     pub fn double_spend(&mut self, random: &mut Rng) {
         let person = *random.choice(&[ALICE, BOB, CAROL, STRANGER]).expect("somebody");
-        let from = address(self.seed, person);
+        let from = self.people.address(person);
         let (next, signed) = (self.chain().nonce(from), self.next_nonce(person));
         if next >= signed {
             return self.note(format_args!("person {person} has nothing to take back"));
         }
         let nonce = random.u64(next..signed);
-        let (to, value) = if random.bool() { (from, U256::ZERO) } else { (hot(), U256::from(random.u64(1..1_000))) };
+        let (to, value) =
+            if random.bool() { (from, U256::ZERO) } else { (self.people.hot, U256::from(random.u64(1..1_000))) };
         let (max, tip) = (random.u128(150..400), random.u128(2..50));
         let gwei = u128::from(GWEI);
         self.send(person, Payment::new(CHAIN_ID, nonce, to, value).paying(max * gwei, tip * gwei));
@@ -96,7 +96,7 @@ impl World {
         let mut sent = 0;
         for (person, signed) in &self.wallets {
             let mut chain = self.chain();
-            let next = usize::try_from(chain.nonce(address(self.seed, *person))).unwrap_or(usize::MAX);
+            let next = usize::try_from(chain.nonce(self.people.address(*person))).unwrap_or(usize::MAX);
             for versions in signed.iter().skip(next) {
                 let raw: &Bytes = random.choice(versions).expect("a version");
                 sent += usize::from(chain.send(raw).is_ok());
@@ -106,13 +106,13 @@ impl World {
     }
 
     pub fn chatter(&mut self, random: &mut Rng) {
-        let (seed, nonce) = (self.seed, self.next_nonce(OTHERS));
+        let nonce = self.next_nonce(OTHERS);
         let plain = |to, value: u64| Payment::new(CHAIN_ID, nonce, to, U256::from(value));
-        let somebody = address(seed, 60);
+        let (somebody, else_one) = (Address::repeat_byte(0x60), Address::repeat_byte(0x61));
         let payment = match random.u8(..5) {
-            0 => plain(DOLLAR, 0).calling(mint_call(address(seed, OTHERS), U256::from(1_000_u64))),
+            0 => plain(DOLLAR, 0).calling(mint_call(self.people.address(OTHERS), U256::from(1_000_u64))),
             1 | 2 => plain(DOLLAR, 0).calling(transfer_call(somebody, U256::from(random.u64(..20)))),
-            3 => plain(SPLITTER, 1_001).calling(split_call(&[somebody, address(seed, 61)])),
+            3 => plain(SPLITTER, 1_001).calling(split_call(&[somebody, else_one])),
             _ => plain(REFUSING, 1).calling(Bytes::new()),
         };
         self.send(OTHERS, payment);
@@ -120,7 +120,7 @@ impl World {
     }
 
     pub fn mine(&mut self, random: &mut Rng) {
-        let count = random.u64(1..4);
+        let count = random.u64(1..6);
         for _ in 0..count {
             self.pass(random.u64(1..15) * SECOND);
             self.mine_one();
@@ -138,7 +138,7 @@ impl World {
     }
 
     pub fn reorg(&mut self, random: &mut Rng) {
-        let depth = *random.choice(&[1, 1, 2, 2, 3, 4, 5]).expect("a depth");
+        let depth = *random.choice(&[1, 1, 2, 2, 3, 3, 4, 5]).expect("a depth");
         let fate = *random.choice(&[Fate::Kept, Fate::Dropped, Fate::Returned, Fate::Reordered]).expect("a fate");
         let reorg = Reorg { depth, length: depth + random.u64(..2), fate };
         let chain = self.chain.clone();
@@ -189,7 +189,11 @@ impl World {
     }
 
     pub fn node_fault(&mut self, random: &mut Rng) {
-        let fault = *random.choice(Fault::ALL).expect("a fault");
+        // Few blocks have logs, so what can only be told of logs is told more often.
+        let of_logs =
+            [Fault::LogOmitted, Fault::LogRemoved, Fault::WrongBloom, Fault::WrongLogAmount, Fault::WrongLogContract];
+        let faults = if random.u8(..5) == 0 { &of_logs[..] } else { Fault::ALL };
+        let fault = *random.choice(faults).expect("a fault");
         let (node, times) = (random.usize(..NODES), random.u32(1..4));
         self.chain().inject(node, fault, times);
         self.note(format_args!("node {node} will fail: {fault:?}, {times} times"));
@@ -219,12 +223,21 @@ impl World {
         self.note(format_args!("somebody sends bytes of the signer's, {}", if taken { "taken" } else { "refused" }));
     }
 
-    /// Somebody looks at what contracts moved in the newest block: the truth, or an error.
+    /// Somebody looks at what contracts moved in a block of late: the truth, or an error.
     pub fn observe(&mut self, random: &mut Rng) -> Result<(), Broken> {
-        let head = self.chain().head().number();
-        let (back, number) = (random.u64(..6), random.usize(..NODES));
+        let number = random.usize(..NODES);
+        // Nobody else asks for traces, so nobody else would be lied to.
+        let lie = *random.choice(&[Fault::TraceOmitted, Fault::TraceFailed]).expect("a fault");
+        if random.u8(..3) == 0 {
+            self.chain().inject(number, lie, 1);
+        }
+        let at = {
+            let chain = self.chain();
+            let blocks = (0..chain.head().number()).rev().filter_map(|number| chain.block(number));
+            blocks.take(10).find(|block| !block.transactions.is_empty()).map_or(0, |block| block.number())
+        };
         let node = &self.scanner_nodes[number];
-        let seen = node.block(At::Number(head.saturating_sub(back)));
+        let seen = node.block(At::Number(at));
         let Ok(Some(block)) = seen else { return Ok(self.note("an observer sees no block that can be believed")) };
         let Ok(moved) = node.internal_transfers(&block) else {
             return Ok(self.note("an observer sees no traces that can be believed"));

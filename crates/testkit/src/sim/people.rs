@@ -54,18 +54,34 @@ pub(super) fn hot_key() -> LocalKey {
     LocalKey::from_bytes(&Zeroizing::new(SECRET)).expect("a key")
 }
 
-/// The wallet that pays.
-pub(super) fn hot() -> Address {
-    hot_key().address().0.into()
+/// Everybody's address, computed once: each is a multiplication on the curve.
+#[derive(Clone, Debug)]
+pub(super) struct People {
+    /// The wallet that pays.
+    pub hot: Address,
+    /// The address that is Carol's alone.
+    pub carols: Address,
+    keys: Vec<(Key, Address)>,
 }
 
-/// The address that is Carol's alone.
-pub(super) fn carols(seed: u64) -> Address {
-    Key::derived(seed, 100).address()
-}
+impl People {
+    pub fn new(seed: u64) -> Self {
+        let keyed = |key: Key| (key.clone(), key.address());
+        let keys = (0..=OTHERS).map(|number| keyed(Key::derived(seed, number))).collect();
+        Self { hot: hot_key().address().0.into(), carols: Key::derived(seed, 100).address(), keys }
+    }
 
-pub(super) fn address(seed: u64, person: u64) -> Address {
-    Key::derived(seed, person).address()
+    pub fn address(&self, person: u64) -> Address {
+        self.of(person).1
+    }
+
+    pub fn key(&self, person: u64) -> &Key {
+        &self.of(person).0
+    }
+
+    fn of(&self, person: u64) -> &(Key, Address) {
+        &self.keys[usize::try_from(person).expect("one of a few")]
+    }
 }
 
 /// Where a player is paid.
@@ -81,8 +97,8 @@ pub(super) fn servers() -> Servers {
     SERVERS.iter().map(rules).collect()
 }
 
-pub(super) fn watch_list(seed: u64) -> WatchList {
-    let proven = BTreeMap::from([(address(seed, ALICE), name("alice")), (address(seed, BOB), name("bob"))]);
+pub(super) fn watch_list(people: &People) -> WatchList {
+    let proven = BTreeMap::from([(people.address(ALICE), name("alice")), (people.address(BOB), name("bob"))]);
     let watched = |server: &str, custody: &str, payer| Watched {
         server: name(server),
         custody: custody.parse().expect("an account's name"),
@@ -92,8 +108,8 @@ pub(super) fn watch_list(seed: u64) -> WatchList {
     let hot_wallet = watched("arena", HOT, Payer::Sender(proven));
     let of_carol = watched("lagoon", CAROLS, Payer::Player(name("carol")));
     WatchList {
-        addresses: BTreeMap::from([(hot(), hot_wallet), (carols(seed), of_carol)]),
-        treasury: BTreeSet::from([address(seed, TREASURY)]),
+        addresses: BTreeMap::from([(people.hot, hot_wallet), (people.carols, of_carol)]),
+        treasury: BTreeSet::from([people.address(TREASURY)]),
         own: BTreeSet::new(),
     }
 }

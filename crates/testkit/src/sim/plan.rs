@@ -6,7 +6,7 @@
 use fastrand::Rng;
 
 /// The steps of a run.
-const STEPS: u32 = 140;
+const STEPS: u32 = 180;
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ kinds! {
     /// Wallets send again what the chain does not have.
     Resend = 3,
     /// Others use the chain: tokens, contracts, transactions that fail.
-    Chatter = 4,
+    Chatter = 6,
     /// Blocks come.
     Mine = 18,
     /// The newest blocks are replaced.
@@ -69,13 +69,13 @@ kinds! {
     /// Crediting makes a step.
     Credit = 8,
     /// Crediting prepares a step and is stopped in the middle; if it was, it goes on.
-    Stall = 5,
+    Stall = 7,
     /// Payouts make a step.
-    Payout = 18,
+    Payout = 22,
     /// Settling makes a step.
-    Settle = 8,
+    Settle = 12,
     /// Somebody looks at traces of the newest blocks.
-    Observe = 2,
+    Observe = 4,
     /// A player's money goes into the world.
     Spend = 6,
     /// Value comes back out of it.

@@ -14,7 +14,7 @@ use bankroll_store::{
 
 use super::{
     asking::short,
-    people::{CHAIN, hot},
+    people::CHAIN,
     truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, custody, leads_to, ours, shares},
     world::World,
 };
@@ -126,12 +126,12 @@ impl World {
         let mut booked = BTreeMap::new();
         for leg in legs {
             let Leg::Move { from, to: gets, amount } = leg else { continue };
-            if self.name_of(*from) != custody(to) {
+            if self.name_of(*from) != custody(&self.people, to) {
                 return Err(Promise::CreditedRight.broken(format!("{tx} is credited from another wallet")));
             }
             booked.insert(self.name_of(*gets), amount.units());
         }
-        let expected = shares(self.seed, from, to, value);
+        let expected = shares(&self.people, from, to, value);
         if booked != expected {
             return Err(Promise::CreditedRight.broken(format!("{tx} is booked {booked:?}, and should be {expected:?}")));
         }
@@ -165,7 +165,7 @@ impl World {
             let given_out = signer.given_out.get(hash);
             given_out.is_some_and(|given_out| given_out.intent == intent && given_out.is_cancel == is_cancel)
         };
-        let mut all = ours(&chain).into_iter().filter(|ours| ours.succeeded && is_final(&ours.block));
+        let mut all = ours(&chain, &self.people).into_iter().filter(|ours| ours.succeeded && is_final(&ours.block));
         if is_paid {
             return match all.any(|ours| of_intent(&ours.hash, false)) {
                 true => Ok(()),
@@ -189,14 +189,14 @@ impl World {
     fn check_wallet(&self) -> Result<(), Broken> {
         let (chain, signer) = (self.chain(), self.signer());
         let mut paid: BTreeMap<&str, u32> = BTreeMap::new();
-        for ours in ours(&chain) {
+        for ours in ours(&chain, &self.people) {
             let given_out = signer.given_out.get(&ours.hash);
             let given_out = given_out.ok_or_else(|| {
                 Promise::PaidAsOrdered.broken(format!("{} is from our wallet, and not ours", ours.hash))
             })?;
             let intent = self.asked.intents.get(&given_out.intent);
             let as_ordered = match (given_out.is_cancel, intent) {
-                (true, _) => ours.to == Some(hot()) && ours.value.is_zero(),
+                (true, _) => ours.to == Some(self.people.hot) && ours.value.is_zero(),
                 (false, Some(intent)) => {
                     ours.to.is_some_and(|to| to.0 == intent.to) && u128::try_from(ours.value) == Ok(intent.amount)
                 }

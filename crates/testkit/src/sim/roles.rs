@@ -12,6 +12,7 @@ use super::{
     Bug,
     asking::short,
     promises::{Broken, Promise},
+    run::ROLES,
     sabotage::without_orphan_check,
     world::{NODES, SECOND, World},
 };
@@ -73,11 +74,15 @@ impl World {
 
     /// Crediting has read what is due, and is stopped; or goes on with what it read then, whatever happened meanwhile.
     pub fn stall(&mut self, random: &mut Rng) -> Result<(), Broken> {
-        let (ledger, rows) = (self.books.ledger(), self.books.rows());
         if let Some(prepared) = self.stalled.take() {
-            let booked = crediting::submit(prepared, ledger, rows);
+            // Often the scanner has seen something meanwhile.
+            if random.bool() {
+                self.scan(random)?;
+            }
+            let booked = crediting::submit(prepared, self.books.ledger(), self.books.rows());
             return self.hear_crediting(booked);
         }
+        let (ledger, rows) = (self.books.ledger(), self.books.rows());
         let prepared = match random.u8(..4) {
             0 => crediting::prepare_reversals(rows, CREDITS_MAX),
             _ => crediting::prepare_credits(&self.servers, ledger, rows, CREDITS_MAX),
@@ -170,7 +175,7 @@ impl World {
     }
 
     pub fn restart_role(&mut self, random: &mut Rng) -> Result<(), Broken> {
-        let role = random.choice(&["scanner", "crediting", "payouts", "settlement", "game server"]).expect("a role");
+        let role = random.choice(ROLES).expect("a role");
         self.counts.count(&format!("restarted: {role}"));
         self.note(format_args!("the {role} is started anew"));
         match *role {

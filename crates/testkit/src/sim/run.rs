@@ -123,32 +123,31 @@ impl World {
         let random = &mut Rng::with_seed(step.seed);
         // Whatever is done takes a moment.
         self.pass(random.u64(1..3 * SECOND));
-        let (role, made) = match step.kind {
-            Kind::Scan => ("scanner", self.scan(random)),
-            Kind::Credit => ("crediting", self.credit().map(drop)),
-            Kind::Stall => ("crediting", self.stall(random)),
-            Kind::Payout => ("payouts", self.pay_out(random)),
-            Kind::Settle => {
-                self.settle();
-                ("settlement", Ok(()))
+        let role = role_of(step.kind);
+        self.books.begin_step(role);
+        match step.kind {
+            Kind::Scan => self.scan(random),
+            Kind::Credit => self.credit().map(drop),
+            Kind::Stall => self.stall(random),
+            Kind::Payout => self.pay_out(random),
+            Kind::Spend => self.play(random, true),
+            Kind::Award => self.play(random, false),
+            Kind::Exit => self.withdraw(random, true),
+            Kind::Withdraw => self.withdraw(random, false),
+            Kind::AskAgain => self.ask_again(random),
+            Kind::Conflict => self.conflict(random),
+            Kind::RoleRestart => self.restart_role(random),
+            Kind::Observe => self.observe(random),
+            other => {
+                self.befall(other, random);
+                Ok(())
             }
-            Kind::Spend => ("game server", self.play(random, true)),
-            Kind::Award => ("game server", self.play(random, false)),
-            Kind::Exit => ("game server", self.withdraw(random, true)),
-            Kind::Withdraw => ("game server", self.withdraw(random, false)),
-            Kind::Cancel => ("game server", Ok(self.cancel(random))),
-            Kind::AskAgain => ("game server", self.ask_again(random)),
-            Kind::Conflict => ("game server", self.conflict(random)),
-            Kind::RoleRestart => ("game server", self.restart_role(random)),
-            Kind::Observe => ("scanner", self.observe(random)),
-            _ => ("scanner", Ok(self.befall(step.kind, random))),
-        };
-        made?;
+        }?;
         self.after_step_of(role);
         Ok(())
     }
 
-    /// What happens to the world without any role of ours taking part.
+    /// What happens, and cannot be noticed to be wrong before the next look.
     fn befall(&mut self, kind: Kind, random: &mut Rng) {
         match kind {
             Kind::Pay => self.pay(random),
@@ -160,6 +159,10 @@ impl World {
             Kind::Adopt => self.adopt(random),
             Kind::BaseFee => self.base_fee(random),
             Kind::Wait => self.wait(random),
+            Kind::Settle => {
+                self.settle();
+            }
+            Kind::Cancel => self.cancel(random),
             Kind::NodeFault => self.node_fault(random),
             Kind::NodeLag => self.node_lag(random),
             Kind::NodeDown => self.node_down(random),
@@ -169,7 +172,7 @@ impl World {
             Kind::StoreFault => self.store_fault(random),
             Kind::Restart => self.restart_books("books: restarted"),
             Kind::PowerCut => self.restart_books("books: power cut"),
-            _ => unreachable!("roles have their own steps"),
+            _ => unreachable!("it has a step of its own"),
         }
     }
 
@@ -205,10 +208,13 @@ impl World {
     }
 
     fn store_fault(&mut self, random: &mut Rng) {
-        let troubles = [Trouble::Full, Trouble::Locked, Trouble::EndsBefore, Trouble::EndsAfter];
-        let (trouble, after) = (*random.choice(&troubles).expect("a trouble"), random.u32(..3));
-        self.books.arm(trouble, after);
-        self.note(format_args!("{trouble:?} at a commit, after {after} others"));
+        let ends = [Trouble::EndsBefore, Trouble::EndsAfter];
+        let troubles = [[Trouble::Full, Trouble::Locked], ends, ends].concat();
+        let (trouble, role) = (*random.choice(&troubles).expect("a trouble"), *random.choice(ROLES).expect("a role"));
+        // A round of settling is one commit, and there are few.
+        let after = if role == "settlement" { 0 } else { random.u32(..2) };
+        self.books.arm(role, trouble, after);
+        self.note(format_args!("{trouble:?} at a commit of the {role}, after {after} others"));
     }
 
     fn restart_books(&mut self, how: &str) {
@@ -219,6 +225,21 @@ impl World {
         self.forget_memory();
         self.counts.count(how);
         self.note(how);
+    }
+}
+
+/// Who can be in the middle of something when a process ends.
+pub(super) const ROLES: &[&str] = &["scanner", "crediting", "payouts", "settlement", "game server"];
+
+/// In whose step this happens; what is nobody's commits nothing.
+const fn role_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Credit | Kind::Stall => "crediting",
+        Kind::Payout => "payouts",
+        Kind::Settle => "settlement",
+        Kind::Spend | Kind::Award | Kind::Exit | Kind::Withdraw => "game server",
+        Kind::Cancel | Kind::AskAgain | Kind::Conflict | Kind::RoleRestart => "game server",
+        _ => "scanner",
     }
 }
 

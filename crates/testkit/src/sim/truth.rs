@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bankroll_chains_simulated::{Address, B256, Block, Chain, U256};
 use bankroll_ledger::Seq;
 
-use super::people::{ALICE, BOB, CAROLS, HOT, SERVERS, TREASURY, address, carols, hot};
+use super::people::{ALICE, BOB, CAROLS, HOT, People, SERVERS, TREASURY};
 
 /// Blocks on a deposit, its own included, before it may be credited.
 pub(super) const DEPOSIT_DEPTH: u64 = 3;
@@ -63,9 +63,9 @@ fn blocks(chain: &Chain) -> impl Iterator<Item = &Block> {
 }
 
 /// What our wallet has done on the chain, in order.
-pub(super) fn ours(chain: &Chain) -> Vec<Ours> {
+pub(super) fn ours(chain: &Chain, people: &People) -> Vec<Ours> {
     let of_block = |block: &Block| {
-        let sent = block.transactions.iter().filter(|included| included.transaction.sender == hot());
+        let sent = block.transactions.iter().filter(|included| included.transaction.sender == people.hot);
         let ours = sent.map(|included| Ours {
             hash: included.transaction.hash,
             block: block.hash,
@@ -81,13 +81,13 @@ pub(super) fn ours(chain: &Chain) -> Vec<Ours> {
 }
 
 /// What was paid to us on the chain.
-pub(super) fn paid_in(chain: &Chain, seed: u64) -> Vec<PaidIn> {
+pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<PaidIn> {
     let head = chain.head().number();
     let mut found = Vec::new();
     for block in blocks(chain) {
         for included in block.transactions.iter().filter(|included| included.succeeded()) {
             let transaction = &included.transaction;
-            let to = transaction.to().filter(|to| *to == hot() || *to == carols(seed));
+            let to = transaction.to().filter(|to| *to == people.hot || *to == people.carols);
             let value = u128::try_from(transaction.value()).unwrap_or(u128::MAX);
             if let Some(to) = to.filter(|_| value > 0) {
                 let confirmations = head.saturating_sub(block.number()).saturating_add(1);
@@ -111,14 +111,14 @@ pub(super) fn leads_to(chain: &Chain, block: B256, mut tip: B256) -> bool {
 }
 
 /// Where the money of a payment must go, in the order of names: who sent it decides, or whose address it is.
-pub(super) fn shares(seed: u64, from: Address, to: Address, value: u128) -> BTreeMap<String, u128> {
-    let (server, player) = if from == address(seed, TREASURY) {
+pub(super) fn shares(people: &People, from: Address, to: Address, value: u128) -> BTreeMap<String, u128> {
+    let (server, player) = if from == people.address(TREASURY) {
         return BTreeMap::from([("@house/house/1".to_owned(), value)]);
-    } else if to == carols(seed) {
+    } else if to == people.carols {
         ("lagoon", "carol")
-    } else if from == address(seed, ALICE) {
+    } else if from == people.address(ALICE) {
         ("arena", "alice")
-    } else if from == address(seed, BOB) {
+    } else if from == people.address(BOB) {
         ("arena", "bob")
     } else {
         return BTreeMap::from([("@house/suspense/1".to_owned(), value)]);
@@ -139,6 +139,6 @@ pub(super) fn shares(seed: u64, from: Address, to: Address, value: u128) -> BTre
 }
 
 /// The account of the wallet that a payment went to.
-pub(super) fn custody(to: Address) -> &'static str {
-    if to == hot() { HOT } else { CAROLS }
+pub(super) fn custody(people: &People, to: Address) -> &'static str {
+    if to == people.hot { HOT } else { CAROLS }
 }

@@ -19,7 +19,7 @@ use super::{
     asking::Asking,
     books::Books,
     chain::Payments,
-    people::{self, CHAIN, CHAIN_ID, HOT, hot_key, name},
+    people::{self, CHAIN, CHAIN_ID, HOT, People, hot_key, name},
     signing::SignerProcess,
     truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, Truth},
 };
@@ -50,7 +50,8 @@ pub(super) struct World {
     pub stalled: Option<Prepared>,
     /// What people have signed: by person and number, every version.
     pub wallets: BTreeMap<u64, Vec<Vec<Bytes>>>,
-    /// What it pays, by hash.
+    pub people: People,
+    /// What they pay, by hash.
     pub payments: Payments,
     /// Ends of branches that were left.
     pub left_branches: Vec<B256>,
@@ -69,6 +70,7 @@ impl World {
         let chain = Arc::new(Mutex::new(chain));
         let signer = SignerProcess::new(began, bug == Some(Bug::SignerWithoutMemory));
         let signer = Arc::new(Mutex::new(signer));
+        let people = People::new(seed);
         let mut world = Self {
             seed,
             bug,
@@ -81,12 +83,13 @@ impl World {
             scanner_nodes: nodes(&chain, identity),
             payout_nodes: nodes(&chain, identity),
             chain,
-            scanning: scanning(seed, bug),
+            scanning: scanning(&people, bug),
             servers: people::servers(),
             paying: paying(),
             stalled: None,
             wallets: BTreeMap::new(),
             payments: Payments::new(),
+            people,
             left_branches: Vec::new(),
             asked: Asking::default(),
             truth: Truth::default(),
@@ -156,11 +159,11 @@ fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
     SignerClient::in_process(move |request| process.lock().unwrap_or_else(PoisonError::into_inner).answer(request))
 }
 
-fn scanning(seed: u64, bug: Option<Bug>) -> Scanning {
+fn scanning(people: &People, bug: Option<Bug>) -> Scanning {
     let confirmations = if bug == Some(Bug::CreditBeforeFinality) { 1 } else { DEPOSIT_DEPTH };
     Scanning {
         rules: ScanRules { chain: name(CHAIN), confirmations },
-        watch: people::watch_list(seed),
+        watch: people::watch_list(people),
         start: 1,
         window: 24,
         blocks_per_step: 20,

@@ -71,9 +71,9 @@ fn the_same_seed_gives_the_same_history_byte_for_byte() {
 #[test]
 fn a_step_that_is_left_out_leaves_the_choices_of_the_others() {
     let whole = Plan::draw(7);
-    let some = whole.only(|step| step.number % 3 == 0 || step.number > 130);
+    let some = whole.only(|step| step.number % 3 == 0 || step.number > 170);
     assert!(some.steps.iter().all(|step| whole.steps.contains(step)));
-    assert!(some.numbers().starts_with("3,6,9,12,") && some.numbers().ends_with(",129,131-140"), "{}", some.numbers());
+    assert!(some.numbers().starts_with("3,6,9,12,") && some.numbers().ends_with(",168,171-180"), "{}", some.numbers());
 }
 
 /// A failure as a person reads it.
