@@ -168,7 +168,7 @@ impl World {
         let any: Vec<usize> = (0..self.asked.asked.len()).collect();
         let is_new = random.u8(..4) > 0 && !unheard.is_empty();
         let place = random.choice(if is_new { &unheard } else { &any });
-        let Some(place) = place.copied() else { return Ok(self.note("nothing was asked yet")) };
+        let Some(place) = place.copied() else { return self.noted("nothing was asked yet") };
         self.ask(place, random)
     }
 
@@ -185,7 +185,7 @@ impl World {
                 What::Payout(_) => None,
             })
             .collect();
-        let Some(request) = random.choice(&requests) else { return Ok(self.note("no key was used yet")) };
+        let Some(request) = random.choice(&requests) else { return self.noted("no key was used yet") };
         let mut other = request.clone();
         if let Action::Legs(legs) = &mut other.action {
             for leg in legs {
@@ -197,7 +197,7 @@ impl World {
         let told = self.books.ledger().apply(other);
         self.counts.count("books: conflicting request");
         match told.map(|answer| answer.effects().map(drop)) {
-            Ok(Err(Rejection::KeyReused)) | Err(_) => Ok(self.note("a used key with another body: refused")),
+            Ok(Err(Rejection::KeyReused)) | Err(_) => self.noted("a used key with another body: refused"),
             Ok(told) => Err(Promise::OneEffect.broken(format!("a used key with another body: {told:?}"))),
         }
     }
@@ -219,12 +219,12 @@ impl World {
         match random.u8(..10) {
             0 => {
                 self.counts.count("books: request lost");
-                return Ok(self.note(format_args!("question {place} is lost")));
+                return self.noted(format_args!("question {place} is lost"));
             }
             1 => {
                 let _ = self.carry_out(place);
                 self.counts.count("books: answer lost");
-                return Ok(self.note(format_args!("the answer to {place} is lost")));
+                return self.noted(format_args!("the answer to {place} is lost"));
             }
             2 => {
                 let _ = self.carry_out(place);
@@ -243,7 +243,7 @@ impl World {
         };
         let told = match told {
             Ok(told) => told,
-            Err(why) => return Ok(self.note(format_args!("question {place} has no answer: {why}"))),
+            Err(why) => return self.noted(format_args!("question {place} has no answer: {why}")),
         };
         self.note(format_args!("the answer to {place} is {told:?}"));
         match self.asked.asked[place].heard.replace(told) {
@@ -255,6 +255,9 @@ impl World {
     }
 
     fn carry_out(&self, place: usize) -> Result<Heard, String> {
+        if self.books.has_ended() {
+            return Err("the process has ended".into());
+        }
         let asked = &self.asked.asked[place];
         let told = match &asked.what {
             What::Money(request) => {

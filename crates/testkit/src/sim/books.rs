@@ -135,6 +135,11 @@ impl Books {
         *lock(&self.armed) = Armed::default();
     }
 
+    /// Whether the process has ended in this step: whatever it would do next it does not do.
+    pub fn has_ended(&self) -> bool {
+        matches!(lock(&self.armed).happened, Some(Trouble::EndsBefore | Trouble::EndsAfter))
+    }
+
     /// What has happened since this was last asked.
     pub fn take_trouble(&self) -> Option<Trouble> {
         lock(&self.armed).happened.take()

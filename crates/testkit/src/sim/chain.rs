@@ -138,7 +138,8 @@ impl World {
     }
 
     pub fn reorg(&mut self, random: &mut Rng) {
-        let depth = *random.choice(&[1, 1, 2, 2, 3, 3, 4, 5]).expect("a depth");
+        let depths: &[u64] = if self.stalled.is_some() { &[3, 4, 5] } else { &[1, 1, 2, 2, 3, 3, 4, 5] };
+        let depth = *random.choice(depths).expect("a depth");
         let fate = *random.choice(&[Fate::Kept, Fate::Dropped, Fate::Returned, Fate::Reordered]).expect("a fate");
         let reorg = Reorg { depth, length: depth + random.u64(..2), fate };
         let chain = self.chain.clone();
@@ -238,9 +239,9 @@ impl World {
         };
         let node = &self.scanner_nodes[number];
         let seen = node.block(At::Number(at));
-        let Ok(Some(block)) = seen else { return Ok(self.note("an observer sees no block that can be believed")) };
+        let Ok(Some(block)) = seen else { return self.noted("an observer sees no block that can be believed") };
         let Ok(moved) = node.internal_transfers(&block) else {
-            return Ok(self.note("an observer sees no traces that can be believed"));
+            return self.noted("an observer sees no traces that can be believed");
         };
         let chain = self.chain();
         let known = chain.block_with(block.header.hash).or_else(|| chain.orphan(block.header.hash));
@@ -255,6 +256,6 @@ impl World {
                 Promise::NodeBelieved.broken(format!("{} transfers inside transactions, not {real}", moved.len()))
             );
         }
-        Ok(self.note(format_args!("an observer sees {real} transfers inside transactions")))
+        self.noted(format_args!("an observer sees {real} transfers inside transactions"))
     }
 }

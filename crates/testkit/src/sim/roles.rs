@@ -72,15 +72,14 @@ impl World {
         Ok(())
     }
 
-    /// Crediting has read what is due, and is stopped; or goes on with what it read then, whatever happened meanwhile.
+    /// Crediting is stopped after it has read what is due; if it was before, it goes on.
     pub fn stall(&mut self, random: &mut Rng) -> Result<(), Broken> {
-        if let Some(prepared) = self.stalled.take() {
-            // Often the scanner has seen something meanwhile.
-            if random.bool() {
-                self.scan(random)?;
-            }
-            let booked = crediting::submit(prepared, self.books.ledger(), self.books.rows());
-            return self.hear_crediting(booked);
+        if self.stalled.is_some() {
+            return self.go_on(random);
+        }
+        self.scan(random)?;
+        if self.books.has_ended() {
+            return Ok(());
         }
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
         let prepared = match random.u8(..4) {
@@ -95,11 +94,30 @@ impl World {
             without_orphan_check(&mut prepared.requests);
         }
         let count = prepared.requests.len();
-        if count > 0 {
-            self.counts.count("crediting: stalled");
-            self.stalled = Some(prepared);
+        self.note(format_args!("crediting is stopped before it asks for {count}"));
+        if count == 0 {
+            return Ok(());
         }
-        Ok(self.note(format_args!("crediting is stopped before it asks for {count}")))
+        self.counts.count("crediting: stalled");
+        self.stalled = Some(prepared);
+        // The worst that can happen meanwhile is that what it has read is gone.
+        if random.bool() {
+            self.reorg(random);
+        }
+        if random.bool() { self.go_on(random) } else { Ok(()) }
+    }
+
+    /// Crediting asks for what it read before it was stopped, whatever the scanner has seen meanwhile.
+    fn go_on(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        for _ in 0..random.u8(..3) {
+            self.scan(random)?;
+            if self.books.has_ended() {
+                return Ok(());
+            }
+        }
+        let Some(prepared) = self.stalled.take() else { return Ok(()) };
+        let booked = crediting::submit(prepared, self.books.ledger(), self.books.rows());
+        self.hear_crediting(booked)
     }
 
     fn hear_crediting(&mut self, booked: Result<crediting::Booked, CreditError>) -> Result<(), Broken> {
@@ -107,19 +125,24 @@ impl World {
             Ok(booked) => {
                 let (credited, reversed) = (booked.credited.len(), booked.reversed.len());
                 let refused: Vec<&str> = booked.refused.iter().map(|(_, rejection)| rejection.code()).collect();
-                Ok(self
-                    .note(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}")))
+                self.noted(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}"))
             }
             Err(error @ (CreditError::Row(_) | CreditError::NoSuchCredit { .. })) => {
                 Err(Promise::NoSurprise.broken(told(&error)))
             }
-            Err(error) => Ok(self.note(format_args!("crediting: {}", told(&error)))),
+            Err(error) => self.noted(format_args!("crediting: {}", told(&error))),
         }
     }
 
     pub fn pay_out(&mut self, random: &mut Rng) -> Result<(), Broken> {
         let (node, now) = self.surroundings(random);
-        (0..random.u8(1..4)).try_for_each(|_| self.pay_out_with(node, now))
+        for _ in 0..random.u8(1..4) {
+            self.pay_out_with(node, now)?;
+            if self.books.has_ended() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), Broken> {
@@ -135,7 +158,7 @@ impl World {
                 Ok(())
             }
             Err(error @ PayoutError::Row(_)) => Err(Promise::NoSurprise.broken(told(&error))),
-            Err(error) => Ok(self.note(format_args!("payouts, node {node}: {}", told(&error)))),
+            Err(error) => self.noted(format_args!("payouts, node {node}: {}", told(&error))),
         }
     }
 

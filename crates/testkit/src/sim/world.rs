@@ -20,6 +20,7 @@ use super::{
     books::Books,
     chain::Payments,
     people::{self, CHAIN, CHAIN_ID, HOT, People, hot_key, name},
+    promises::Broken,
     signing::SignerProcess,
     truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, Truth},
 };
@@ -130,6 +131,12 @@ impl World {
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
         let seconds = seconds % 60;
         self.history.push(format!("{:>4}  day {days} {hours:02}:{minutes:02}:{seconds:02}  {line}", self.step));
+    }
+
+    /// The same where nothing is wrong with it.
+    pub fn noted(&mut self, line: impl Display) -> Result<(), Broken> {
+        self.note(line);
+        Ok(())
     }
 
     pub fn restart_scanner(&mut self) {
