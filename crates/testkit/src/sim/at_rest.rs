@@ -8,7 +8,7 @@ use bankroll_store::{AccountFilter, Audit, Reader};
 
 use super::{
     asking::{Asked, Heard, What},
-    people::{CAROLS, HOT, PLAYERS, SERVERS},
+    people::{CAROLS, HOT},
     promises::{Broken, Promise},
     truth::{DEPOSIT_DEPTH, custody, ours, paid_in, shares},
     world::World,
@@ -203,5 +203,3 @@ fn custody_of(text: &str) -> String {
 fn signed(amount: u128) -> i128 {
     i128::try_from(amount).expect("all coins together are far fewer")
 }
-
-const _: () = assert!(PLAYERS.len() >= SERVERS.len(), "every server has a player");

@@ -189,41 +189,6 @@ impl World {
         self.note(format_args!("the base fee is {fee} gwei"));
     }
 
-    pub fn node_fault(&mut self, random: &mut Rng) {
-        // Few blocks have logs, so what can only be told of logs is told more often.
-        let of_logs =
-            [Fault::LogOmitted, Fault::LogRemoved, Fault::WrongBloom, Fault::WrongLogAmount, Fault::WrongLogContract];
-        let faults = if random.u8(..5) == 0 { &of_logs[..] } else { Fault::ALL };
-        let fault = *random.choice(faults).expect("a fault");
-        let (node, times) = (random.usize(..NODES), random.u32(1..4));
-        self.chain().inject(node, fault, times);
-        self.note(format_args!("node {node} will fail: {fault:?}, {times} times"));
-    }
-
-    pub fn node_lag(&mut self, random: &mut Rng) {
-        let (node, lag) = (random.usize(..NODES), if random.bool() { random.u64(1..5) } else { 0 });
-        self.chain().lag(node, lag);
-        self.note(format_args!("node {node} is {lag} blocks behind"));
-    }
-
-    pub fn node_down(&mut self, random: &mut Rng) {
-        let (node, down) = (random.usize(..NODES), random.bool());
-        match down {
-            true => self.chain().crash(node, random.bool()),
-            false => self.chain().restart(node),
-        }
-        self.note(format_args!("node {node} is {}", if down { "down" } else { "up" }));
-    }
-
-    /// Somebody has bytes that the signer gave out, and sends them.
-    pub fn leak(&mut self, random: &mut Rng) {
-        let known: Vec<Vec<u8>> = self.signer().given_out.values().map(|given_out| given_out.raw.clone()).collect();
-        let Some(raw) = random.choice(&known) else { return self.note("the signer has given out nothing yet") };
-        let taken = self.chain().send(raw).is_ok();
-        self.counts.count("signer: bytes sent by somebody");
-        self.note(format_args!("somebody sends bytes of the signer's, {}", if taken { "taken" } else { "refused" }));
-    }
-
     /// Somebody looks at what contracts moved in a block of late: the truth, or an error.
     pub fn observe(&mut self, random: &mut Rng) -> Result<(), Broken> {
         let number = random.usize(..NODES);

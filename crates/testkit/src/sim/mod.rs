@@ -16,7 +16,8 @@
 //! | what a run is and what it gives | [`run`], [`Outcome`], [`Failure`] |
 //! | what can happen | [`plan`] |
 //! | what must hold | [`Promise`], `promises.rs` (after each step), `at_rest.rs` (at the end) |
-//! | the world | `world.rs`, `people.rs`, `books.rs`, `signing.rs`, `chain.rs`, `asking.rs`, `roles.rs` |
+//! | the world | `world.rs`, `people.rs`, `books.rs`, `signing.rs`, `chain.rs`, `asking.rs`, `wishes.rs`, `roles.rs` |
+//! | what goes wrong | `misfortune.rs`, [`Counts`] |
 //! | bugs to be found | [`Bug`], `sabotage.rs` |
 //! | making a failure small | [`shrink`] |
 
@@ -25,6 +26,7 @@ mod at_rest;
 mod books;
 mod chain;
 mod counts;
+mod misfortune;
 mod people;
 pub mod plan;
 mod promises;
@@ -35,6 +37,7 @@ mod sabotage;
 mod shrink;
 mod signing;
 mod truth;
+mod wishes;
 mod world;
 
 pub use counts::Counts;

@@ -8,13 +8,11 @@ use std::{
     },
 };
 
-use bankroll_store::Trouble;
 use fastrand::Rng;
 
 use super::{
     Bug, Counts, Kind, Plan, Step,
     promises::{Broken, Promise},
-    signing::Between,
     world::{SECOND, World},
 };
 
@@ -174,57 +172,6 @@ impl World {
             Kind::PowerCut => self.restart_books("books: power cut"),
             _ => unreachable!("it has a step of its own"),
         }
-    }
-
-    fn wait(&mut self, random: &mut Rng) {
-        let seconds = match random.u8(..10) {
-            0..4 => random.u64(1..60),
-            4..7 => random.u64(60..3_600),
-            7..9 => random.u64(3_600..86_400),
-            _ => random.u64(86_400..5 * 86_400),
-        };
-        self.pass(seconds * SECOND);
-        self.note(format_args!("{seconds} seconds pass"));
-    }
-
-    fn signer_fault(&mut self, random: &mut Rng) {
-        let ends = Between::Ends(random.usize(..2), random.bool());
-        let between = [Between::RequestLost, Between::AnswerLost, Between::AnswerLost, Between::Repeated, ends, ends];
-        let between = *random.choice(&between).expect("something");
-        (0..random.u8(1..3)).for_each(|_| self.signer().plan.push_back(between));
-        self.note(format_args!("between payouts and the signer: {between:?}"));
-    }
-
-    fn signer_restart(&mut self, random: &mut Rng) {
-        self.signer().restart();
-        self.counts.count("signer: restarted");
-        if random.bool() {
-            let off = random.u64(..3_600) * SECOND;
-            let now = if random.bool() { self.now + off } else { self.now.saturating_sub(off) };
-            self.signer().now = now;
-            self.counts.count("signer: clock off");
-        }
-        self.note("the signer is started anew");
-    }
-
-    fn store_fault(&mut self, random: &mut Rng) {
-        let ends = [Trouble::EndsBefore, Trouble::EndsAfter];
-        let troubles = [[Trouble::Full, Trouble::Locked], ends, ends].concat();
-        let (trouble, role) = (*random.choice(&troubles).expect("a trouble"), *random.choice(ROLES).expect("a role"));
-        // A round of settling is one commit, and there are few.
-        let after = if role == "settlement" { 0 } else { random.u32(..2) };
-        self.books.arm(role, trouble, after);
-        self.note(format_args!("{trouble:?} at a commit of the {role}, after {after} others"));
-    }
-
-    fn restart_books(&mut self, how: &str) {
-        match how {
-            "books: power cut" => self.books.cut_power(),
-            _ => self.books.restart(),
-        }
-        self.forget_memory();
-        self.counts.count(how);
-        self.note(how);
     }
 }
 

@@ -15,7 +15,11 @@ use bankroll_withdrawals::{
     settlement::{self, Settled, Settling},
 };
 
-use super::{people::HOT, world::World};
+use super::{
+    asking::{Heard, What},
+    people::HOT,
+    world::World,
+};
 
 /// A planted bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +132,31 @@ impl World {
                 "UPDATE withdrawal_queue SET status = 'pending', nonce = NULL, version = version + 1 WHERE id = $1";
             let forgotten = "DELETE FROM payout_attempts WHERE job = $1";
             let _ = self.books.rows().write(vec![any(forgotten, vec![text(job)]), any(anew, vec![text(job)])]);
+        }
+    }
+
+    /// The planted bug: "done" is said as soon as memory says that it will be.
+    pub(super) fn acknowledge_early(&mut self, place: usize) -> Option<Heard> {
+        let asked = &self.asked.asked[place];
+        let What::Money(request) = &asked.what else { return None };
+        if self.bug != Some(Bug::AcknowledgedBeforeCommit) || asked.heard.is_some() {
+            return None;
+        }
+        let Action::Legs(legs) = &request.action else { return None };
+        let Some(Leg::Move { from, amount, .. }) = legs.first() else { return None };
+        let account = self.books.rows().reader().account(*from).ok()??;
+        let enough = account.balance.checked_sub(account.held).is_some_and(|available| available >= *amount);
+        let request = Request::clone(request);
+        enough.then(|| {
+            self.asked.deferred.push(request);
+            Heard::Done
+        })
+    }
+
+    /// Carries out what was answered before.
+    pub(super) fn flush_deferred(&mut self) {
+        for request in std::mem::take(&mut self.asked.deferred) {
+            let _ = self.books.ledger().apply(request);
         }
     }
 }
