@@ -27,7 +27,7 @@ enum Tests {
 
 const SUITES: &[Suite] = &[
     // All parts together, and so the most that can go wrong together.
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "sim::", shares: 5 },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "sim::", shares: 6 },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres", shares: 1 },
