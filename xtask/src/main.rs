@@ -1,7 +1,8 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
 //! `check` is everything that can be judged without running the product, `test` is everything that runs it once,
-//! `soak` runs the randomised suites for as long as it is given. `.ci/run` is `check` and then `test`.
+//! `soak` runs the randomised suites for as long as it is given, `sim` the whole world from a seed. `.ci/run` is `check` and
+//! then `test`.
 
 mod anvil;
 mod check;
@@ -13,6 +14,7 @@ mod postgres;
 mod program;
 mod seed;
 mod session;
+mod sim;
 mod soak;
 mod stage;
 mod test;
@@ -39,6 +41,8 @@ enum Command {
     Test(test::Options),
     /// The randomised suites, with new seeds, until the time is up.
     Soak(soak::Options),
+    /// The whole world from a seed: chain, books, signer, players, and everything that can go wrong.
+    Sim(sim::Options),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(&workspace),
         Command::Test(options) => test::run(&workspace, &options),
         Command::Soak(options) => soak::run(&workspace, &options),
+        Command::Sim(options) => sim::run(&workspace, &options),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

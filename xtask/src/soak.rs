@@ -12,6 +12,8 @@ struct Suite {
     package: &'static str,
     tests: Tests,
     filter: &'static str,
+    /// How many shares of a round it gets.
+    shares: u64,
 }
 
 /// Where a suite's tests are.
@@ -24,21 +26,23 @@ enum Tests {
 }
 
 const SUITES: &[Suite] = &[
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams" },
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash" },
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres" },
-    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "streams" },
-    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "crash" },
-    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "every_byte" },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "promises" },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "referee" },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "histories" },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "random_hands_verify" },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "independent_messages" },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "decoders_take_one_encoding" },
-    Suite { package: "bankroll-deck", tests: Tests::Inside, filter: "tests" },
-    Suite { package: "bankroll-chains-simulated", tests: Tests::Beside, filter: "random_histories" },
-    Suite { package: "bankroll-chains-evm", tests: Tests::Beside, filter: "random_transactions" },
+    // All parts together, and so the most that can go wrong together.
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "sim::", shares: 6 },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams", shares: 1 },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash", shares: 1 },
+    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres", shares: 1 },
+    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "streams", shares: 1 },
+    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "crash", shares: 1 },
+    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "every_byte", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "promises", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "referee", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "histories", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "random_hands_verify", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "independent_messages", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "decoders_take_one_encoding", shares: 1 },
+    Suite { package: "bankroll-deck", tests: Tests::Inside, filter: "tests", shares: 1 },
+    Suite { package: "bankroll-chains-simulated", tests: Tests::Beside, filter: "random_histories", shares: 1 },
+    Suite { package: "bankroll-chains-evm", tests: Tests::Beside, filter: "random_transactions", shares: 1 },
 ];
 
 /// A suite runs about this many seconds before it stops by itself.
@@ -47,7 +51,7 @@ const SECONDS_VARIABLE: &str = "BANKROLL_SOAK_SECONDS";
 /// Longer rounds would try fewer seeds, shorter ones would not get deep with any.
 const LONGEST_ROUND: Duration = Duration::from_secs(600);
 
-/// With fewer seconds than this left for each suite, another round is not worth its start.
+/// With fewer seconds than this left for each share, another round is not worth its start.
 const SHORTEST_SHARE: u64 = 5;
 
 #[derive(clap::Args)]
@@ -85,16 +89,17 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let time = Duration::from_secs(options.minutes.saturating_mul(60));
     let started = Instant::now();
     let mut seeds = Vec::new();
-    while let Some(seconds) = share(time.saturating_sub(started.elapsed()), suites.len(), seeds.is_empty()) {
+    let shares = suites.iter().map(|suite| suite.shares).sum();
+    while let Some(seconds) = share(time.saturating_sub(started.elapsed()), shares, seeds.is_empty()) {
         let seed = first.wrapping_add(seeds.len() as u64);
         seeds.push(seed);
-        println!("== round {}: seed {seed}, {seconds} s for each suite", seeds.len());
+        println!("== round {}: seed {seed}, {seconds} s for each share", seeds.len());
         for suite in &suites {
             let red = || {
                 let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
                 format!("{} is red in round {} (repeat with {again})", suite.filter, seeds.len())
             };
-            suite.run(workspace, &server, seed, seconds).with_context(red)?;
+            suite.run(workspace, &server, seed, seconds * suite.shares).with_context(red)?;
         }
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
@@ -102,9 +107,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Seconds for each suite in the next round, or none if the time is up. The first round always happens.
-fn share(remaining: Duration, suites: usize, is_first: bool) -> Option<u64> {
-    let share = remaining.min(LONGEST_ROUND) / u32::try_from(suites).unwrap_or(u32::MAX).max(1);
+/// Seconds for each share in the next round, or none if the time is up. The first round always happens.
+fn share(remaining: Duration, shares: u64, is_first: bool) -> Option<u64> {
+    let share = remaining.min(LONGEST_ROUND) / u32::try_from(shares).unwrap_or(u32::MAX).max(1);
     let seconds = share.as_secs_f64().round() as u64;
     (is_first || seconds >= SHORTEST_SHARE).then_some(seconds)
 }

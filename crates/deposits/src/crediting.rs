@@ -45,41 +45,55 @@ impl Booked {
     }
 }
 
+/// Requests that are made and not asked yet. What they were read from may change before they are: each is guarded by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// The requests, each about one inclusion.
+    pub requests: Vec<Request>,
+    asked: Vec<(DepositId, u64)>,
+    refused: Refused,
+    is_credit: bool,
+}
+
 /// One step, over so many reversals and so many credits at the most.
 ///
 /// # Errors
 /// See [`CreditError`]. Whatever it was, another step goes on where this one ended.
 pub fn step(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Result<Booked, CreditError> {
-    let mut booked = Booked::default();
-    take_back(ledger, rows, most, &mut booked)?;
-    give(servers, ledger, rows, most, &mut booked)?;
-    Ok(booked)
+    let reversed = submit(prepare_reversals(rows, most)?, ledger, rows)?;
+    let credited = submit(prepare_credits(servers, ledger, rows, most)?, ledger, rows)?;
+    let refused = reversed.refused.into_iter().chain(credited.refused).collect();
+    Ok(Booked { credited: credited.credited, reversed: reversed.reversed, refused })
 }
 
-fn take_back(ledger: &Ledger, rows: &Rows, most: usize, booked: &mut Booked) -> Result<(), CreditError> {
+/// The requests that take back what is booked and no longer canonical.
+///
+/// # Errors
+/// See [`CreditError`]; nothing has happened.
+pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<Prepared, CreditError> {
     let sql = format!(
         "SELECT id, custody, ledger_epoch, ledger_state, tx_hash FROM deposits
          WHERE ledger_state IN ('credited', 'suspense')
            AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
          ORDER BY block_number LIMIT {most}"
     );
-    let mut lost = Vec::new();
-    let mut requests = Vec::new();
+    let mut prepared = Prepared::default();
     for row in rows.read(&sql, Vec::new())? {
         let credit = lost_of(&row)?;
         let entry = rows.reader().find_key(&credit_key(&credit.custody, &credit.id, credit.epoch))?;
         let entry =
             entry.ok_or_else(|| CreditError::NoSuchCredit { deposit: credit.id.to_string(), epoch: credit.epoch })?;
-        requests.push(reversal(&credit, entry.seq));
-        lost.push((credit.id, credit.epoch));
+        prepared.requests.push(reversal(&credit, entry.seq));
+        prepared.asked.push((credit.id, credit.epoch));
     }
-    let (done, refused) = submit(ledger, requests, lost)?;
-    booked.reversed = done;
-    booked.refused.extend(refused.into_iter().map(|(id, _, rejection)| (id, rejection)));
-    Ok(())
+    Ok(prepared)
 }
 
-fn give(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize, booked: &mut Booked) -> Result<(), CreditError> {
+/// The requests that book what is final and not booked; the accounts they need are opened.
+///
+/// # Errors
+/// See [`CreditError`]; nothing is booked.
+pub fn prepare_credits(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Result<Prepared, CreditError> {
     let sql = format!(
         "SELECT id, epoch, purpose, server, wallet, custody, amount, tx_hash, block_number, block_hash, ledger_state
          FROM deposits
@@ -91,27 +105,36 @@ fn give(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize, booked: &m
     let allocated: Vec<_> = due.iter().map(|due| (due, allocate(due, servers))).collect();
     let names = allocated.iter().flat_map(|(due, allocation)| accounts(due, allocation));
     let numbers = open(ledger, names.collect())?;
-    let (mut requests, mut asked) = (Vec::new(), Vec::new());
+    let mut prepared = Prepared { is_credit: true, ..Prepared::default() };
     for (due, allocation) in &allocated {
         // An account that nobody may open is told when the request is refused; here there is none.
         match credit(due, allocation, &numbers) {
             Some(request) => {
-                requests.push(request);
-                asked.push((due.id.clone(), due.epoch));
+                prepared.requests.push(request);
+                prepared.asked.push((due.id.clone(), due.epoch));
             }
-            None => booked.refused.push((due.id.clone(), Rejection::AccountNotFound)),
+            None => prepared.refused.push((due.id.clone(), due.epoch, Rejection::AccountNotFound)),
         }
     }
-    let (done, refused) = submit(ledger, requests, asked)?;
-    booked.credited = done;
+    Ok(prepared)
+}
+
+/// Asks what was prepared, however long ago, and waits for what became of it.
+///
+/// # Errors
+/// See [`CreditError`]. What was asked may have happened; preparing anew tells.
+pub fn submit(prepared: Prepared, ledger: &Ledger, rows: &Rows) -> Result<Booked, CreditError> {
+    let Prepared { requests, asked, refused: without_account, is_credit } = prepared;
+    let (done, refused) = ask(ledger, requests, asked)?;
     // What is remembered under the key of this inclusion will never be otherwise, and must not stand in the way of others.
-    let for_good = refused.iter().filter(|(.., rejection)| rejection.is_remembered());
+    let for_good = refused.iter().filter(|(.., rejection)| is_credit && rejection.is_remembered());
     let marks: Vec<_> = for_good.map(|(id, epoch, rejection)| mark(id, *epoch, *rejection)).collect();
-    booked.refused.extend(refused.into_iter().map(|(id, _, rejection)| (id, rejection)));
     if !marks.is_empty() {
         rows.write(marks)?;
     }
-    Ok(())
+    let refused = without_account.into_iter().chain(refused).map(|(id, _, rejection)| (id, rejection)).collect();
+    let (credited, reversed) = if is_credit { (done, Vec::new()) } else { (Vec::new(), done) };
+    Ok(Booked { credited, reversed, refused })
 }
 
 fn mark(id: &DepositId, epoch: u64, rejection: Rejection) -> Statement {
@@ -127,7 +150,7 @@ type Done = Vec<(DepositId, u64)>;
 type Refused = Vec<(DepositId, u64, Rejection)>;
 
 /// Asks, and waits for what became of it.
-fn submit(ledger: &Ledger, requests: Vec<Request>, asked: Done) -> Result<(Done, Refused), CreditError> {
+fn ask(ledger: &Ledger, requests: Vec<Request>, asked: Done) -> Result<(Done, Refused), CreditError> {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
     if requests.is_empty() {
         return Ok((done, refused));

@@ -17,7 +17,7 @@ use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejecte
 use tokio::sync::Semaphore;
 
 use crate::{
-    Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
+    Answer, Clock, Failure, Interrupt, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
     engine::{
         Engine,
         postgres::{Claim, Postgres, StatementTables},
@@ -66,6 +66,8 @@ pub struct Options {
     pub index_pause: Duration,
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
+    /// What a simulator lets happen to commits.
+    pub interrupt: Interrupt,
 }
 
 /// How much a crash of the machine may lose.
@@ -95,6 +97,7 @@ impl Options {
             index_records_max: 4_096,
             index_pause: Duration::from_secs(1),
             migrations: Vec::new(),
+            interrupt: Interrupt::default(),
         }
     }
 }
@@ -322,6 +325,7 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
             let lock = FolderLock::take(&folder.join(LOCK_FILE))?;
             let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
             engine.restore_derived()?;
+            engine.interrupt = options.interrupt.clone();
             Ok((Box::new(engine), Some(lock)))
         }
         Location::Postgres(url) => {

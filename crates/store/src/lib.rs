@@ -20,6 +20,7 @@ pub mod columns;
 mod engine;
 mod error;
 mod inbox;
+mod interrupt;
 mod keys;
 mod ledger;
 mod location;
@@ -45,6 +46,7 @@ pub use inbox::{
     Consumed, Consumer, HandOver, HandOverError, INDEXER_EVENTS, InboxError, InboxRow, InboxSource, InboxTable, NewRow,
     PAYOUT_EVENTS, Round, RowState,
 };
+pub use interrupt::{Interrupt, Trouble};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use migrations::{BOOKS, INBOX, Migrations};

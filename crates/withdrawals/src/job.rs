@@ -9,7 +9,7 @@
 //! | `signed`, `broadcast` | bytes exist | the same bytes again, until one of the nonce's transactions is in a block |
 //! | `mined` | one is in a canonical block | depth; or the block goes, and it is `broadcast` again |
 //! | `final`, `reverted`, `dead` | it is proven what became of it | nothing; watched for a while |
-//! | `unknown` | the nonce is used, by none of ours: a person must look | one of ours is found after all |
+//! | `unknown` | the nonce is used, by none of ours that we or the signer know: a person must look | one of ours is found after all |
 //!
 //! The danger is in between `signing` and the proof: there is no way from there to another nonce, and none back to `pending`.
 
@@ -216,7 +216,8 @@ pub fn next(job: &Job, sight: &Sight, rules: &Rules, now: Time) -> Next {
         Sight::Mined(mined) if job.stage == Stage::Mined && job.block.as_ref() == Some(&mined.block) => Next::Wait,
         Sight::Mined(mined) => Next::Note(mined.clone()),
         Sight::Nowhere { .. } if job.stage == Stage::Mined => Next::Unmine,
-        Sight::Nowhere { nonce_is_gone: true, .. } => doubt(job),
+        // It may be one of ours whose bytes we never got: the signer still has them.
+        Sight::Nowhere { nonce_is_gone: true, .. } => job.unanswered().map_or_else(|| doubt(job), Next::Ask),
         Sight::Nowhere { is_lowest, .. } => push(job, *is_lowest, rules, now),
     }
 }
@@ -236,10 +237,10 @@ fn unsigned(job: &Job) -> Next {
 
 /// There are bytes, and the chain has none of them.
 fn push(job: &Job, is_lowest: bool, rules: &Rules, now: Time) -> Next {
-    let live = |attempt: &&Attempt| !attempt.is_refused;
-    if let Some(attempt) = job.attempts.iter().filter(live).find(|attempt| attempt.signed.is_none()) {
-        return Next::Ask(attempt.number);
+    if let Some(number) = job.unanswered() {
+        return Next::Ask(number);
     }
+    let live = |attempt: &&Attempt| !attempt.is_refused;
     let (Some(newest), Some(last)) = (job.newest_signed(), job.attempts.last()) else { return Next::Wait };
     let over = |since: Time, after: u64| now.0.saturating_sub(since.0) >= after;
     let is_cancelling = job.attempts.iter().filter(live).any(|attempt| attempt.is_cancel);
@@ -287,6 +288,13 @@ impl Job {
     #[must_use]
     pub fn newest_signed(&self) -> Option<&Attempt> {
         self.attempts.iter().rev().find(|attempt| attempt.signed.is_some())
+    }
+
+    /// The oldest transaction that the signer was asked for, perhaps, and that there is neither yes nor no to.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<u64> {
+        let open = self.attempts.iter().find(|attempt| attempt.signed.is_none() && !attempt.is_refused);
+        open.map(|attempt| attempt.number)
     }
 
     /// An attempt by its number.

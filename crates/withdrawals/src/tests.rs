@@ -133,7 +133,15 @@ fn what_the_chain_shows_decides() {
     let gone = Sight::Nowhere { nonce_is_gone: true, is_lowest: false };
     assert_eq!(does(&sent, gone.clone()), Next::Doubt);
     let doubted = job(Stage::Unknown, sent.attempts);
-    assert_eq!(does(&doubted, gone), Next::Wait);
+    assert_eq!(does(&doubted, gone.clone()), Next::Wait);
+    // It may be the one whose bytes the signer gave out and nobody here heard of: it is asked for before anybody doubts.
+    for stage in [Stage::Broadcast, Stage::Unknown] {
+        let unheard = job(stage, vec![attempt(1, 0, true), attempt(2, 0, false)]);
+        assert_eq!(does(&unheard, gone.clone()), Next::Ask(2));
+        let refused = Attempt { is_refused: true, ..attempt(2, 0, false) };
+        let no = job(stage, vec![attempt(1, 0, true), refused]);
+        assert_eq!(does(&no, gone.clone()), if stage == Stage::Unknown { Next::Wait } else { Next::Doubt });
+    }
     assert_eq!(does(&doubted, Sight::Mined(mined(1, 3))), Next::Finish(Outcome::Paid, mined(1, 3)));
 }
 

@@ -7,6 +7,7 @@ mod ahead;
 mod facts;
 mod inbox;
 mod index;
+mod interrupts;
 mod keys;
 mod money;
 mod opening;

@@ -6,6 +6,7 @@
 //! | `past` | statements, balances at a time and searches say what was answered then, whatever happens to the index |
 //! | `races` | money that many want at once is spent once; a queue that is full says so |
 //! | `crash` | nothing acknowledged is lost and nothing is half done, however the process, the disk or the power ends |
+//! | `sim` | the whole world from a seed keeps every promise, and planted bugs are found |
 //! | `postgres` | the same when the server, the way to it, a standby or another writer is what fails |
 //!
 //! Every random choice follows from a seed that is printed; `BANKROLL_TEST_SEED` repeats it, and with
@@ -20,4 +21,5 @@ mod postgres;
 mod races;
 mod random_streams;
 mod run;
+mod sim;
 mod world;

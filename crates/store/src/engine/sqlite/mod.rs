@@ -21,7 +21,7 @@ use bankroll_ledger::{Batch, Row, RowKey, Time};
 use rusqlite::Connection;
 
 use super::{Commit, CommitError, Derived, Engine, Records, RowsChanged, Source};
-use crate::{Durability, Migrations, StoreError, migrations};
+use crate::{Durability, Interrupt, Migrations, StoreError, Trouble, migrations};
 
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
@@ -38,6 +38,8 @@ pub(crate) struct Sqlite {
     own_tables: Vec<String>,
     /// Whether the statement that is being prepared is a flow's.
     flow_speaks: Arc<AtomicBool>,
+    /// What a simulator lets happen to commits.
+    pub interrupt: Interrupt,
 }
 
 impl Sqlite {
@@ -54,7 +56,14 @@ impl Sqlite {
         // syncing the file makes what we are about to read durable before anybody relies on it.
         checkpoint::copy_back(&connection, "TRUNCATE")?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
-        Ok(Self { connection, path: path.into(), checkpointer, own_tables, flow_speaks })
+        Ok(Self {
+            connection,
+            path: path.into(),
+            checkpointer,
+            own_tables,
+            flow_speaks,
+            interrupt: Interrupt::default(),
+        })
     }
 
     /// If tables that are derived from the journal have lost rows, fills them again from it.
@@ -105,7 +114,21 @@ impl Engine for Sqlite {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        commit::commit(&self.connection)
+        match self.interrupt.ask() {
+            None => commit::commit(&self.connection),
+            Some(Trouble::EndsAfter) => {
+                commit::commit(&self.connection)?;
+                Err(CommitError::Fatal(StoreError::CommitLost))
+            }
+            Some(trouble) => {
+                self.end_unwritten().map_err(CommitError::Fatal)?;
+                Err(match trouble {
+                    Trouble::Full => CommitError::NothingHappened(StoreError::Full),
+                    Trouble::Locked => CommitError::NothingHappened(StoreError::Locked),
+                    Trouble::EndsBefore | Trouble::EndsAfter => CommitError::Fatal(StoreError::CommitLost),
+                })
+            }
+        }
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {

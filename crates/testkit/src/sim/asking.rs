@@ -1,0 +1,175 @@
+//! Players and game servers, who ask the books for something until they have an answer.
+//!
+//! Each writes down what it asks before it asks, and asks the very same again while it has no answer: so every question ends
+//! in one answer, which the model counts. Questions and answers are lost and repeated on the way.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{AccountId, Amount, Principal, Rejection, Request};
+use bankroll_withdrawals::{IntentError, Policy, Wanted, intent};
+use fastrand::Rng;
+
+use super::{
+    Bug,
+    people::{PLAYERS, Player, SERVERS},
+    promises::{Broken, Promise},
+    world::World,
+};
+
+#[derive(Default)]
+pub(super) struct Asking {
+    pub asked: Vec<Asked>,
+    /// Payouts that were asked for, by their ids.
+    pub intents: BTreeMap<String, IntentAsked>,
+    pub accounts: BTreeMap<String, AccountId>,
+    /// Requests that were answered and not carried out yet: a planted bug.
+    pub deferred: Vec<Request>,
+}
+
+/// One question.
+pub(super) struct Asked {
+    pub what: What,
+    pub server: &'static str,
+    pub player: &'static str,
+    /// How much goes into the world by it; negative if it comes out.
+    pub into_world: i128,
+    /// The answer, once it was heard.
+    pub heard: Option<Heard>,
+    times: u32,
+}
+
+pub(super) enum What {
+    Money(Box<Request>),
+    Payout(Box<Wanted>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    Done,
+    No(Rejection),
+}
+
+/// A payout that was asked for.
+pub(super) struct IntentAsked {
+    pub id: String,
+    pub server: &'static str,
+    pub player: &'static str,
+    pub to: [u8; 20],
+    pub amount: u128,
+    pub is_players_gas: bool,
+    /// When.
+    pub at: u64,
+}
+
+impl World {
+    pub fn open_accounts(&mut self) {
+        let of_server = |server: &str| ["world", "developer", "ecosystem"].map(|kind| format!("{server}/{kind}/1"));
+        let of_player = |player: &Player| {
+            ["funds", "unallocated", "debt"].map(|kind| format!("{}/{kind}/1/{}", player.server, player.name))
+        };
+        let servers = SERVERS.iter().flat_map(|(server, ..)| of_server(server));
+        let texts: Vec<String> = servers.chain(PLAYERS.iter().flat_map(of_player)).collect();
+        let names = texts.iter().map(|text| text.parse().expect("an account's name")).collect();
+        let opened = self.books.ledger().open_accounts(&Principal::System, names).expect("accounts can be opened");
+        let numbered = texts.into_iter().zip(opened).map(|(text, number)| (text, number.expect("they may be open")));
+        self.asked.accounts = numbered.collect();
+    }
+
+    pub fn account(&self, text: &str) -> AccountId {
+        self.asked.accounts[text]
+    }
+
+    /// Asks something again: what has no answer yet, or anything.
+    pub fn ask_again(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        let unheard: Vec<usize> = self.unheard();
+        let any: Vec<usize> = (0..self.asked.asked.len()).collect();
+        let is_new = random.u8(..4) > 0 && !unheard.is_empty();
+        let place = random.choice(if is_new { &unheard } else { &any });
+        let Some(place) = place.copied() else { return self.noted("nothing was asked yet") };
+        self.ask(place, random)
+    }
+
+    pub fn unheard(&self) -> Vec<usize> {
+        (0..self.asked.asked.len()).filter(|place| self.asked.asked[*place].heard.is_none()).collect()
+    }
+
+    /// Keeps a question before it is asked; its number.
+    pub fn write_down(&mut self, what: What, player: Player, into_world: i128) -> usize {
+        let asked = Asked { what, server: player.server, player: player.name, into_world, heard: None, times: 0 };
+        self.asked.asked.push(asked);
+        self.asked.asked.len() - 1
+    }
+
+    /// Asks, over a way on which questions and answers may be lost or come twice.
+    pub fn ask(&mut self, place: usize, random: &mut Rng) -> Result<(), Broken> {
+        self.asked.asked[place].times += 1;
+        match random.u8(..10) {
+            0 => {
+                self.counts.count("books: request lost");
+                return self.noted(format_args!("question {place} is lost"));
+            }
+            1 => {
+                let _ = self.carry_out(place);
+                self.counts.count("books: answer lost");
+                return self.noted(format_args!("the answer to {place} is lost"));
+            }
+            2 => {
+                let _ = self.carry_out(place);
+                self.counts.count("books: request repeated");
+            }
+            _ => {}
+        }
+        self.ask_plainly(place)
+    }
+
+    /// Asks, and hears what the books say.
+    pub fn ask_plainly(&mut self, place: usize) -> Result<(), Broken> {
+        let told = match self.acknowledge_early(place) {
+            Some(told) => Ok(told),
+            None => self.carry_out(place),
+        };
+        let told = match told {
+            Ok(told) => told,
+            Err(why) => return self.noted(format_args!("question {place} has no answer: {why}")),
+        };
+        self.note(format_args!("the answer to {place} is {told:?}"));
+        match self.asked.asked[place].heard.replace(told) {
+            Some(before) if before != told => {
+                Err(Promise::OneEffect.broken(format!("question {place} was answered {before:?}, and now {told:?}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn carry_out(&self, place: usize) -> Result<Heard, String> {
+        if self.books.has_ended() {
+            return Err("the process has ended".into());
+        }
+        let asked = &self.asked.asked[place];
+        let told = match &asked.what {
+            What::Money(request) => {
+                let mut request = Request::clone(request);
+                if self.bug == Some(Bug::KeyDropped) && asked.times > 1 {
+                    request.key.text = format!("{}-{}", request.key.text, asked.times);
+                }
+                let answer = self.books.ledger().apply(request).map_err(|error| error.to_string())?;
+                answer.effects().map(drop)
+            }
+            What::Payout(wanted) => {
+                let policy = Policy { at_once: Amount::new(u128::MAX) };
+                match intent::create(wanted, policy, self.books.ledger(), self.books.rows()) {
+                    Ok(_) => Ok(()),
+                    Err(IntentError::Rejected(rejection)) => Err(rejection),
+                    Err(error) => return Err(error.to_string()),
+                }
+            }
+        };
+        Ok(told.map_or_else(Heard::No, |()| Heard::Done))
+    }
+}
+
+/// An intent's id as the history tells it.
+pub(super) fn short(id: &str) -> String {
+    let from = id.find("wd-").unwrap_or_default();
+    id.get(from..from + 9).unwrap_or(id).to_owned()
+}

@@ -1,0 +1,115 @@
+//! Who there is: players with the numbers of their keys, two game servers, our wallets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bankroll_chains_simulated::{Address, Key};
+use bankroll_deposits::{Payer, ServerRules, Servers, WatchList, Watched};
+use bankroll_ledger::{Amount, BuyIn, Name};
+use bankroll_signer::LocalKey;
+use zeroize::Zeroizing;
+
+/// The number of the simulated chain.
+pub(super) const CHAIN_ID: u64 = 1337;
+/// The same, as assets name it.
+pub(super) const CHAIN: &str = "eip155:1337";
+
+/// Keys of the chain's people, by their numbers. All of these have coins from the start.
+pub(super) const ALICE: u64 = 1;
+pub(super) const BOB: u64 = 2;
+pub(super) const CAROL: u64 = 3;
+pub(super) const TREASURY: u64 = 4;
+pub(super) const STRANGER: u64 = 5;
+pub(super) const OTHERS: u64 = 7;
+
+/// Somebody who plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Player {
+    pub name: &'static str,
+    pub server: &'static str,
+    pub key: u64,
+}
+
+pub(super) const PLAYERS: [Player; 3] = [
+    Player { name: "alice", server: "arena", key: ALICE },
+    Player { name: "bob", server: "arena", key: BOB },
+    Player { name: "carol", server: "lagoon", key: CAROL },
+];
+
+/// A game server and what a place in its world costs: in all, and of it the developer's and the world's part on top.
+pub(super) const SERVERS: [(&str, u128, u32, u32); 2] =
+    [("arena", 10_000_000_000_000_000, 250, 1_000), ("lagoon", 3_000_000_000_000_007, 333, 77)];
+
+/// The accounts of our wallets: the one that pays, and the one that only Carol's deposits go to.
+pub(super) const HOT: &str = "@house/custody/1/hot";
+pub(super) const CAROLS: &str = "@house/custody/1/carols";
+
+const SECRET: [u8; 32] = [0x42; 32];
+
+pub(super) fn name(text: &str) -> Name {
+    text.parse().expect("a legal name")
+}
+
+/// The key that the signer has.
+pub(super) fn hot_key() -> LocalKey {
+    LocalKey::from_bytes(&Zeroizing::new(SECRET)).expect("a key")
+}
+
+/// Everybody's address, computed once: each is a multiplication on the curve.
+#[derive(Clone, Debug)]
+pub(super) struct People {
+    /// The wallet that pays.
+    pub hot: Address,
+    /// The address that is Carol's alone.
+    pub carols: Address,
+    keys: Vec<(Key, Address)>,
+}
+
+impl People {
+    pub fn new(seed: u64) -> Self {
+        let keyed = |key: Key| (key.clone(), key.address());
+        let keys = (0..=OTHERS).map(|number| keyed(Key::derived(seed, number))).collect();
+        Self { hot: hot_key().address().0.into(), carols: Key::derived(seed, 100).address(), keys }
+    }
+
+    pub fn address(&self, person: u64) -> Address {
+        self.of(person).1
+    }
+
+    pub fn key(&self, person: u64) -> &Key {
+        &self.of(person).0
+    }
+
+    fn of(&self, person: u64) -> &(Key, Address) {
+        &self.keys[usize::try_from(person).expect("one of a few")]
+    }
+}
+
+/// Where a player is paid.
+pub(super) fn home(player: Player) -> bankroll_orders::Address {
+    bankroll_orders::Address([0x70_u8.wrapping_add(u8::try_from(player.key).unwrap_or_default()); 20])
+}
+
+pub(super) fn servers() -> Servers {
+    let rules = |(server, amount, developer_bps, world_bps): &(&str, u128, u32, u32)| {
+        let buy_in = BuyIn { amount: Amount::new(*amount), developer_bps: *developer_bps, world_bps: *world_bps };
+        (name(server), ServerRules { buy_in, accepts: true, version: 1 })
+    };
+    SERVERS.iter().map(rules).collect()
+}
+
+pub(super) fn watch_list(people: &People) -> WatchList {
+    let proven = BTreeMap::from([(people.address(ALICE), name("alice")), (people.address(BOB), name("bob"))]);
+    let watched = |server: &str, custody: &str, payer| Watched {
+        server: name(server),
+        custody: custody.parse().expect("an account's name"),
+        payer,
+        since: 0,
+    };
+    let hot_wallet = watched("arena", HOT, Payer::Sender(proven));
+    let of_carol = watched("lagoon", CAROLS, Payer::Player(name("carol")));
+    WatchList {
+        addresses: BTreeMap::from([(people.hot, hot_wallet), (people.carols, of_carol)]),
+        treasury: BTreeSet::from([people.address(TREASURY)]),
+        own: BTreeSet::new(),
+    }
+}

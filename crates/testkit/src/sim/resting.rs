@@ -1,0 +1,98 @@
+//! Coming to rest: nothing fails any more, blocks go on, every role runs until it has nothing to do, everybody has an answer.
+
+use fastrand::Rng;
+
+use super::{
+    promises::{Broken, Promise},
+    truth::PAYOUT_DEPTH,
+    world::{NODES, SECOND, World},
+};
+
+/// Rounds in which all must become quiet. One is a block and eleven minutes.
+const ROUNDS_MAX: u32 = 120;
+/// Rounds without any change before it is called quiet: as deep as anything must be to be final.
+const QUIET_ROUNDS: u64 = PAYOUT_DEPTH + 1;
+
+impl World {
+    /// Lets everything come to an end.
+    pub fn come_to_rest(&mut self) -> Result<(), Broken> {
+        self.step += 1;
+        self.stop_failing();
+        let mut random = Rng::with_seed(self.seed);
+        if self.stalled.is_some() {
+            self.stall(&mut random)?;
+            self.check_step()?;
+        }
+        let mut quiet = 0;
+        for _ in 0..ROUNDS_MAX {
+            let before = self.truth.seen;
+            self.round()?;
+            let is_idle = self.truth.seen == before && self.unheard().is_empty() && self.chain().waiting_count() == 0;
+            quiet = if is_idle { quiet + 1 } else { 0 };
+            if quiet >= QUIET_ROUNDS && self.open_intents().is_empty() {
+                return Ok(());
+            }
+        }
+        let open = self.open_intents();
+        match open.first() {
+            Some(intent) => {
+                Err(Promise::Ends.broken(format!("{} payouts have no end, {intent} among them", open.len())))
+            }
+            None => Err(Promise::Rest.broken("something goes on for ever")),
+        }
+    }
+
+    fn stop_failing(&mut self) {
+        let mut chain = self.chain();
+        for node in 0..NODES {
+            chain.calm(node);
+            chain.lag(node, 0);
+            chain.restart(node);
+        }
+        chain.set_base_fee(1_000_000_000);
+        drop(chain);
+        self.books.disarm();
+        let now = self.now;
+        let mut signer = self.signer();
+        signer.plan.clear();
+        signer.now = now;
+        drop(signer);
+        self.note("nothing fails any more");
+    }
+
+    fn round(&mut self) -> Result<(), Broken> {
+        self.pass(660 * SECOND);
+        // Always the newest version: two that outbid each other by turns would never end.
+        self.resend_newest();
+        self.mine_one();
+        self.flush_deferred();
+        for place in self.unheard() {
+            self.ask_plainly(place)?;
+        }
+        while !self.scan_with(0, self.now)? {}
+        self.check_step()?;
+        self.credit_all()?;
+        self.check_step()?;
+        for _ in 0..2 {
+            self.pay_out_with(0, self.now)?;
+        }
+        while self.settle() > 0 {}
+        self.check_step()
+    }
+
+    fn resend_newest(&mut self) {
+        let mut chain = self.chain();
+        for (person, signed) in &self.wallets {
+            let next = chain.nonce(self.people.address(*person));
+            for versions in signed.iter().skip(usize::try_from(next).unwrap_or(usize::MAX)) {
+                let _ = versions.last().map(|raw| chain.send(raw));
+            }
+        }
+    }
+
+    /// Payouts that were granted and have no end.
+    fn open_intents(&self) -> Vec<String> {
+        let granted = self.granted().filter(|id| !self.truth.settled.contains_key(*id));
+        granted.cloned().collect()
+    }
+}

@@ -1,0 +1,237 @@
+//! The roles, each a step at a time: the real flows, with their nodes, their clock and their end given from outside.
+
+use std::error::Error;
+
+use bankroll_deposits::{CreditError, ScanError, Scanned, crediting, scanner};
+use bankroll_ledger::Time;
+use bankroll_store::Trouble;
+use bankroll_withdrawals::{Happened, PayoutError, Why, payouts};
+use fastrand::Rng;
+
+use super::{
+    Bug,
+    asking::short,
+    promises::{Broken, Promise},
+    run::ROLES,
+    sabotage::without_orphan_check,
+    world::{NODES, SECOND, World},
+};
+
+/// Deposits that crediting books in one step.
+const CREDITS_MAX: usize = 50;
+
+impl World {
+    /// A node to ask, and the time by the role's own clock.
+    fn surroundings(&mut self, random: &mut Rng) -> (usize, u64) {
+        let (node, late) = (random.usize(..NODES), random.u8(..10) == 0);
+        let behind = if late { random.u64(1..300) * SECOND } else { 0 };
+        if late {
+            self.counts.count("role: clock behind");
+        }
+        (node, self.now.saturating_sub(behind))
+    }
+
+    pub fn scan(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        let (node, now) = self.surroundings(random);
+        self.scan_with(node, now).map(drop)
+    }
+
+    /// One step of the scanner; whether it has nothing more to do.
+    pub fn scan_with(&mut self, node: usize, now: u64) -> Result<bool, Broken> {
+        let scanned = scanner::step(&self.scanning, Time(now), &self.scanner_nodes[node], self.books.rows());
+        let is_idle = matches!(scanned, Ok(Scanned::UpToDate));
+        let line = match &scanned {
+            Ok(Scanned::UpToDate) => "nothing new".into(),
+            Ok(Scanned::Moved { to, unwound_to, deposits }) => {
+                let back = unwound_to.map_or_else(String::new, |to| format!(", back to {to} first"));
+                format!("up to {}{back}, {} changes of deposits", to.number, deposits.len())
+            }
+            Err(error) => told(error),
+        };
+        self.note(format_args!("scanner, node {node}: {line}"));
+        match scanned {
+            Err(error @ (ScanError::TooDeep { .. } | ScanError::Row(_))) => {
+                Err(Promise::NoSurprise.broken(told(&error)))
+            }
+            _ => Ok(is_idle),
+        }
+    }
+
+    /// One step of crediting; whether it has nothing more to do.
+    pub fn credit(&mut self) -> Result<bool, Broken> {
+        self.flush_deferred();
+        let (ledger, rows) = (self.books.ledger(), self.books.rows());
+        let booked = crediting::step(&self.servers, ledger, rows, CREDITS_MAX);
+        let is_idle = booked.as_ref().is_ok_and(crediting::Booked::is_idle);
+        self.hear_crediting(booked)?;
+        Ok(is_idle)
+    }
+
+    pub fn credit_all(&mut self) -> Result<(), Broken> {
+        while !self.credit()? {}
+        Ok(())
+    }
+
+    /// Crediting is stopped after it has read what is due; if it was before, it goes on.
+    pub fn stall(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        if self.stalled.is_some() {
+            return self.go_on(random);
+        }
+        self.scan(random)?;
+        if self.books.has_ended() {
+            return Ok(());
+        }
+        let (ledger, rows) = (self.books.ledger(), self.books.rows());
+        let prepared = match random.u8(..4) {
+            0 => crediting::prepare_reversals(rows, CREDITS_MAX),
+            _ => crediting::prepare_credits(&self.servers, ledger, rows, CREDITS_MAX),
+        };
+        let mut prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return self.hear_crediting(Err(error)),
+        };
+        if self.bug == Some(Bug::CreditWithoutOrphanCheck) {
+            without_orphan_check(&mut prepared.requests);
+        }
+        let count = prepared.requests.len();
+        self.note(format_args!("crediting is stopped before it asks for {count}"));
+        if count == 0 {
+            return Ok(());
+        }
+        self.counts.count("crediting: stalled");
+        self.stalled = Some(prepared);
+        // The worst that can happen meanwhile is that what it has read is gone.
+        if random.bool() {
+            self.reorg(random);
+        }
+        if random.bool() { self.go_on(random) } else { Ok(()) }
+    }
+
+    /// Crediting asks for what it read before it was stopped, whatever the scanner has seen meanwhile.
+    fn go_on(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        for _ in 0..random.u8(..3) {
+            self.scan(random)?;
+            if self.books.has_ended() {
+                return Ok(());
+            }
+        }
+        let Some(prepared) = self.stalled.take() else { return Ok(()) };
+        let booked = crediting::submit(prepared, self.books.ledger(), self.books.rows());
+        self.hear_crediting(booked)
+    }
+
+    fn hear_crediting(&mut self, booked: Result<crediting::Booked, CreditError>) -> Result<(), Broken> {
+        match booked {
+            Ok(booked) => {
+                let (credited, reversed) = (booked.credited.len(), booked.reversed.len());
+                let refused: Vec<&str> = booked.refused.iter().map(|(_, rejection)| rejection.code()).collect();
+                self.noted(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}"))
+            }
+            Err(error @ (CreditError::Row(_) | CreditError::NoSuchCredit { .. })) => {
+                Err(Promise::NoSurprise.broken(told(&error)))
+            }
+            Err(error) => self.noted(format_args!("crediting: {}", told(&error))),
+        }
+    }
+
+    pub fn pay_out(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        let (node, now) = self.surroundings(random);
+        for _ in 0..random.u8(1..4) {
+            self.pay_out_with(node, now)?;
+            if self.books.has_ended() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), Broken> {
+        let rows = self.books.rows();
+        let told_jobs = payouts::step(&self.paying, Time(now), &self.payout_nodes[node], &mut self.client, rows);
+        match told_jobs {
+            Ok(jobs) => {
+                let line: Vec<String> = jobs.iter().map(|(job, happened)| job_line(job, happened)).collect();
+                self.note(format_args!("payouts, node {node}: {}", line.join("; ")));
+                if self.bug == Some(Bug::RebuiltAfterLostAnswer) {
+                    self.rebuild_after_lost_answers(&jobs);
+                }
+                Ok(())
+            }
+            Err(error @ PayoutError::Row(_)) => Err(Promise::NoSurprise.broken(told(&error))),
+            Err(error) => self.noted(format_args!("payouts, node {node}: {}", told(&error))),
+        }
+    }
+
+    /// One round of settling; how many rows it took in.
+    pub fn settle(&mut self) -> usize {
+        self.flush_deferred();
+        if self.bug == Some(Bug::HoldReleasedOnTimeOut) {
+            self.release_holds_on_time_out();
+        }
+        let now = Time(self.now);
+        let (ledger, consumer) = self.books.consumer();
+        let round = consumer.round(ledger, now);
+        let rows = round.as_ref().map_or(0, |round| round.applied);
+        match round {
+            Ok(round) => {
+                let (applied, refused, later) = (round.applied, round.refused, round.later);
+                self.note(format_args!("settling: {applied} settled, {refused} refused, {later} put off"));
+            }
+            Err(error) => self.note(format_args!("settling: {}", told(&error))),
+        }
+        rows
+    }
+
+    /// Looks whether the disk failed in this step of a role, and brings the process back if that ended it.
+    pub fn after_step_of(&mut self, role: &'static str) {
+        let Some(trouble) = self.books.take_trouble() else { return };
+        let crash = match trouble {
+            Trouble::Full => return self.counts.count("books: disk full"),
+            Trouble::Locked => return self.counts.count("books: locked"),
+            Trouble::EndsBefore => format!("crash before a commit: {role}"),
+            Trouble::EndsAfter => format!("crash after a commit: {role}"),
+        };
+        self.counts.count(&crash);
+        self.note(&crash);
+        self.books.restart();
+        self.forget_memory();
+    }
+
+    pub fn restart_role(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        let role = random.choice(ROLES).expect("a role");
+        self.counts.count(&format!("restarted: {role}"));
+        self.note(format_args!("the {role} is started anew"));
+        match *role {
+            "scanner" => self.restart_scanner(),
+            "crediting" => self.stalled = None,
+            "payouts" => self.restart_payouts(),
+            "settlement" => self.books.restart_consumer(),
+            // It finds in its own log what it has no answer to.
+            _ => {
+                for place in self.unheard() {
+                    self.ask(place, random)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn job_line(job: &str, happened: &Happened) -> String {
+    let what = match happened {
+        Happened::Signed { attempt, .. } => format!("signed {attempt}"),
+        Happened::Waits(Why::Time) => "waits".into(),
+        happened => format!("{happened:?}"),
+    };
+    format!("{} {what}", short(job))
+}
+
+/// An error with what caused it.
+fn told(error: &dyn Error) -> String {
+    let (mut line, mut cause) = (error.to_string(), error.source());
+    while let Some(error) = cause {
+        line = format!("{line}: {error}");
+        cause = error.source();
+    }
+    line
+}

@@ -1,0 +1,196 @@
+//! A run: one plan from beginning to rest, and what came of it; and many of them.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use fastrand::Rng;
+
+use super::{
+    Bug, Counts, Kind, Plan, Step,
+    promises::{Broken, Promise},
+    world::{SECOND, World},
+};
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How many steps were made.
+    pub steps: u64,
+    /// How much time passed in it, in microseconds.
+    pub lived: u64,
+    /// What went wrong on the way.
+    pub counts: Counts,
+    /// What happened, line by line.
+    pub history: Vec<String>,
+    /// The promise that was broken, if one was.
+    pub failure: Option<Failure>,
+}
+
+/// A broken promise, and how to see it again.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The plan that leads to it.
+    pub plan: Plan,
+    /// The step behind which it was noticed.
+    pub step: u32,
+    /// What was broken.
+    pub broken: Broken,
+    /// What happened until then.
+    pub history: Vec<String>,
+}
+
+/// What came of many runs.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// How many.
+    pub seeds: u64,
+    /// Steps of all of them.
+    pub steps: u64,
+    /// Time that passed in all of them, in microseconds.
+    pub lived: u64,
+    /// What went wrong on the way.
+    pub counts: Counts,
+    /// The broken promise with the lowest seed, if there is one.
+    pub failure: Option<Failure>,
+}
+
+/// Runs a plan, with a bug or without.
+#[must_use]
+pub fn run(plan: &Plan, bug: Option<Bug>) -> Outcome {
+    let mut world = World::new(plan.seed, bug);
+    let lived = catch_unwind(AssertUnwindSafe(|| world.live(plan)));
+    let broken = lived.unwrap_or_else(|panic| Err(Promise::NoSurprise.broken(panic_text(panic.as_ref())))).err();
+    let of_nodes = world.chain().faults().clone();
+    world.counts.count_nodes(&of_nodes);
+    let of_signer = world.signer().counts.clone();
+    world.counts.merge(&of_signer);
+    let failure =
+        broken.map(|broken| Failure { plan: plan.clone(), step: world.step, broken, history: world.history.clone() });
+    let (steps, lived) = (u64::from(world.step), world.lived());
+    Outcome { steps, lived, counts: world.counts.clone(), history: std::mem::take(&mut world.history), failure }
+}
+
+/// Runs the plans of seeds from this one on, on every core, until `go_on` says no to a number of seeds, or a promise breaks.
+pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync) -> Summary {
+    let (next, summary) = (AtomicU64::new(0), Mutex::new(Summary::default()));
+    let lock = || summary.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::SeqCst);
+            if lock().failure.is_some() || !go_on(number) {
+                return;
+            }
+            let outcome = run(&Plan::draw(first.wrapping_add(number)), bug);
+            let mut summary = lock();
+            summary.seeds += 1;
+            summary.steps += outcome.steps;
+            summary.lived += outcome.lived;
+            summary.counts.merge(&outcome.counts);
+            let earlier = |known: &Failure, new: &Failure| known.plan.seed <= new.plan.seed;
+            if let Some(failure) = outcome.failure
+                && !summary.failure.as_ref().is_some_and(|known| earlier(known, &failure))
+            {
+                summary.failure = Some(failure);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..cores).for_each(|_| drop(scope.spawn(work)));
+    });
+    summary.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    fn live(&mut self, plan: &Plan) -> Result<(), Broken> {
+        for step in &plan.steps {
+            self.step = step.number;
+            self.make(step)?;
+            self.check_step()?;
+        }
+        self.come_to_rest()?;
+        self.check_rest()
+    }
+
+    fn make(&mut self, step: &Step) -> Result<(), Broken> {
+        let random = &mut Rng::with_seed(step.seed);
+        // Whatever is done takes a moment.
+        self.pass(random.u64(1..3 * SECOND));
+        let role = role_of(step.kind);
+        self.books.begin_step(role);
+        match step.kind {
+            Kind::Scan => self.scan(random),
+            Kind::Credit => self.credit().map(drop),
+            Kind::Stall => self.stall(random),
+            Kind::Payout => self.pay_out(random),
+            Kind::Spend => self.play(random, true),
+            Kind::Award => self.play(random, false),
+            Kind::Exit => self.withdraw(random, true),
+            Kind::Withdraw => self.withdraw(random, false),
+            Kind::AskAgain => self.ask_again(random),
+            Kind::Conflict => self.conflict(random),
+            Kind::RoleRestart => self.restart_role(random),
+            Kind::Observe => self.observe(random),
+            other => {
+                self.befall(other, random);
+                Ok(())
+            }
+        }?;
+        self.after_step_of(role);
+        Ok(())
+    }
+
+    /// What happens, and cannot be noticed to be wrong before the next look.
+    fn befall(&mut self, kind: Kind, random: &mut Rng) {
+        match kind {
+            Kind::Pay => self.pay(random),
+            Kind::DoubleSpend => self.double_spend(random),
+            Kind::Resend => self.resend(random),
+            Kind::Chatter => self.chatter(random),
+            Kind::Mine => self.mine(random),
+            Kind::Reorg => self.reorg(random),
+            Kind::Adopt => self.adopt(random),
+            Kind::BaseFee => self.base_fee(random),
+            Kind::Wait => self.wait(random),
+            Kind::Settle => {
+                self.settle();
+            }
+            Kind::Cancel => self.cancel(random),
+            Kind::NodeFault => self.node_fault(random),
+            Kind::NodeLag => self.node_lag(random),
+            Kind::NodeDown => self.node_down(random),
+            Kind::SignerFault => self.signer_fault(random),
+            Kind::SignerRestart => self.signer_restart(random),
+            Kind::Leak => self.leak(random),
+            Kind::StoreFault => self.store_fault(random),
+            Kind::Restart => self.restart_books("books: restarted"),
+            Kind::PowerCut => self.restart_books("books: power cut"),
+            _ => unreachable!("it has a step of its own"),
+        }
+    }
+}
+
+/// Who can be in the middle of something when a process ends.
+pub(super) const ROLES: &[&str] = &["scanner", "crediting", "payouts", "settlement", "game server"];
+
+/// In whose step this happens; what is nobody's commits nothing.
+const fn role_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Credit | Kind::Stall => "crediting",
+        Kind::Payout => "payouts",
+        Kind::Settle => "settlement",
+        Kind::Spend | Kind::Award | Kind::Exit | Kind::Withdraw => "game server",
+        Kind::Cancel | Kind::AskAgain | Kind::Conflict | Kind::RoleRestart => "game server",
+        _ => "scanner",
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_else(|| "a panic".into())
+}

@@ -1,0 +1,162 @@
+//! Bugs to be found: each is switched on for a run, and the promises must notice.
+//!
+//! All of them are outside of what is shipped. Either a setting is wrong, or what passes through one of the simulator's own
+//! seams (requests that wait, answers of the signer, keys of a game server, rows of a job) is spoiled on its way.
+
+use bankroll_chains_evm::Sent;
+use bankroll_ledger::{Action, Guard, Leg, Record, Request, Verdict};
+use bankroll_ledger::{Amount, HoldId};
+use bankroll_store::{
+    SearchQuery, Subject,
+    columns::{any, text},
+};
+use bankroll_withdrawals::{
+    Happened, Why,
+    settlement::{self, Settled, Settling},
+};
+
+use super::{
+    asking::{Heard, What},
+    people::HOT,
+    world::World,
+};
+
+/// A planted bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// The scanner calls a deposit final in its first block.
+    CreditBeforeFinality,
+    /// A credit is not guarded by the inclusion it was prepared for.
+    CreditWithoutOrphanCheck,
+    /// A game server makes a new key for each time it asks.
+    KeyDropped,
+    /// The hold of a payout that takes long is released.
+    HoldReleasedOnTimeOut,
+    /// A payout whose answer was lost is begun anew, with another nonce.
+    RebuiltAfterLostAnswer,
+    /// The signer forgets everything.
+    SignerWithoutMemory,
+    /// The game server hears "done" before the commit.
+    AcknowledgedBeforeCommit,
+}
+
+impl Bug {
+    /// Every one.
+    pub const ALL: [Self; 7] = [
+        Self::CreditBeforeFinality,
+        Self::CreditWithoutOrphanCheck,
+        Self::KeyDropped,
+        Self::HoldReleasedOnTimeOut,
+        Self::RebuiltAfterLostAnswer,
+        Self::SignerWithoutMemory,
+        Self::AcknowledgedBeforeCommit,
+    ];
+}
+
+/// After so long the impatient give a payout's money back, in microseconds.
+const TIME_OUT: u64 = 600_000_000;
+
+/// Takes the chain's part out of the guards of credits.
+pub(super) fn without_orphan_check(requests: &mut [Request]) {
+    let of_chain = ["chain_state", "epoch", "block_hash"];
+    for fact in requests.iter_mut().flat_map(|request| &mut request.facts) {
+        if let Guard::Is(columns) = &mut fact.guard {
+            columns.retain(|(column, _)| !of_chain.contains(&column.as_str()));
+        }
+    }
+}
+
+impl World {
+    /// Gives back what was asked for long ago and has no end yet.
+    pub(super) fn release_holds_on_time_out(&mut self) {
+        let late: Vec<String> = self
+            .asked
+            .intents
+            .values()
+            .filter(|intent| {
+                self.now.saturating_sub(intent.at) > TIME_OUT && !self.truth.settled.contains_key(&intent.id)
+            })
+            .map(|intent| intent.id.clone())
+            .collect();
+        for id in late {
+            let Some(settling) = self.never_mind(&id) else { continue };
+            if let Some(request) = settlement::request(&settling) {
+                let _ = self.books.ledger().apply(request);
+            }
+        }
+    }
+
+    fn never_mind(&self, id: &str) -> Option<Settling> {
+        let intent = self.asked.intents.get(id)?;
+        let reader = self.books.rows().reader();
+        let number = |text: &str| reader.account_named(&text.parse().ok()?).ok()?.map(|account| account.id);
+        let found = reader.search(&SearchQuery { most: 10, ..SearchQuery::of(Subject::Intent(id.into())) }).ok()?;
+        let (hold, amount) = found.items.into_iter().find_map(|entry| match entry.record {
+            Record::Decided { request, verdict: Verdict::Applied(effects) } => {
+                let Action::Legs(legs) = request.action else { return None };
+                let held = legs.iter().find_map(|leg| match leg {
+                    Leg::Hold { amount, .. } => Some(*amount),
+                    _ => None,
+                })?;
+                effects.holds.first().map(|change| (change.hold.id, held))
+            }
+            _ => None,
+        })?;
+        let outcome = Settled {
+            is_paid: false,
+            is_players_gas: false,
+            fee: Amount::ZERO,
+            tx_hash: None,
+            block: None,
+            reason: Some("never_signed"),
+        };
+        Some(Settling {
+            intent: bankroll_orders::IntentId(id.parse().ok()?),
+            scope: bankroll_ledger::Scope::Server(intent.server.parse().ok()?),
+            hold: HoldId(hold.0),
+            amount,
+            fee_cap: None,
+            custody: number(HOT)?,
+            network_fees: number("@house/network_fees/1")?,
+            outcome,
+        })
+    }
+
+    /// Begins jobs anew of which nobody knows what became of the last question.
+    pub(super) fn rebuild_after_lost_answers(&mut self, told: &[(String, Happened)]) {
+        let is_lost = |happened: &Happened| {
+            matches!(happened, Happened::Waits(Why::Signer(_)) | Happened::Sent { answer: Sent::Unknown(_), .. })
+        };
+        for (job, _) in told.iter().filter(|(_, happened)| is_lost(happened)) {
+            let anew =
+                "UPDATE withdrawal_queue SET status = 'pending', nonce = NULL, version = version + 1 WHERE id = $1";
+            let forgotten = "DELETE FROM payout_attempts WHERE job = $1";
+            let _ = self.books.rows().write(vec![any(forgotten, vec![text(job)]), any(anew, vec![text(job)])]);
+        }
+    }
+
+    /// The planted bug: "done" is said as soon as memory says that it will be.
+    pub(super) fn acknowledge_early(&mut self, place: usize) -> Option<Heard> {
+        let asked = &self.asked.asked[place];
+        let What::Money(request) = &asked.what else { return None };
+        if self.bug != Some(Bug::AcknowledgedBeforeCommit) || asked.heard.is_some() {
+            return None;
+        }
+        let Action::Legs(legs) = &request.action else { return None };
+        let Some(Leg::Move { from, amount, .. }) = legs.first() else { return None };
+        let account = self.books.rows().reader().account(*from).ok()??;
+        let enough = account.balance.checked_sub(account.held).is_some_and(|available| available >= *amount);
+        let request = Request::clone(request);
+        enough.then(|| {
+            self.asked.deferred.push(request);
+            Heard::Done
+        })
+    }
+
+    /// Carries out what was answered before.
+    pub(super) fn flush_deferred(&mut self) {
+        for request in std::mem::take(&mut self.asked.deferred) {
+            let _ = self.books.ledger().apply(request);
+        }
+    }
+}

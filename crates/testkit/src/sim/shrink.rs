@@ -1,0 +1,36 @@
+//! Making a failure small: steps are left out, by kind and by place, as long as the same promise is still broken.
+
+use super::{Bug, Failure, Kind, Plan, run};
+
+/// Leaves out what is not needed for the failure, in so many runs at the most.
+#[must_use]
+pub fn shrink(failure: &Failure, bug: Option<Bug>, mut runs: u32) -> Failure {
+    let mut smallest = failure.clone();
+    let mut attempt = |plan: Plan, smallest: &mut Failure| {
+        if runs == 0 || plan.steps.len() == smallest.plan.steps.len() {
+            return false;
+        }
+        runs -= 1;
+        let found = run(&plan, bug).failure.filter(|found| found.broken.promise == smallest.broken.promise);
+        found.map(|found| *smallest = found).is_some()
+    };
+    // What comes behind the step where it was noticed cannot matter, unless only rest shows it.
+    let last = smallest.step;
+    attempt(smallest.plan.only(|step| step.number <= last), &mut smallest);
+    for kind in Kind::ALL {
+        attempt(smallest.plan.only(|step| step.kind != *kind), &mut smallest);
+    }
+    let mut length = smallest.plan.steps.len() / 2;
+    while length > 0 {
+        let mut place = 0;
+        while place < smallest.plan.steps.len() {
+            let gone: Vec<u32> = smallest.plan.steps.iter().skip(place).take(length).map(|step| step.number).collect();
+            // If it could be left out, what follows stands in its place now.
+            if !attempt(smallest.plan.only(|step| !gone.contains(&step.number)), &mut smallest) {
+                place += length;
+            }
+        }
+        length /= 2;
+    }
+    smallest
+}

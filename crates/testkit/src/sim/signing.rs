@@ -1,0 +1,202 @@
+//! The signer's process: its memory in a folder, itself while it lives, and what comes between it and who asks.
+//!
+//! Everything that ever left the signer is kept here, heard or not: bytes that exist can be sent by somebody.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    io,
+};
+
+use bankroll_chains_simulated::B256;
+use bankroll_ledger::{Amount, Time};
+use bankroll_orders::{Answer, ChainId, Head, Meaning, MemoryId, Request};
+use bankroll_signer::{
+    Memory, Policy, Signer,
+    memory::Moment,
+    policy::{ChainRules, Limits, Manner},
+};
+use tempfile::TempDir;
+
+use super::{
+    books::memory_folder,
+    counts::Counts,
+    people::{CHAIN_ID, hot_key},
+};
+
+const GWEI: u128 = 1_000_000_000;
+const COIN: u128 = 1_000_000_000 * GWEI;
+
+/// What comes between the payouts role and the signer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    RequestLost,
+    AnswerLost,
+    Repeated,
+    /// The process ends at this write of its memory, from 0, before or after it is on disk.
+    Ends(usize, bool),
+}
+
+/// A transaction that the signer has given out.
+#[derive(Clone, Debug)]
+pub(super) struct GivenOut {
+    pub intent: String,
+    pub is_cancel: bool,
+    pub nonce: u64,
+    pub raw: Vec<u8>,
+}
+
+pub(super) struct SignerProcess {
+    folder: TempDir,
+    signer: Option<Signer>,
+    pub plan: VecDeque<Between>,
+    /// The time by its own clock.
+    pub now: u64,
+    /// Everything that ever left it, by the transaction's hash.
+    pub given_out: BTreeMap<B256, GivenOut>,
+    /// Intents that it promised never to sign.
+    pub renounced: BTreeSet<String>,
+    pub counts: Counts,
+    /// Whether it forgets everything after each answer: a planted bug.
+    pub forgets: bool,
+}
+
+impl SignerProcess {
+    pub fn new(now: u64, forgets: bool) -> Self {
+        let mut process = Self {
+            folder: memory_folder(),
+            signer: None,
+            plan: VecDeque::new(),
+            now,
+            given_out: BTreeMap::new(),
+            renounced: BTreeSet::new(),
+            counts: Counts::default(),
+            forgets,
+        };
+        process.begin_memory();
+        process
+    }
+
+    fn begin_memory(&mut self) {
+        let path = self.folder.path().join("memory.db");
+        let memory = Memory::create(&path, MemoryId([1; 16]), &[hot_key().address()], Time(self.now));
+        memory.expect("a memory can be begun").close().expect("a memory can be closed");
+    }
+
+    pub fn restart(&mut self) {
+        if let Some(signer) = self.signer.take() {
+            let _ = signer.close();
+        }
+    }
+
+    /// One question and its answer, with whatever comes between.
+    pub fn answer(&mut self, request: &Request) -> io::Result<Answer> {
+        let between = self.plan.pop_front();
+        if between == Some(Between::RequestLost) {
+            self.counts.count("signer: request lost");
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let answer =
+            if self.forgets { self.answer_without_memory(request, between) } else { self.carry_out(request, between) }?;
+        match between {
+            Some(Between::AnswerLost) => {
+                self.counts.count("signer: answer lost");
+                Err(io::ErrorKind::TimedOut.into())
+            }
+            Some(Between::Repeated) => {
+                self.counts.count("signer: request repeated");
+                if self.forgets { Ok(answer) } else { self.carry_out(request, None) }
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    fn carry_out(&mut self, request: &Request, between: Option<Between>) -> io::Result<Answer> {
+        if self.signer.is_none() || matches!(between, Some(Between::Ends(..))) {
+            self.start(between);
+        }
+        let signer = self.signer.as_mut().expect("it was started");
+        let answer = signer.handle(request, Time(self.now));
+        if signer.fault().is_some() {
+            let is_after = matches!(between, Some(Between::Ends(_, true)));
+            self.counts.count(if is_after { "signer: ends after a write" } else { "signer: ends before a write" });
+            self.signer = None;
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        self.keep(request, &answer);
+        Ok(answer)
+    }
+
+    fn start(&mut self, between: Option<Between>) {
+        self.restart();
+        let mut memory = Memory::open(&self.folder.path().join("memory.db")).expect("its memory is sound");
+        if let Some(Between::Ends(at, after)) = between {
+            let (mut writes, moment) = (0, if after { Moment::AfterCommit } else { Moment::BeforeCommit });
+            memory.interrupt_with(Box::new(move |now, _| {
+                let ends = now == moment && writes == at;
+                writes += usize::from(now == moment);
+                ends
+            }));
+        }
+        self.signer = Some(Signer::new(policy(), vec![hot_key()], memory).expect("the memory has the key's history"));
+    }
+
+    /// What leaves it is in the world, whoever hears of it.
+    fn keep(&mut self, request: &Request, answer: &Answer) {
+        match (request, answer) {
+            (Request::Sign { order, .. }, Answer::Signed(signed)) => {
+                let given_out = GivenOut {
+                    intent: order.intent.to_string(),
+                    is_cancel: matches!(order.meaning, Meaning::Cancel),
+                    nonce: order.slot.nonce,
+                    raw: signed.raw.clone(),
+                };
+                self.given_out.insert(B256::from(signed.hash), given_out);
+            }
+            (Request::Renounce { intent, .. }, Answer::Renounced { .. }) => {
+                self.renounced.insert(intent.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    /// The planted bug: a new memory each time, and heads that nobody can object to.
+    fn answer_without_memory(&mut self, request: &Request, between: Option<Between>) -> io::Result<Answer> {
+        self.restart();
+        let folder = std::mem::replace(&mut self.folder, memory_folder());
+        drop(folder);
+        self.begin_memory();
+        let status = self.carry_out(&Request::Status { wallet: request.wallet() }, None)?;
+        let mut request = request.clone();
+        let mut told = request.head().copied();
+        if let (Request::Sign { head, .. } | Request::Renounce { head, .. }, Answer::Status(status)) =
+            (&mut request, status)
+        {
+            *head = status.head;
+        }
+        let mut answer = self.carry_out(&request, between)?;
+        let next = told.as_mut().map(|head| Head { count: head.count.saturating_add(1), ..*head });
+        if let Some(next) = next {
+            match &mut answer {
+                Answer::Signed(signed) => signed.head = next,
+                Answer::Renounced { head } => *head = next,
+                Answer::Refused { head: Some(head), .. } => *head = next,
+                _ => {}
+            }
+        }
+        Ok(answer)
+    }
+}
+
+fn policy() -> Policy {
+    let most = Amount::new(1_000 * COIN);
+    let rules = ChainRules {
+        manner: Manner::Eip1559,
+        max_price: 1_000 * GWEI,
+        max_priority: 100 * GWEI,
+        max_gas: 200_000,
+        fees_per_window: most,
+        native: Some(Limits { per_payout: most, per_window: most }),
+        tokens: BTreeMap::new(),
+    };
+    Policy { window: 3_600_000_000, wallets: [hot_key().address()].into(), chains: [(ChainId(CHAIN_ID), rules)].into() }
+}

@@ -1,0 +1,144 @@
+//! What really happened, in plain maps: from the chain itself, which never lies to whoever drives it, and from the journal,
+//! record by record. The model that the books are compared with is made of this.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bankroll_chains_simulated::{Address, B256, Block, Chain, U256};
+use bankroll_ledger::Seq;
+
+use super::people::{ALICE, BOB, CAROLS, HOT, People, SERVERS, TREASURY};
+
+/// Blocks on a deposit, its own included, before it may be credited.
+pub(super) const DEPOSIT_DEPTH: u64 = 3;
+/// The same for a payout before it is settled. No reorganisation of the plan is as deep.
+pub(super) const PAYOUT_DEPTH: u64 = 6;
+
+/// What the journal has said so far, and how deep each block ever was.
+#[derive(Default)]
+pub(super) struct Truth {
+    /// Of every block that was ever on the chain: the most blocks on it, itself included.
+    pub deepest: BTreeMap<B256, u64>,
+    /// Of each transaction: the credits that the journal has of it, and those of them that were taken back.
+    pub credits: BTreeMap<String, (BTreeSet<Seq>, BTreeSet<Seq>)>,
+    /// Of each intent with an end: whether it was paid.
+    pub settled: BTreeMap<String, bool>,
+    /// The last record that was looked at.
+    pub seen: Seq,
+}
+
+/// A transaction of our own wallet on the chain.
+pub(super) struct Ours {
+    pub hash: B256,
+    pub block: B256,
+    pub nonce: u64,
+    pub to: Option<Address>,
+    pub value: U256,
+    pub succeeded: bool,
+    pub fee: u128,
+}
+
+/// A payment to us on the chain.
+pub(super) struct PaidIn {
+    pub hash: B256,
+    pub from: Address,
+    pub to: Address,
+    pub value: u128,
+    pub confirmations: u64,
+}
+
+impl Truth {
+    /// The chain has moved.
+    pub fn watch(&mut self, chain: &Chain) {
+        let head = chain.head().number();
+        for block in blocks(chain) {
+            let deep = head.saturating_sub(block.number()).saturating_add(1);
+            let deepest = self.deepest.entry(block.hash).or_default();
+            *deepest = deep.max(*deepest);
+        }
+    }
+}
+
+fn blocks(chain: &Chain) -> impl Iterator<Item = &Block> {
+    (0..=chain.head().number()).filter_map(|number| chain.block(number))
+}
+
+/// What our wallet has done on the chain, in order.
+pub(super) fn ours(chain: &Chain, people: &People) -> Vec<Ours> {
+    let of_block = |block: &Block| {
+        let sent = block.transactions.iter().filter(|included| included.transaction.sender == people.hot);
+        let ours = sent.map(|included| Ours {
+            hash: included.transaction.hash,
+            block: block.hash,
+            nonce: included.transaction.nonce(),
+            to: included.transaction.to(),
+            value: included.transaction.value(),
+            succeeded: included.succeeded(),
+            fee: u128::from(included.gas_used).saturating_mul(included.gas_price),
+        });
+        ours.collect::<Vec<_>>()
+    };
+    blocks(chain).flat_map(of_block).collect()
+}
+
+/// What was paid to us on the chain.
+pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<PaidIn> {
+    let head = chain.head().number();
+    let mut found = Vec::new();
+    for block in blocks(chain) {
+        for included in block.transactions.iter().filter(|included| included.succeeded()) {
+            let transaction = &included.transaction;
+            let to = transaction.to().filter(|to| *to == people.hot || *to == people.carols);
+            let value = u128::try_from(transaction.value()).unwrap_or(u128::MAX);
+            if let Some(to) = to.filter(|_| value > 0) {
+                let confirmations = head.saturating_sub(block.number()).saturating_add(1);
+                found.push(PaidIn { hash: transaction.hash, from: transaction.sender, to, value, confirmations });
+            }
+        }
+    }
+    found
+}
+
+/// Whether a block is the other one, or one before it.
+pub(super) fn leads_to(chain: &Chain, block: B256, mut tip: B256) -> bool {
+    while tip != block {
+        let Some(known) = chain.block_with(tip).or_else(|| chain.orphan(tip)) else { return false };
+        if known.number() == 0 {
+            return false;
+        }
+        tip = known.parent();
+    }
+    true
+}
+
+/// Where the money of a payment must go, in the order of names: who sent it decides, or whose address it is.
+pub(super) fn shares(people: &People, from: Address, to: Address, value: u128) -> BTreeMap<String, u128> {
+    let (server, player) = if from == people.address(TREASURY) {
+        return BTreeMap::from([("@house/house/1".to_owned(), value)]);
+    } else if to == people.carols {
+        ("lagoon", "carol")
+    } else if from == people.address(ALICE) {
+        ("arena", "alice")
+    } else if from == people.address(BOB) {
+        ("arena", "bob")
+    } else {
+        return BTreeMap::from([("@house/suspense/1".to_owned(), value)]);
+    };
+    let (_, buy_in, developer_bps, world_bps) = *SERVERS.iter().find(|(name, ..)| *name == server).expect("a server");
+    let (developer, world) = (buy_in * u128::from(developer_bps) / 10_000, buy_in * u128::from(world_bps) / 10_000);
+    let unallocated = format!("{server}/unallocated/1/{player}");
+    let Some(rest) = value.checked_sub(buy_in + developer + world) else {
+        return BTreeMap::from([(unallocated, value)]);
+    };
+    let shares = [
+        (format!("{server}/funds/1/{player}"), buy_in),
+        (format!("{server}/developer/1"), developer),
+        (format!("{server}/ecosystem/1"), world),
+        (unallocated, rest),
+    ];
+    shares.into_iter().filter(|(_, amount)| *amount > 0).collect()
+}
+
+/// The account of the wallet that a payment went to.
+pub(super) fn custody(people: &People, to: Address) -> &'static str {
+    if to == people.hot { HOT } else { CAROLS }
+}

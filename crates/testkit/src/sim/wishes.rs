@@ -1,0 +1,134 @@
+//! What players and game servers want: to play, to be paid, to stop a payout; and what they must never get.
+
+use bankroll_ledger::{Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Time};
+use bankroll_orders::IntentId;
+use bankroll_withdrawals::{GasPayer, Wanted, cancel, intent};
+use fastrand::Rng;
+
+use super::{
+    asking::{IntentAsked, What, short},
+    people::{CHAIN, PLAYERS, Player, SERVERS, home, name},
+    promises::{Broken, Promise},
+    world::World,
+};
+
+/// What a player sets aside for gas: 400 gwei a unit.
+const FEE_CAP: u128 = 21_000 * 400_000_000_000;
+
+impl World {
+    /// A game server moves money into its world, or back out of it.
+    pub fn play(&mut self, random: &mut Rng, is_spend: bool) -> Result<(), Broken> {
+        let player = *random.choice(&PLAYERS).expect("a player");
+        let buy_in = buy_in_of(player);
+        let amount = random.u128(1..=buy_in);
+        let (funds, world) = (self.account(&funds_of(player)), self.account(&format!("{}/world/1", player.server)));
+        let (from, to) = if is_spend { (funds, world) } else { (world, funds) };
+        let request = Request {
+            key: self.key(player.server),
+            principal: Principal::GameServer(name(player.server)),
+            confirmation: None,
+            action: Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(amount) }]),
+            references: References::default(),
+            facts: Vec::new(),
+            events: Vec::new(),
+        };
+        let into_world = i128::try_from(amount).unwrap_or(i128::MAX);
+        let into_world = if is_spend { into_world } else { -into_world };
+        let place = self.write_down(What::Money(Box::new(request)), player, into_world);
+        let verb = if is_spend { "spends" } else { "wins" };
+        self.note(format_args!("question {place}: {} {verb} {amount}", player.name));
+        self.ask(place, random)
+    }
+
+    /// A player wants money paid: out of what he has, or out of the world.
+    pub fn withdraw(&mut self, random: &mut Rng, is_exit: bool) -> Result<(), Broken> {
+        let player = *random.choice(&PLAYERS).expect("a player");
+        let amount = random.u128(1..=buy_in_of(player) / if is_exit { 2 } else { 1 });
+        let is_players_gas = random.bool();
+        let unallocated = format!("{}/unallocated/1/{}", player.server, player.name);
+        let account = if !is_exit && random.u8(..3) == 0 { unallocated } else { funds_of(player) };
+        let fee_cap = if is_players_gas { FEE_CAP } else { 0 };
+        let principal = match is_exit {
+            true => Principal::GameServer(name(player.server)),
+            false => Principal::User(name(player.name)),
+        };
+        let wanted = Wanted {
+            principal,
+            server: name(player.server),
+            request_id: name(&format!("payout-{}", self.asked.asked.len())),
+            wallet: name(player.name),
+            account: account.parse().expect("an account's name"),
+            chain: name(CHAIN),
+            to: home(player),
+            amount: Amount::new(amount),
+            gas: if is_players_gas { GasPayer::Player(Amount::new(fee_cap)) } else { GasPayer::House },
+            exit: is_exit.then(|| Amount::new(amount + fee_cap)),
+        };
+        let id = intent::intent_id(&wanted.server, &wanted.request_id).to_string();
+        let asked = IntentAsked {
+            id: id.clone(),
+            server: player.server,
+            player: player.name,
+            to: home(player).0,
+            amount,
+            is_players_gas,
+            at: self.now,
+        };
+        self.asked.intents.insert(id.clone(), asked);
+        let into_world = if is_exit { -i128::try_from(amount + fee_cap).unwrap_or(i128::MAX) } else { 0 };
+        let place = self.write_down(What::Payout(Box::new(wanted)), player, into_world);
+        self.note(format_args!("question {place}: {} wants {amount} paid, {}", player.name, short(&id)));
+        self.ask(place, random)
+    }
+
+    pub fn cancel(&mut self, random: &mut Rng) {
+        let open = |id: &&String| !self.truth.settled.contains_key(*id);
+        let open: Vec<String> = self.asked.intents.keys().filter(open).cloned().collect();
+        let Some(id) = random.choice(&open) else { return self.note("no payout to stop") };
+        let intent = IntentId(id.parse().expect("an intent's id"));
+        let told = match cancel(self.books.rows(), &intent, Time(self.now)) {
+            Ok(()) => "noted",
+            Err(_) => "in vain",
+        };
+        self.note(format_args!("{} is to be stopped: {told}", short(id)));
+    }
+
+    /// Another body under a key that was used: never anything but a no.
+    pub fn conflict(&mut self, random: &mut Rng) -> Result<(), Broken> {
+        let heard = self.asked.asked.iter().filter(|asked| asked.heard.is_some());
+        let requests: Vec<Request> = heard
+            .filter_map(|asked| match &asked.what {
+                What::Money(request) => Some(Request::clone(request)),
+                What::Payout(_) => None,
+            })
+            .collect();
+        let Some(request) = random.choice(&requests) else { return self.noted("no key was used yet") };
+        let mut other = request.clone();
+        if let Action::Legs(legs) = &mut other.action {
+            for leg in legs {
+                if let Leg::Move { amount, .. } = leg {
+                    *amount = Amount::new(amount.units() + 1);
+                }
+            }
+        }
+        let told = self.books.ledger().apply(other);
+        self.counts.count("books: conflicting request");
+        match told.map(|answer| answer.effects().map(drop)) {
+            Ok(Err(Rejection::KeyReused)) | Err(_) => self.noted("a used key with another body: refused"),
+            Ok(told) => Err(Promise::OneEffect.broken(format!("a used key with another body: {told:?}"))),
+        }
+    }
+
+    fn key(&self, server: &str) -> Key {
+        let text = format!("question-{}", self.asked.asked.len());
+        Key { namespace: Namespace::Client, scope: Scope::Server(name(server)), text }
+    }
+}
+
+fn funds_of(player: Player) -> String {
+    format!("{}/funds/1/{}", player.server, player.name)
+}
+
+fn buy_in_of(player: Player) -> u128 {
+    SERVERS.iter().find(|(server, ..)| *server == player.server).map_or(1, |(_, buy_in, ..)| *buy_in)
+}

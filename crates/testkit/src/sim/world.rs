@@ -1,0 +1,197 @@
+//! The world of a run: a chain, our processes, people who pay and play, one clock.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Display,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bankroll_chains_evm::{Identity, Node};
+use bankroll_chains_simulated::{B256, Bytes, Chain, Config};
+use bankroll_deposits::{Rules as ScanRules, Scanning, Servers, crediting::Prepared};
+use bankroll_ledger::{Asset, Unit};
+use bankroll_orders::ChainId;
+use bankroll_signer_client::SignerClient;
+use bankroll_withdrawals::{Paying, Rules, price::Ceiling};
+
+use super::{
+    Bug, Counts,
+    asking::Asking,
+    books::Books,
+    chain::Payments,
+    people::{self, CHAIN, CHAIN_ID, HOT, People, hot_key, name},
+    promises::Broken,
+    signing::SignerProcess,
+    truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, Truth},
+};
+
+pub(super) const SECOND: u64 = 1_000_000;
+const GWEI: u128 = 1_000_000_000;
+/// Nodes that the roles can ask.
+pub(super) const NODES: usize = 2;
+
+pub(super) struct World {
+    pub seed: u64,
+    pub bug: Option<Bug>,
+    /// The time, in microseconds since 1970.
+    pub now: u64,
+    began: u64,
+    /// The number of the step that is being made.
+    pub step: u32,
+    pub chain: Arc<Mutex<Chain>>,
+    pub books: Books,
+    pub signer: Arc<Mutex<SignerProcess>>,
+    pub client: SignerClient,
+    pub scanner_nodes: Vec<Node>,
+    pub payout_nodes: Vec<Node>,
+    pub scanning: Scanning,
+    pub servers: Servers,
+    pub paying: Paying,
+    /// What crediting had prepared when it was stopped.
+    pub stalled: Option<Prepared>,
+    /// What people have signed: by person and number, every version.
+    pub wallets: BTreeMap<u64, Vec<Vec<Bytes>>>,
+    pub people: People,
+    /// What they pay, by hash.
+    pub payments: Payments,
+    /// Ends of branches that were left.
+    pub left_branches: Vec<B256>,
+    pub asked: Asking,
+    pub truth: Truth,
+    pub counts: Counts,
+    pub history: Vec<String>,
+}
+
+impl World {
+    /// Books with two servers, three players with some money, and a house with capital of its own.
+    pub fn new(seed: u64, bug: Option<Bug>) -> Self {
+        let chain = Chain::new(Config::new(seed));
+        let began = chain.config().genesis_time.saturating_mul(SECOND);
+        let identity = Identity::from(&chain);
+        let chain = Arc::new(Mutex::new(chain));
+        let signer = SignerProcess::new(began, bug == Some(Bug::SignerWithoutMemory));
+        let signer = Arc::new(Mutex::new(signer));
+        let people = People::new(seed);
+        let mut world = Self {
+            seed,
+            bug,
+            now: began,
+            began,
+            step: 0,
+            books: Books::new(began),
+            client: client(&signer),
+            signer,
+            scanner_nodes: nodes(&chain, identity),
+            payout_nodes: nodes(&chain, identity),
+            chain,
+            scanning: scanning(&people, bug),
+            servers: people::servers(),
+            paying: paying(),
+            stalled: None,
+            wallets: BTreeMap::new(),
+            payments: Payments::new(),
+            people,
+            left_branches: Vec::new(),
+            asked: Asking::default(),
+            truth: Truth::default(),
+            counts: Counts::default(),
+            history: Vec::new(),
+        };
+        let coin = Asset { chain: name(CHAIN), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
+        world.books.ledger().list_asset(coin).expect("an asset can be listed");
+        world.open_accounts();
+        world.found_house();
+        world
+    }
+
+    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn signer(&self) -> MutexGuard<'_, SignerProcess> {
+        self.signer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Time passes, on every clock.
+    pub fn pass(&mut self, micros: u64) {
+        self.now = self.now.saturating_add(micros);
+        self.books.set_clock(self.now);
+        let mut signer = self.signer();
+        signer.now = signer.now.saturating_add(micros);
+    }
+
+    /// How much time has passed since the world began.
+    pub fn lived(&self) -> u64 {
+        self.now.saturating_sub(self.began)
+    }
+
+    /// A line of the history.
+    pub fn note(&mut self, line: impl Display) {
+        let seconds = self.lived() / SECOND;
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+        let seconds = seconds % 60;
+        self.history.push(format!("{:>4}  day {days} {hours:02}:{minutes:02}:{seconds:02}  {line}", self.step));
+    }
+
+    /// The same where nothing is wrong with it.
+    pub fn noted(&mut self, line: impl Display) -> Result<(), Broken> {
+        self.note(line);
+        Ok(())
+    }
+
+    pub fn restart_scanner(&mut self) {
+        let identity = Identity::from(&*self.chain());
+        self.scanner_nodes = nodes(&self.chain, identity);
+    }
+
+    pub fn restart_payouts(&mut self) {
+        let identity = Identity::from(&*self.chain());
+        self.payout_nodes = nodes(&self.chain, identity);
+        self.client = client(&self.signer);
+    }
+
+    /// The process of the books is back, and has forgotten what was in its memory alone.
+    pub fn forget_memory(&mut self) {
+        self.stalled = None;
+        self.asked.deferred.clear();
+    }
+}
+
+fn nodes(chain: &Arc<Mutex<Chain>>, identity: Identity) -> Vec<Node> {
+    (0..NODES).map(|number| Node::simulated(Arc::clone(chain), number, identity)).collect()
+}
+
+fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
+    let process = Arc::clone(signer);
+    SignerClient::in_process(move |request| process.lock().unwrap_or_else(PoisonError::into_inner).answer(request))
+}
+
+fn scanning(people: &People, bug: Option<Bug>) -> Scanning {
+    let confirmations = if bug == Some(Bug::CreditBeforeFinality) { 1 } else { DEPOSIT_DEPTH };
+    Scanning {
+        rules: ScanRules { chain: name(CHAIN), confirmations },
+        watch: people::watch_list(people),
+        start: 1,
+        window: 24,
+        blocks_per_step: 20,
+    }
+}
+
+fn paying() -> Paying {
+    Paying {
+        chain: name(CHAIN),
+        chain_id: ChainId(CHAIN_ID),
+        address: hot_key().address(),
+        custody: HOT.parse().expect("an account's name"),
+        rules: Rules {
+            confirmations: PAYOUT_DEPTH,
+            horizon: PAYOUT_DEPTH + 2,
+            resend_after: 60 * SECOND,
+            stuck_after: 300 * SECOND,
+            ceiling: Ceiling { max: 500 * GWEI, priority: 50 * GWEI },
+            gas_max: 150_000,
+            in_flight_max: 8,
+        },
+        node_name: "simulated".into(),
+    }
+}

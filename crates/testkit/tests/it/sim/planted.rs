@@ -1,0 +1,66 @@
+//! Planted bugs, one at a time: the promises must notice within 500 seeds, and what is left after shrinking must still
+//! show the bug and nothing but it.
+
+use bankroll_testkit::sim::{Bug, Failure, Promise, run, run_many, shrink};
+
+use super::first_seed;
+use crate::run::{is_soak, tell};
+
+/// Seeds within which a bug must be found.
+const SEEDS: u64 = 500;
+
+/// The first seed that the bug breaks, and that is sound without it.
+fn found(bug: Bug) -> Option<Failure> {
+    if is_soak() {
+        return None;
+    }
+    let summary = run_many(first_seed(), Some(bug), |number| number < SEEDS);
+    let failure = summary.failure.unwrap_or_else(|| panic!("{bug:?} was not found in {SEEDS} seeds"));
+    tell(&format!("simulator: {bug:?} found in {} seeds: {}", summary.seeds, failure.broken));
+    assert!(run(&failure.plan, None).failure.is_none(), "seed {} fails without the bug, too", failure.plan.seed);
+    Some(failure)
+}
+
+#[test]
+fn credit_before_finality_is_found() {
+    let promise = found(Bug::CreditBeforeFinality).map(|failure| failure.broken.promise);
+    assert!(promise.is_none_or(|promise| promise == Promise::CreditedWhenFinal), "{promise:?}");
+}
+
+#[test]
+fn credit_without_the_orphan_check_is_found_and_made_small() {
+    let Some(failure) = found(Bug::CreditWithoutOrphanCheck) else { return };
+    let bug = Some(Bug::CreditWithoutOrphanCheck);
+    let small = shrink(&failure, bug, 150);
+    tell(&format!("simulator: made small, {} of {} steps", small.plan.steps.len(), failure.plan.steps.len()));
+    assert!(small.plan.steps.len() < failure.plan.steps.len() / 2, "{} steps are left", small.plan.steps.len());
+    assert_eq!(small.broken.promise, failure.broken.promise);
+    let again = run(&small.plan, bug).failure.expect("what was made small still fails");
+    assert_eq!((again.broken, again.history), (small.broken, small.history));
+}
+
+#[test]
+fn a_dropped_idempotency_key_is_found() {
+    found(Bug::KeyDropped);
+}
+
+#[test]
+fn a_hold_released_on_time_out_is_found() {
+    let promise = found(Bug::HoldReleasedOnTimeOut).map(|failure| failure.broken.promise);
+    assert!(promise.is_none_or(|promise| promise == Promise::RefundedWithProof), "{promise:?}");
+}
+
+#[test]
+fn a_transaction_rebuilt_after_a_lost_answer_is_found() {
+    found(Bug::RebuiltAfterLostAnswer);
+}
+
+#[test]
+fn a_signer_without_memory_is_found() {
+    found(Bug::SignerWithoutMemory);
+}
+
+#[test]
+fn an_acknowledgement_before_the_commit_is_found() {
+    found(Bug::AcknowledgedBeforeCommit);
+}
