@@ -2,12 +2,11 @@
 
 use std::{fs, path::Path};
 
-use bankroll_store::{Ledger, Options};
 use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{demo_folder, folder, run, run_with};
+use crate::program::{demo_folder, folder, hold, run, run_with};
 
 /// The checks of a folder with books, and the exit code.
 fn doctor(folder: &Path, more: &[&str]) -> (i32, Value) {
@@ -51,7 +50,7 @@ fn sound_books_are_green() {
 #[test]
 fn a_running_writer_is_named_and_nothing_to_mend() {
     let (folder, _) = demo_folder();
-    let ledger = Ledger::open(Options::new(folder.path().join("bankroll-demo"))).unwrap();
+    let ledger = hold(&folder.path().join("bankroll-demo"));
     let text = run(folder.path(), &["doctor", "--full", "--dir", "bankroll-demo"]).ok();
     assert!(text.contains(&format!("held by process {}", std::process::id())), "{text}");
     ledger.close();
