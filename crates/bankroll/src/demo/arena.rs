@@ -28,6 +28,15 @@ pub const BUY_IN: BuyIn = BuyIn { amount: Amount::new(10_000_000_000_000_000), d
 /// More than any player ever takes home: nobody is there to approve.
 pub const AT_ONCE: Amount = Amount::new(1_000_000_000_000_000_000_000);
 
+/// Who comes.
+pub struct People {
+    pub players: u32,
+    /// What chance begins with.
+    pub seed: u64,
+    /// Of how many moves a few are a player's last.
+    pub fates: u32,
+}
+
 /// The game server as the ledger knows it.
 #[derive(Clone, Debug)]
 pub struct Arena {
@@ -79,7 +88,8 @@ impl Arena {
     }
 
     /// The rooms with their players, each player with a wallet and accounts of his own.
-    pub fn rooms(&self, ledger: &Ledger, street: &Street, players: u32, seed: u64) -> anyhow::Result<Vec<Room>> {
+    pub fn rooms(&self, ledger: &Ledger, street: &Street, people: &People) -> anyhow::Result<Vec<Room>> {
+        let People { players, seed, fates } = *people;
         let seed = seed ^ self.run.rotate_left(32);
         let mut chance = fastrand::Rng::with_seed(seed);
         let keys: Vec<WalletKey> = (1..=u64::from(players)).map(|number| WalletKey::derived(seed, number)).collect();
@@ -102,7 +112,7 @@ impl Arena {
         for number in 0..rooms {
             let share = players.len().div_ceil(rooms - number);
             let own = players.split_off(players.len() - share);
-            made.push(Room::new(number, Arc::clone(&arena), own, chance.fork()));
+            made.push(Room::new(number, Arc::clone(&arena), own, chance.fork(), fates));
         }
         Ok(made)
     }

@@ -55,7 +55,7 @@ use crate::{
     interrupt::Interrupt,
     place::Place,
 };
-use arena::Arena;
+use arena::{Arena, People};
 pub use folder::is_demo;
 use outside::Outside;
 use play::Length;
@@ -123,6 +123,11 @@ impl DemoArgs {
         in_database.unwrap_or_else(|| self.dir.clone().into())
     }
 
+    fn people(&self) -> People {
+        let fates = if self.ticks.is_some() { room::FATES_OF_FEW } else { room::FATES };
+        People { players: self.players, seed: self.seed, fates }
+    }
+
     fn length(&self) -> Length {
         match (self.ticks, self.seconds) {
             (Some(ticks), _) => Length::Ticks(ticks),
@@ -155,7 +160,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     let before = Progress::read(&view.reader)?;
     let mut outside = Outside::open(&args.dir, &location, &arena, &view.reader)?;
     view.begin(&leftovers);
-    let rooms = arena.rooms(&ledger, &outside.street, args.players, args.seed)?;
+    let rooms = arena.rooms(&ledger, &outside.street, &args.people())?;
     let teller = match &location {
         Location::Folder(_) => outside.run_here(&ledger, config.books.queue_max)?,
         Location::Postgres(url) => {
@@ -192,17 +197,17 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
 
 /// Waits until all that came is credited and all that was wanted is paid, for as long as something moves.
 fn come_to_rest(around: &play::Around<'_>, view: &mut View, played: &play::Played) -> anyhow::Result<Progress> {
-    let (mut last, mut moved, begun) = (Progress::default(), Instant::now(), Instant::now());
+    let (mut last, mut still, begun) = (Progress::default(), 0, Instant::now());
     loop {
         // A database may be away for a moment.
         let now = Progress::read(&view.reader).unwrap_or(last);
-        if now.is_at_rest() || moved.elapsed() > tempo::STILL {
+        // Counted in looks, not by the clock: a machine that was stopped has not stood still.
+        still = if now == last { still + 1 } else { 0 };
+        if now.is_at_rest() || still > tempo::STILL_LOOKS {
             return Ok(now);
         }
-        if now != last {
-            (last, moved) = (now, Instant::now());
-        }
+        last = now;
         view.show(around, &played.tally, played.took + begun.elapsed());
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(tempo::LOOK_EVERY);
     }
 }

@@ -12,5 +12,6 @@ pub const IN_FLIGHT_MAX: usize = 32;
 pub const FEE_MAX: u128 = 200_000_000_000;
 /// The capital that the treasury brings whenever the house has less than half of it left: one coin.
 pub const CAPITAL: u128 = 1_000_000_000_000_000_000;
-/// How long nothing may move before the end of a demo is not waited for any longer.
-pub const STILL: Duration = Duration::from_secs(20);
+/// How often it is looked whether all is done at the end, and how often in vain: then it is reported as it is.
+pub const LOOK_EVERY: Duration = Duration::from_millis(20);
+pub const STILL_LOOKS: u32 = 1_000;

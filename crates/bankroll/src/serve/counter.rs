@@ -30,6 +30,11 @@ impl Counter {
         Rights::default().with_facts(NodeRole::Api, asked::TABLE).with_events(NodeRole::Api, asked::CREATED)
     }
 
+    /// Lets go of the database, from a thread that may wait for it.
+    pub fn close(&self) {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
     fn is_sound(&self, request: &Request) -> Result<bool, StoreError> {
         let Some((wanted, account)) = asked::understand(request, self.setup.policy) else { return Ok(false) };
         let mut slot = self.reader.lock().unwrap_or_else(PoisonError::into_inner);

@@ -21,6 +21,11 @@ impl BooksDesk {
         Self { ledger: RwLock::default(), counter: counter.map(Arc::new) }
     }
 
+    /// After the last call.
+    pub fn close(&self) {
+        self.counter.iter().for_each(|counter| counter.close());
+    }
+
     /// From here on calls go to this ledger, or nowhere.
     pub fn set(&self, ledger: Option<Ledger>) {
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = ledger;

@@ -150,8 +150,9 @@ impl Node {
         self.log.say("listening", &format!("answers other nodes at {address}"), &[("address", address.clone().into())]);
         let mut options = config.books.options(self.location.clone());
         options.address = address;
-        let kept = self.keeper(desk, false).run(&options);
+        let kept = self.keeper(Arc::clone(&desk), false).run(&options);
         server.stop();
+        desk.close();
         kept
     }
 

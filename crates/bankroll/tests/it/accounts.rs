@@ -76,7 +76,7 @@ fn the_words_say_who_may_do_what() {
         "base units",
         "may set aside, pay out:",
         "operators (confirmed), developer, Bankroll",
-        "no debt account",
+        "in arena/debt/1",
     ] {
         assert!(text.contains(what), "{what:?} is not in: {text}");
     }

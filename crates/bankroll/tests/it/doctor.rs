@@ -112,7 +112,7 @@ fn a_file_that_is_no_database_is_red() {
 
 #[test]
 fn one_wei_too_much_is_found_by_the_full_check() {
-    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 2");
+    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 4");
     assert_eq!(doctor(folder.path(), &[]).0, 0, "the quick checks do not see it");
     let (code, report) = doctor(folder.path(), &["--full"]);
     assert_eq!(code, 4);
@@ -132,6 +132,6 @@ fn a_record_that_was_changed_is_found_by_the_quick_check() {
 
 #[test]
 fn a_demo_in_damaged_books_is_refused() {
-    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 2");
+    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 4");
     run(folder.path(), &["demo", "--exit"]).fails(4, &["the books diverge"]);
 }

@@ -13,9 +13,11 @@ use super::{
 /// What a pellet is worth, and the part of his mass that a player loses by moving.
 const PELLET: Amount = Amount::new(70_000_000_000_000);
 const BURN: u128 = 256;
-/// Of so many moves so many end in being eaten, and so many in leaving: about as often as a chain and a signer that syncs
-/// each promise can keep up with, while all the other moves go as fast as the ledger can.
-const FATES: u32 = 20_000;
+/// Of so many moves a few end in being eaten, and a few in leaving: about as often as a chain and a signer that syncs each
+/// promise can keep up with, while all the other moves go as fast as the ledger can.
+pub const FATES: u32 = 20_000;
+/// The same where turns are counted, since there are few of them.
+pub const FATES_OF_FEW: u32 = 1_000;
 const EATEN: u32 = 3;
 const LEAVING: u32 = 3;
 /// Nobody has less than this paid out: gas would cost more.
@@ -54,7 +56,7 @@ impl Room {
     }
 
     fn live(&mut self, player: usize, mass: Amount, asked: &mut Vec<Asked>) {
-        let fate = self.chance.u32(..FATES);
+        let fate = self.chance.u32(..self.fates);
         if fate < EATEN {
             return self.be_eaten(player, mass, asked);
         }

@@ -12,6 +12,7 @@ use bankroll_ledger::{AccountId, Amount, Name, Request};
 use bankroll_orders::Address;
 
 pub use hearing::Heard;
+pub use life::{FATES, FATES_OF_FEW};
 
 use super::{
     arena::Arena,
@@ -71,13 +72,15 @@ pub struct Room {
     /// that what happens here does not depend on who was faster.
     budget: Amount,
     chance: fastrand::Rng,
+    /// Of how many moves a few are a player's last.
+    fates: u32,
     next_number: u64,
     /// What was asked last: some of it is asked again, as after a lost answer.
     last: Vec<Asked>,
 }
 
 impl Room {
-    pub fn new(number: usize, arena: Arc<Arena>, players: Vec<Player>, chance: fastrand::Rng) -> Self {
+    pub fn new(number: usize, arena: Arc<Arena>, players: Vec<Player>, chance: fastrand::Rng, fates: u32) -> Self {
         Self {
             number,
             arena,
@@ -89,6 +92,7 @@ impl Room {
             ashes: Amount::ZERO,
             budget: Amount::ZERO,
             chance,
+            fates,
             next_number: 0,
             last: Vec::new(),
         }
