@@ -33,7 +33,7 @@ pub struct People {
     pub players: u32,
     /// What chance begins with.
     pub seed: u64,
-    /// Of how many moves a few are a player's last.
+    /// Of how many moves two are a player's last.
     pub fates: u32,
 }
 

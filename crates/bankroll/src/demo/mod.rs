@@ -158,7 +158,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     let mut view = View::new(args, json, &arena, reader);
     let leftovers = leftovers::settle(&ledger, &view.reader, &arena)?;
     let before = Progress::read(&view.reader)?;
-    let mut outside = Outside::open(&args.dir, &location, &arena, &view.reader)?;
+    let mut outside = Outside::open(args, &location, &arena, &view.reader)?;
     view.begin(&leftovers);
     let rooms = arena.rooms(&ledger, &outside.street, &args.people())?;
     let teller = match &location {

@@ -18,6 +18,7 @@ use bankroll_store::{
 };
 
 use super::{
+    DemoArgs,
     arena::{self, Arena},
     chain::{CHAIN, DemoChain, Served, treasury},
     nodes::{Nodes, Outside as Told},
@@ -47,8 +48,10 @@ pub struct Outside {
 
 impl Outside {
     /// The chain as it was left, the signer, and the street. Nothing is booked yet.
-    pub fn open(folder: &Path, location: &Location, arena: &Arena, reader: &Reader) -> anyhow::Result<Self> {
-        let chain = DemoChain::open(folder)?;
+    pub fn open(args: &DemoArgs, location: &Location, arena: &Arena, reader: &Reader) -> anyhow::Result<Self> {
+        let folder = &args.dir;
+        let every = if args.ticks.is_some() { tempo::BLOCK_EVERY_COUNTED } else { tempo::BLOCK_EVERY };
+        let chain = DemoChain::open(folder, every)?;
         let since = chain.height();
         check_cursor(reader, &chain)?;
         let notes = channel();

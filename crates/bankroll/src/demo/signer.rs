@@ -129,7 +129,7 @@ fn run(folder: &Path, notes: &Sender<String>) -> anyhow::Result<Child> {
         BufReader::new(out).read_line(&mut line).context("cannot hear the signer")?;
         if let Ok(told) = serde_json::from_str::<Value>(&line) {
             let (process, entries) = (&told["process"], &told["entries"]);
-            let _ = notes.send(format!("signer: process {process}, {entries} entries in its memory"));
+            let _ = notes.send(format!("signer: process {process}; entries in its memory: {entries}"));
             return Ok(child);
         }
         let failed = child.wait_with_output().context("cannot hear the signer")?;

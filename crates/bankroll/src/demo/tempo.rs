@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+/// How often there is a block. Each is a sync, which the books' own have to wait for; where turns are counted and players
+/// are waited for, that does not matter.
+pub const BLOCK_EVERY: Duration = Duration::from_millis(100);
+pub const BLOCK_EVERY_COUNTED: Duration = Duration::from_millis(40);
 /// Blocks, its own included, after which a deposit or a payout is final.
 pub const CONFIRMATIONS: u64 = 3;
 pub const POLL: Duration = Duration::from_millis(10);

@@ -117,7 +117,7 @@ impl Keeper<'_> {
             thread::sleep(CHECK_EVERY);
         }
         self.desk.set(None);
-        flows.map(Running::stop);
+        flows.into_iter().for_each(Running::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
         match ledger.stopped_by() {

@@ -50,15 +50,15 @@ fn the_same_game_has_the_same_payments_to_the_wei() {
     let folder = folder();
     let args = ["demo", "--exit", "--json", "--players", "40", "--seed", "7", "--ticks", "50"];
     let report = run(folder.path(), &args).json();
-    assert_eq!((&report["deposits_credited"], &report["withdrawals_paid"]), (&49.into(), &5.into()));
-    assert_eq!(report["onchain_paid_wei"], "51028215376556322");
+    assert_eq!((&report["deposits_credited"], &report["withdrawals_paid"]), (&51.into(), &5.into()));
+    assert_eq!(report["onchain_paid_wei"], "49379222335783051");
     let chain = &report["chain"];
-    assert_eq!((&chain["deposits"], &chain["deposited"]), (&50.into(), &"1509809193858799478".into()));
+    assert_eq!((&chain["deposits"], &chain["deposited"]), (&52.into(), &"1519917778585965872".into()));
     // Five transfers at 21,000 gas and two gwei each, which the house has paid.
     assert_eq!(chain["fees"], "210000000000000");
     let told = &report["reconciliation"];
     assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
-    assert_eq!(told["chain"], "1458570978482243156");
+    assert_eq!(told["chain"], "1470328556250182821");
     assert_eq!(told["books"], told["chain"]);
 }
 
@@ -85,7 +85,7 @@ fn a_signer_that_is_killed_is_started_again_and_signs_nothing_twice() {
     let folder = folder();
     let (child, mut lines) = start(folder.path(), "400");
     let told = until(&mut lines, |line| line.starts_with("signer: process "));
-    let process = told.split([' ', ',']).nth(2).unwrap();
+    let process = told.split([' ', ';']).nth(2).unwrap();
     until(&mut lines, pays);
     assert!(Command::new("kill").args(["-KILL", process]).status().unwrap().success());
     until(&mut lines, |line| line.starts_with("signer: ended with signal: 9"));

@@ -31,7 +31,6 @@ pub const CHAIN_ID: u64 = 31_337;
 pub const CHAIN: &str = "eip155:31337";
 /// What the keys of the exchange and the treasury follow from.
 const SEED: u64 = CHAIN_ID;
-const BLOCK_EVERY: Duration = Duration::from_millis(50);
 /// Room for every player's payment in one block.
 const GAS_LIMIT: u64 = 3_000_000_000;
 const POOL_LIMIT: usize = 1_000_000;
@@ -59,13 +58,13 @@ pub fn treasury() -> Key {
 
 impl DemoChain {
     /// The chain of this folder as it was, and its miner at work.
-    pub fn open(folder: &Path) -> anyhow::Result<Self> {
+    pub fn open(folder: &Path, block_every: Duration) -> anyhow::Result<Self> {
         let mut chain = Chain::new(config());
         let blocks = Blocks::open(folder, &mut chain)?;
         let identity = Identity::from(&chain);
         let (shared, stop) = (Arc::new(Mutex::new(chain)), Stop::default());
         let (mined, over) = (Arc::clone(&shared), stop.clone());
-        let miner = thread::spawn(move || mine(&mined, blocks, &over));
+        let miner = thread::spawn(move || mine(&mined, blocks, block_every, &over));
         Ok(Self { shared, identity, stop, miner })
     }
 
@@ -97,11 +96,11 @@ fn config() -> Config {
     }
 }
 
-fn mine(chain: &Shared, mut blocks: Blocks, stop: &Stop) -> anyhow::Result<()> {
+fn mine(chain: &Shared, mut blocks: Blocks, every: Duration, stop: &Stop) -> anyhow::Result<()> {
     let clock = Clock::machine();
     while !stop.is_asked() {
         blocks.mine(&mut lock(chain), clock.now().0 / 1_000_000)?;
-        stop.rest(BLOCK_EVERY);
+        stop.rest(every);
     }
     Ok(())
 }

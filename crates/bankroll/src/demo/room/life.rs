@@ -13,13 +13,11 @@ use super::{
 /// What a pellet is worth, and the part of his mass that a player loses by moving.
 const PELLET: Amount = Amount::new(70_000_000_000_000);
 const BURN: u128 = 256;
-/// Of so many moves a few end in being eaten, and a few in leaving: about as often as a chain and a signer that syncs each
-/// promise can keep up with, while all the other moves go as fast as the ledger can.
+/// Of so many moves one is a player's last because he is eaten, and one because he leaves: about as often as a chain, and a
+/// signer that syncs each promise, can keep up with without slowing down all the other moves.
 pub const FATES: u32 = 20_000;
 /// The same where turns are counted, since there are few of them.
-pub const FATES_OF_FEW: u32 = 1_000;
-const EATEN: u32 = 3;
-const LEAVING: u32 = 3;
+pub const FATES_OF_FEW: u32 = 300;
 /// Nobody has less than this paid out: gas would cost more.
 const DUST: Amount = Amount::new(100_000_000_000_000);
 
@@ -57,10 +55,10 @@ impl Room {
 
     fn live(&mut self, player: usize, mass: Amount, asked: &mut Vec<Asked>) {
         let fate = self.chance.u32(..self.fates);
-        if fate < EATEN {
+        if fate == 0 {
             return self.be_eaten(player, mass, asked);
         }
-        if fate < EATEN + LEAVING && mass >= DUST {
+        if fate == 1 && mass >= DUST {
             return self.ask(Ask::Exit { player, mass }, asked);
         }
         let burnt = Amount::new(mass.units() / BURN);

@@ -72,7 +72,7 @@ pub struct Room {
     /// that what happens here does not depend on who was faster.
     budget: Amount,
     chance: fastrand::Rng,
-    /// Of how many moves a few are a player's last.
+    /// Of how many moves two are a player's last.
     fates: u32,
     next_number: u64,
     /// What was asked last: some of it is asked again, as after a lost answer.
