@@ -170,9 +170,11 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
         }
     };
     drop(ledger);
-    outside.bring_capital(&view.reader, &arena)?;
     let call_max = play::call_max(config.books.queue_max);
     let around = play::Around { teller: &teller, outside: &outside };
+    let brought = outside.bring_capital(&view.reader, &arena);
+    around.notes().iter().for_each(|note| view.note(note));
+    brought?;
     let played = play::run(&around, rooms, call_max, args.length(), &interrupt, &mut view);
     let rested = played.and_then(|played| {
         let after = come_to_rest(&around, &mut view, &played)?;

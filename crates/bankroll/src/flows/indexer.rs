@@ -29,7 +29,7 @@ pub fn follow(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {
         &format!("follows {chain}: deposits to {} are final after {} blocks", setup.wallet, setup.confirmations),
         &[],
     );
-    rounds("indexer", setup.poll, log, stop, |failures| follower.round(rows, failures));
+    rounds("indexer", setup.poll, log, stop, |turn| follower.round(rows, turn));
 }
 
 struct Follower<'a> {
@@ -52,11 +52,11 @@ struct Open {
 }
 
 impl Follower<'_> {
-    fn round(&mut self, at: &RowsAt, failures: usize) -> anyhow::Result<Round> {
+    fn round(&mut self, at: &RowsAt, turn: usize) -> anyhow::Result<Round> {
         if self.nodes.is_empty() {
             self.nodes = self.setup.nodes()?;
         }
-        let node = &self.nodes[failures % self.nodes.len()];
+        let node = &self.nodes[turn % self.nodes.len()];
         let mut open = match self.open.take() {
             Some(open) => open,
             None => {

@@ -59,7 +59,8 @@ pub enum Round {
     Waits(String),
 }
 
-/// Rounds until it is time to stop. A failure is said once, until a round has gone well again.
+/// Rounds until it is time to stop. What fails twice in a row is said, once, until a round has gone well again: once is what
+/// happens to whoever works beside others.
 pub fn rounds(
     name: &str,
     poll: Duration,
@@ -67,7 +68,7 @@ pub fn rounds(
     stop: &Stop,
     mut round: impl FnMut(usize) -> anyhow::Result<Round>,
 ) {
-    let (mut failures, mut said) = (0_usize, String::new());
+    let (mut failures, mut turn, mut said) = (0_u32, 0_usize, String::new());
     let mut say = |event: &str, sentence: &str| {
         // Heights and times change in what is otherwise the same trouble.
         let same: String = sentence.chars().filter(|letter| !letter.is_ascii_digit()).collect();
@@ -78,8 +79,8 @@ pub fn rounds(
     };
     let mut troubled = false;
     while !stop.is_asked() {
-        // Which failure this is tells whom to ask next, where there are several.
-        match round(failures) {
+        // Raised by each failure: where there are several to ask, it is the next one's turn.
+        match round(turn) {
             Ok(done) => {
                 if let Round::Waits(why) = &done {
                     troubled = true;
@@ -93,10 +94,12 @@ pub fn rounds(
                 }
             }
             Err(error) => {
-                troubled = true;
-                say("trouble", &crate::serve::on_one_line(error.as_ref()));
+                if failures > 0 {
+                    troubled = true;
+                    say("trouble", &crate::serve::on_one_line(error.as_ref()));
+                }
                 let pause = poll.saturating_mul(1 << failures.min(6)).min(poll * POLLS_MAX).min(PAUSE_MAX);
-                failures += 1;
+                (failures, turn) = (failures.saturating_add(1), turn.wrapping_add(1));
                 stop.rest(pause);
             }
         }

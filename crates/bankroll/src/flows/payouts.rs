@@ -20,7 +20,7 @@ pub fn pay(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {
     );
     let mut payer =
         Payer { setup, log, clock: Clock::machine(), nodes: Vec::new(), signer: setup.signer(), open: None };
-    rounds("payouts", setup.poll, log, stop, |failures| payer.round(rows, failures));
+    rounds("payouts", setup.poll, log, stop, |turn| payer.round(rows, turn));
 }
 
 struct Payer<'a> {
@@ -33,11 +33,11 @@ struct Payer<'a> {
 }
 
 impl Payer<'_> {
-    fn round(&mut self, at: &RowsAt, failures: usize) -> anyhow::Result<Round> {
+    fn round(&mut self, at: &RowsAt, turn: usize) -> anyhow::Result<Round> {
         if self.nodes.is_empty() {
             self.nodes = self.setup.nodes()?;
         }
-        let node = &self.nodes[failures % self.nodes.len()];
+        let node = &self.nodes[turn % self.nodes.len()];
         let (rows, paying) = match self.open.take() {
             Some(open) => open,
             None => {

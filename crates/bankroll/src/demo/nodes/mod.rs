@@ -163,7 +163,7 @@ impl Nodes {
 }
 
 impl Outside<'_> {
-    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 16]> {
+    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 17]> {
         // Settings are relative to the folder; the socket is where it is.
         let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
         let (wallet, treasury) = (self.signer.wallet, bankroll_orders::Address(treasury().address().into()));
@@ -184,6 +184,7 @@ impl Outside<'_> {
             format!("server.name={SERVER}"),
             format!("server.buy_in={}", BUY_IN.amount),
             format!("server.developer_bps={}", BUY_IN.developer_bps),
+            format!("server.world_bps={}", BUY_IN.world_bps),
         ])
     }
 }

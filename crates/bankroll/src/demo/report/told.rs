@@ -102,7 +102,7 @@ impl Report<'_> {
         let [came, paid] = [chain.came.count, chain.paid.count].map(thousands);
         writeln!(
             text,
-            "    in it  {came} payments came with {} {symbol}, {paid} payouts left with {}, gas did cost {}",
+            "    run    {came} payments came with {} {symbol}, {paid} payouts left with {}, gas did cost {}",
             money(chain.came.wei),
             money(chain.paid.wei),
             money(chain.fees)
