@@ -11,6 +11,7 @@ mod demo;
 mod demo_loop;
 mod demo_nodes;
 mod doctor;
+mod forwarded_payouts;
 mod forwarding;
 mod hand;
 mod help;
