@@ -191,13 +191,13 @@ impl View {
 
     /// Read one after the other while the writer goes on: what is left for the players is about right.
     fn owed(&self) -> String {
-        let custody = self.balance(self.arena.custody);
-        let [world, ecosystem, developer] =
-            [self.arena.world, self.arena.ecosystem, self.arena.developer].map(|account| self.balance(account));
-        let parts = [world, ecosystem, developer];
-        let rest = parts.into_iter().try_fold(custody, Amount::checked_sub).unwrap_or(Amount::ZERO);
-        let [world, ecosystem, developer, rest] = [world, ecosystem, developer, rest].map(|amount| self.digits(amount));
-        format!("world {world}  ecosystem {ecosystem}  developer {developer}  players {rest}")
+        let Arena { custody, network_fees, world, ecosystem, developer, house, .. } = self.arena;
+        let owned = self.balance(custody).checked_add(self.balance(network_fees));
+        let parts = [world, ecosystem, developer, house].map(|account| self.balance(account));
+        let rest = parts.into_iter().try_fold(owned.unwrap_or(Amount::ZERO), Amount::checked_sub);
+        let rest = self.digits(rest.unwrap_or(Amount::ZERO));
+        let [world, ecosystem, developer, house] = parts.map(|amount| self.digits(amount));
+        format!("world {world}  ecosystem {ecosystem}  developer {developer}  house {house}  players {rest}")
     }
 
     fn balance(&self, account: AccountId) -> Amount {
