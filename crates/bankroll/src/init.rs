@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::{
     config,
     exit::Exit,
+    flows,
     place::CONFIG_FILE,
     terminal::{self, Paint, invocation},
 };
@@ -34,7 +35,9 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
         anyhow::ensure!(!taken, "{} is there already; nothing was changed", file.display());
     }
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot make the folder {}", args.dir.display()))?;
-    Ledger::open(Options::new(&args.dir)).context("cannot make the books")?.close();
+    Ledger::open(Options { migrations: flows::migrations(), ..Options::new(&args.dir) })
+        .context("cannot make the books")?
+        .close();
     // Written last and never over another: a folder with a configuration has its books.
     let mut file = fs::File::create_new(&config).with_context(|| format!("cannot make {}", config.display()))?;
     file.write_all(config::commented_defaults().as_bytes())

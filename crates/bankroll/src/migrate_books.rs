@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::{
     exit::{Exit, Usage},
+    flows,
     place::Place,
     terminal::{self, Paint, thousands},
 };
@@ -40,7 +41,7 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
             Usage("say where the books go: --to postgres://user@host/database, or books.database".into())
         })?,
     };
-    let moving = Move { from: args.from.clone(), to, migrations: Vec::new(), now: Clock::machine().now() };
+    let moving = Move { from: args.from.clone(), to, migrations: flows::migrations(), now: Clock::machine().now() };
     let bar = if json { ProgressBar::hidden() } else { ProgressBar::no_length() };
     bar.set_style(ProgressStyle::with_template("{msg:24} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")?);
     let show = |what: &'static str, progress: Progress| {

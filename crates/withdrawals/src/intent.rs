@@ -11,12 +11,12 @@ use bankroll_ledger::{
 use bankroll_orders::{Address, IntentId};
 use bankroll_store::{
     Ledger, Rows,
-    columns::{any, int, text},
+    columns::{int, text},
 };
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::IntentError;
+use crate::{IntentError, asked};
 
 /// What somebody wants paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,13 +94,12 @@ pub fn create(wanted: &Wanted, policy: Policy, ledger: &Ledger, rows: &Rows) -> 
         ledger.open_accounts(&Principal::System, names)?.into_iter().collect::<Result<_, _>>()?;
     let [account, world, _] = numbers[..] else { unreachable!("as many numbers as names") };
     let request = request(wanted, policy, account, world).ok_or(IntentError::TooLarge)?;
-    let answer = ledger.apply(request)?;
+    let answer = ledger.apply(request.clone())?;
     let effects = answer.effects()?;
+    let noting = asked::noting(&request, effects);
     let hold = effects.holds.first().map(|change| change.hold.id).ok_or(Rejection::HoldNotFound)?;
     let id = intent_id(&wanted.server, &wanted.request_id);
-    let number = int(hold.0);
-    let sql = "UPDATE withdrawal_requests SET hold = $1 WHERE id = $2 AND hold IS NULL";
-    rows.write(vec![any(sql, vec![number, text(id.0.as_str())])])?;
+    rows.write(noting.into_iter().collect())?;
     Ok(Intent { id, hold, is_approved: wanted.amount <= policy.at_once })
 }
 
@@ -146,7 +145,7 @@ pub fn request(wanted: &Wanted, policy: Policy, account: AccountId, world: Accou
         action: Action::Legs(exit.into_iter().chain([hold]).collect()),
         references: References { intent: Some(id.to_string()), ..References::default() },
         facts: vec![fact],
-        events: vec![event("withdrawal.created", &id, &told)],
+        events: vec![event(asked::CREATED, &id, &told)],
     })
 }
 
@@ -162,7 +161,7 @@ fn key(wanted: &Wanted) -> Key {
 }
 
 pub(crate) fn row(id: &IntentId) -> RowKey {
-    RowKey { table: "withdrawal_requests".into(), columns: vec![("id".into(), text(id.0.as_str()))] }
+    RowKey { table: asked::TABLE.into(), columns: vec![("id".into(), text(id.0.as_str()))] }
 }
 
 pub(crate) fn event(kind: &str, id: &IntentId, body: &serde_json::Value) -> Event {

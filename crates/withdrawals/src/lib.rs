@@ -19,6 +19,7 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | wanting something paid | [`intent::create`], [`Wanted`], [`Policy`] |
+//! | the same, asked through another node | [`asked::understand`] |
 //! | what a job does next, and why (pure) | [`job::next`] |
 //! | prices, and paying more for the same (pure) | [`price`] |
 //! | doing it | [`payouts::step`], [`Paying`] |
@@ -28,6 +29,7 @@
 #![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+pub mod asked;
 mod chain;
 mod error;
 pub mod intent;

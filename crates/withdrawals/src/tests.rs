@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a story that cannot go on has failed")]
 
 use bankroll_chains_evm::{B256, Fees};
-use bankroll_ledger::{AccountId, Action, Amount, BlockRef, HoldId, Leg, Rejection, Scope, Time};
+use bankroll_ledger::{
+    AccountId, Action, Amount, BlockRef, Guard, HoldId, Leg, Principal, Rejection, Request, Scope, Time, Value,
+};
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
 use crate::{
-    intent::intent_id,
+    asked,
+    intent::{self, GasPayer, Policy, Wanted, intent_id},
     job::{Attempt, Job, Mined, Next, Outcome, Rules, Sight, Stage, next},
     price::{self, Ceiling},
     settlement::{Settled, Settling, request},
@@ -273,4 +276,56 @@ fn an_intent_is_known_by_server_and_request() {
     assert_eq!(id("arena", "exit-1"), id("arena", "exit-1"));
     assert_ne!(id("ab", "c"), id("a", "bc"));
     assert_eq!(id("arena", "exit-1").len(), 35);
+}
+
+/// Alice leaves the world with ten, of account 5, and the world is account 6.
+fn exit() -> (Wanted, Request) {
+    let wanted = Wanted {
+        principal: Principal::GameServer("arena".parse().unwrap()),
+        server: "arena".parse().unwrap(),
+        request_id: "exit-1".parse().unwrap(),
+        wallet: "alice".parse().unwrap(),
+        account: "arena/funds/1/alice".parse().unwrap(),
+        chain: "eip155:1".parse().unwrap(),
+        to: Address([7; 20]),
+        amount: Amount::new(10),
+        gas: GasPayer::House,
+        exit: Some(Amount::new(10)),
+    };
+    let asked = intent::request(&wanted, POLICY, AccountId(5), AccountId(6)).unwrap();
+    (wanted, asked)
+}
+
+const POLICY: Policy = Policy { at_once: Amount::new(100) };
+
+#[test]
+fn an_intent_from_another_node_is_what_the_books_would_have_written_or_nothing() {
+    let (wanted, asked) = exit();
+    assert_eq!(asked::understand(&asked, POLICY), Some((wanted.clone(), AccountId(5))));
+    let kept = Wanted { exit: None, gas: GasPayer::Player(Amount::new(3)), ..wanted };
+    let request = intent::request(&kept, POLICY, AccountId(5), AccountId(0)).unwrap();
+    assert_eq!(asked::understand(&request, POLICY), Some((kept, AccountId(5))));
+
+    let spoilt = |spoil: fn(&mut Request)| {
+        let mut request = asked.clone();
+        spoil(&mut request);
+        asked::understand(&request, POLICY)
+    };
+    let set = |request: &mut Request, column: &str, value: Value| {
+        let found = request.facts[0].set.iter_mut().find(|(name, _)| name == column).unwrap();
+        found.1 = value;
+    };
+    assert_eq!(asked::understand(&asked, Policy { at_once: Amount::new(9) }), None, "it says approved, and is not");
+    let mut more = asked.clone();
+    set(&mut more, "amount", Value::Amount(Amount::new(11)));
+    assert_eq!(asked::understand(&more, POLICY), None, "more is paid than is held");
+    let mut unpaid = asked.clone();
+    set(&mut unpaid, "status", Value::Text("completed".into()));
+    assert_eq!(asked::understand(&unpaid, POLICY), None);
+    assert_eq!(spoilt(|request| request.facts[0].guard = Guard::Is(vec![])), None, "a row that is there already");
+    assert_eq!(spoilt(|request| request.facts.push(request.facts[0].clone())), None);
+    assert_eq!(spoilt(|request| request.events.clear()), None);
+    assert_eq!(spoilt(|request| request.key.text.push('x')), None);
+    assert_eq!(spoilt(|request| request.action = Action::Legs(vec![])), None);
+    assert_eq!(spoilt(|request| request.principal = Principal::User("bob".parse().unwrap())), None);
 }

@@ -2,9 +2,14 @@
 //!
 //! The chain itself is in `chains/simulated`, which knows no socket and no clock; both come from here.
 
-mod server;
+pub mod server;
 
-use std::{net::Ipv4Addr, num::NonZeroU64, time::Duration};
+use std::{
+    net::Ipv4Addr,
+    num::NonZeroU64,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use anyhow::Context;
 use bankroll_chains_simulated::{Chain, Config, Key, contracts};
@@ -73,8 +78,12 @@ pub fn run(args: &ChainArgs, json: bool) -> anyhow::Result<Exit> {
         } else {
             terminal::answer(&welcome(&chain, args, &url))?;
         }
-        let every = (args.block_time > 0).then(|| Duration::from_secs(args.block_time));
-        server::serve(listener, chain, every).await
+        let chain = Arc::new(Mutex::new(chain));
+        if args.block_time > 0 {
+            tokio::spawn(server::mine(Arc::clone(&chain), Duration::from_secs(args.block_time)));
+        }
+        let ended = async { tokio::signal::ctrl_c().await.context("cannot listen for Ctrl-C") };
+        server::serve(listener, chain, ended).await
     })?;
     Ok(Exit::Ok)
 }

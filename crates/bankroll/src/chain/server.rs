@@ -29,14 +29,15 @@ const REQUEST_BYTES: usize = 5 << 20;
 /// Longer than clients wait.
 const SILENCE: Duration = Duration::from_secs(60);
 
-type Shared = Arc<Mutex<Chain>>;
+/// A chain that several look at.
+pub type Shared = Arc<Mutex<Chain>>;
 
-/// Serves until the program is told to end.
-pub async fn serve(listener: TcpListener, chain: Chain, every: Option<Duration>) -> anyhow::Result<()> {
-    let chain = Arc::new(Mutex::new(chain));
-    if let Some(every) = every {
-        tokio::spawn(mine(Arc::clone(&chain), every));
-    }
+/// Serves until this has come to its end.
+pub async fn serve(
+    listener: TcpListener,
+    chain: Shared,
+    ended: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<()> {
     let routes = Router::new()
         .route("/", post(|State(chain): State<Shared>, body: Bytes| async move { answer(&chain, 0, &body).await }))
         .route(
@@ -47,14 +48,14 @@ pub async fn serve(listener: TcpListener, chain: Chain, every: Option<Duration>)
         )
         .layer(DefaultBodyLimit::max(REQUEST_BYTES))
         .with_state(chain);
-    let ended = async { tokio::signal::ctrl_c().await.context("cannot listen for Ctrl-C") };
     tokio::select! {
         served = async { axum::serve(listener, routes).await.context("cannot serve") } => served,
         ended = ended => ended,
     }
 }
 
-async fn mine(chain: Shared, every: Duration) {
+/// Makes blocks for as long as it is asked.
+pub async fn mine(chain: Shared, every: Duration) {
     let clock = Clock::machine();
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,12 +1,17 @@
 //! The file that `bankroll init` writes: every key with its default, commented.
 
-use super::{Books, Node};
+use super::{Books, Chain, Node, Server};
 
 /// `bankroll.toml` with all defaults.
 pub fn commented_defaults() -> String {
     let Books { lease_ms, queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = Books::default();
     let Node { name, roles, listen, certificates, .. } = Node::default();
     let certificates = certificates.display();
+    let Chain { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } = Chain::default();
+    let Chain { max_fee_per_gas, pay_at_once, .. } = Chain::default();
+    let (signer, max_fee_per_gas, pay_at_once) = (signer.display(), max_fee_per_gas.0, pay_at_once.0);
+    let Server { name: server, buy_in, developer_bps, world_bps } = Server::default();
+    let buy_in = buy_in.0;
     format!(
         r#"# Bankroll's configuration. Every key is here with its default; a key that is not known is an error.
 # Above this file stand environment variables (BANKROLL__BOOKS__QUEUE_MAX=8192), above those --set books.queue_max=8192.
@@ -53,6 +58,47 @@ address = ""
 
 # The folder with ca.pem and this node's certificate and key, relative to this file's folder: `bankroll nodes init`, `add`.
 certificates = "{certificates}"
+
+[chain]
+# The node of an EVM chain that is followed and paid on, as in http://127.0.0.1:8545; several, separated by commas, are asked in
+# turn when one fails. Empty: no chain, no deposits, no payouts. If a key is part of the address, give it in the
+# environment: BANKROLL__CHAIN__RPC.
+rpc = ""
+
+# Which chain it must be: its number, and the hash of its first block. A node of another one is not believed.
+id = {id}
+genesis = ""
+symbol = "{symbol}"
+
+# How many blocks, its own included, make a deposit or a payout final; and the first block that is read.
+confirmations = {confirmations}
+start = {start}
+
+# The wallet that players pay to and are paid from: one of the signer's. And where the house's own capital comes from, which
+# pays for gas; several are separated by commas.
+wallet = ""
+treasury = ""
+
+# The socket of the signer (`bankroll signer`), relative to this file's folder.
+signer = "{signer}"
+
+# How often it is looked for new blocks and new payouts; after how long the same bytes are sent again.
+poll_ms = {poll_ms}
+resend_ms = {resend_ms}
+
+# Payouts that may be on their way at once; what a unit of gas may cost at the most; up to what a payout needs nobody's
+# approval. Amounts are in base units (wei).
+in_flight_max = {in_flight_max}
+max_fee_per_gas = "{max_fee_per_gas}"
+pay_at_once = "{pay_at_once}"
+
+[server]
+# The game server whose players pay here; what a place in its world costs; and what comes on top for the developer and for the
+# world, in hundredths of a percent.
+name = "{server}"
+buy_in = "{buy_in}"
+developer_bps = {developer_bps}
+world_bps = {world_bps}
 "#
     )
 }

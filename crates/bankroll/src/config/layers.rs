@@ -17,8 +17,9 @@ use super::{
     Config,
     database::without_password,
     problems::{self, ConfigError},
+    rpc::without_keys,
 };
-use crate::{exit::NotFound, place::CONFIG_FILE};
+use crate::{exit::NotFound, flows::Setup, place::CONFIG_FILE};
 
 const ENV_PREFIX: &str = "BANKROLL__";
 const FLAG: &str = "flag --set";
@@ -64,13 +65,23 @@ impl Loaded {
         self.base.join(&self.config.node.certificates)
     }
 
+    /// What the flows need to know of their chain, if there is one.
+    pub fn chain(&self) -> Option<Setup> {
+        let Config { chain, server, node, .. } = &self.config;
+        // What is wrong with it was said when it was loaded.
+        chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
+    }
+
     /// The value of a key as it is written in TOML, and where it comes from.
     pub fn value_of(&self, key: &str) -> Option<(Value, String)> {
         let mut value = self.figment.find_value(key).ok()?;
-        if key == super::DATABASE_KEY
-            && let Value::String(tag, url) = value
-        {
-            value = Value::String(tag, without_password(&url));
+        let hide = match key {
+            super::DATABASE_KEY => Some(without_password as fn(&str) -> String),
+            super::RPC_KEY => Some(without_keys as fn(&str) -> String),
+            _ => None,
+        };
+        if let (Some(hide), Value::String(tag, text)) = (hide, &value) {
+            value = Value::String(*tag, hide(text));
         }
         let origin = self.figment.get_metadata(value.tag()).map_or_else(|| "default".into(), |from| origin(from, key));
         Some((value, origin))

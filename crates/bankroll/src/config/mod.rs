@@ -3,19 +3,23 @@
 //! Every key that is not known is an error that says where it stands and what may have been meant; a value that is
 //! misread silently would be worse than no start.
 
+mod chain;
 mod command;
 mod database;
 mod file;
 mod layers;
 mod node;
 mod problems;
+mod rpc;
+mod units;
 
 use std::{path::PathBuf, time::Duration};
 
 use bankroll_store::{Durability, Location, Options};
 use serde::{Deserialize, Serialize};
 
-use crate::terminal::Paint;
+use crate::{flows, terminal::Paint};
+pub use chain::{Chain, Server};
 pub use command::{ConfigCommand, EXAMPLES, run};
 pub use database::Database;
 pub use file::commented_defaults;
@@ -29,6 +33,8 @@ pub use problems::ConfigError;
 pub struct Config {
     pub books: Books,
     pub node: Node,
+    pub chain: Chain,
+    pub server: Server,
 }
 
 /// `[books]`: how the ledger of record is kept.
@@ -53,7 +59,7 @@ pub enum Durable {
 }
 
 /// Every key there is, in the order in which it is shown.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 30] = [
     "books.folder",
     DATABASE_KEY,
     "books.durability",
@@ -66,7 +72,26 @@ const KEYS: [&str; 12] = [
     "node.listen",
     "node.address",
     "node.certificates",
+    RPC_KEY,
+    "chain.id",
+    "chain.genesis",
+    "chain.symbol",
+    "chain.confirmations",
+    "chain.start",
+    "chain.wallet",
+    "chain.treasury",
+    "chain.signer",
+    "chain.poll_ms",
+    "chain.resend_ms",
+    "chain.in_flight_max",
+    "chain.max_fee_per_gas",
+    "chain.pay_at_once",
+    "server.name",
+    "server.buy_in",
+    "server.developer_bps",
+    "server.world_bps",
 ];
+const RPC_KEY: &str = "chain.rpc";
 const DATABASE_KEY: &str = "books.database";
 
 impl Default for Books {
@@ -98,6 +123,7 @@ impl Books {
             queue_max: self.queue_max,
             accounts_in_memory_max: self.accounts_in_memory_max,
             keys_in_memory_max: self.keys_in_memory_max,
+            migrations: flows::migrations(),
             ..Options::new(location)
         }
     }

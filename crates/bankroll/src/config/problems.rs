@@ -1,5 +1,7 @@
 //! What is wrong with a configuration: all of it, with where it stands and what may have been meant.
 
+use std::path::Path;
+
 use figment::{
     Figment,
     error::Kind,
@@ -31,6 +33,7 @@ pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
     let mut wrong = config.books.out_of_range();
     wrong.extend(config.node.problems(config.books.database.url().is_some()));
+    wrong.extend(config.chain.setup(&config.server, Path::new(""), "").err().unwrap_or_default());
     if wrong.is_empty() {
         return Ok(config);
     }

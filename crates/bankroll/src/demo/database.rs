@@ -3,7 +3,7 @@
 use anyhow::bail;
 use bankroll_store::{DatabaseUrl, Reader, StoreError};
 
-use super::arena::CHAIN;
+use super::chain::CHAIN;
 
 /// Refuses books that no demo has made. Real ones list assets of real chains, or none yet.
 pub fn refuse_real_books(url: &DatabaseUrl) -> anyhow::Result<()> {

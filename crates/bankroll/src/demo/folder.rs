@@ -9,8 +9,11 @@ use std::{
 use anyhow::{Context, bail};
 use bankroll_store::{BOOKS_FILE, LOCK_FILE, STATEMENTS_FILE};
 
+use super::{chain, signer};
+
 const MARKER: &str = ".bankroll-demo";
-const MARKER_TEXT: &str = "Books of `bankroll demo`: play money. `bankroll demo --fresh` deletes them.\n";
+const MARKER_TEXT: &str =
+    "Books, chain and signer of `bankroll demo`: play money. `bankroll demo --fresh` deletes them.\n";
 
 /// Whether this is a folder that a demo made.
 pub fn is_demo(folder: &Path) -> bool {
@@ -33,7 +36,7 @@ pub fn prepare(folder: &Path, fresh: bool) -> anyhow::Result<()> {
     fs::write(folder.join(MARKER), MARKER_TEXT).with_context(|| format!("cannot write to {}", folder.display()))
 }
 
-/// Deletes the books, and nothing else that may lie there.
+/// Deletes the books, the chain and the signer, and nothing else that may lie there.
 fn empty(folder: &Path) -> anyhow::Result<()> {
     let lock_path = folder.join(LOCK_FILE);
     let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&lock_path);
@@ -47,7 +50,8 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
     }
     // The write-ahead log first: the file without its log is old, a log without its file would be somebody else's.
     let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
-    for name in files.iter().flatten() {
+    let files = files.into_iter().flatten().chain([chain::FILE.to_owned()]);
+    for name in files {
         let file = folder.join(name);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -56,5 +60,11 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
             _ => {}
         }
     }
-    Ok(())
+    let signer = folder.join(signer::FOLDER);
+    match fs::remove_dir_all(&signer) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot delete {}", signer.display()))
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,8 +1,8 @@
-//! `bankroll demo`: a game at full speed on play money, and the proof that nothing was lost.
+//! `bankroll demo`: the whole loop on play money, and the proof that nothing was lost.
 //!
-//! One game server with a few rooms. In each, players arrive with a deposit, spawn, eat pellets, lose mass, eat each
-//! other, leave and are paid; every one of these is a request to a real ledger, answered when it is on disk. The chain
-//! is imagined, and so is the money. At the end the books are computed again from the journal alone.
+//! Players pay on a simulated chain; what is final is credited; a game server with a few rooms plays at full speed, each move
+//! a request to a real ledger, answered when it is on disk; whoever leaves is paid on the chain, signed by a process of its
+//! own. At the end the books are computed again from the journal alone, and compared with the chain, to the wei.
 //!
 //! | file | what it knows |
 //! | --- | --- |
@@ -13,9 +13,10 @@
 //! | `play` | the threads: rooms that ask, answers that come back |
 //! | `teller` | whom the rooms ask: the ledger here, or nodes |
 //! | `nodes` | the same game with each role in a process of its own |
-//! | `reports`, `chain` | what happens on the imagined chain, and the processes that watch it |
+//! | `outside` | chain, signer, players and flows, joined; `chain`, `signer`, `street` are its parts |
+//! | `tempo` | how fast all that goes |
 //! | `leftovers` | what a demo that was killed left behind |
-//! | `view`, `report` | what people see while it runs, and afterwards |
+//! | `progress`, `view`, `report` | what people see while it runs, and afterwards |
 //!
 //! Killing it is safe at any moment: the next start verifies the books and finishes what was left open.
 
@@ -26,15 +27,23 @@ mod database;
 mod folder;
 mod leftovers;
 mod nodes;
+mod outside;
 mod play;
+mod progress;
 mod report;
-mod reports;
 mod room;
+mod signer;
+mod street;
 mod tally;
 mod teller;
+mod tempo;
 mod view;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context;
 use bankroll_store::{DatabaseUrl, Ledger, Location, Reader};
@@ -46,14 +55,12 @@ use crate::{
     interrupt::Interrupt,
     place::Place,
 };
-use arena::Arena;
-pub use chain::{end_with_input, imagine_chain};
+use arena::{Arena, People};
 pub use folder::is_demo;
-use nodes::Nodes;
+use outside::Outside;
 use play::Length;
+use progress::Progress;
 use report::Report;
-pub use reports::consumers;
-use teller::Teller;
 use view::View;
 
 /// Where a demo's books are unless somebody says otherwise.
@@ -62,7 +69,7 @@ pub const FOLDER: &str = "bankroll-demo";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll demo                              ten seconds of play, then the books recomputed
+  bankroll demo                              ten seconds of play, then books and chain compared
   bankroll demo --players 5000 --seconds 30
   bankroll demo --seconds 0                  plays until Ctrl-C
   bankroll demo --exit --json                one JSON object, for scripts
@@ -72,12 +79,12 @@ Examples:
 
 A demo in a folder that has one plays on in the same books, with new players.
 Kill it whenever you like: the next start verifies the books and pays what was
-left unpaid. It writes tens of megabytes a second; delete the folder when you
-have seen enough.
+left unpaid; the chain and the signer's memory are in the folder, too. It writes
+tens of megabytes a second; delete the folder when you have seen enough.
 
 With --postgres each role is a process of its own: two nodes for the books, one
-of which stands by, an indexer, payouts, and the game, which know each other by
-certificates in DIR/nodes. With --ticks the result is the same as in one process,
+of which stands by, an indexer, payouts, the signer, and the game with its chain,
+which know each other by certificates in DIR/nodes. With --ticks the result is the same as in one process,
 even if the node that holds the books is killed (--kill-books).")]
 pub struct DemoArgs {
     /// The folder for the books; made if it is not there
@@ -116,6 +123,11 @@ impl DemoArgs {
         in_database.unwrap_or_else(|| self.dir.clone().into())
     }
 
+    fn people(&self) -> People {
+        let fates = if self.ticks.is_some() { room::FATES_OF_FEW } else { room::FATES };
+        People { players: self.players, seed: self.seed, fates }
+    }
+
     fn length(&self) -> Length {
         match (self.ticks, self.seconds) {
             (Some(ticks), _) => Length::Ticks(ticks),
@@ -145,28 +157,59 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     let arena = Arena::open(&ledger, &reader)?;
     let mut view = View::new(args, json, &arena, reader);
     let leftovers = leftovers::settle(&ledger, &view.reader, &arena)?;
+    let before = Progress::read(&view.reader)?;
+    let mut outside = Outside::open(args, &location, &arena, &view.reader)?;
     view.begin(&leftovers);
-    let rooms = arena.rooms(&ledger, args.players, args.seed)?;
+    let rooms = arena.rooms(&ledger, &outside.street, &args.people())?;
     let teller = match &location {
-        Location::Folder(_) => Teller::Here(ledger),
+        Location::Folder(_) => outside.run_here(&ledger, config.books.queue_max)?,
         Location::Postgres(url) => {
             // Everything is prepared; from here on the books are the nodes'.
-            ledger.close();
-            Teller::Nodes(Box::new(Nodes::start(&args.dir, url, args.kill_books)?))
+            ledger.clone().close();
+            outside.run_nodes(&args.dir, url, args.kill_books)?
         }
     };
+    drop(ledger);
     let call_max = play::call_max(config.books.queue_max);
-    let played = play::run(&teller, rooms, call_max, args.length(), &interrupt, &mut view);
-    // The view's reader too: the last to leave tidies the write-ahead log away.
-    view.end();
+    let around = play::Around { teller: &teller, outside: &outside };
+    let brought = outside.bring_capital(&view.reader, &arena);
+    around.notes().iter().for_each(|note| view.note(note));
+    brought?;
+    let played = play::run(&around, rooms, call_max, args.length(), &interrupt, &mut view);
+    let rested = played.and_then(|played| {
+        let after = come_to_rest(&around, &mut view, &played)?;
+        Ok((played, after))
+    });
+    outside.stop_flows();
     let closed = teller.close();
-    let played = played?;
+    let (played, after) = rested?;
     closed?;
 
     if !json {
-        eprintln!("the arena is closed; computing the books again from the journal");
+        view.note("the arena is closed; computing the books again from the journal, and comparing them with the chain");
     }
+    let reconciled = outside.reconcile(&view.reader)?;
+    // The view's reader too: the last to leave tidies the write-ahead log away.
+    view.end();
+    outside.stop()?;
     let audited = audit::run(&location, json);
-    let report = Report { args, arena: &arena, leftovers, played, audited };
+    let report = Report { args, arena: &arena, leftovers, played, before, after, reconciled, audited };
     report.print(json)
+}
+
+/// Waits until all that came is credited and all that was wanted is paid, for as long as something moves.
+fn come_to_rest(around: &play::Around<'_>, view: &mut View, played: &play::Played) -> anyhow::Result<Progress> {
+    let (mut last, mut still, begun) = (Progress::default(), 0, Instant::now());
+    loop {
+        // A database may be away for a moment.
+        let now = Progress::read(&view.reader).unwrap_or(last);
+        // Counted in looks, not by the clock: a machine that was stopped has not stood still.
+        still = if now == last { still + 1 } else { 0 };
+        if now.is_at_rest() || still > tempo::STILL_LOOKS {
+            return Ok(now);
+        }
+        last = now;
+        view.show(around, &played.tally, played.took + begun.elapsed());
+        thread::sleep(tempo::LOOK_EVERY);
+    }
 }

@@ -10,13 +10,26 @@ use std::{
 };
 
 use anyhow::anyhow;
+use bankroll_ledger::Amount;
 
-use super::{asks::Asked, room::Room, tally::Tally, teller::Teller, view::View};
+use super::{
+    asks::Asked,
+    outside::Outside,
+    room::{Room, Turn},
+    street::{PaymentId, Street},
+    tally::Tally,
+    teller::Teller,
+    view::View,
+};
 use crate::interrupt::Interrupt;
 
 /// Asks in one call at the most.
 const CALL_MAX: usize = 1_000;
 const VIEW_PAUSE: Duration = Duration::from_millis(100);
+/// How long a room waits in which everybody waits for the chain.
+const IDLE_PAUSE: Duration = Duration::from_millis(1);
+/// How many turns a payment takes, where turns are counted.
+const DUE_AFTER: u64 = 8;
 
 /// What a game came to.
 #[derive(Debug)]
@@ -57,8 +70,17 @@ impl Length {
     }
 }
 
+/// A payment that the books do not have yet.
+struct OnTheWay {
+    player: usize,
+    paid: Amount,
+    payment: PaymentId,
+    due: u64,
+}
+
 struct Game<'a> {
     teller: &'a Teller,
+    street: &'a Street,
     call_max: usize,
     length: Length,
     begun: Instant,
@@ -66,23 +88,35 @@ struct Game<'a> {
     over: AtomicBool,
 }
 
+/// Whom a game has around it.
+pub struct Around<'a> {
+    pub teller: &'a Teller,
+    pub outside: &'a Outside,
+}
+
+impl Around<'_> {
+    /// What nodes and flows have said since this was last asked.
+    pub fn notes(&self) -> Vec<String> {
+        self.teller.notes().into_iter().chain(self.outside.notes()).collect()
+    }
+}
+
 /// Plays until the game is over, somebody presses Ctrl-C, or something is wrong.
 pub fn run(
-    teller: &Teller,
+    around: &Around<'_>,
     rooms: Vec<Room>,
     call_max: usize,
     length: Length,
     interrupt: &Interrupt,
     view: &mut View,
 ) -> anyhow::Result<Played> {
-    let begun = Instant::now();
-    let game = Game { teller, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
+    let (begun, teller, street) = (Instant::now(), around.teller, &around.outside.street);
+    let game = Game { teller, street, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
     let ended = thread::scope(|scope| {
         let threads: Vec<_> = rooms.into_iter().map(|room| scope.spawn(|| game.play(room))).collect();
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
             thread::sleep(VIEW_PAUSE);
-            teller.notes().iter().for_each(|note| view.note(note));
-            view.show(&game.tally().clone(), begun.elapsed());
+            view.show(around, &game.tally().clone(), begun.elapsed());
             if interrupt.is_asked() || length.is_over(begun.elapsed()) {
                 game.over.store(true, Ordering::Relaxed);
             }
@@ -110,12 +144,25 @@ impl Game<'_> {
     /// Turn after turn until the game is over; then the arena closes.
     fn play_to_the_end(&self, mut room: Room) -> anyhow::Result<()> {
         let is_last = |room: &Room| matches!(self.length, Length::Ticks(ticks) if room.turns() >= ticks);
+        let mut on_their_way = Vec::new();
         while !self.over.load(Ordering::Relaxed) && !is_last(&room) {
             if room.number == 0 && self.length.is_half_over(self.begun.elapsed(), room.turns()) {
                 self.teller.half_time()?;
             }
-            let asked = room.turn(self.call_max);
+            self.let_in(&mut room, &mut on_their_way)?;
+            let Turn { asked, payments } = room.turn(self.call_max);
+            for (player, paid) in payments {
+                let payment = self.street.pay(room.wallet(player), paid);
+                on_their_way.push(OnTheWay { player, paid, payment, due: room.turns() + DUE_AFTER });
+            }
+            if asked.is_empty() && !on_their_way.is_empty() && !matches!(self.length, Length::Ticks(_)) {
+                thread::sleep(IDLE_PAUSE);
+            }
             self.call(&mut room, &asked)?;
+        }
+        for paid in &on_their_way {
+            self.street.wait(paid.payment)?;
+            room.credited(paid.player, paid.paid, &mut self.tally());
         }
         loop {
             let asked = room.close(self.call_max);
@@ -124,6 +171,24 @@ impl Game<'_> {
             }
             self.call(&mut room, &asked)?;
         }
+    }
+
+    /// Lets those in whose payments are credited. In a game of so many turns, that is so many turns after they paid, however
+    /// long that takes: the same game each time.
+    fn let_in(&self, room: &mut Room, on_their_way: &mut Vec<OnTheWay>) -> anyhow::Result<()> {
+        let is_counted = matches!(self.length, Length::Ticks(_));
+        let mut still = Vec::new();
+        for paid in on_their_way.drain(..) {
+            let comes = if is_counted { paid.due <= room.turns() } else { self.street.is_credited(paid.payment) };
+            if !comes {
+                still.push(paid);
+                continue;
+            }
+            self.street.wait(paid.payment)?;
+            room.credited(paid.player, paid.paid, &mut self.tally());
+        }
+        *on_their_way = still;
+        Ok(())
     }
 
     fn call(&self, room: &mut Room, asked: &[Asked]) -> anyhow::Result<()> {

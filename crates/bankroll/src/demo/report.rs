@@ -7,8 +7,8 @@ use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
 use bankroll_store::StoreError;
 use serde_json::{Value, json};
 
-use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played};
-use crate::{audit::Audited, decimal::decimal, exit::Exit, terminal};
+use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played, progress::Progress};
+use crate::{audit::Audited, decimal::decimal, exit::Exit, reconcile::Reconciled, terminal};
 
 mod told;
 
@@ -17,6 +17,10 @@ pub struct Report<'a> {
     pub arena: &'a Arena,
     pub leftovers: Leftovers,
     pub played: Played,
+    /// Where deposits and payouts stood before it, and stand now.
+    pub before: Progress,
+    pub after: Progress,
+    pub reconciled: Reconciled,
     pub audited: Result<Audited, StoreError>,
 }
 
@@ -44,7 +48,21 @@ impl Report<'_> {
     }
 
     fn is_sound(&self) -> bool {
-        self.audited.as_ref().is_ok_and(|audited| self.world_is_empty(audited) && self.custody_is_right(audited))
+        self.audited.as_ref().is_ok_and(|audited| self.world_is_empty(audited)) && self.adds_up()
+    }
+
+    /// The chain has what the books say, nothing is on its way any more, and every transaction is known.
+    fn adds_up(&self) -> bool {
+        self.reconciled.is_ok() && self.after.is_at_rest()
+    }
+
+    /// Deposits of players that were credited in this run, and payouts that were settled as paid.
+    fn credited(&self) -> u64 {
+        self.after.credited.saturating_sub(self.before.credited)
+    }
+
+    fn paid(&self) -> u64 {
+        self.after.paid.saturating_sub(self.before.paid)
     }
 
     /// What entered the world has left it, now that the arena is closed.
@@ -52,19 +70,8 @@ impl Report<'_> {
         balance(audited, self.arena.world).is_zero()
     }
 
-    /// The wallet holds what the chain saw arriving, less what it saw leaving.
-    fn custody_is_right(&self, audited: &Audited) -> bool {
-        self.on_chain() == Some(balance(audited, self.arena.custody))
-    }
-
-    fn on_chain(&self) -> Option<Amount> {
-        let tally = &self.played.tally;
-        let held = self.arena.custody_before.checked_add(tally.deposited)?;
-        held.checked_sub(tally.paid_out)?.checked_sub(self.leftovers.paid_out)
-    }
-
     fn json(&self) -> Value {
-        let (tally, took) = (&self.played.tally, self.played.took);
+        let (tally, took, chain) = (&self.played.tally, self.played.took, &self.reconciled);
         let mut value = json!({
             "transfers": tally.transfers,
             "transfers_per_s": terminal::per_second(tally.transfers, took),
@@ -74,17 +81,36 @@ impl Report<'_> {
             "rejected": tally.rejected,
             "replayed": tally.replayed,
             "busy": tally.busy,
+            "deposits_credited": self.credited(),
+            "withdrawals_paid": self.paid(),
+            "onchain_paid_wei": chain.paid.wei.to_string(),
+            "reconciliation": {
+                "ok": self.adds_up(),
+                "difference": chain.difference(),
+                "chain": chain.on_chain.to_string(),
+                "books": chain.in_books.to_string(),
+                "uncredited": chain.uncredited.wei.to_string(),
+                "unsettled": chain.unsettled.wei.to_string(),
+                "foreign": chain.foreign,
+                "missing": chain.missing,
+                "open": { "deposits": self.after.confirming + self.after.due, "payouts": self.after.open },
+            },
             "moves": {
                 "deposits": tally.deposits,
-                "allocations": tally.allocations,
                 "spawns": tally.spawns,
                 "pellets": tally.pellets,
                 "recycled": tally.recycled,
                 "exits": tally.exits,
-                "payouts": tally.payouts,
                 "returns": tally.returns,
             },
-            "chain": { "deposited": tally.deposited, "paid_out": tally.paid_out, "holds": self.on_chain() },
+            "chain": {
+                "deposits": chain.came.count,
+                "deposited": chain.came.wei.to_string(),
+                "payouts": chain.paid.count,
+                "paid_out": chain.paid.wei.to_string(),
+                "fees": chain.fees.to_string(),
+                "holds": chain.on_chain.to_string(),
+            },
             "leftovers": {
                 "payouts": self.leftovers.payouts,
                 "paid_out": self.leftovers.paid_out,
@@ -119,7 +145,7 @@ impl Report<'_> {
             "seconds": audited.took.as_secs_f64(),
             "rows_per_s": audited.rows_per_s(),
             "world_is_empty": self.world_is_empty(audited),
-            "custody_is_what_the_chain_holds": self.custody_is_right(audited),
+            "custody_is_what_the_chain_holds": self.adds_up(),
         });
         value["accounts"] = json!(report.accounts);
         value["totals"] = totals(audited).iter().map(total).collect();

@@ -8,13 +8,12 @@ use bankroll_ledger::{Amount, Rejection};
 pub struct Tally {
     /// Requests that were applied; a replay is none.
     pub transfers: u64,
+    /// Players' payments that were credited.
     pub deposits: u64,
-    pub allocations: u64,
     pub spawns: u64,
     pub pellets: u64,
     pub recycled: u64,
     pub exits: u64,
-    pub payouts: u64,
     /// Players whose mass became their money when the arena closed.
     pub returns: u64,
     /// Requests that were sent again and got the stored answer again.
@@ -24,9 +23,9 @@ pub struct Tally {
     pub rejected: BTreeMap<&'static str, u64>,
     /// Who is there, by room.
     pub crowds: BTreeMap<usize, Crowd>,
-    /// What the imagined chain saw arriving, and leaving.
-    pub deposited: Amount,
-    pub paid_out: Amount,
+    /// What players have paid in, and wanted paid out.
+    pub paid_in: Amount,
+    pub wanted_out: Amount,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,10 +46,6 @@ impl Tally {
 
     pub fn in_world(&self) -> u64 {
         self.crowds.values().map(|crowd| crowd.in_world).sum()
-    }
-
-    pub fn rejections(&self) -> u64 {
-        self.rejected.values().sum()
     }
 }
 

@@ -9,7 +9,7 @@ use bankroll_ledger::{AccountId, Amount};
 use bankroll_store::Reader;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{DemoArgs, arena::Arena, leftovers::Leftovers, tally::Tally};
+use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Around, progress::Progress, tally::Tally};
 use crate::{
     decimal::decimal_cut,
     terminal::{Paint, per_second, thousands},
@@ -17,6 +17,8 @@ use crate::{
 
 /// How often a plain line is printed.
 const LINE_EVERY: Duration = Duration::from_secs(1);
+/// How often deposits and payouts are counted.
+const LOOK_EVERY: Duration = Duration::from_millis(400);
 /// Digits behind the point in the view.
 const PLACES: usize = 4;
 
@@ -31,13 +33,15 @@ pub struct View {
     /// Transfers a second or so ago, for the rate now.
     earlier: (Instant, u64),
     rate: u64,
+    /// Where deposits and payouts stood when that was last looked at.
+    progress: (Instant, Progress),
 }
 
 #[derive(Debug)]
 enum Screen {
     Quiet,
     Lines { next: Duration },
-    Live { all: MultiProgress, time: ProgressBar, lines: [ProgressBar; 5] },
+    Live { all: MultiProgress, time: ProgressBar, lines: [ProgressBar; 7] },
 }
 
 impl View {
@@ -54,7 +58,16 @@ impl View {
             None => format!("{players} players in {}", args.dir.display()),
             Some(_) => format!("{players} players; books in a database, each role in a process of its own"),
         };
-        Self { reader, arena: arena.clone(), screen, head, time, earlier: (Instant::now(), 0), rate: 0 }
+        Self {
+            reader,
+            arena: arena.clone(),
+            screen,
+            head,
+            time,
+            earlier: (Instant::now(), 0),
+            rate: 0,
+            progress: (Instant::now(), Progress::default()),
+        }
     }
 
     /// Says what is about to happen, and what an earlier demo had left undone.
@@ -66,12 +79,20 @@ impl View {
         eprintln!("{}  {}", paint.strong("bankroll demo"), self.head);
         if leftovers.payouts > 0 || !leftovers.swept.is_zero() {
             let (payouts, swept) = (thousands(leftovers.payouts), self.money(leftovers.swept));
-            eprintln!("an earlier demo was cut short: {payouts} open payouts settled, {swept} swept out of its world");
+            eprintln!("an earlier demo was cut short: {payouts} payouts go on, {swept} swept out of its world");
         }
         self.earlier = (Instant::now(), 0);
     }
 
-    pub fn show(&mut self, tally: &Tally, elapsed: Duration) {
+    pub fn show(&mut self, around: &Around<'_>, tally: &Tally, elapsed: Duration) {
+        around.notes().iter().for_each(|note| self.note(note));
+        if matches!(self.screen, Screen::Quiet) {
+            return;
+        }
+        if self.progress.0.elapsed() >= LOOK_EVERY {
+            // A view that cannot read shows what it knew.
+            self.progress = (Instant::now(), Progress::read(&self.reader).unwrap_or(self.progress.1));
+        }
         let since = self.earlier.0.elapsed();
         if since >= LINE_EVERY || self.rate == 0 {
             self.rate = per_second(tally.transfers.saturating_sub(self.earlier.1), since);
@@ -88,7 +109,15 @@ impl View {
             }
             Screen::Live { time, lines, .. } => {
                 time.set_position(elapsed.as_millis().try_into().unwrap_or(u64::MAX));
-                let texts = [self.players(tally), self.transfers(tally), self.owned(), self.owed(), refused(tally)];
+                let texts = [
+                    self.deposits(),
+                    self.players(tally),
+                    self.transfers(tally),
+                    self.payouts(),
+                    self.owned(),
+                    self.owed(),
+                    refused(tally),
+                ];
                 for (line, text) in lines.iter().zip(texts) {
                     line.set_message(text);
                 }
@@ -119,23 +148,35 @@ impl View {
 
     fn line(&self, tally: &Tally, elapsed: Duration) -> String {
         let of = if self.time > 0 { format!(" of {}", self.time) } else { String::new() };
+        let Progress { credited, confirming, paid, open, .. } = self.progress.1;
+        let [credited, confirming, paid, open] = [credited, confirming, paid, open].map(thousands);
         format!(
-            "{:>3}{of} s  {} in the world  {} transfers  {}/s  world {}  refused {}",
+            "{:>3}{of} s  {} in the world  {} transfers  {}/s  deposits {credited} credited, {confirming} confirming  payouts {paid} final, {open} on their way",
             elapsed.as_secs(),
             thousands(tally.in_world()),
             thousands(tally.transfers),
             thousands(self.rate),
-            self.money(self.balance(self.arena.world)),
-            thousands(tally.rejections()),
         )
+    }
+
+    fn deposits(&self) -> String {
+        let Progress { confirming, credited, .. } = self.progress.1;
+        let [seen, confirming, credited] = [self.progress.1.seen(), confirming, credited].map(thousands);
+        format!("{seen} seen, {confirming} confirming, {credited} credited")
+    }
+
+    fn payouts(&self) -> String {
+        let Progress { wanted, signed, sent, mined, paid, .. } = self.progress.1;
+        let [wanted, signed, sent, mined, paid] = [wanted, signed, sent, mined, paid].map(thousands);
+        format!("{wanted} wanted, {signed} signed, {sent} sent, {mined} in a block, {paid} final")
     }
 
     fn players(&self, tally: &Tally) -> String {
         format!(
-            "{} in the world, {} have come, {} payouts",
+            "{} in the world, {} have come, {} have left",
             thousands(tally.in_world()),
             thousands(tally.players()),
-            thousands(tally.payouts)
+            thousands(tally.exits)
         )
     }
 
@@ -150,13 +191,13 @@ impl View {
 
     /// Read one after the other while the writer goes on: what is left for the players is about right.
     fn owed(&self) -> String {
-        let custody = self.balance(self.arena.custody);
-        let [world, ecosystem, developer] =
-            [self.arena.world, self.arena.ecosystem, self.arena.developer].map(|account| self.balance(account));
-        let parts = [world, ecosystem, developer];
-        let rest = parts.into_iter().try_fold(custody, Amount::checked_sub).unwrap_or(Amount::ZERO);
-        let [world, ecosystem, developer, rest] = [world, ecosystem, developer, rest].map(|amount| self.digits(amount));
-        format!("world {world}  ecosystem {ecosystem}  developer {developer}  players {rest}")
+        let Arena { custody, network_fees, world, ecosystem, developer, house, .. } = self.arena;
+        let owned = self.balance(custody).checked_add(self.balance(network_fees));
+        let parts = [world, ecosystem, developer, house].map(|account| self.balance(account));
+        let rest = parts.into_iter().try_fold(owned.unwrap_or(Amount::ZERO), Amount::checked_sub);
+        let rest = self.digits(rest.unwrap_or(Amount::ZERO));
+        let [world, ecosystem, developer, house] = parts.map(|amount| self.digits(amount));
+        format!("world {world}  ecosystem {ecosystem}  developer {developer}  house {house}  players {rest}")
     }
 
     fn balance(&self, account: AccountId) -> Amount {
@@ -188,7 +229,7 @@ fn live(seconds: u64) -> Screen {
         _ => ProgressBar::new(seconds * 1_000).with_style(style("  play       {wide_bar:.green} {elapsed}")),
     };
     let time = all.add(time);
-    let lines = ["players", "transfers", "we own", "we owe", "refused"]
+    let lines = ["deposits", "players", "transfers", "payouts", "we own", "we owe", "refused"]
         .map(|name| all.add(ProgressBar::no_length().with_style(style(&format!("  {name:<10} {{wide_msg}}")))));
     Screen::Live { all, time, lines }
 }

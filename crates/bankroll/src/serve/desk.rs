@@ -1,22 +1,38 @@
 //! The books as other nodes ask them: the ledger while this node has it, "not the holder" otherwise.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
 use bankroll_nodes::{Answer, Desk, Refusal};
 use bankroll_store::{CallError, Failure, Ledger, Refused};
+use bankroll_withdrawals::asked::noting;
+
+use super::counter::{self, Counter};
 
 #[derive(Debug, Default)]
-pub struct BooksDesk(RwLock<Option<Ledger>>);
+pub struct BooksDesk {
+    ledger: RwLock<Option<Ledger>>,
+    /// Who looks at payouts that are asked for, if there is a chain to pay on.
+    counter: Option<Arc<Counter>>,
+}
 
 impl BooksDesk {
+    pub fn new(counter: Option<Counter>) -> Self {
+        Self { ledger: RwLock::default(), counter: counter.map(Arc::new) }
+    }
+
+    /// After the last call.
+    pub fn close(&self) {
+        self.counter.iter().for_each(|counter| counter.close());
+    }
+
     /// From here on calls go to this ledger, or nowhere.
     pub fn set(&self, ledger: Option<Ledger>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = ledger;
+        *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = ledger;
     }
 
     fn ledger(&self) -> Result<Ledger, Refusal> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Refusal::NotHolder)
+        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Refusal::NotHolder)
     }
 }
 
@@ -26,8 +42,23 @@ impl Desk for BooksDesk {
     }
 
     async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, Refusal> {
-        let reply = self.ledger()?.submit(requests).map_err(not_taken)?;
-        let answers = reply.await.map_err(failed)?;
+        let ledger = self.ledger()?;
+        let intents: Vec<(usize, Request)> =
+            requests.iter().cloned().enumerate().filter(|(_, request)| !request.facts.is_empty()).collect();
+        if !intents.is_empty() {
+            let counter = self.counter.clone();
+            let asked = intents.iter().map(|(_, request)| request.clone()).collect();
+            let looked = tokio::task::spawn_blocking(move || counter::look(counter.as_deref(), asked)).await;
+            // Nothing was asked of the books yet.
+            looked.map_err(|_| Refusal::Unreachable)??;
+        }
+        let answers = ledger.submit(requests).map_err(not_taken)?.await.map_err(failed)?;
+        let noted = intents.iter().filter_map(|(place, asked)| noting(asked, answers.get(*place)?.effects().ok()?));
+        let noted: Vec<_> = noted.collect();
+        if !noted.is_empty() {
+            // If this is lost, whoever settles finds the hold in the journal.
+            let _ = ledger.write_rows(noted);
+        }
         let told = answers.into_iter().map(|bankroll_store::Answer { seq, replayed, verdict }| Answer {
             seq,
             replayed,

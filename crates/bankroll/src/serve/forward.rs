@@ -1,19 +1,16 @@
 //! The way to whoever holds the books, and word of who that is.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use bankroll_nodes::{BooksAt, CallError, Forwarder, Identity};
 use bankroll_store::{DatabaseUrl, Watch};
 
-use super::{
-    Stop,
-    log::{Log, on_one_line},
-};
+use super::log::{Log, on_one_line};
+use crate::flows::Stop;
 
 /// How often a node looks whether the books can be asked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const WITHIN: Duration = Duration::from_secs(2);
-const SHORT: Duration = Duration::from_millis(50);
 
 /// Forwards to whoever the primary of this database says has the lease.
 pub fn to_holder(identity: &Identity, url: &DatabaseUrl) -> std::io::Result<Forwarder> {
@@ -40,11 +37,7 @@ pub fn watch(identity: &Identity, url: &DatabaseUrl, log: &Log, stop: &Stop) -> 
             log.say(event, &sentence, &[]);
             said = sentence;
         }
-        let mut rested = Duration::ZERO;
-        while rested < LOOK_EVERY && !stop.is_asked() {
-            thread::sleep(SHORT);
-            rested += SHORT;
-        }
+        stop.rest(LOOK_EVERY);
     }
     Ok(())
 }

@@ -15,12 +15,13 @@ use bankroll_store::{Ledger, Location, Options, Reader, StoreError, Watch};
 use serde_json::Value;
 
 use super::{
-    Stop,
     desk::BooksDesk,
-    inbox::Inbox,
     log::{Log, on_one_line},
 };
-use crate::terminal::thousands;
+use crate::{
+    flows::{RowsAt, Running, Setup, Stop},
+    terminal::thousands,
+};
 
 /// How often a node that stands by looks at the lease, and one that holds the books at itself.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -30,9 +31,30 @@ pub struct Keeper<'a> {
     pub desk: Arc<BooksDesk>,
     pub log: &'a Log,
     pub stop: &'a Stop,
-    /// Rows of the inbox taken at a time.
-    pub rows_max: usize,
-    pub demo: bool,
+    /// What is done with the books while they are held, if there is a chain.
+    pub flows: Option<Flows>,
+}
+
+/// What follows from a chain for whoever holds the books.
+#[derive(Debug)]
+pub struct Flows {
+    pub setup: Setup,
+    pub queue_max: usize,
+    /// Whether this process follows the chain and pays, too: nobody else can write to books in a folder.
+    pub alone: bool,
+}
+
+impl Flows {
+    fn start(&self, ledger: &Ledger, log: &Log) -> Running {
+        let mut running = Running::default();
+        running.book(&self.setup, ledger, self.queue_max, log);
+        if self.alone {
+            let rows = RowsAt::Here(ledger.clone());
+            running.follow(&self.setup, &rows, log);
+            running.pay(&self.setup, &rows, log);
+        }
+        running
+    }
 }
 
 impl Keeper<'_> {
@@ -90,12 +112,12 @@ impl Keeper<'_> {
         };
         self.log.say("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         self.desk.set(Some(ledger.clone()));
-        let inbox = Inbox::start(ledger, self.rows_max, self.demo, self.log);
+        let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         while !self.stop.is_asked() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
         self.desk.set(None);
-        inbox.stop();
+        flows.into_iter().for_each(Running::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
         match ledger.stopped_by() {

@@ -4,28 +4,25 @@
 //! | --- | --- |
 //! | `keeper` | taking the books when their lease is free, standing by, losing them, giving them up |
 //! | `desk` | the books as other nodes ask them |
-//! | `inbox` | what other roles hand over, taken in while this node holds the books |
+//! | `counter` | which payouts other nodes may ask for |
 //! | `forward` | the way to whoever holds the books |
 //! | `log` | one line for what happens, for people or programs |
 //!
 //! With books in a folder one process has all roles. With books in a database a node without them watches who holds them,
 //! so that it knows where to forward; a node with them stands by until their lease is free.
 //!
+//! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
+//! (`crate::flows`). A chain's node, a signer or a database that is away ends nothing: it is said once, and tried again.
+//!
 //! A signal ends it in good order: calls that are in flight are answered, and the lease is given up at once.
 
+mod counter;
 mod desk;
 pub mod forward;
-mod inbox;
 mod keeper;
 mod log;
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{io::BufRead, path::PathBuf, sync::Arc, thread};
 
 use anyhow::Context;
 use bankroll_nodes::{Identity, NodeRole, NodeRoles, Rights, Server};
@@ -34,14 +31,15 @@ use clap::Args;
 
 use crate::{
     config::Loaded,
-    demo,
     exit::{Exit, Usage},
+    flows::{RowsAt, Running, Setup, Stop},
     interrupt::Interrupt,
     place::Place,
 };
+use counter::Counter;
 use desk::BooksDesk;
-use keeper::Keeper;
-pub use log::Log;
+use keeper::{Flows, Keeper};
+pub use log::{Log, on_one_line};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -54,33 +52,21 @@ Several nodes need books.database, and certificates by which they know each
 other: `bankroll nodes`. Each node has a name of its own (node.name). Of the
 nodes with the role `books` one holds them; when it ends or goes silent for
 longer than books.lease_ms, another takes over. SIGTERM and Ctrl-C let it
-finish what it has, and give the books up at once.")]
+finish what it has, and give the books up at once.
+
+With chain.rpc set, the role `indexer` follows the chain, `books` credits what
+is final and settles payouts, and `payouts` has them signed by the signer at
+chain.signer (`bankroll signer`), sent, and watched. A node, a signer or a
+database that is away is said once and waited for.")]
 pub struct ServeArgs {
     #[command(flatten)]
     place: Place,
     /// What this node does, above the configuration's node.roles
     #[arg(long, value_name = "ROLES")]
     roles: Option<NodeRoles>,
-    /// A node of `bankroll demo`: its chain is what comes in on standard input, and it ends when that does
+    /// A node of `bankroll demo`: it ends when standard input does, and does not tell of each deposit and payout
     #[arg(long, hide = true)]
     demo: bool,
-}
-
-/// When to stop: a signal, or the end of a demo.
-#[derive(Clone, Debug)]
-pub struct Stop {
-    interrupt: Interrupt,
-    over: Arc<AtomicBool>,
-}
-
-impl Stop {
-    pub fn is_asked(&self) -> bool {
-        self.interrupt.is_asked() || self.over.load(Ordering::Relaxed)
-    }
-
-    pub fn ask(&self) {
-        self.over.store(true, Ordering::Relaxed);
-    }
 }
 
 /// A node that is being started.
@@ -89,7 +75,8 @@ struct Node {
     location: Location,
     log: Log,
     stop: Stop,
-    demo: bool,
+    /// The chain, if one is configured.
+    chain: Option<Setup>,
 }
 
 pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
@@ -100,9 +87,13 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
     let loaded = place.load()?;
     loaded.config.books.warn_if_lossy();
     let location = loaded.books();
-    let stop = Stop { interrupt: Interrupt::listen()?, over: Arc::default() };
-    let log = Log::new(loaded.config.node.name.clone(), json);
-    let node = Node { loaded, location, log, stop, demo: args.demo };
+    let stop = Stop::on(Interrupt::listen()?);
+    let log = Log::new(loaded.config.node.name.clone(), json, !args.demo);
+    if args.demo {
+        end_with_input(stop.clone());
+    }
+    let chain = loaded.chain();
+    let node = Node { loaded, location, log, stop, chain };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
         Location::Postgres(_) => node.among_others()?,
@@ -115,7 +106,7 @@ impl Node {
     /// Books in a folder: nobody else can be asked, and nobody else asks.
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let options = self.loaded.config.books.options(folder);
-        self.keeper(BooksDesk::default().into()).run(&options)
+        self.keeper(BooksDesk::default().into(), true).run(&options)
     }
 
     /// Books in a database: holds them or stands by, and forwards otherwise.
@@ -149,34 +140,50 @@ impl Node {
 
     fn keep(&self, identity: &Identity) -> anyhow::Result<()> {
         let config = &self.loaded.config;
-        let desk = Arc::new(BooksDesk::default());
-        let server = Server::start(&config.node.listen, identity, Rights::default(), Arc::clone(&desk))
+        let counter = self.chain.clone().map(|chain| Counter::new(chain, self.location.clone()));
+        let rights = counter.as_ref().map_or_else(Rights::default, Counter::rights);
+        let desk = Arc::new(BooksDesk::new(counter));
+        let server = Server::start(&config.node.listen, identity, rights, Arc::clone(&desk))
             .context("other nodes could not ask this one")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
         let address = named.unwrap_or_else(|| server.address().to_string());
         self.log.say("listening", &format!("answers other nodes at {address}"), &[("address", address.clone().into())]);
         let mut options = config.books.options(self.location.clone());
         options.address = address;
-        if self.demo {
-            demo::end_with_input(self.stop.clone());
-        }
-        let kept = self.keeper(desk).run(&options);
+        let kept = self.keeper(Arc::clone(&desk), false).run(&options);
         server.stop();
+        desk.close();
         kept
     }
 
-    fn keeper(&self, desk: Arc<BooksDesk>) -> Keeper<'_> {
-        let rows_max = inbox::rows_max(self.loaded.config.books.queue_max);
-        Keeper { desk, log: &self.log, stop: &self.stop, rows_max, demo: self.demo }
+    fn keeper(&self, desk: Arc<BooksDesk>, alone: bool) -> Keeper<'_> {
+        let queue_max = self.loaded.config.books.queue_max;
+        let flows = self.chain.clone().map(|setup| Flows { setup, queue_max, alone });
+        Keeper { desk, log: &self.log, stop: &self.stop, flows }
     }
 
     /// A node without books, or one that stands by with other roles besides.
     fn watch(&self, identity: &Identity, roles: NodeRoles) -> anyhow::Result<()> {
         let Location::Postgres(url) = &self.location else { return Ok(()) };
-        let chain = [NodeRole::Indexer, NodeRole::Payouts].into_iter().find(|role| roles.has(*role));
-        match chain.filter(|_| self.demo) {
-            Some(role) => demo::imagine_chain(role, url, &self.log, &self.stop),
-            None => forward::watch(identity, url, &self.log, &self.stop),
+        let (mut running, rows) = (Running::default(), RowsAt::Database(url.clone()));
+        if let Some(setup) = &self.chain {
+            if roles.has(NodeRole::Indexer) {
+                running.follow(setup, &rows, &self.log);
+            }
+            if roles.has(NodeRole::Payouts) {
+                running.pay(setup, &rows, &self.log);
+            }
         }
+        let watched = forward::watch(identity, url, &self.log, &self.stop);
+        running.stop();
+        watched
     }
+}
+
+/// Ends the node when standard input does: whoever started it is gone, or wants it to.
+fn end_with_input(stop: Stop) {
+    thread::spawn(move || {
+        std::io::stdin().lock().lines().take_while(Result::is_ok).for_each(drop);
+        stop.ask();
+    });
 }

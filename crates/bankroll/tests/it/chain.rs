@@ -50,7 +50,7 @@ impl Served {
 }
 
 /// As plain as HTTP can be.
-fn post(url: &str, body: &str) -> String {
+pub fn post(url: &str, body: &str) -> String {
     use std::io::{Read, Write};
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();

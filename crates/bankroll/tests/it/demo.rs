@@ -6,10 +6,12 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use bankroll_store::{Ledger, Options};
 use serde_json::Value;
 
-use crate::program::{command, demo_folder, folder, run, run_with};
+use crate::program::{command, demo_folder, folder, hold, run, run_with};
+
+/// Custody, house, network fees; world, ecosystem, developer, and what they may owe. A player has three.
+const OWN_ACCOUNTS: u64 = 7;
 
 fn sum(counts: &Value) -> u64 {
     counts.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
@@ -39,6 +41,15 @@ fn a_short_game_leaves_sound_books() {
     assert_eq!(side(&report, "debit"), side(&report, "credit"));
     assert_eq!(total(&report, "world")["balance"], "0");
     assert_eq!(report["chain"]["holds"], total(&report, "custody")["balance"]);
+    let told = &report["reconciliation"];
+    assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
+    assert_eq!(told["chain"], told["books"]);
+    assert_eq!(report["deposits_credited"], report["moves"]["deposits"], "each payment was credited once");
+    assert_eq!(report["withdrawals_paid"], report["moves"]["exits"], "whoever left was paid");
+    // The house's capital came over the chain, too.
+    assert_eq!(report["chain"]["deposits"].as_u64(), report["deposits_credited"].as_u64().map(|count| count + 1));
+    assert_eq!(report["chain"]["payouts"], report["withdrawals_paid"]);
+    assert_eq!(report["chain"]["paid_out"], report["onchain_paid_wei"]);
 }
 
 #[test]
@@ -46,13 +57,12 @@ fn every_record_of_the_journal_is_accounted_for() {
     let (_folder, report) = demo_folder();
     let rejected = |code: &str| report["rejected"][code].as_u64().unwrap_or(0);
     assert!(sum(&report["rejected"]) > 0, "some requests are refused: {report}");
-    // One asset, the accounts, what was applied, and the refusals that a key remembers.
+    // One asset, the accounts, what was applied, the refusals that a key remembers; the capital, and each payout settled.
     let accounts = report["accounts"].as_u64().unwrap();
-    let expected =
-        1 + accounts + report["transfers"].as_u64().unwrap() + rejected("insufficient_funds") + rejected("not_allowed");
+    let applied = report["transfers"].as_u64().unwrap() + 1 + report["withdrawals_paid"].as_u64().unwrap();
+    let expected = 1 + accounts + applied + rejected("insufficient_funds") + rejected("not_allowed");
     assert_eq!(report["audit"]["rows"], expected, "{report}");
-    // Custody, world, ecosystem, developer; two for each player.
-    assert_eq!(accounts, 4 + 2 * 40);
+    assert_eq!(accounts, OWN_ACCOUNTS + 3 * 40);
 }
 
 #[test]
@@ -60,7 +70,7 @@ fn a_second_demo_plays_on_in_the_same_books() {
     let (folder, first) = demo_folder();
     let second = run(folder.path(), &["demo", "--exit", "--json", "--players", "10", "--seconds", "1"]).json();
     assert_eq!(second["audit"]["ok"], true, "{second}");
-    assert_eq!(second["accounts"], 4 + 2 * 40 + 2 * 10, "the players are new ones");
+    assert_eq!(second["accounts"], OWN_ACCOUNTS + 3 * 40 + 3 * 10, "the players are new ones");
     assert!(second["audit"]["rows"].as_u64() > first["audit"]["rows"].as_u64());
 }
 
@@ -70,7 +80,7 @@ fn fresh_deletes_the_books_of_a_demo_and_only_those() {
     std::fs::write(folder.path().join("bankroll-demo/notes.txt"), "mine").unwrap();
     let args = ["demo", "--exit", "--json", "--fresh", "--players", "5", "--seconds", "1"];
     let report = run(folder.path(), &args).json();
-    assert_eq!(report["accounts"], 4 + 2 * 5);
+    assert_eq!(report["accounts"], OWN_ACCOUNTS + 3 * 5);
     assert_eq!(std::fs::read_to_string(folder.path().join("bankroll-demo/notes.txt")).unwrap(), "mine");
 }
 
@@ -107,7 +117,7 @@ fn a_small_queue_makes_players_wait_and_loses_nothing() {
 #[test]
 fn a_second_writer_is_refused_by_name() {
     let (folder, _) = demo_folder();
-    let ledger = Ledger::open(Options::new(folder.path().join("bankroll-demo"))).unwrap();
+    let ledger = hold(&folder.path().join("bankroll-demo"));
     let me = format!("process {}", std::process::id());
     run(folder.path(), &["demo", "--exit"]).fails(1, &["in use by another process", &me]);
     run(folder.path(), &["demo", "--fresh"]).fails(1, &["a demo is running"]);
@@ -120,7 +130,13 @@ fn the_report_says_what_to_try_next_without_colours() {
     let run = run(folder.path(), &["demo", "--exit", "--players", "5", "--seconds", "1"]);
     assert!(run.stderr.starts_with("bankroll demo"), "progress is on standard error: {}", run.stderr);
     let report = run.ok();
-    for what in ["books balance to the wei", "try next", "accounts list --dir bankroll-demo", "bench ledger --quick"] {
+    for what in [
+        "books balance to the wei",
+        "the wallet on the chain holds what the books say",
+        "try next",
+        "accounts list --dir bankroll-demo",
+        "bench ledger --quick",
+    ] {
         assert!(report.contains(what), "{what:?} is not in: {report}");
     }
     assert!(!report.contains('\u{1b}'), "no colours into a pipe: {report}");
@@ -166,6 +182,7 @@ fn what_a_killed_demo_left_behind_is_set_right_by_the_next() {
     let report = run(folder.path(), &["demo", "--exit", "--json", "--players", "5", "--seconds", "1"]).json();
     assert_eq!(report["audit"]["ok"], true, "{report}");
     assert_ne!(report["leftovers"]["swept"], "0", "players were in the world");
+    assert_eq!(report["reconciliation"]["difference"], "0", "{report}");
     assert_eq!(report["chain"]["holds"], total(&report, "custody")["balance"]);
 }
 

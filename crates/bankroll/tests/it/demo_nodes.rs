@@ -10,7 +10,22 @@ const GAME: [&str; 9] = ["demo", "--exit", "--json", "--seed", "13", "--ticks", 
 /// What the game came to: everything that does not depend on how fast it was.
 fn result(report: &Value) -> Vec<(&'static str, Value)> {
     assert_eq!(report["audit"]["ok"], true, "{report}");
-    let same = ["players", "transfers", "moves", "rejected", "replayed", "chain", "leftovers", "accounts", "totals"];
+    assert_eq!(report["reconciliation"]["difference"], "0", "{report}");
+    let same = [
+        "players",
+        "transfers",
+        "deposits_credited",
+        "withdrawals_paid",
+        "onchain_paid_wei",
+        "reconciliation",
+        "moves",
+        "rejected",
+        "replayed",
+        "chain",
+        "leftovers",
+        "accounts",
+        "totals",
+    ];
     same.into_iter().map(|key| (key, report[key].clone())).chain([("rows", report["audit"]["rows"].clone())]).collect()
 }
 
@@ -25,19 +40,19 @@ fn several_processes_play_the_same_game_as_one() {
     let one = in_one_process();
     assert_eq!(result(&several), result(&one));
     let moves = &one["moves"];
-    for what in ["deposits", "allocations", "spawns", "pellets", "recycled", "exits", "payouts", "returns"] {
+    for what in ["deposits", "spawns", "pellets", "recycled", "exits", "returns"] {
         assert!(moves[what].as_u64() > Some(0), "no {what} in this game: choose another seed: {moves}");
     }
     assert!(one["replayed"].as_u64() > Some(0) && one["rejected"]["not_allowed"].as_u64() > Some(0), "{one}");
-    // Every deposit and every payout went through the inbox, and nothing else did.
-    let rows = |table: &str| {
-        let counted = format!("SELECT state, count(*) FROM {table} GROUP BY state");
-        bankroll_testkit::postgres::pairs(&url, &counted)
-    };
+    // What the books know of each deposit and each payout is in the database, and each was paid by one transaction.
+    let rows = |sql: &str| bankroll_testkit::postgres::pairs(&url, sql);
     let count = |what: &str| moves[what].as_u64().unwrap();
-    let seen = (count("deposits") + count("allocations")).to_string();
-    assert_eq!(rows("indexer_events"), [("applied".into(), seen)]);
-    assert_eq!(rows("payout_events"), [("applied".into(), count("payouts").to_string())]);
+    let deposits = "SELECT ledger_state, count(*) FROM deposits WHERE purpose = 'player' GROUP BY ledger_state";
+    assert_eq!(rows(deposits), [("credited".into(), count("deposits").to_string())]);
+    let payouts = "SELECT status, count(DISTINCT final_tx_hash) FROM withdrawal_requests GROUP BY status";
+    assert_eq!(rows(payouts), [("completed".into(), count("exits").to_string())]);
+    let settled = "SELECT state, count(*) FROM payout_events GROUP BY state";
+    assert_eq!(rows(settled), [("applied".into(), count("exits").to_string())]);
 }
 
 #[test]
@@ -54,7 +69,7 @@ fn a_second_game_plays_on_in_the_same_database_and_real_books_are_left_alone() {
     let first = run(folder.path(), &short).json();
     let second = run(folder.path(), &short).json();
     assert_eq!(second["audit"]["ok"], true, "{second}");
-    assert_eq!((first["accounts"].as_u64(), second["accounts"].as_u64()), (Some(4 + 16), Some(4 + 32)));
+    assert_eq!((first["accounts"].as_u64(), second["accounts"].as_u64()), (Some(7 + 24), Some(7 + 48)));
 
     let real = needed_database();
     bankroll_store::Ledger::open(bankroll_store::Options::new(real.clone())).unwrap().close();

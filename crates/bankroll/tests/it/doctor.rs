@@ -2,12 +2,11 @@
 
 use std::{fs, path::Path};
 
-use bankroll_store::{Ledger, Options};
 use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{demo_folder, folder, run, run_with};
+use crate::program::{demo_folder, folder, hold, run, run_with};
 
 /// The checks of a folder with books, and the exit code.
 fn doctor(folder: &Path, more: &[&str]) -> (i32, Value) {
@@ -51,7 +50,7 @@ fn sound_books_are_green() {
 #[test]
 fn a_running_writer_is_named_and_nothing_to_mend() {
     let (folder, _) = demo_folder();
-    let ledger = Ledger::open(Options::new(folder.path().join("bankroll-demo"))).unwrap();
+    let ledger = hold(&folder.path().join("bankroll-demo"));
     let text = run(folder.path(), &["doctor", "--full", "--dir", "bankroll-demo"]).ok();
     assert!(text.contains(&format!("held by process {}", std::process::id())), "{text}");
     ledger.close();
@@ -113,7 +112,7 @@ fn a_file_that_is_no_database_is_red() {
 
 #[test]
 fn one_wei_too_much_is_found_by_the_full_check() {
-    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 2");
+    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 4");
     assert_eq!(doctor(folder.path(), &[]).0, 0, "the quick checks do not see it");
     let (code, report) = doctor(folder.path(), &["--full"]);
     assert_eq!(code, 4);
@@ -133,6 +132,6 @@ fn a_record_that_was_changed_is_found_by_the_quick_check() {
 
 #[test]
 fn a_demo_in_damaged_books_is_refused() {
-    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 2");
+    let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 4");
     run(folder.path(), &["demo", "--exit"]).fails(4, &["the books diverge"]);
 }

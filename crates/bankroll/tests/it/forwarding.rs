@@ -19,12 +19,12 @@ use crate::running::{PATIENCE, Running, deployment};
 
 const CALLERS: usize = 4;
 
-fn name(text: &str) -> Name {
+pub fn name(text: &str) -> Name {
     text.parse().unwrap()
 }
 
 /// Books with a wallet and a player.
-fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
+pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
     let ledger = Ledger::open(Options::new(url.clone())).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
@@ -40,7 +40,7 @@ fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
     [opened[0].unwrap(), opened[1].unwrap()]
 }
 
-fn credit([custody, alice]: [AccountId; 2], key: String) -> Request {
+pub fn credit([custody, alice]: [AccountId; 2], key: String) -> Request {
     Request {
         key: Key { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: key },
         principal: Principal::Indexer,
@@ -52,7 +52,7 @@ fn credit([custody, alice]: [AccountId; 2], key: String) -> Request {
     }
 }
 
-fn forwarder(folder: &Path, url: &DatabaseUrl, node: &str) -> Forwarder {
+pub fn forwarder(folder: &Path, url: &DatabaseUrl, node: &str) -> Forwarder {
     let now: Time = Clock::machine().now();
     let identity = Identity::load(&folder.join("nodes"), &node.parse().unwrap(), now).unwrap();
     let mut watch = Watch::new(url.clone());

@@ -5,6 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
+use bankroll_store::{Ledger, Options};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -53,6 +54,12 @@ impl Run {
             assert!(self.stderr.contains(what), "{what:?} is not in: {}", self.stderr);
         }
     }
+}
+
+/// The books of a folder that the program has made, held by this process.
+pub fn hold(folder: &Path) -> Ledger {
+    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    Ledger::open(Options { migrations, ..Options::new(folder) }).unwrap()
 }
 
 /// An empty folder.

@@ -1,8 +1,8 @@
 //! A signed transaction: decoded, its hash computed, its sender recovered.
 
 use alloy_consensus::{EthereumTxEnvelope, Transaction as _, TxEip4844, transaction::SignerRecoverable};
-use alloy_eips::eip2718::Decodable2718;
-use alloy_primitives::{Address, B256, TxKind, U256};
+use alloy_eips::eip2718::{Decodable2718, Encodable2718};
+use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 
 use crate::pool::Refusal;
 
@@ -27,6 +27,11 @@ impl Transaction {
         let envelope = Envelope::decode_2718_exact(raw).map_err(|error| Refusal::Undecodable(error.to_string()))?;
         let sender = envelope.recover_signer().map_err(|_| Refusal::InvalidSender)?;
         Ok(Self { hash: *envelope.tx_hash(), envelope, sender })
+    }
+
+    /// The bytes that `eth_sendRawTransaction` takes: whoever keeps those of all blocks can make the same chain again.
+    pub fn raw(&self) -> Bytes {
+        self.envelope.encoded_2718().into()
     }
 
     /// Its number among its sender's.

@@ -1,6 +1,6 @@
 //! `bankroll-signer run`: the process that signs.
 
-use std::{fs, path::PathBuf, process, thread};
+use std::{fs, io, path::PathBuf, process, thread};
 
 use anyhow::{Context, bail};
 use bankroll_orders::Address;
@@ -41,6 +41,9 @@ pub struct RunArgs {
     /// Begin the history of one more key in the memory: it has never signed anything, and you answer for it
     #[arg(long, value_name = "ADDRESS")]
     new_wallet: Vec<Address>,
+    /// End as on a signal when standard input ends: for whoever starts it and may die without a word
+    #[arg(long)]
+    until_input_ends: bool,
     #[command(flatten)]
     password: PasswordArgs,
 }
@@ -55,6 +58,9 @@ pub fn run(args: &RunArgs, json: bool) -> anyhow::Result<()> {
     let server = Server::bind(&config.socket, config.client_uid, signer)
         .with_context(|| format!("cannot listen at {}", config.socket.display()))?;
     end_on_signals(server.handle())?;
+    if args.until_input_ends {
+        end_with_input(server.handle())?;
+    }
     let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
     let value = json!({
         "process": process::id(),
@@ -101,18 +107,32 @@ fn memory(args: &RunArgs, config: &Config) -> anyhow::Result<Memory> {
     Ok(memory)
 }
 
-/// The request that is being answered is finished, then the memory is closed and the process ends.
 fn end_on_signals(server: Handle) -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot watch for signals")?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
-            let closed = server.end().map_or(Ok(()), Signer::close);
-            if let Err(error) = &closed {
-                // All that was answered is in SQLite's log, which the next start reads.
-                eprintln!("error: {error}");
-            }
-            process::exit(i32::from(closed.is_err()));
+            end(&server);
         }
     })?;
     Ok(())
+}
+
+/// Whoever started it is gone then, however it ended: nobody else would end this process.
+fn end_with_input(server: Handle) -> anyhow::Result<()> {
+    thread::Builder::new().name("input".into()).spawn(move || {
+        // What is said there does not matter, and an input that cannot be read has ended.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        end(&server);
+    })?;
+    Ok(())
+}
+
+/// The request that is being answered is finished, then the memory is closed and the process ends.
+fn end(server: &Handle) {
+    let closed = server.end().map_or(Ok(()), Signer::close);
+    if let Err(error) = &closed {
+        // All that was answered is in SQLite's log, which the next start reads.
+        eprintln!("error: {error}");
+    }
+    process::exit(i32::from(closed.is_err()));
 }

@@ -1,6 +1,12 @@
 //! The commands: init, run, show; and how they say no.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::Stdio,
+};
 
 use bankroll_ledger::Time;
 use bankroll_orders::{Order, Slot};
@@ -51,6 +57,19 @@ fn from_nothing_to_a_signed_payout() {
     assert!(out.contains(&format!("transaction 0x{}", hex::encode(signed.hash))), "{out}");
     let (_, out, _) = run(&["show", "--json", "--entries", "1"], &folder);
     assert!(out.contains("\"kind\":\"signed\"") && !out.contains("\"kind\":\"promised\""), "{out}");
+}
+
+#[test]
+fn it_ends_in_good_order_when_whoever_started_it_is_gone() {
+    let folder = folder();
+    let mut signer = command(&["run", "--until-input-ends"], folder.path());
+    let mut signer = signer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(signer.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("signing for") && folder.path().join("signer.sock").exists(), "{line}");
+    drop(signer.stdin.take());
+    assert!(signer.wait().unwrap().success());
+    assert!(!folder.path().join("signer.sock").exists(), "the socket is left");
 }
 
 #[test]

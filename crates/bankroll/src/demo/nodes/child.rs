@@ -1,7 +1,7 @@
-//! One process of the deployment: started, listened to, written to, killed or stopped.
+//! One process of the deployment: started, listened to, killed or stopped.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     path::Path,
     process::{ChildStdin, Command, ExitStatus, Stdio},
     sync::{
@@ -29,15 +29,6 @@ pub struct Child {
     was_killed: AtomicBool,
 }
 
-/// What somebody else may want to know at once.
-#[derive(Clone, Copy, Debug)]
-pub enum Told {
-    /// A batch of reports is settled.
-    Settled(u64),
-    /// It says no more.
-    End,
-}
-
 #[derive(Debug, Default)]
 struct Heard {
     has_books: AtomicBool,
@@ -51,7 +42,6 @@ impl Child {
         folder: &Path,
         set: &[String],
         url: &DatabaseUrl,
-        told: impl Fn(Told) + Send + 'static,
     ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
@@ -71,10 +61,9 @@ impl Child {
             let heard = Arc::clone(&heard);
             thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    heard.hear(name, &line, &told);
+                    heard.hear(name, &line);
                 }
                 heard.has_books.store(false, Ordering::SeqCst);
-                told(Told::End);
             });
         }
         let input = Mutex::new(process.stdin.take());
@@ -88,12 +77,6 @@ impl Child {
     /// What it has said since this was last asked.
     pub fn notes(&self) -> Vec<String> {
         std::mem::take(&mut self.heard.notes())
-    }
-
-    pub fn write(&self, line: &str) -> anyhow::Result<()> {
-        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
-        let input = input.as_mut().context("it was stopped")?;
-        writeln!(input, "{line}").and_then(|()| input.flush()).with_context(|| format!("{} has ended", self.name))
     }
 
     /// At once, wherever it is.
@@ -146,15 +129,9 @@ impl Heard {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, name: &str, line: &str, told: &impl Fn(Told)) {
+    fn hear(&self, name: &str, line: &str) {
         let Ok(line) = serde_json::from_str::<Value>(line) else { return };
         match line["event"].as_str() {
-            Some("settled") => {
-                if let Some(batch) = line["batch"].as_u64() {
-                    told(Told::Settled(batch));
-                }
-                return;
-            }
             Some("took") => self.has_books.store(true, Ordering::SeqCst),
             Some("lost" | "gave_up") => self.has_books.store(false, Ordering::SeqCst),
             _ => {}

@@ -2,10 +2,10 @@
 //!
 //! | process | role | what it does |
 //! | --- | --- | --- |
-//! | `books-1`, `books-2` | `books` | one holds the books, the other stands by |
-//! | `indexer` | `indexer` | reports deposits of the imagined chain through `indexer_events` |
-//! | `payouts` | `payouts` | reports payouts of the imagined chain through `payout_events` |
-//! | this one | `api` | the game's rooms, which forward what players do to whoever holds the books |
+//! | `books-1`, `books-2` | `books` | one holds the books, credits and settles; the other stands by |
+//! | `indexer` | `indexer` | follows the chain |
+//! | `payouts` | `payouts` | has payouts signed, sends them, and watches them |
+//! | this one | `api` | the chain, the players, and the rooms, which forward what players do to whoever holds the books |
 //!
 //! They know each other by certificates that are made for this game. They end with this process, however it ends: their
 //! standard input is a pipe from it.
@@ -13,29 +13,27 @@
 mod child;
 
 use std::{
-    collections::HashMap,
     path::Path,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::{Receiver, Sender, channel},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail, ensure};
+use bankroll_chains_evm::Identity as ChainIdentity;
 use bankroll_nodes::{Answer, Authority, CallError, Forwarder, Identity, NodeName, NodeRole, NodeRoles, Pending};
-use bankroll_store::{Clock, DatabaseUrl, INDEXER_EVENTS};
+use bankroll_store::{Clock, DatabaseUrl};
 
 use super::{
+    arena::{AT_ONCE, BUY_IN, SERVER},
     asks::Asked,
-    chain::Batch,
-    reports::Report,
+    chain::treasury,
     room::{Heard, Room},
+    signer::Signer,
+    tempo,
 };
 use crate::serve::forward;
-use child::{Child, Told};
+use child::Child;
 
 /// Long enough for a takeover, and far longer than anything else takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -56,49 +54,23 @@ const CERTIFICATES: &str = "nodes";
 pub struct Nodes {
     children: Vec<Child>,
     forwarder: Forwarder,
-    next_batch: AtomicU64,
-    settled: Arc<Settled>,
     kill_books: bool,
     is_half_over: AtomicBool,
 }
 
-/// Whoever waits for a batch of reports to be settled; nobody any more once a process that reports has ended.
-#[derive(Debug)]
-struct Settled(Mutex<Option<HashMap<u64, Sender<()>>>>);
-
-impl Settled {
-    /// Disconnected at once if nobody will tell.
-    fn expect(&self, batch: u64) -> Receiver<()> {
-        let (send, receive) = channel();
-        if let Some(waiting) = self.waiting().as_mut() {
-            waiting.insert(batch, send);
-        }
-        receive
-    }
-
-    fn tell(&self, batch: u64) {
-        let waiting = self.waiting().as_mut().and_then(|waiting| waiting.remove(&batch));
-        // Whoever waited may have given up.
-        waiting.map(|waiting| waiting.send(()));
-    }
-
-    fn close(&self) {
-        self.waiting().take();
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<()>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The chain and the signer, as the processes are told of them.
+pub struct Outside<'a> {
+    pub rpc: &'a str,
+    pub identity: ChainIdentity,
+    pub signer: &'a Signer,
 }
 
 impl Nodes {
     /// Makes certificates in the folder, starts the processes, and waits until the books can be asked.
-    pub fn start(folder: &Path, url: &DatabaseUrl, kill_books: bool) -> anyhow::Result<Self> {
+    pub fn start(folder: &Path, url: &DatabaseUrl, outside: &Outside<'_>, kill_books: bool) -> anyhow::Result<Self> {
         let identity = make_certificates(&folder.join(CERTIFICATES))?;
-        let settled = Arc::new(Settled(Mutex::new(Some(HashMap::new()))));
         let mut children = Vec::new();
         for (name, role) in roles() {
-            let settled = Arc::clone(&settled);
             let set = [
                 format!("node.name={name}"),
                 format!("node.certificates={CERTIFICATES}"),
@@ -106,21 +78,11 @@ impl Nodes {
                 "node.address=".into(),
                 format!("books.lease_ms={LEASE_MS}"),
             ];
-            children.push(Child::start(name, role, folder, &set, url, move |heard| match heard {
-                Told::Settled(batch) => settled.tell(batch),
-                Told::End if role != NodeRole::Books => settled.close(),
-                Told::End => {}
-            })?);
+            let set: Vec<String> = set.into_iter().chain(outside.settings(folder)?).collect();
+            children.push(Child::start(name, role, folder, &set, url)?);
         }
         let forwarder = forward::to_holder(&identity, url)?;
-        let nodes = Self {
-            children,
-            forwarder,
-            next_batch: AtomicU64::new(1),
-            settled,
-            kill_books,
-            is_half_over: AtomicBool::new(false),
-        };
+        let nodes = Self { children, forwarder, kill_books, is_half_over: AtomicBool::new(false) };
         nodes.wait_for_books()?;
         Ok(nodes)
     }
@@ -157,37 +119,14 @@ impl Nodes {
         }
     }
 
-    /// Asks everybody who has a part in it, at once, and waits for all.
+    /// Asks whoever holds the books.
     pub fn ask(&self, room: &Room, asked: &[Asked]) -> anyhow::Result<Vec<Heard>> {
-        let (mut requests, mut seen, mut paid) = (Vec::new(), Vec::new(), Vec::new());
-        for asked in asked {
-            match room.report(asked) {
-                Some(report) if report.table() == INDEXER_EVENTS => seen.push(report),
-                Some(report) => paid.push(report),
-                None => requests.push(room.request(asked)),
-            }
-        }
-        let begun = if requests.is_empty() { None } else { Some(self.forwarder.apply(requests.clone(), CALL_WITHIN)) };
-        let reports = [(NodeRole::Indexer, seen), (NodeRole::Payouts, paid)];
-        let mut reported = Vec::new();
-        for (role, reports) in reports {
-            reported.extend(self.report(role, reports)?.map(|settled| (role, settled)));
-        }
-        let mut answers = begun.map_or(Ok(Vec::new()), |begun| self.wait(begun, &requests))?.into_iter();
-        for (role, settled) in reported {
-            let told = settled.recv_timeout(PATIENCE);
-            told.with_context(|| format!("what the {role} reported is not taken in, or its process has ended"))?;
-        }
-        asked.iter().map(|asked| self.hear(room, asked, &mut answers)).collect()
-    }
-
-    /// A report that is settled was applied, then or long before.
-    fn hear(&self, room: &Room, asked: &Asked, answers: &mut impl Iterator<Item = Answer>) -> anyhow::Result<Heard> {
-        if room.report(asked).is_some() {
-            return Ok(Heard { replayed: asked.again, outcome: Ok(None) });
-        }
-        let Answer { seq, replayed, verdict } = answers.next().context("an answer is missing")?;
-        Ok(Heard::from(&bankroll_store::Answer { seq, replayed, verdict }))
+        let requests: Vec<_> = asked.iter().map(|asked| room.request(asked)).collect();
+        let begun = self.forwarder.apply(requests.clone(), CALL_WITHIN);
+        let answers = self.wait(begun, &requests)?;
+        ensure!(answers.len() == asked.len(), "an answer is missing");
+        let heard = |Answer { seq, replayed, verdict }| Heard::from(&bankroll_store::Answer { seq, replayed, verdict });
+        Ok(answers.into_iter().map(heard).collect())
     }
 
     /// Waits for a call, and makes it again for as long as nobody knows what became of it.
@@ -209,19 +148,7 @@ impl Nodes {
         }
     }
 
-    fn report(&self, role: NodeRole, reports: Vec<Report>) -> anyhow::Result<Option<Receiver<()>>> {
-        if reports.is_empty() {
-            return Ok(None);
-        }
-        let batch = self.next_batch.fetch_add(1, Ordering::Relaxed);
-        let settled = self.settled.expect(batch);
-        let line = serde_json::to_string(&Batch { batch, reports })?;
-        let child = self.children.iter().find(|child| child.role == role);
-        child.context("there is no such process")?.write(&line)?;
-        Ok(Some(settled))
-    }
-
-    /// Lets every process end in good order: those that report first, then the books.
+    /// Lets every process end in good order: those that hand over first, then the books.
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.children.sort_by_key(|child| child.role == NodeRole::Books);
         for child in self.children {
@@ -232,6 +159,33 @@ impl Nodes {
             }
         }
         Ok(())
+    }
+}
+
+impl Outside<'_> {
+    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 17]> {
+        // Settings are relative to the folder; the socket is where it is.
+        let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
+        let (wallet, treasury) = (self.signer.wallet, bankroll_orders::Address(treasury().address().into()));
+        Ok([
+            format!("chain.rpc={}", self.rpc),
+            format!("chain.id={}", self.identity.chain_id),
+            format!("chain.genesis={}", self.identity.genesis),
+            "chain.symbol=ETH".into(),
+            format!("chain.confirmations={}", tempo::CONFIRMATIONS),
+            "chain.start=1".into(),
+            format!("chain.wallet={wallet}"),
+            format!("chain.treasury={treasury}"),
+            format!("chain.signer={}", socket.to_str().context("the folder's name is no text")?),
+            format!("chain.poll_ms={}", tempo::POLL.as_millis()),
+            format!("chain.resend_ms={}", tempo::RESEND.as_millis()),
+            format!("chain.in_flight_max={}", tempo::IN_FLIGHT_MAX),
+            format!("chain.pay_at_once={AT_ONCE}"),
+            format!("server.name={SERVER}"),
+            format!("server.buy_in={}", BUY_IN.amount),
+            format!("server.developer_bps={}", BUY_IN.developer_bps),
+            format!("server.world_bps={}", BUY_IN.world_bps),
+        ])
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     fmt::{self, Write},
 };
 
+use bankroll_chains_evm::U256;
 use bankroll_ledger::{Amount, Kind, Name, Side};
 use bankroll_store::BOOKS_FILE;
 
@@ -40,11 +41,14 @@ impl Report<'_> {
         )?;
         writeln!(text, "each synced to disk before it was answered")?;
         let [deposits, spawns, pellets] = [tally.deposits, tally.spawns, tally.pellets].map(thousands);
-        let [recycled, exits, payouts] = [tally.recycled, tally.exits, tally.payouts].map(thousands);
+        let [recycled, exits, payouts] = [tally.recycled, tally.exits, self.paid()].map(thousands);
         let returns = thousands(tally.returns);
-        writeln!(text, "  came      {deposits} deposits, {spawns} spawns")?;
+        writeln!(text, "  came      {deposits} deposits on the chain, {spawns} spawns")?;
         writeln!(text, "  played    {pellets} pellets, {recycled} times mass recycled")?;
-        writeln!(text, "  left      {exits} exits, {payouts} payouts, {returns} sent home when the arena closed")?;
+        writeln!(
+            text,
+            "  left      {exits} exits, {payouts} paid on the chain, {returns} sent home when the arena closed"
+        )?;
         let refused: Vec<String> =
             tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
         writeln!(text, "  refused   {}", if refused.is_empty() { "nothing".into() } else { refused.join(", ") })?;
@@ -65,7 +69,12 @@ impl Report<'_> {
         writeln!(text, "the books, computed again from the journal: {rows} records, {rate} a second")?;
         mark(text, true, "books balance to the wei")?;
         mark(text, self.world_is_empty(audited), "the world is empty: all that entered it has left it")?;
-        mark(text, self.custody_is_right(audited), "custody holds what the chain saw coming, less what it saw going")?;
+        mark(
+            text,
+            self.adds_up(),
+            "the wallet on the chain holds what the books say, and each of its transactions is known",
+        )?;
+        self.tell_chain(text)?;
         let mut table = table(&["", "KIND", "ACCOUNTS", symbol, "WEI"], &[2, 3, 4]);
         let mut sums = [Amount::ZERO; 2];
         for ((_, kind), total) in &totals(audited) {
@@ -79,6 +88,39 @@ impl Report<'_> {
             table.add_row(["", name, "", &decimal(*sum, self.arena.decimals), &sum.to_string()]);
         }
         writeln!(text, "{}\n", indented(&table.trim_fmt()))
+    }
+
+    /// What the chain has, beside what the books say.
+    fn tell_chain(&self, text: &mut String) -> fmt::Result {
+        let chain = &self.reconciled;
+        let money = |wei: U256| {
+            u128::try_from(wei).map_or_else(|_| wei.to_string(), |wei| decimal(Amount::new(wei), self.arena.decimals))
+        };
+        let symbol = &self.arena.symbol;
+        writeln!(text, "    chain  {} {symbol} in the wallet, {} wei", money(chain.on_chain), chain.on_chain)?;
+        writeln!(text, "    books  {} {symbol} in custody, {} wei", money(chain.in_books), chain.in_books)?;
+        let [came, paid] = [chain.came.count, chain.paid.count].map(thousands);
+        writeln!(
+            text,
+            "    run    {came} payments came with {} {symbol}, {paid} payouts left with {}, gas did cost {}",
+            money(chain.came.wei),
+            money(chain.paid.wei),
+            money(chain.fees)
+        )?;
+        if !self.adds_up() {
+            writeln!(text, "    difference  {} wei", chain.difference())?;
+            let open = [
+                ("deposits to be credited", self.after.confirming + self.after.due),
+                ("payouts to be paid", self.after.open),
+            ];
+            for (what, count) in open.into_iter().filter(|(_, count)| *count > 0) {
+                writeln!(text, "    on their way: {} {what}", thousands(count))?;
+            }
+            for what in chain.foreign.iter().chain(&chain.missing).take(TOP) {
+                writeln!(text, "    unknown to one of both: {what}")?;
+            }
+        }
+        Ok(())
     }
 
     fn tell_players(&self, text: &mut String, audited: &Audited) -> fmt::Result {
@@ -113,6 +155,8 @@ impl Report<'_> {
         writeln!(text, "{}", Paint::stdout().strong("try next"))?;
         writeln!(text, "  {me} accounts list --dir {dir} --non-zero")?;
         writeln!(text, "  {me} accounts show {developer} --dir {dir}")?;
+        writeln!(text, "  {me} explain 0x... --dir {dir}    a wallet of the list above: paid in, played, paid out")?;
+        writeln!(text, "  {me} signer show --dir {dir}/signer    what it has signed")?;
         writeln!(text, "  {me} doctor --dir {dir} --full")?;
         writeln!(text, "  {me} bench ledger --quick")?;
         writeln!(text, "  {me} demo --dir {dir}    plays on; kill -9 it, and start it again")?;

@@ -1,6 +1,6 @@
 //! What the game makes of the ledger's answers.
 
-use bankroll_ledger::{Effects, HoldId, Rejection};
+use bankroll_ledger::{Amount, Rejection};
 use bankroll_store::Answer;
 
 use super::{
@@ -19,8 +19,8 @@ pub struct Surprise {
     outcome: String,
 }
 
-fn told(outcome: Result<Option<HoldId>, Rejection>) -> String {
-    outcome.map_or_else(|rejection| rejection.to_string(), |_| "applied".into())
+fn told(outcome: Result<(), Rejection>) -> String {
+    outcome.map_or_else(|rejection| rejection.to_string(), |()| "applied".into())
 }
 
 /// What became of an ask.
@@ -28,18 +28,27 @@ fn told(outcome: Result<Option<HoldId>, Rejection>) -> String {
 pub struct Heard {
     /// Whether this is the stored answer to an earlier request under the same key.
     pub replayed: bool,
-    /// Applied, with the hold it made; or rejected.
-    pub outcome: Result<Option<HoldId>, Rejection>,
+    /// Applied, or rejected.
+    pub outcome: Result<(), Rejection>,
 }
 
 impl From<&Answer> for Heard {
     fn from(answer: &Answer) -> Self {
-        let hold = |effects: &Effects| effects.holds.first().map(|change| change.hold.id);
-        Self { replayed: answer.replayed, outcome: answer.effects().map(hold) }
+        Self { replayed: answer.replayed, outcome: answer.effects().map(|_| ()) }
     }
 }
 
 impl Room {
+    /// What a player has paid in is on the books.
+    pub fn credited(&mut self, player: usize, paid: Amount, tally: &mut Tally) {
+        tally.deposits += 1;
+        tally.transfers += 1;
+        add(&mut tally.paid_in, paid);
+        add(&mut self.budget, self.arena.buy_in.split(paid).ecosystem);
+        // With too little he tries all the same, and is refused.
+        self.players[player].place = Place::AtTheDoor;
+    }
+
     /// Takes in what the ledger answered.
     pub fn hear(&mut self, asked: &Asked, heard: Heard, tally: &mut Tally) -> Result<(), Surprise> {
         match (asked.again, heard.outcome) {
@@ -48,9 +57,9 @@ impl Room {
             (true, _) if heard.replayed => tally.replayed += 1,
             (true, _) => return Err(Surprise { ask: format!("{:?} again", asked.ask), outcome: told(heard.outcome) }),
             // It may be a replay all the same: of an ask whose first answer was lost on its way.
-            (false, Ok(hold)) => {
+            (false, Ok(())) => {
                 tally.transfers += 1;
-                self.applied(&asked.ask, hold, tally);
+                self.applied(&asked.ask, tally);
             }
             (false, Err(rejection)) => {
                 tally.reject(rejection);
@@ -60,22 +69,8 @@ impl Room {
         Ok(())
     }
 
-    fn applied(&mut self, ask: &Ask, hold: Option<HoldId>, tally: &mut Tally) {
+    fn applied(&mut self, ask: &Ask, tally: &mut Tally) {
         match *ask {
-            Ask::Deposit { player, paid, split } => {
-                tally.deposits += 1;
-                add(&mut tally.deposited, paid);
-                add(&mut self.budget, split.ecosystem);
-                add(&mut self.players[player].saved, split.unallocated);
-                // With too little he tries all the same, and is refused.
-                self.players[player].place = Place::AtTheDoor;
-            }
-            Ask::Allocate { player, split, .. } => {
-                tally.allocations += 1;
-                add(&mut self.budget, split.ecosystem);
-                self.players[player].saved = split.unallocated;
-                self.players[player].place = Place::AtTheDoor;
-            }
             Ask::Spawn { player } => {
                 tally.spawns += 1;
                 let mass = self.arena.buy_in.amount;
@@ -98,18 +93,14 @@ impl Room {
             }
             Ask::Exit { player, mass: paid } => {
                 tally.exits += 1;
+                add(&mut tally.wanted_out, paid);
                 let place = &mut self.players[player].place;
-                if let (Place::InWorld { mut mass }, Some(hold)) = (*place, hold) {
-                    *place = Place::Leaving { hold, amount: paid };
+                if let Place::InWorld { mut mass } = *place {
+                    *place = Place::Outside;
                     // What he ate after he had asked to leave stays.
                     take(&mut mass, paid);
                     add(&mut self.loose, mass);
                 }
-            }
-            Ask::Payout { player, amount, .. } => {
-                tally.payouts += 1;
-                add(&mut tally.paid_out, amount);
-                self.players[player].place = Place::Outside;
             }
             Ask::Home { player, .. } => {
                 tally.returns += 1;

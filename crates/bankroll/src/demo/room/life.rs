@@ -1,7 +1,5 @@
 //! What players do.
 
-use std::sync::Arc;
-
 use bankroll_ledger::Amount;
 
 use super::{
@@ -9,28 +7,31 @@ use super::{
         asks::{Ask, Asked},
         tally::{add, take},
     },
-    Place, Room,
+    Place, Room, Turn,
 };
 
 /// What a pellet is worth, and the part of his mass that a player loses by moving.
 const PELLET: Amount = Amount::new(70_000_000_000_000);
 const BURN: u128 = 256;
+/// Of so many moves one is a player's last because he is eaten, and one because he leaves: about as often as a chain, and a
+/// signer that syncs each promise, can keep up with without slowing down all the other moves.
+pub const FATES: u32 = 20_000;
+/// The same where turns are counted, since there are few of them.
+pub const FATES_OF_FEW: u32 = 300;
+/// Nobody has less than this paid out: gas would cost more.
+const DUST: Amount = Amount::new(100_000_000_000_000);
 
 impl Room {
-    pub(super) fn act(&mut self, player: usize, asked: &mut Vec<Asked>) {
-        let arena = Arc::clone(&self.arena);
+    pub(super) fn act(&mut self, player: usize, turn: &mut Turn) {
+        let asked = &mut turn.asked;
         match self.players[player].place {
             Place::Outside if self.chance.u32(..4) > 0 => {}
-            Place::Outside => match arena.buy_in.allocate(self.players[player].saved) {
-                Some(split) => {
-                    let saved = self.players[player].saved;
-                    self.ask(Ask::Allocate { player, saved, split }, asked);
-                }
-                None => {
-                    let paid = self.payment();
-                    self.ask(Ask::Deposit { player, paid, split: arena.buy_in.split(paid) }, asked);
-                }
-            },
+            Place::Outside => {
+                let paid = self.payment();
+                self.players[player].place = Place::Paying;
+                turn.payments.push((player, paid));
+            }
+            Place::Paying => {}
             Place::AtTheDoor => {
                 self.ask(Ask::Spawn { player }, asked);
                 if self.chance.u32(..16) == 0 {
@@ -39,7 +40,6 @@ impl Room {
                 }
             }
             Place::InWorld { mass } => self.live(player, mass, asked),
-            Place::Leaving { hold, amount } => self.ask(Ask::Payout { player, hold, amount }, asked),
         }
     }
 
@@ -54,11 +54,11 @@ impl Room {
     }
 
     fn live(&mut self, player: usize, mass: Amount, asked: &mut Vec<Asked>) {
-        let fate = self.chance.u32(..2_000);
+        let fate = self.chance.u32(..self.fates);
         if fate == 0 {
             return self.be_eaten(player, mass, asked);
         }
-        if fate <= 6 && !mass.is_zero() {
+        if fate == 1 && mass >= DUST {
             return self.ask(Ask::Exit { player, mass }, asked);
         }
         let burnt = Amount::new(mass.units() / BURN);

@@ -8,45 +8,52 @@ mod life;
 
 use std::sync::Arc;
 
-use bankroll_ledger::{AccountId, Amount, HoldId, Request};
-use serde::{Deserialize, Serialize};
+use bankroll_ledger::{AccountId, Amount, Name, Request};
+use bankroll_orders::Address;
 
 pub use hearing::Heard;
+pub use life::{FATES, FATES_OF_FEW};
 
 use super::{
     arena::Arena,
     asks::{Ask, Asked},
-    reports::Report,
+    street::WalletId,
     tally::{Crowd, add},
 };
 
-/// A player's accounts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Purse {
-    pub funds: AccountId,
-    pub unallocated: AccountId,
-}
-
 #[derive(Debug)]
 pub struct Player {
-    pub purse: Purse,
-    /// What is unallocated.
-    saved: Amount,
+    /// His wallet on the street, its name in the books, and its address on the chain.
+    pub wallet: WalletId,
+    pub name: Name,
+    pub address: Address,
+    pub funds: AccountId,
     place: Place,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Outside,
+    /// His payment is on its way.
+    Paying,
     AtTheDoor,
-    InWorld { mass: Amount },
-    Leaving { hold: HoldId, amount: Amount },
+    InWorld {
+        mass: Amount,
+    },
 }
 
 impl Player {
-    pub fn new(purse: Purse) -> Self {
-        Self { purse, saved: Amount::ZERO, place: Place::Outside }
+    pub fn new(wallet: WalletId, name: Name, address: Address, funds: AccountId) -> Self {
+        Self { wallet, name, address, funds, place: Place::Outside }
     }
+}
+
+/// What players do in one turn: what is asked of the ledger, and what is paid on the chain.
+#[derive(Debug, Default)]
+pub struct Turn {
+    pub asked: Vec<Asked>,
+    /// Which player pays in how much.
+    pub payments: Vec<(usize, Amount)>,
 }
 
 #[derive(Debug)]
@@ -65,13 +72,15 @@ pub struct Room {
     /// that what happens here does not depend on who was faster.
     budget: Amount,
     chance: fastrand::Rng,
+    /// Of how many moves two are a player's last.
+    fates: u32,
     next_number: u64,
     /// What was asked last: some of it is asked again, as after a lost answer.
     last: Vec<Asked>,
 }
 
 impl Room {
-    pub fn new(number: usize, arena: Arc<Arena>, players: Vec<Player>, chance: fastrand::Rng) -> Self {
+    pub fn new(number: usize, arena: Arc<Arena>, players: Vec<Player>, chance: fastrand::Rng, fates: u32) -> Self {
         Self {
             number,
             arena,
@@ -83,6 +92,7 @@ impl Room {
             ashes: Amount::ZERO,
             budget: Amount::ZERO,
             chance,
+            fates,
             next_number: 0,
             last: Vec::new(),
         }
@@ -92,9 +102,8 @@ impl Room {
         self.arena.request(self.number, &self.players, asked)
     }
 
-    /// What somebody who watches the chain reports, if this is something that happens there.
-    pub fn report(&self, asked: &Asked) -> Option<Report> {
-        self.arena.report(self.number, &self.players, asked)
+    pub fn wallet(&self, player: usize) -> WalletId {
+        self.players[player].wallet
     }
 
     /// Turns played so far.
@@ -108,20 +117,20 @@ impl Room {
     }
 
     /// One turn: what the next players do, about `most` asks.
-    pub fn turn(&mut self, most: usize) -> Vec<Asked> {
-        let mut asked = self.ask_again();
+    pub fn turn(&mut self, most: usize) -> Turn {
+        let mut turn = Turn { asked: self.ask_again(), payments: Vec::new() };
         self.admitted = self.players.len().min(self.admitted + self.players.len().div_ceil(256));
         // Each asks twice at the most, and there is room for those who ask again.
         for _ in 0..self.admitted.min(most * 2 / 5) {
             self.cursor = (self.cursor + 1) % self.admitted;
-            self.act(self.cursor, &mut asked);
+            self.act(self.cursor, &mut turn);
         }
         self.turns += 1;
         if self.admitted > 1 && self.turns % 64 == 2 {
-            self.ask(Ask::Theft { from: 0, to: 1 }, &mut asked);
+            self.ask(Ask::Theft { from: 0, to: 1 }, &mut turn.asked);
         }
-        self.last.clone_from(&asked);
-        asked
+        self.last.clone_from(&turn.asked);
+        turn
     }
 
     /// The arena closes: everybody's mass becomes his money, pellets go back. Empty when all is done.
@@ -132,8 +141,7 @@ impl Room {
                 _ if asked.len() >= most => break,
                 Place::InWorld { mass } if mass.is_zero() => self.players[player].place = Place::Outside,
                 Place::InWorld { mass } => self.ask(Ask::Home { player, mass }, &mut asked),
-                Place::Leaving { hold, amount } => self.ask(Ask::Payout { player, hold, amount }, &mut asked),
-                Place::Outside | Place::AtTheDoor => {}
+                Place::Outside | Place::Paying | Place::AtTheDoor => {}
             }
         }
         if asked.is_empty() && !self.loose.is_zero() {

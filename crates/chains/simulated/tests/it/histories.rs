@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_chains_simulated::{Chain, Config, Fate, Fault, Key, PRODUCER, Payment, Reorg, Reply, U256, contracts};
+use bankroll_chains_simulated::{
+    Bytes, Chain, Config, Fate, Fault, Key, PRODUCER, Payment, Reorg, Reply, U256, contracts,
+};
 use fastrand::Rng;
 use serde_json::json;
 
@@ -117,4 +119,28 @@ fn check(chain: &Chain, supply: U256) {
     let others = [contracts::SPLITTER, contracts::REFUSING, PRODUCER];
     let held: U256 = people.chain(others).map(|address| chain.balance(address)).sum();
     assert_eq!(held + burnt, supply, "block {}", chain.head().number());
+}
+
+#[test]
+fn a_chain_that_is_made_again_from_the_bytes_of_its_blocks_is_the_same_chain() {
+    let seed = seed();
+    let mut random = Rng::with_seed(seed);
+    let mut config = Config::new(seed);
+    config.funded.truncate(PLAYERS as usize);
+    let (mut chain, mut again) = (Chain::new(config.clone()), Chain::new(config));
+    for number in 1..=20 {
+        for _ in 0..random.u8(..8) {
+            // Some are refused, some replace others, some wait for a number that never comes.
+            let raw: Bytes = transaction(&chain, &mut random).parse().unwrap();
+            let _ = chain.send(&raw);
+        }
+        chain.set_base_fee(1_000_000_000);
+        let time = chain.next_time();
+        let block = chain.mine(time).clone();
+        for included in &block.transactions {
+            again.send(&included.transaction.raw()).unwrap();
+        }
+        again.set_base_fee(1_000_000_000);
+        assert_eq!(again.mine(time).hash, block.hash, "block {number}");
+    }
 }

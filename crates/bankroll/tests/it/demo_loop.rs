@@ -1,0 +1,174 @@
+//! The demo's loop, from the chain to the books and back: killed, with its signer killed, and with a wei missing.
+
+use std::{
+    fs::OpenOptions,
+    io::{BufRead, BufReader, Lines, Write},
+    path::Path,
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Duration,
+};
+
+use bankroll_ledger::{Amount, Time};
+use bankroll_orders::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
+use bankroll_signer_client::{Outcome, SignerClient};
+use serde_json::{Value, json};
+
+use crate::program::{command, folder, run, run_with};
+
+/// Reads what the demo says until a line is as wanted.
+fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> bool) -> String {
+    let mut heard = Vec::new();
+    for line in lines.map_while(Result::ok) {
+        if wanted(&line) {
+            return line;
+        }
+        heard.push(line);
+    }
+    panic!("it never said so: {heard:#?}");
+}
+
+/// A game of turns, in which players leave all the time; far longer than anybody waits for it, unless it is short.
+fn start(folder: &Path, ticks: &str) -> (Child, Lines<BufReader<ChildStderr>>) {
+    let mut demo = command(folder);
+    demo.args(["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", ticks]);
+    let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    (child, lines)
+}
+
+fn pays(line: &str) -> bool {
+    line.contains("on their way") && !line.ends_with(" 0 on their way")
+}
+
+/// The next game in the same folder, so short that nobody leaves in it.
+fn next(folder: &Path) -> Value {
+    run(folder, &["demo", "--exit", "--json", "--players", "4", "--ticks", "2"]).json()
+}
+
+#[test]
+fn the_same_game_has_the_same_payments_to_the_wei() {
+    let folder = folder();
+    let args = ["demo", "--exit", "--json", "--players", "40", "--seed", "7", "--ticks", "50"];
+    let report = run(folder.path(), &args).json();
+    assert_eq!((&report["deposits_credited"], &report["withdrawals_paid"]), (&51.into(), &5.into()));
+    assert_eq!(report["onchain_paid_wei"], "49379222335783051");
+    let chain = &report["chain"];
+    assert_eq!((&chain["deposits"], &chain["deposited"]), (&52.into(), &"1519917778585965872".into()));
+    // Five transfers at 21,000 gas and two gwei each, which the house has paid.
+    assert_eq!(chain["fees"], "210000000000000");
+    let told = &report["reconciliation"];
+    assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
+    assert_eq!(told["chain"], "1470328556250182821");
+    assert_eq!(told["books"], told["chain"]);
+}
+
+#[test]
+fn a_demo_that_is_killed_again_and_again_pays_everybody_once() {
+    let folder = folder();
+    for _ in 0..3 {
+        let (mut child, mut lines) = start(folder.path(), "100000");
+        until(&mut lines, pays);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let report = next(folder.path());
+    let left = report["leftovers"]["payouts"].as_u64().unwrap();
+    let told = &report["reconciliation"];
+    assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
+    assert_eq!(told["open"], json!({ "deposits": 0, "payouts": 0 }));
+    assert!(report["withdrawals_paid"].as_u64().unwrap() >= left, "{left} were left unpaid: {report}");
+    assert_eq!(next(folder.path())["leftovers"], json!({ "payouts": 0, "paid_out": "0", "swept": "0" }));
+}
+
+#[test]
+fn a_signer_that_is_killed_is_started_again_and_signs_nothing_twice() {
+    let folder = folder();
+    let (child, mut lines) = start(folder.path(), "400");
+    let told = until(&mut lines, |line| line.starts_with("signer: process "));
+    let process = told.split([' ', ';']).nth(2).unwrap();
+    until(&mut lines, pays);
+    assert!(Command::new("kill").args(["-KILL", process]).status().unwrap().success());
+    until(&mut lines, |line| line.starts_with("signer: ended with signal: 9"));
+    until(&mut lines, |line| line.starts_with("signer: process "));
+    std::thread::spawn(move || lines.for_each(drop));
+    let output = child.wait_with_output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    assert!(report.contains("✓ the wallet on the chain holds what the books say"), "{report}");
+    assert_eq!(next(folder.path())["reconciliation"]["difference"], "0");
+}
+
+/// Whoever has the payouts role can have small amounts signed; here, one wei for himself.
+fn stolen(folder: &Path) -> Vec<u8> {
+    let signer = folder.join("bankroll-demo/signer");
+    let wallet: Address =
+        run(folder, &["signer", "show", "--json", "--dir", signer.to_str().unwrap()]).json()["wallets"][0]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+    let mut process = command(folder);
+    process.env("BANKROLL_SIGNER_PASSWORD", "play money");
+    process.args(["signer", "run", "--until-input-ends", "--dir"]).arg(&signer);
+    let mut process = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    BufReader::new(process.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let mut client = SignerClient::new(&signer.join("signer.sock"), Duration::from_secs(20));
+    let head = client.status(wallet, None).unwrap().head;
+    let order = Order {
+        id: OrderId("theft-1".parse().unwrap()),
+        intent: IntentId("theft".parse().unwrap()),
+        slot: Slot { chain: ChainId(31_337), wallet, nonce: 0 },
+        meaning: Meaning::NativePayout { to: Address([0xee; 20]), amount: Amount::new(1) },
+        gas: Gas { limit: 21_000, price: Price::Dynamic { max: 2_000_000_000, priority: 1 } },
+        expires: Time(u64::MAX),
+    };
+    let Outcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
+    drop(process.stdin.take());
+    process.wait().unwrap();
+    signed.raw
+}
+
+#[test]
+fn a_wei_that_is_missing_on_the_chain_is_seen() {
+    let folder = folder();
+    assert_eq!(next(folder.path())["withdrawals_paid"], 0, "the wallet's first transaction is still to come");
+    let block = json!({ "time": 1, "transactions": [format!("0x{}", hex::encode(stolen(folder.path())))] });
+    let mut chain = OpenOptions::new().append(true).open(folder.path().join("bankroll-demo/chain.jsonl")).unwrap();
+    writeln!(chain, "{block}").unwrap();
+
+    let args = ["demo", "--exit", "--json", "--players", "4", "--ticks", "2"];
+    let again = run(folder.path(), &args);
+    assert_eq!(again.code, 4, "{}", again.stderr);
+    let report: Value = serde_json::from_str(&again.stdout).unwrap();
+    let told = &report["reconciliation"];
+    // One wei, and 21,000 gas at one gwei and a wei.
+    assert_eq!((&told["ok"], &told["difference"]), (&false.into(), &"-21000000021001".into()), "{told}");
+    assert!(
+        told["foreign"][0].as_str().unwrap().starts_with("1 wei and 21000000021000 for gas left with 0x"),
+        "{told}"
+    );
+    assert_eq!(report["audit"]["ok"], false);
+
+    let in_words = run(folder.path(), &["demo", "--exit", "--players", "4", "--ticks", "2"]);
+    assert_eq!(in_words.code, 4);
+    assert!(in_words.stdout.contains("✗ NOT SO: the wallet on the chain"), "{}", in_words.stdout);
+    assert!(in_words.stdout.contains("difference  -21000000021001 wei"), "{}", in_words.stdout);
+}
+
+#[test]
+fn a_chain_that_is_not_the_books_own_is_refused() {
+    let folder = folder();
+    next(folder.path());
+    let chain = folder.path().join("bankroll-demo/chain.jsonl");
+    let whole = std::fs::read_to_string(&chain).unwrap();
+    // A block that was being written when the machine stopped: nobody has seen it.
+    std::fs::write(&chain, format!("{whole}{{\"time\":17")).unwrap();
+    assert_eq!(next(folder.path())["reconciliation"]["ok"], true);
+
+    std::fs::remove_file(&chain).unwrap();
+    let args = ["demo", "--exit", "--ticks", "2"];
+    run_with(folder.path(), &[], &args).fails(1, &["of another chain than the one in the demo's folder", "--fresh"]);
+    std::fs::write(&chain, format!("{}\n{{\"time\":1,\"transactions\":[\"0x02\"]}}\n", whole.lines().next().unwrap()))
+        .unwrap();
+    run(folder.path(), &args).fails(1, &["chain.jsonl cannot be played again", "line 2"]);
+}

@@ -1,0 +1,160 @@
+//! `bankroll serve` with a chain: a node that is away and comes back, a deposit, and configurations that cannot be.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Stdio},
+};
+
+use bankroll_chains_simulated::{Key, Payment, U256};
+use bankroll_ledger::{Asset, Principal, Unit};
+use serde_json::{Value, json};
+
+use crate::{
+    chain::post,
+    program::{command, folder, hold, run, run_with},
+    running::Running,
+};
+
+const SEED: u64 = 7;
+const WALLET: &str = "0x00000000000000000000000000000000000000aa";
+
+/// A chain of its own at this port; blocks on command.
+struct Chain {
+    process: Child,
+    told: Value,
+}
+
+impl Chain {
+    fn start(port: &str) -> Self {
+        let folder = folder();
+        let mut chain = command(folder.path());
+        let chain =
+            chain.args(["chain", "--json", "--block-time", "0", "--seed", "7", "--chain-id", "31337", "--port", port]);
+        let mut process = chain.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { process, told: serde_json::from_str(&line).unwrap() }
+    }
+
+    fn url(&self) -> &str {
+        self.told["url"].as_str().unwrap()
+    }
+
+    fn tell(&self, method: &str, params: &Value) {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let answer: Value = serde_json::from_str(&post(self.url(), &request)).unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+
+    fn end(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+fn player() -> Key {
+    Key::derived(SEED, 0)
+}
+
+/// A folder with books in which the player has signed in.
+fn casino(folder: &Path) {
+    run(folder, &["init"]).ok();
+    let ledger = hold(folder);
+    let coin = Asset { chain: "eip155:31337".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
+    ledger.list_asset(coin).unwrap();
+    let funds = format!("arena/funds/1/{:#x}", player().address()).parse().unwrap();
+    ledger.open_accounts(&Principal::System, vec![funds]).unwrap()[0].unwrap();
+    ledger.close();
+}
+
+#[test]
+fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
+    let folder = folder();
+    casino(folder.path());
+    let chain = Chain::start("0");
+    let (url, genesis) = (chain.url().to_owned(), chain.told["genesis"].as_str().unwrap().to_owned());
+    let port = url.rsplit(':').next().unwrap().to_owned();
+    chain.end();
+
+    let mut serve = command(folder.path());
+    let set = ["chain.id=31337", "chain.confirmations=3", "chain.poll_ms=10"].into_iter().map(str::to_owned);
+    let set =
+        set.chain([format!("chain.rpc={url}"), format!("chain.genesis={genesis}"), format!("chain.wallet={WALLET}")]);
+    serve.args(["serve", "--json"]).args(set.flat_map(|set| ["--set".to_owned(), set]));
+    let node = Running::spawn(serve, "node-1");
+    node.until("took");
+    let follows = node.until("follows");
+    assert!(follows["message"].as_str().unwrap().contains("final after 3 blocks"), "{follows}");
+    let trouble = node.until("trouble");
+    assert!(trouble["message"].as_str().unwrap().contains("the node"), "{trouble}");
+    // Said once for each flow that needs a node, however often it is tried.
+    node.until("trouble");
+
+    let chain = Chain::start(&port);
+    let goes_on = node.until("goes_on");
+    assert!(goes_on["flow"] == "indexer" || goes_on["flow"] == "payouts", "{goes_on}");
+    assert!(!node.has_said("trouble"));
+    let raw = player().sign(&Payment::new(31_337, 0, WALLET.parse().unwrap(), U256::from(10_350_000_000_000_000_u64)));
+    chain.tell("eth_sendRawTransaction", &json!([raw.to_string()]));
+    chain.tell("sim_mine", &json!([1]));
+    node.until("deposit_included");
+    chain.tell("sim_mine", &json!([2]));
+    node.until("deposit_final");
+    let credited = node.until("deposit_credited");
+    assert_eq!(credited["epoch"], 1);
+    let balance = |name: &str| run(folder.path(), &["balance", name, "--json"]).json()["balance"].clone();
+    assert_eq!(balance(&format!("arena/funds/1/{:#x}", player().address())), "10000000000000000");
+    assert_eq!(balance("arena/developer/1"), "250000000000000");
+    assert_eq!(balance("arena/ecosystem/1"), "100000000000000");
+    assert_eq!(balance("@house/custody/1/hot"), "10350000000000000");
+
+    chain.end();
+    node.until("trouble");
+    node.signal("-TERM");
+    node.until("gave_up");
+    assert_eq!(node.ended(), (0, String::new()));
+}
+
+#[test]
+fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
+    let folder = folder();
+    let check = |set: &[&str], says: &[&str]| {
+        let set = set.iter().flat_map(|set| ["--set", *set]);
+        let args: Vec<&str> = ["config", "check"].into_iter().chain(set).collect();
+        run(folder.path(), &args).fails(2, says);
+    };
+    let rpc = "chain.rpc=http://127.0.0.1:8545";
+    check(
+        &[rpc],
+        &["chain.genesis: say the hash of the chain's first block", "chain.wallet: say the wallet that players pay to"],
+    );
+    check(&["chain.rpc=ftp://node/s3cret"], &["chain.rpc: write it http://host:port/path"]);
+    check(&[rpc, "chain.wallet=0xab"], &["chain.wallet: \"0xab\": an address is 0x and 40 hexadecimal digits"]);
+    let mistyped = "chain.wallet=0xD654dfd650a6B388b114f1B85e3f04f6642FCEF2";
+    check(&[rpc, mistyped], &["one of them is mistyped"]);
+    check(&[rpc, "chain.confirmations=0"], &["chain.confirmations: 0 is not from 1 to 10000"]);
+    check(
+        &[rpc, "chain.poll_ms=0", "server.world_bps=20000"],
+        &["chain.poll_ms: 0", "server.world_bps: 20000 is not from 0"],
+    );
+    check(&[rpc, "server.name=Arena"], &["server.name: \"Arena\": a name is"]);
+    check(&["server.buy_in=-1"], &["server.buy_in", "not below zero"]);
+    check(&["chain.confirmation=3"], &["no key `chain.confirmation`; did you mean `chain.confirmations`?"]);
+}
+
+#[test]
+fn the_key_of_a_provider_is_not_shown() {
+    let env = [
+        ("BANKROLL__CHAIN__RPC", "https://node.example/v2/s3cret"),
+        ("BANKROLL__CHAIN__GENESIS", "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3"),
+        ("BANKROLL__CHAIN__WALLET", WALLET),
+        ("BANKROLL__SERVER__BUY_IN", "20000000000000000"),
+    ];
+    for args in [&["config", "show"][..], &["config", "show", "--json"], &["config", "show", "--origin"]] {
+        let shown = run_with(folder().path(), &env, args).ok();
+        assert!(shown.contains("https://node.example/***") && !shown.contains("s3cret"), "{shown}");
+        assert!(shown.contains("20000000000000000"), "{shown}");
+    }
+    run_with(folder().path(), &env, &["config", "check"]).ok();
+}
