@@ -31,6 +31,8 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres", shares: 1 },
+    Suite { package: "bankroll-deposits", tests: Tests::Beside, filter: "random", shares: 1 },
+    Suite { package: "bankroll-withdrawals", tests: Tests::Beside, filter: "random", shares: 1 },
     Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "streams", shares: 1 },
     Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "crash", shares: 1 },
     Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "every_byte", shares: 1 },
