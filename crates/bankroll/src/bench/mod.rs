@@ -156,6 +156,15 @@ impl Bed {
         }
     }
 
+    fn sync(&self, location: &Location) -> anyhow::Result<()> {
+        if let (Self::Folder(_), Location::Folder(folder)) = (self, location) {
+            for file in std::fs::read_dir(folder)? {
+                std::fs::File::open(file?.path())?.sync_all()?;
+            }
+        }
+        Ok(())
+    }
+
     fn clear(&self, location: &Location) -> anyhow::Result<()> {
         match (self, location) {
             (Self::Server(server), Location::Postgres(url)) => server.drop_database(url),
@@ -193,6 +202,9 @@ fn measure_on(bed: &Bed, cell: Duration, side: Duration) -> anyhow::Result<Vec<R
                 ));
             }
         }
+        // Latency is of a quiet day: what the runs before left to the kernel is on disk before it is measured.
+        seats.settle()?;
+        bed.sync(&location)?;
         let pace = load::paced(&seats, 1_000, cell * 3)?;
         rows.push(Row::new(engine, "1000/s".into(), accounts, "ordered", &pace, None, None));
         seats.close_and_audit()?;
