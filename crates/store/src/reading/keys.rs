@@ -4,7 +4,7 @@
 use bankroll_ledger::{Key, Namespace, Record, Scope, Seq};
 
 use super::{Entry, View};
-use crate::{Reader, StoreError, keys};
+use crate::{Reader, StoreError, keys, terms::Term};
 
 /// Records that mention the key's text, read at a time.
 const PAGE: usize = 256;
@@ -72,9 +72,13 @@ impl View<'_> {
             }
             next = run.last.next();
         }
+        if query.scope.is_none() {
+            let stray = Term::stray_key(&query.text);
+            found.extend(self.places(&[stray], 1..=next.0.saturating_sub(1), false, usize::MAX)?);
+        }
         // A key has one record, so there is no need to look further once all that can be are found.
         let mut places = self.confirmed(query, found)?;
-        if places.len() < wanted.len() {
+        if query.scope.is_none() || places.len() < wanted.len() {
             let behind = self.mentions(query, next, self.head.seq)?;
             places.extend(self.confirmed(query, behind)?);
         }
@@ -83,7 +87,7 @@ impl View<'_> {
         Ok(places)
     }
 
-    /// Every key that the query can mean.
+    /// Every key that the query can mean, but for those of servers without accounts.
     fn keys_meant(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
         let namespaces = query.namespace.map_or_else(|| Namespace::ALL.to_vec(), |namespace| vec![namespace]);
         let scopes = query.scope.clone().map_or_else(|| self.scopes(), |scope| Ok(vec![scope]))?;

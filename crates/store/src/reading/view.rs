@@ -9,7 +9,7 @@ use crate::{
     Reader, StoreError,
     engine::{Head, Source},
     runs::RunMeta,
-    terms::{self, Term, TermRun, TermSource, terms_of},
+    terms::{self, Servers, Term, TermRun, TermSource, terms_of},
 };
 
 /// Records looked through at a time.
@@ -175,10 +175,12 @@ impl<'a> View<'a> {
 
     /// Hands out the terms of some records, one after the other.
     fn look_through(&self, page: &RangeInclusive<u64>, mut see: impl FnMut(u64, u128)) -> Result<(), StoreError> {
-        let mut terms = Vec::new();
+        let (mut terms, mut servers) = (Vec::new(), Servers::default());
         let most = usize::try_from(page.end() - page.start() + 1).unwrap_or(usize::MAX);
         for (seq, bytes) in self.source.records_from(Seq(*page.start()), most)? {
-            terms_of(&Record::decode(&bytes).map_err(StoreError::unreadable(seq))?, &mut terms);
+            let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
+            terms_of(&record, &mut terms);
+            terms.extend(servers.stray_key(&record, self.source)?.map(|term| term.0));
             terms.iter().for_each(|term| see(seq.0, *term));
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use bankroll_ledger::{Record, Seq};
 
-use super::{TermRun, TermStore, TermWrites, breath::Cut, chunk::Filling, lookup, terms_of};
+use super::{Servers, TermRun, TermStore, TermWrites, breath::Cut, chunk::Filling, lookup, terms_of};
 use crate::{
     StoreError,
     engine::Source,
@@ -27,6 +27,7 @@ type Between<'a> = &'a mut dyn FnMut() -> Result<(), Cut>;
 /// The sorted terms of a stretch of the journal.
 pub(super) fn entries_of(books: &dyn Source, first: Seq, last: Seq, between: Between<'_>) -> Result<Vec<Entry>, Cut> {
     let (mut entries, mut terms, mut next) = (Vec::new(), Vec::new(), first);
+    let mut servers = Servers::default();
     while next <= last {
         let most = usize::try_from(last.0 - next.0 + 1).unwrap_or(usize::MAX).min(PAGE);
         let page = books.records_from(next, most)?;
@@ -34,7 +35,9 @@ pub(super) fn entries_of(books: &dyn Source, first: Seq, last: Seq, between: Bet
             if *seq != next {
                 return Err(StoreError::diverged(next, "the journal has a gap").into());
             }
-            terms_of(&Record::decode(bytes).map_err(StoreError::unreadable(*seq))?, &mut terms);
+            let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
+            terms_of(&record, &mut terms);
+            terms.extend(servers.stray_key(&record, books)?.map(|term| term.0));
             entries.extend(terms.iter().map(|term| (*term, seq.0)));
             next = next.next();
         }

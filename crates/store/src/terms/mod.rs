@@ -22,6 +22,7 @@ mod build;
 mod chunk;
 mod indexer;
 mod lookup;
+mod stray;
 mod term;
 
 use std::ops::Range;
@@ -32,6 +33,7 @@ use crate::{StoreError, engine::Source, runs::RunMeta};
 
 pub(crate) use indexer::{Indexer, Pace};
 pub(crate) use lookup::{places, read as read_chunk};
+pub(crate) use stray::Servers;
 pub(crate) use term::{Term, TextKind, terms_of};
 
 /// How many records a new run covers at the most.

@@ -25,6 +25,8 @@ pub(crate) enum TextKind {
     Asker = 7,
 }
 
+/// The sort of numbers that stand for stray keys.
+const STRAY: u128 = 5;
 /// Set in the terms of texts, clear in those of numbers.
 const TEXT_BIT: u128 = 1 << 127;
 
@@ -47,6 +49,19 @@ impl Term {
     /// Records that made or changed a hold.
     pub fn hold(hold: HoldId) -> Self {
         Self::numbered(4, hold.0)
+    }
+
+    /// Requests with this key of a server that had no account when the index was made. The one term that follows from more
+    /// than the record, so it can be told from all others.
+    pub fn stray_key(text: &str) -> Self {
+        let digest: [u8; 32] =
+            Sha256::new().chain_update(b"bankroll stray key 1\0").chain_update(text).finalize().into();
+        let (head, _) = digest.split_first_chunk::<8>().expect("a digest has thirty-two bytes");
+        Self::numbered(STRAY, u64::from_be_bytes(*head))
+    }
+
+    pub fn is_stray_key(self) -> bool {
+        self.0 >> 64 == STRAY
     }
 
     fn numbered(sort: u128, number: u64) -> Self {

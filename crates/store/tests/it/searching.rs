@@ -180,3 +180,34 @@ fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
     books.execute_batch("DELETE FROM key_runs").unwrap();
     check(&world, "when the runs are lost");
 }
+
+#[test]
+fn a_key_of_a_server_without_accounts_is_found_by_its_text() {
+    // One key in memory, so that all others are in runs; an index that is made at once, one that is never made.
+    for records in [1, u64::MAX] {
+        let mut world = World::with(|options| {
+            (options.keys_in_memory_max, options.index_records_max) = (1, records);
+            options.index_pause = std::time::Duration::from_secs(if records == 1 { 0 } else { 3_600 });
+        });
+        let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+        let ask = |scope: &str, text: &str| {
+            let key = Key { namespace: Namespace::Tables, scope: Scope::Server(name(scope)), text: text.into() };
+            let answer = world.ledger().apply(request(key, Principal::Tables, vec![moving(alice, arena, 1)])).unwrap();
+            answer.seq.unwrap().0
+        };
+        // Refused, since it is not for the tables to do; and remembered.
+        let (here, elsewhere, alone) =
+            (ask("arena", "spawn-1"), ask("elsewhere", "spawn-1"), ask("elsewhere", "spawn-2"));
+        for number in 0..40 {
+            ask("arena", &format!("later-{number}"));
+        }
+        for _ in 0..2 {
+            let reader = world.reader();
+            assert_eq!(search(&reader, key("spawn-1")), [here, elsewhere]);
+            assert_eq!(search(&reader, key("spawn-2")), [alone]);
+            assert_eq!(search(&reader, key("spawn-3")), [] as [u64; 0]);
+            // Closing makes what is missing of the index.
+            world.reopen();
+        }
+    }
+}

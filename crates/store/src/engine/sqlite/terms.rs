@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The version of the whole format, chunks included. Another one is thrown away and built anew.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// Pages of 4 KiB in the log before they are copied back: 1 MiB. Copying back syncs, and whatever the books sync at that
 /// moment waits for it, so little is copied at a time.
 const PAGES_BETWEEN: u32 = 256;
