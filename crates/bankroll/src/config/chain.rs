@@ -128,7 +128,7 @@ impl Chain {
         let buy_in =
             BuyIn { amount: server.buy_in.0, developer_bps: server.developer_bps, world_bps: server.world_bps };
         Ok(Some(Setup {
-            way: Way::Http(urls),
+            way: Way::Http(self.rpc.clone()),
             identity,
             coin: Asset { chain, unit: Unit::Native, decimals: 18, symbol: self.symbol.clone() },
             wallet: wallet.0.into(),

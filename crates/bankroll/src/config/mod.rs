@@ -26,6 +26,7 @@ pub use file::commented_defaults;
 pub use layers::{Loaded, SetFlag};
 pub use node::Node;
 pub use problems::ConfigError;
+pub use rpc::Rpc;
 
 /// The whole configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -54,5 +54,7 @@ mod tests {
         check("https://me:s3cret@node.example/, http://b/", "https://***@node.example/,http://b/");
         check("s3cret", "***");
         assert_eq!(format!("{:?}", Rpc("https://a/key".into())), "https://a/***");
+        let way = crate::flows::Way::Http(Rpc("https://a/key".into()));
+        assert_eq!(format!("{way:?}"), "Http(https://a/***)");
     }
 }

@@ -13,8 +13,8 @@ use crate::{interrupt::Interrupt, serve::Log};
 
 /// No sleep is longer, so that whoever stops a loop does not wait.
 const NAP: Duration = Duration::from_millis(20);
-/// The longest pause after failures: this many polls, and never more than this long.
-const POLLS_MAX: u32 = 64;
+/// Twice the pause after each failure, so often at the most; and never longer than this.
+const DOUBLED_MAX: u32 = 6;
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// When to stop: a signal, or somebody who says so.
@@ -98,7 +98,7 @@ pub fn rounds(
                     troubled = true;
                     say("trouble", &crate::serve::on_one_line(error.as_ref()));
                 }
-                let pause = poll.saturating_mul(1 << failures.min(6)).min(poll * POLLS_MAX).min(PAUSE_MAX);
+                let pause = poll.saturating_mul(1 << failures.min(DOUBLED_MAX)).min(PAUSE_MAX);
                 (failures, turn) = (failures.saturating_add(1), turn.wrapping_add(1));
                 stop.rest(pause);
             }

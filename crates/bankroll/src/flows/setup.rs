@@ -17,6 +17,8 @@ use bankroll_signer_client::SignerClient;
 use bankroll_store::{DatabaseUrl, Ledger, Reader, Rows, StoreError};
 use bankroll_withdrawals::{Paying, Policy, Rules, price::Ceiling};
 
+use crate::config::Rpc;
+
 /// How long a signer may take for an answer: two syncs, and whatever stands before them.
 const SIGNER_PATIENCE: Duration = Duration::from_secs(10);
 /// The wallet's name in the books.
@@ -33,8 +35,8 @@ const WINDOW: u64 = 4;
 /// How nodes of the chain are reached.
 #[derive(Clone, Debug)]
 pub enum Way {
-    /// At these addresses; the next one whenever one fails.
-    Http(Vec<String>),
+    /// At these addresses, which may have keys in them; the next one whenever one fails.
+    Http(Rpc),
     /// In this process.
     Here(Arc<Mutex<Chain>>),
 }
@@ -97,9 +99,9 @@ impl Setup {
     pub fn nodes(&self) -> anyhow::Result<Vec<Node>> {
         match &self.way {
             Way::Here(chain) => Ok(vec![Node::simulated(Arc::clone(chain), 0, self.identity)]),
-            Way::Http(urls) => {
-                let node = |url: &String| Node::http(url, self.identity, Limits::default());
-                urls.iter().map(node).collect::<Result<_, _>>().context("chain.rpc")
+            Way::Http(rpc) => {
+                let node = |url: String| Node::http(&url, self.identity, Limits::default());
+                rpc.urls().into_iter().map(node).collect::<Result<_, _>>().context("chain.rpc")
             }
         }
     }

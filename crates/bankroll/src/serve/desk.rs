@@ -43,8 +43,10 @@ impl Desk for BooksDesk {
 
     async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, Refusal> {
         let ledger = self.ledger()?;
+        // What announces a payout is looked at as well as what writes one: others believe announcements.
+        let is_more = |request: &Request| !request.facts.is_empty() || !request.events.is_empty();
         let intents: Vec<(usize, Request)> =
-            requests.iter().cloned().enumerate().filter(|(_, request)| !request.facts.is_empty()).collect();
+            requests.iter().cloned().enumerate().filter(|(_, request)| is_more(request)).collect();
         if !intents.is_empty() {
             let counter = self.counter.clone();
             let asked = intents.iter().map(|(_, request)| request.clone()).collect();

@@ -71,6 +71,9 @@ fn a_node_can_ask_for_what_is_held_and_for_nothing_else() {
     let Action::Legs(legs) = &mut more.action else { panic!("legs") };
     legs.push(Leg::Move { from: alice, to: custody, amount: Amount::new(1) });
     assert!(refused(more), "something besides");
+    let mut announced = sound.clone();
+    announced.facts.clear();
+    assert!(refused(announced), "a payout is announced, and none is written");
     assert_eq!(pairs(&url, "SELECT id, status FROM withdrawal_requests"), []);
 
     let answers = api.apply(vec![sound], PATIENCE).unwrap().wait().unwrap();
