@@ -112,9 +112,13 @@ impl Setup {
 
     /// The coin's number, once whoever holds the books has listed it.
     pub fn asset(&self, reader: &Reader) -> anyhow::Result<AssetId> {
+        self.listed(reader)?.with_context(|| format!("the books do not list the coin of {} yet", self.chain()))
+    }
+
+    /// The same for who must tell books without the coin from books that could not be read.
+    pub fn listed(&self, reader: &Reader) -> Result<Option<AssetId>, StoreError> {
         let is_ours = |asset: &Asset| asset.chain == self.coin.chain && asset.unit == Unit::Native;
-        let found = reader.assets()?.into_iter().find(|(_, asset)| is_ours(asset));
-        found.map(|(id, _)| id).with_context(|| format!("the books do not list the coin of {} yet", self.chain()))
+        Ok(reader.assets()?.into_iter().find(|(_, asset)| is_ours(asset)).map(|(id, _)| id))
     }
 
     /// The account of the wallet: what it must hold on chain.
