@@ -4,14 +4,12 @@
 //! `soak` runs the randomised suites for as long as it is given, `sim` the whole world from a seed. `.ci/run` is `check` and
 //! then `test`.
 
-mod anvil;
 mod check;
-mod ethers;
 mod metadata;
 mod needed_tools;
-mod pokerkit;
 mod postgres;
 mod program;
+mod referees;
 mod seed;
 mod session;
 mod sim;

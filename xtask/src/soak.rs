@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::stage::Stages;
 use crate::workspace::Workspace;
-use crate::{anvil, needed_tools, pokerkit, postgres, program, seed};
+use crate::{needed_tools, postgres, program, referees, seed};
 
 struct Suite {
     package: &'static str,
@@ -82,8 +82,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let suites = options.suites()?;
     let mut stages = Stages::default();
     stages.run("needed tools", needed_tools::ensure)?;
-    stages.run("PokerKit", || pokerkit::ensure(workspace))?;
-    stages.run("anvil", || anvil::ensure(workspace))?;
+    stages.run("referees", || referees::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("compile", || suites.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
 

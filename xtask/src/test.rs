@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::stage::Stages;
 use crate::workspace::Workspace;
-use crate::{anvil, ethers, needed_tools, pokerkit, postgres, program, seed, session};
+use crate::{needed_tools, postgres, program, referees, seed, session};
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -40,9 +40,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 
 fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &mut Stages) -> Result<()> {
     stages.run("needed tools", needed_tools::ensure)?;
-    stages.run("PokerKit", || pokerkit::ensure(workspace))?;
-    stages.run("ethers", || ethers::ensure(workspace))?;
-    stages.run("anvil", || anvil::ensure(workspace))?;
+    stages.run("referees", || referees::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("tests", || {
         // Plain `cargo test`, because a fresh machine has nothing else; it runs the documentation's examples too.

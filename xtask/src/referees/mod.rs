@@ -1,0 +1,63 @@
+//! What others have written, to contradict us in the tests: each in a folder of its own, in the version that its tests
+//! name, installed when it is not there.
+
+mod anvil;
+mod ethers;
+mod pokerkit;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::program;
+use crate::workspace::Workspace;
+
+/// One of them.
+struct Referee {
+    name: &'static str,
+    /// The tests name the same and refuse another.
+    version: &'static str,
+    /// In the tree but ignored by git; the tests look here.
+    folder: &'static str,
+    is_current: fn(&Workspace) -> bool,
+    install: fn(&Workspace) -> Result<()>,
+}
+
+const ALL: [Referee; 3] = [pokerkit::REFEREE, ethers::REFEREE, anvil::REFEREE];
+
+/// Installs those that are missing.
+pub fn ensure(workspace: &Workspace) -> Result<()> {
+    ALL.iter().try_for_each(|referee| referee.ensure(workspace))
+}
+
+impl Referee {
+    fn ensure(&self, workspace: &Workspace) -> Result<()> {
+        if (self.is_current)(workspace) {
+            return Ok(());
+        }
+        let Self { name, version, folder, .. } = self;
+        println!("installing {name} {version} into {folder}");
+        let place = self.place(workspace);
+        if place.exists() {
+            // Of another version, or left half made.
+            fs::remove_dir_all(&place).with_context(|| format!("cannot remove {}", place.display()))?;
+        }
+        fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
+        (self.install)(workspace)?;
+        ensure!((self.is_current)(workspace), "{name} {version} was installed, and is not there");
+        Ok(())
+    }
+
+    fn place(&self, workspace: &Workspace) -> PathBuf {
+        workspace.root().join(self.folder)
+    }
+
+    fn install_by_npm(&self, workspace: &Workspace, package: &str) -> Result<()> {
+        let package = format!("{package}@{}", self.version);
+        // Nobody's scripts run on this machine: none of the packages needs one.
+        let quietly = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
+        let mut npm = workspace.command("npm");
+        program::succeed(npm.args(["install", "--prefix", self.folder]).args(quietly).arg(package))
+    }
+}
