@@ -238,9 +238,7 @@ fn unreadable(error: &StoreError, folder: &Path, place: &Place) -> Check {
         None => error.to_string(),
     };
     match error {
-        StoreError::NoLedger { .. } => {
-            Check::red("books", found, made_by_init(place))
-        }
+        StoreError::NoLedger { .. } => Check::red("books", found, made_by_init(place)),
         StoreError::NewerSchema { .. } => {
             Check::red("schema", found, "install the version of Bankroll that made these books, or a newer one")
         }

@@ -11,7 +11,9 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, OpenRejected, Principal,
     Record, References, Request, Scope, Seq, Time, Unit,
 };
-use bankroll_nodes::{Answer, Authority, BooksAt, CallError, Desk, Forwarder, Identity, NodeName, Refusal, Rights, Server};
+use bankroll_nodes::{
+    Answer, Authority, BooksAt, CallError, Desk, Forwarder, Identity, NodeName, Refusal, Rights, Server,
+};
 use bankroll_store::{Audit, Ledger, Options, Reader};
 use rustls::{
     ClientConfig, RootCertStore,

@@ -129,7 +129,8 @@ fn seat_taken() -> Fact {
     }
 }
 
-const SEATS: &str = "CREATE TABLE seats (id text PRIMARY KEY, taken bigint NOT NULL); INSERT INTO seats VALUES ('one', 0)";
+const SEATS: &str =
+    "CREATE TABLE seats (id text PRIMARY KEY, taken bigint NOT NULL); INSERT INTO seats VALUES ('one', 0)";
 
 /// A guard that could not be read is not a guard that failed: its request is not refused, and for ever.
 #[test]
