@@ -3,9 +3,9 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{self, Command};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use crate::{needed_tools, program};
@@ -114,9 +114,10 @@ fn is_superuser() -> bool {
     program::stdout(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 
+/// Below the ports that the machine gives to connections: one of those may be taken again before the server listens. From a
+/// place of this process's own on, so that two runs on one machine do not find the same one.
 fn free_port() -> Result<u16> {
-    let port =
-        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).context("no free port")?.port();
-    ensure!(port > 0, "no free port");
-    Ok(port)
+    let first = 20_000 + u16::try_from(process::id() % 10_000)?;
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    (first..32_000).find(is_free).context("no free port")
 }

@@ -52,7 +52,7 @@ impl Exit {
                 })
             } else {
                 match cause.downcast_ref::<StoreError>()? {
-                    StoreError::NoLedger { .. } => Some(Self::NotFound),
+                    StoreError::NoLedger { .. } | StoreError::NoBooks => Some(Self::NotFound),
                     StoreError::CursorMalformed => Some(Self::Usage),
                     StoreError::Diverged { .. } => Some(Self::Unsound),
                     _ => None,

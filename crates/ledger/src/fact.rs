@@ -98,7 +98,8 @@ impl Fact {
         after
     }
 
-    /// Whether table and columns are plain identifiers and the key is named: what the store may put into a statement.
+    /// Whether table and columns are plain identifiers, the key is named, and every text is one that any store can keep: what may
+    /// be put into a statement.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         let guarded: &[Column] = match &self.guard {
@@ -113,9 +114,20 @@ impl Fact {
         !self.row.columns.is_empty()
             && is_identifier(&self.row.table)
             && distinct.len() == written.len()
-            && columns.all(|(name, _)| is_identifier(name))
+            && columns.all(|(name, value)| is_identifier(name) && value.is_storable())
             && (self.guard != Guard::Absent || !self.set.is_empty())
     }
+}
+
+impl Value {
+    fn is_storable(&self) -> bool {
+        if let Self::Text(text) = self { is_storable(text) } else { true }
+    }
+}
+
+/// Postgres keeps no text with a zero in it. Whoever sends one is told so, by either store, instead of stopping the books.
+pub(crate) fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
 }
 
 /// `[a-z][a-z0-9_]*`, at most 63 bytes (Postgres cuts longer ones).

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{AccountId, Amount, Confirmation, Fact, HoldId, Key, Name, Principal, Rejection, Seq, Time};
+use crate::{
+    AccountId, Amount, Confirmation, Fact, HoldId, Key, Name, Principal, Rejection, Seq, Time, fact::is_storable,
+};
 
 /// The most legs in one request.
 pub const LEGS_MAX: usize = 16;
@@ -202,6 +204,7 @@ impl Request {
             && self.facts.len() <= FACTS_MAX
             && self.events.len() <= FACTS_MAX
             && self.facts.iter().all(Fact::is_well_formed)
+            && self.events.iter().all(|event| is_storable(&event.body))
             && postcard::to_stdvec(&(&self.facts, &self.events)).is_ok_and(|bytes| bytes.len() <= EXTRAS_BYTES_MAX)
     }
 }

@@ -31,7 +31,7 @@ pub enum Failure {
     /// The disk is full. Nothing of this call happened; the same call may be made again.
     #[error("the disk is full; nothing was changed")]
     StorageFull,
-    /// The database is locked by another program. Nothing of this call happened.
+    /// The database, or a row that the call is about, is locked by another program. Nothing of this call happened.
     #[error("the database is locked by another program; nothing was changed")]
     Locked,
     /// The database was out of reach for a moment. Nothing of this call happened; the same call may be made again.
@@ -126,7 +126,7 @@ pub enum StoreError {
     /// The disk is full; the transaction was rolled back.
     #[error("the disk is full")]
     Full,
-    /// Another program has the database locked; the transaction did not begin.
+    /// Another program has the database locked, or a row of it; nothing happened.
     #[error("the database is locked")]
     Locked,
     /// The database failed. What was being written may or may not be there.

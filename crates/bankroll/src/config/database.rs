@@ -15,6 +15,11 @@ impl Database {
         (!self.0.is_empty()).then(|| DatabaseUrl::new(self.0.clone()))
     }
 
+    /// As people may see it.
+    pub fn shown(&self) -> String {
+        without_password(&self.0)
+    }
+
     /// What is wrong with it, if something is.
     pub fn problem(&self) -> Option<String> {
         match self.url()?.protection().err()? {
@@ -26,13 +31,13 @@ impl Database {
 
 impl Serialize for Database {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&without_password(&self.0))
+        serializer.serialize_str(&self.shown())
     }
 }
 
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&without_password(&self.0))
+        f.write_str(&self.shown())
     }
 }
 

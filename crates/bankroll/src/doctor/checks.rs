@@ -30,7 +30,7 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
     };
     let folder = match loaded.books() {
         Location::Folder(folder) => folder,
-        Location::Postgres(url) => return of_database(&loaded, url, full, quiet),
+        Location::Postgres(url) => return of_database(place, &loaded, url, full, quiet),
     };
     let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
     checks.extend(space(&folder));
@@ -47,17 +47,18 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
 }
 
 /// What can be seen of books in a database; connecting checks the server's settings.
-fn of_database(loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
+fn of_database(place: &Place, loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
     let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
     let database = Location::from(url);
     match Reader::open(&database) {
         Ok(reader) => {
-            checks
-                .push(Check::green("server", "fsync, full_page_writes and synchronous_commit keep what is committed"));
-            checks.extend([schema(), head(&reader), lease(&database), tail(&reader)]);
+            checks.extend([server(), schema(), head(&reader), lease(&database), tail(&reader)]);
             if full {
                 checks.push(books(&database, quiet));
             }
+        }
+        Err(error @ StoreError::NoBooks) => {
+            checks.extend([server(), Check::red("books", error.to_string(), made_by_init(place))]);
         }
         Err(error) => {
             let found = format!("{:#}", anyhow::Error::from(error));
@@ -65,6 +66,15 @@ fn of_database(loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Ve
         }
     }
     checks
+}
+
+/// Whoever connects has checked its settings.
+fn server() -> Check {
+    Check::green("server", "fsync, full_page_writes and synchronous_commit keep what is committed")
+}
+
+fn made_by_init(place: &Place) -> String {
+    format!("{} init --dir {}", invocation(), place.base().display())
 }
 
 /// Whether somebody on the way to the server could read along, or be the server.
@@ -228,9 +238,7 @@ fn unreadable(error: &StoreError, folder: &Path, place: &Place) -> Check {
         None => error.to_string(),
     };
     match error {
-        StoreError::NoLedger { .. } => {
-            Check::red("books", found, format!("{} init --dir {}", invocation(), place.base().display()))
-        }
+        StoreError::NoLedger { .. } => Check::red("books", found, made_by_init(place)),
         StoreError::NewerSchema { .. } => {
             Check::red("schema", found, "install the version of Bankroll that made these books, or a newer one")
         }

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::program::{folder, run};
+use bankroll_testkit::postgres::needed_database;
+
+use crate::program::{folder, run, run_with};
 
 #[test]
 fn a_new_folder_has_a_configuration_and_empty_books() {
@@ -30,4 +32,33 @@ fn books_without_a_configuration_are_not_touched_either() {
     fs::remove_file(folder.path().join("bankroll.toml")).unwrap();
     run(folder.path(), &["init"]).fails(1, &["books.db is there already"]);
     assert!(!folder.path().join("bankroll.toml").exists());
+}
+
+#[test]
+fn empty_books_are_made_in_the_database_that_is_named_and_once() {
+    let (folder, url) = (folder(), needed_database());
+    let env = [("BANKROLL__BOOKS__DATABASE", url.reveal())];
+    let program = |args: &[&str]| run_with(folder.path(), &env, args);
+    // Whatever looks for them says how to get them, and that is true.
+    program(&["audit"]).fails(3, &["no books in this database; `bankroll init` makes them"]);
+    let doctor = program(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("✗ books") && doctor.stdout.contains("init --dir ."), "{}", doctor.stdout);
+    let told = program(&["init"]).ok();
+    assert!(told.contains("bankroll.toml (all defaults") && told.contains("/books_"), "{told}");
+    assert!(!folder.path().join("books.db").exists(), "the books are not in the folder");
+    program(&["doctor", "--full"]).ok();
+    program(&["audit"]).ok();
+    program(&["init"]).fails(1, &["there are books in this database already; nothing was changed"]);
+}
+
+#[test]
+fn a_database_named_in_the_folders_configuration_gets_its_books_and_the_configuration_stays() {
+    let (folder, url) = (folder(), needed_database());
+    let config = format!("[books]\ndatabase = \"{}\"\n", url.reveal());
+    fs::write(folder.path().join("bankroll.toml"), &config).unwrap();
+    let made = run(folder.path(), &["init", "--json"]).json();
+    assert_eq!(made["books"], url.reveal());
+    assert_eq!(fs::read_to_string(folder.path().join("bankroll.toml")).unwrap(), config);
+    assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no account\n");
 }

@@ -35,11 +35,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// With books in this database and a short lease.
+    /// With books in this database, and a lease that is short to wait for, but not lost by a node that is only slow: whoever
+    /// is told to hold the books must still do so when the test looks.
     pub fn start(folder: &Path, url: &DatabaseUrl, name: &str, roles: &str) -> Self {
         let mut serve = command(folder);
         serve.env("BANKROLL__BOOKS__DATABASE", url.reveal()).env("BANKROLL__NODE__NAME", name);
-        serve.env("BANKROLL__NODE__LISTEN", "127.0.0.1:0").env("BANKROLL__BOOKS__LEASE_MS", "1000");
+        serve.env("BANKROLL__NODE__LISTEN", "127.0.0.1:0").env("BANKROLL__BOOKS__LEASE_MS", "4000");
         serve.args(["serve", "--json", "--roles", roles]);
         Self::spawn(serve, name)
     }

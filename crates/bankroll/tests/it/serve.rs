@@ -92,8 +92,8 @@ fn books_that_another_program_holds_are_waited_for() {
 fn a_node_without_books_says_whether_they_can_be_asked() {
     let (folder, url) = (deployment(&[("books-1", "books"), ("api-1", "api,notify")]), needed_database());
     let api = Running::start(folder.path(), &url, "api-1", "api");
-    let told = api.until("no_books");
-    assert!(told["message"].as_str().unwrap().contains("nobody holds the books"), "{told}");
+    // On a slow machine it may say before that they are still being looked for.
+    while !api.until("no_books")["message"].as_str().unwrap().contains("nobody holds the books") {}
     let books = Running::start(folder.path(), &url, "books-1", "books");
     api.until("books_found");
     books.signal("-KILL");

@@ -204,3 +204,19 @@ fn references_and_resources_are_short_and_printable() {
     assert_eq!(refer(""), "fact_malformed");
     assert_eq!(refer("a\nb"), "fact_malformed");
 }
+
+#[test]
+fn a_text_that_a_store_cannot_keep_is_malformed() {
+    let zero = || Value::Text("a\0b".into());
+    let with_fact = |fact: Fact| checked(|request| request.facts = vec![fact]);
+    let plain = || fact("deposits", "id", Guard::Is(Vec::new()), &["state"]);
+    assert_eq!(with_fact(plain()), "ok");
+    let named = RowKey { table: "deposits".into(), columns: vec![("id".into(), zero())] };
+    assert_eq!(with_fact(Fact { row: named, ..plain() }), "fact_malformed");
+    assert_eq!(with_fact(Fact { guard: Guard::Is(vec![("state".into(), zero())]), ..plain() }), "fact_malformed");
+    assert_eq!(with_fact(Fact { set: vec![("state".into(), zero())], ..plain() }), "fact_malformed");
+    let with_body =
+        |body: &str| checked(|request| request.events = vec![Event { body: body.into(), ..event("d1", 0) }]);
+    assert_eq!(with_body("{\n  \"note\": \"a\\u0000b\"\n}"), "ok");
+    assert_eq!(with_body("{\"note\": \"a\0b\"}"), "fact_malformed");
+}

@@ -21,24 +21,26 @@ enum Attempt {
     NotYet(Trouble),
     /// It did not happen this time, and never will.
     Never(Refusal),
+    /// The deadline came before it could be sent.
+    OutOfTime,
     /// It was sent, and may have happened.
     InDoubt,
 }
 
 pub(super) async fn carry(line: &Line, question: &[u8], deadline: Instant) -> Result<Reply, CallError> {
     let (mut may_have_happened, mut pause) = (false, PAUSE);
+    // What kept it from being made, as far as anybody knows.
+    let mut trouble = Trouble::Late;
     loop {
-        let trouble = match attempt(line, question, deadline).await {
+        match attempt(line, question, deadline).await {
             Attempt::Answered(reply) => return Ok(reply),
             // Whether an earlier attempt happened, this refusal does not say.
             Attempt::Never(_) if may_have_happened => return Err(CallError::Unknown),
             Attempt::Never(refusal) => return Err(CallError::Refused(refusal)),
-            Attempt::NotYet(trouble) => trouble,
-            Attempt::InDoubt => {
-                may_have_happened = true;
-                Trouble::Refused(Refusal::Unknown)
-            }
-        };
+            Attempt::NotYet(told) => trouble = told,
+            Attempt::OutOfTime => {}
+            Attempt::InDoubt => may_have_happened = true,
+        }
         if Instant::now() + pause >= deadline {
             return Err(if may_have_happened { CallError::Unknown } else { CallError::Unavailable(trouble) });
         }
@@ -51,7 +53,7 @@ async fn attempt(line: &Line, question: &[u8], deadline: Instant) -> Attempt {
     let link = match timeout_at(deadline, line.link()).await {
         Ok(Ok(link)) => link,
         Ok(Err(trouble)) => return Attempt::NotYet(trouble),
-        Err(_) => return Attempt::NotYet(Trouble::NoHolder),
+        Err(_) => return Attempt::OutOfTime,
     };
     let Some(mut answer) = link.ask(question) else {
         // The connection was gone, or has too much to carry, before anything was sent.

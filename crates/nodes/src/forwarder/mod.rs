@@ -58,6 +58,9 @@ pub enum Trouble {
     /// Nobody holds the books.
     #[error("nobody holds the books")]
     NoHolder,
+    /// It was still being looked for who holds them, or they were being connected to.
+    #[error("the books were neither found nor connected to until then")]
+    Late,
     /// Nobody could be asked who holds them.
     #[error("cannot look where the books are: {0}")]
     Looking(String),

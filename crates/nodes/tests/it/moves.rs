@@ -7,7 +7,7 @@ use std::{
 
 use bankroll_nodes::{BooksAt, CallError, Forwarder, Refusal, Rights, Server, Trouble};
 
-use crate::world::{Books, PATIENCE, World, identity};
+use crate::world::{Books, PATIENCE, World, identity, told_in_time};
 
 /// What the primary says of the lease.
 type Row = Arc<Mutex<Option<BooksAt>>>;
@@ -50,8 +50,9 @@ fn calls_follow_the_books_to_another_node() {
     assert!(!waiting.wait().unwrap()[0].replayed);
     assert_eq!(world.funds(), 2);
     second.stop();
-    let told = indexer.apply(vec![world.credit("c")], Duration::from_millis(300)).unwrap().wait();
-    assert!(matches!(told, Err(CallError::Unavailable(Trouble::Connection { .. }))), "{told:?}");
+    let gone = |told: &CallError| matches!(told, CallError::Unavailable(Trouble::Connection { .. }));
+    let told = told_in_time(|time| indexer.apply(vec![world.credit("c")], time).unwrap().wait(), gone);
+    assert!(gone(&told), "{told:?}");
 }
 
 #[test]
@@ -81,8 +82,13 @@ fn what_may_have_happened_is_unknown_and_never_told_as_nothing() {
     let row: Row = Arc::new(Mutex::new(at("first", &world.server)));
     let indexer = follower(&world, &row);
     *world.books.frozen.lock().unwrap() = true;
-    let told = indexer.apply(vec![world.credit("a")], Duration::from_millis(300)).unwrap().wait();
-    assert_eq!(told, Err(CallError::Unknown));
+    let ask = |time| indexer.apply(vec![world.credit("a")], time).unwrap().wait();
+    let told = told_in_time(ask, |told| {
+        // As long as it was not sent, it is told so.
+        assert!(*told == CallError::Unknown || world.funds() == 0, "{told:?}");
+        *told == CallError::Unknown
+    });
+    assert_eq!(told, CallError::Unknown);
     // It did happen; asking again with the same key tells.
     *world.books.frozen.lock().unwrap() = false;
     let told = indexer.apply(vec![world.credit("a")], PATIENCE).unwrap().wait().unwrap();
@@ -94,12 +100,33 @@ fn what_was_never_sent_did_not_happen() {
     let world = World::new();
     let row: Row = Arc::default();
     let indexer = follower(&world, &row);
-    let short = Duration::from_millis(200);
-    let told = indexer.apply(vec![world.credit("a")], short).unwrap().wait();
-    assert_eq!(told, Err(CallError::Unavailable(Trouble::NoHolder)));
+    let ask = |time| indexer.apply(vec![world.credit("a")], time).unwrap().wait();
+    let nobody = CallError::Unavailable(Trouble::NoHolder);
+    assert_eq!(told_in_time(ask, |told| *told == nobody), nobody);
     let (_, second) = standby(&world);
     *row.lock().unwrap() = at("second", &second);
-    let told = indexer.apply(vec![world.credit("a")], short).unwrap().wait();
-    assert_eq!(told, Err(CallError::Unavailable(Trouble::Refused(Refusal::NotHolder))));
+    let not_there = CallError::Unavailable(Trouble::Refused(Refusal::NotHolder));
+    assert_eq!(told_in_time(ask, |told| *told == not_there), not_there);
+    assert_eq!(world.journal().len(), 0);
+}
+
+#[test]
+fn a_call_whose_time_is_over_before_anything_is_known_says_so_and_not_that_nobody_is_there() {
+    let world = World::new();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let identity = identity(world.folder.path(), "indexer-1", "indexer");
+    // Whoever could say where the books are does not answer.
+    let silent = Forwarder::start(&identity, move || {
+        let _ = held.recv();
+        Err("given up".into())
+    });
+    let silent = silent.unwrap();
+    let told = silent.apply(vec![world.credit("a")], Duration::from_millis(50)).unwrap().wait();
+    assert_eq!(told, Err(CallError::Unavailable(Trouble::Late)));
+    // Once something is known, that is told.
+    drop(release);
+    let given_up = CallError::Unavailable(Trouble::Looking("given up".into()));
+    let ask = |time| silent.apply(vec![world.credit("a")], time).unwrap().wait();
+    assert_eq!(told_in_time(ask, |told| *told == given_up), given_up);
     assert_eq!(world.journal().len(), 0);
 }

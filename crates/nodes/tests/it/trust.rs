@@ -1,18 +1,16 @@
 //! Who is let in, and whom a node believes to be the books.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc};
 
-use crate::world::{Books, PATIENCE, World, connect, identity, node, now};
+use crate::world::{Books, PATIENCE, World, connect, identity, node, now, told_in_time};
 use bankroll_ledger::Time;
 use bankroll_nodes::{Authority, BooksAt, CallError, Forwarder, Identity, Rights, Server, Trouble, wire};
 
-/// Long enough to be refused, and not to wait for.
-const SHORT: Duration = Duration::from_millis(400);
-
 /// Why a call of this node was not made; nothing happened.
 fn trouble(asker: &Forwarder, world: &World) -> Trouble {
-    match asker.apply(vec![world.credit("k")], SHORT).unwrap().wait() {
-        Err(CallError::Unavailable(trouble)) => {
+    let ask = |time| asker.apply(vec![world.credit("k")], time).unwrap().wait();
+    match told_in_time(ask, |told| !matches!(told, CallError::Unavailable(Trouble::Late))) {
+        CallError::Unavailable(trouble) => {
             assert_eq!(world.funds(), 0);
             trouble
         }

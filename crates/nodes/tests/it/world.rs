@@ -11,7 +11,9 @@ use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, OpenRejected, Principal,
     Record, References, Request, Scope, Seq, Time, Unit,
 };
-use bankroll_nodes::{Answer, Authority, BooksAt, Desk, Forwarder, Identity, NodeName, Refusal, Rights, Server};
+use bankroll_nodes::{
+    Answer, Authority, BooksAt, CallError, Desk, Forwarder, Identity, NodeName, Refusal, Rights, Server,
+};
 use bankroll_store::{Audit, Ledger, Options, Reader};
 use rustls::{
     ClientConfig, RootCertStore,
@@ -23,6 +25,22 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 
 /// Far more than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Makes a call that fails, with more and more time until it fails in this way. A call takes all the time it is given before it
+/// fails, and how much of it a machine needs to connect is the machine's affair.
+pub fn told_in_time(
+    call: impl Fn(Duration) -> Result<Vec<Answer>, CallError>,
+    is_wanted: impl Fn(&CallError) -> bool,
+) -> CallError {
+    let mut time = Duration::from_millis(300);
+    loop {
+        let told = call(time).unwrap_err();
+        time *= 4;
+        if is_wanted(&told) || time > PATIENCE {
+            return told;
+        }
+    }
+}
 
 pub fn name(text: &str) -> Name {
     text.parse().unwrap()

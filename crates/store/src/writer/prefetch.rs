@@ -1,6 +1,10 @@
 //! Prefetch: what a batch names and memory does not have.
 
-use bankroll_ledger::{AccountId, Action, Books, HoldId, Leg, PastTransfer, Record, Request, Seq};
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{
+    AccountId, Action, Amount, Books, Hold, HoldId, HoldState, Leg, PastTransfer, Record, Request, Seq,
+};
 
 use crate::{StoreError, engine::Engine};
 
@@ -19,9 +23,10 @@ pub(super) fn prefetch<'a>(
             books.put_row(fact.row.clone(), row);
         }
     }
-    for hold in engine.holds(&named.holds)? {
+    let holds = engine.holds(&named.holds)?;
+    for hold in &holds {
         named.accounts.push(hold.account);
-        books.put_hold(hold);
+        books.put_hold(*hold);
     }
     for original in named.originals {
         if let Some(past) = past_transfer(engine, original)? {
@@ -29,7 +34,25 @@ pub(super) fn prefetch<'a>(
             books.put_past(original, past);
         }
     }
-    load_accounts(engine, books, named.accounts)
+    load_accounts(engine, books, named.accounts)?;
+    check_held(books, &holds)
+}
+
+/// Whoever settles a hold frees what its account holds for it. Books in which that is less than its holds have left were
+/// edited, and nothing is decided by them.
+fn check_held(books: &Books, holds: &[Hold]) -> Result<(), StoreError> {
+    let open: BTreeMap<HoldId, &Hold> =
+        holds.iter().filter(|hold| hold.state == HoldState::Open).map(|hold| (hold.id, hold)).collect();
+    let mut left = BTreeMap::<AccountId, Amount>::new();
+    for hold in open.into_values() {
+        let all = left.entry(hold.account).or_insert(Amount::ZERO);
+        let held = books.account(hold.account).map(|account| account.held);
+        match all.checked_add(hold.remaining).filter(|all| Some(*all) <= held) {
+            Some(sum) => *all = sum,
+            None => return Err(StoreError::diverged(hold.id.made_by(), "a hold holds more than its account")),
+        }
+    }
+    Ok(())
 }
 
 /// Whether a request can be decided by what memory has: it names no account that memory lacks, and neither a hold, a

@@ -1,6 +1,6 @@
 //! What is refused at the door, and what leaves no trace.
 
-use bankroll_ledger::{Amount, Kind, Leg, Namespace, Rejection, Scope, Verdict};
+use bankroll_ledger::{Amount, Event, Kind, Leg, Namespace, Rejection, Scope, Verdict};
 use bankroll_store::Refused;
 
 use crate::world::{World, game_server, moving, name, request};
@@ -44,6 +44,21 @@ fn a_key_of_255_bytes_and_sixteen_legs_are_fine() {
     let answer = world.ledger().apply(request(key, game_server(), vec![moving(alice, arena, 1); 16])).unwrap();
     assert_eq!(answer.effects().unwrap().postings.len(), 16);
     assert_eq!(world.standing(alice), (84, 0));
+}
+
+/// A request that a database cannot store would stop the books whenever it is asked again.
+#[test]
+fn an_announcement_that_no_database_can_keep_is_refused_and_the_books_go_on() {
+    let world = World::new();
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+    let event = |body: &str| Event { kind: name("spawned"), resource: "\u{2192} alice".into(), body: body.into() };
+    spend.events = vec![event("{\"note\": \"a\0b\"}")];
+    let answer = world.ledger().apply(spend.clone()).unwrap();
+    assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::FactMalformed)));
+    spend.events = vec![event("{\n  \"note\": \"\u{2603}\"\n}")];
+    assert!(world.ledger().apply(spend).unwrap().effects().is_ok());
+    world.audit();
 }
 
 #[test]

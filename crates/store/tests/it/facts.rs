@@ -1,7 +1,9 @@
 //! Facts: rows of flows in the commit of the money.
 
+use std::time::{Duration, Instant};
+
 use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
-use bankroll_store::{Migrations, Statement};
+use bankroll_store::{Failure, Migrations, Statement};
 use bankroll_testkit::postgres;
 
 use crate::world::{World, game_server, moving, name, request};
@@ -177,11 +179,11 @@ fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     spend.facts = vec![fact("d1", Guard::Is(vec![state("none")]), vec![state("credited")])];
     let reply = world.ledger().submit(vec![spend]).unwrap();
     let watcher = postgres::Session::open(url.reveal());
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while watcher.count(waiting) == 0 {
-        assert!(std::time::Instant::now() < deadline, "the write never came");
+        assert!(Instant::now() < deadline, "the write never came");
         std::thread::yield_now();
     }
     role.run("COMMIT");
@@ -190,5 +192,36 @@ fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     assert_eq!(answers[0].effects(), Err(Rejection::GuardFailed));
     assert_eq!(stored(&world), [("d1".into(), "orphaned".into())]);
     assert_eq!(world.standing(alice), (100, 0));
+    world.audit();
+}
+
+/// As somebody does who forgot to end his transaction: his row is kept from those who want it, and the books from nobody.
+#[test]
+fn a_row_that_somebody_keeps_locked_holds_up_who_wants_it_and_not_the_books() {
+    let world = World::with(|options| {
+        options.migrations = vec![DEPOSITS];
+        options.lease = Duration::from_secs(2);
+    });
+    let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let spend = |facts| {
+        let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
+        spend.facts = facts;
+        spend
+    };
+    world.ledger().apply(spend(vec![fact("d1", Guard::Absent, vec![state("none")])])).unwrap().effects().unwrap();
+    let forgotten = postgres::Session::open(url.reveal());
+    forgotten.run("BEGIN; UPDATE deposits SET ledger_state = 'none' WHERE id = 'd1'");
+    let credit = spend(vec![fact("d1", Guard::Is(vec![state("none")]), vec![state("credited")])]);
+    let (tell, told) = std::sync::mpsc::channel();
+    let reply = world.ledger().submit(vec![credit.clone()]).unwrap();
+    std::thread::spawn(move || tell.send(reply.wait()));
+    let told = told.recv_timeout(Duration::from_secs(60)).expect("the books wait for somebody's row");
+    assert_eq!(told, Err(Failure::Locked));
+    world.ledger().apply(spend(Vec::new())).unwrap().effects().unwrap();
+    forgotten.run("ROLLBACK");
+    let answer = world.ledger().apply(credit).unwrap();
+    assert_eq!((answer.replayed, answer.effects().is_ok()), (false, true), "it was not refused for ever");
+    assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
     world.audit();
 }

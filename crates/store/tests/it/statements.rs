@@ -185,5 +185,5 @@ fn the_index_is_kept_while_the_books_are_open_and_answers_are_never_stale() {
     let all = reader.statement(&StatementQuery { most: 10_000, ..StatementQuery::of(arena) }).unwrap();
     let balances: Vec<u128> = all.items.iter().map(|line| line.balance.units()).collect();
     assert_eq!(balances, (1..=spent).collect::<Vec<_>>(), "each once, in order, over many runs");
-    assert!(reader.index_state().unwrap().runs < 48, "runs are merged");
+    assert!(reader.index_state().unwrap().runs <= 48, "with so many, merging comes first");
 }

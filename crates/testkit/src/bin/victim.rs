@@ -14,7 +14,7 @@
 //! | `begin T C` | thread T is about to make its call C |
 //! | `done T C answers...` | the answers, after they were given |
 //! | `noted ID` | a row of the other lane was acknowledged |
-//! | `full T C`, `unknown T C`, `stopped T C` | the call failed so; after `full` it is made again |
+//! | `full T C`, `unknown T C`, `stopped T C` | the call failed so; after `full`, and whenever nothing happened, it is made again |
 //! | `closed` | everything was done and the books are closed |
 //! | `because E` | the same, but the writer had stopped for this reason |
 //!
@@ -33,7 +33,7 @@ use bankroll_ledger::Value;
 use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement, StoreError};
 use bankroll_testkit::script::{Script, Told, options, set_up};
 
-/// How often a call is made again when the disk is full, and how many calls are tried after the writer has stopped.
+/// How often a call is made again of which nothing happened, and how many calls are tried after the writer has stopped.
 const TRIES: u32 = 50;
 const TRIES_AFTER_STOP: u32 = 3;
 /// How often one that stands by asks whether the lease is free.
@@ -116,7 +116,8 @@ fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u6
             }
             let Err(error) = &told else { break };
             out.write(&format!("{} {thread} {call}", short(error)));
-            if *error != CallError::Failed(Failure::StorageFull) {
+            let nothing_happened = [Failure::StorageFull, Failure::Unreachable, Failure::Locked];
+            if !nothing_happened.map(CallError::Failed).contains(error) {
                 break;
             }
         }

@@ -56,6 +56,7 @@ fn extras_are_fine(request: &Request) -> bool {
         && request.facts.len() <= 16
         && request.events.len() <= 16
         && request.facts.iter().all(fact_is_fine)
+        && request.events.iter().all(|event| !event.body.bytes().any(|byte| byte == 0))
         && rough_size(request) <= 16 * 1024
 }
 
@@ -70,7 +71,9 @@ fn fact_is_fine(fact: &Fact) -> bool {
     if fact.set.iter().any(|(name, _)| is_key(name)) {
         return false;
     }
-    !fact.row.columns.is_empty() && is_identifier(&fact.row.table) && columns.all(|(name, _)| is_identifier(name))
+    let has_zero = |value: &Value| matches!(value, Value::Text(text) if text.bytes().any(|byte| byte == 0));
+    let columns_are_fine = columns.all(|(name, value)| is_identifier(name) && !has_zero(value));
+    !fact.row.columns.is_empty() && is_identifier(&fact.row.table) && columns_are_fine
 }
 
 fn is_identifier(text: &str) -> bool {

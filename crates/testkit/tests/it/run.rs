@@ -40,6 +40,18 @@ impl SoakTime {
     }
 }
 
+/// Far more than anything takes that is waited for here, on a machine that has much else to do.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until this is so.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "never: {what}");
+        std::thread::yield_now();
+    }
+}
+
 /// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.
 pub fn tell(line: &str) {
     let mut out = std::io::stdout().lock();

@@ -82,7 +82,8 @@ pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsCh
     write_derived(session, commit)?;
     for (place, fact, changed_before) in flow_sql::in_order(&commit.facts) {
         let written = row::write_fact(session, fact, changed_before);
-        if !written.map_err(|error| fact_trouble(session, place, error))? {
+        let trouble = |error| if is_own_fault(session, &error) { Trouble::Fact(place) } else { error.into() };
+        if !written.map_err(trouble)? {
             return Err(Trouble::Fact(place));
         }
     }
@@ -90,28 +91,31 @@ pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsCh
     Ok(commit.rows.iter().map(|statements| row::run(session, statements)).collect::<Result<_, _>>()?)
 }
 
+/// Whether a flow's statement itself is wrong: a constraint, a table or column that is not there, a value that does not fit or
+/// cannot even be sent. Not, whatever class it is in, a right that the books' own user lacks: what is not allowed today may be
+/// tomorrow, and a refusal is remembered.
+pub(super) fn is_own_fault(session: &Session, error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => false,
+        Some(code) => ["22", "23", "42"].iter().any(|class| code.code().starts_with(class)),
+        None => !session.is_lost(),
+    }
+}
+
 /// Begins the transaction, and makes sure that the row is ours until it ends: dividing by zero otherwise. One text, so that
 /// nothing of it is run if it does not begin; and it is waited for, since what is sent behind a BEGIN that failed would be
-/// committed piece by piece.
+/// committed piece by piece. Nobody who keeps a flow's row locked keeps the books for longer than the lease.
 pub(super) fn begin(engine: &Postgres) -> Result<(), Trouble> {
     let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
+    let patience = engine.lease.as_millis().max(1);
     Ok(engine.session.run(&format!(
         "BEGIN;
          WITH ours AS (
            UPDATE books.ledger_head SET lease_until = clock_timestamp() + make_interval(secs => {lease})
            WHERE epoch = {epoch} AND seq = {seq} RETURNING one
-         ) SELECT 1 / count(*) FROM ours"
+         ) SELECT 1 / count(*) FROM ours;
+         SET LOCAL lock_timeout = {patience}"
     ))?)
-}
-
-/// A constraint, a table or column that is not there, or a value that does not fit: the fact's own fault.
-fn fact_trouble(session: &Session, place: usize, error: tokio_postgres::Error) -> Trouble {
-    let class = error.code().map(|code| code.code()[..2].to_owned());
-    match class.as_deref() {
-        Some("22" | "23" | "42") => Trouble::Fact(place),
-        None if !session.is_lost() => Trouble::Fact(place),
-        _ => error.into(),
-    }
 }
 
 /// Writes accounts, balances, holds and announcements into the transaction, all in one go.

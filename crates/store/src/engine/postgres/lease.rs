@@ -105,6 +105,9 @@ impl Postgres {
                 (Err(_), _) => self.give_up_connection(),
                 (Ok(()), Trouble::Fact(place)) => CommitError::FactRefused(place),
                 (Ok(()), Trouble::Full) => CommitError::NothingHappened(StoreError::Full),
+                (Ok(()), Trouble::Database(error)) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                    CommitError::NothingHappened(StoreError::Locked)
+                }
                 (Ok(()), Trouble::Database(error)) if is_passing(&error) => {
                     CommitError::NothingHappened(StoreError::Unreachable)
                 }

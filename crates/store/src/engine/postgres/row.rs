@@ -7,8 +7,7 @@ use bankroll_ledger::{Fact, Row, RowKey};
 use tokio_postgres::{error::SqlState, types::ToSql};
 
 use super::{
-    commit::is_constraint,
-    lease::is_passing,
+    commit::{is_constraint, is_own_fault},
     numeric::{Loaded, Stored},
     session::Session,
 };
@@ -25,7 +24,7 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
     let found = match session.prepared(&sql).and_then(|text| session.wait(session.client().query_opt(&text, &values))) {
         Ok(found) => found,
         // A table or column that is not there, or a key that does not fit, has no such row; writing the fact will say so.
-        Err(error) if !session.is_lost() && !is_passing(&error) => return Ok(None),
+        Err(error) if is_own_fault(session, &error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     Ok(found.as_ref().map(row_of))

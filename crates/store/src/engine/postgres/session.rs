@@ -112,6 +112,8 @@ impl Session {
         self.expect("fsync", |found| found == "on", "on")?;
         self.expect("full_page_writes", |found| found == "on", "on")?;
         self.expect("synchronous_commit", |found| found != "off", "anything but off")?;
+        // In any other, a name or an announcement may have letters that cannot be stored, and a batch with them stops the books.
+        self.expect("server_encoding", |found| found == "UTF8", "UTF8")?;
         self.expect(
             "server_version_num",
             |found| found.parse().is_ok_and(|number: u32| number >= 150_000),

@@ -23,7 +23,9 @@ fn crash_again_and_again_on_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     let (mut found, mut earlier) = (Found::default(), Vec::new());
     for round in soak_time().rounds(25) {
-        let role = Role { threads: 3, calls: 60, keys_in_memory: 32, ..Role::usual(seed().wrapping_add(round)) };
+        // More calls than it can ever make: it must not end by itself before the kill.
+        let calls = 1_000_000;
+        let role = Role { threads: 3, calls, keys_in_memory: 32, ..Role::usual(seed().wrapping_add(round)) };
         let records_before = if round == 0 { 0 } else { records_in(folder.path()) };
         let lines = kill_after(&role, folder.path(), rng.usize(0..40));
         let what = format!("seed {}, round {round}", seed());

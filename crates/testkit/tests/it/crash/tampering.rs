@@ -1,7 +1,7 @@
 //! Somebody has edited the books: what is new is found when they are opened, what is old by the audit, at its place.
 
 use bankroll_ledger::{AccountId, Action, HoldId, Kind, Leg, Principal, Record, Request, Seq, Verdict, merkle};
-use bankroll_store::{Audit, BOOKS_FILE, StoreError};
+use bankroll_store::{Audit, BOOKS_FILE, CallError, Failure, StoreError};
 use fastrand::Rng;
 use rusqlite::{Connection, params, types::Value};
 
@@ -95,6 +95,29 @@ fn crash_or_not_the_audit_names_an_edited_old_record() {
     // Too old to be looked at when the books are opened.
     world.try_open().unwrap();
     diverges_at(audit(&world), old);
+}
+
+/// Less is held than the hold has left, and that too old to be looked at when the books are opened: whoever settles it would free
+/// what is not there.
+#[test]
+fn crash_is_better_than_settling_a_hold_that_its_account_does_not_have() {
+    let mut world = World::in_folder(|_| {});
+    let (alice, bob, arena) =
+        (world.player("alice", 100), world.player("bob", 10_000), world.account(Kind::World, None));
+    let held = world.ask(world.play(vec![holding(alice, 30, None), holding(alice, 10, None)])).seq.unwrap();
+    for _ in 0..MORE_THAN_THE_TAIL {
+        world.ask(world.play(vec![moving(bob, arena, 1)]));
+    }
+    world.close();
+    // Each of the two holds alone would fit.
+    world.edit(&format!("UPDATE balances SET held = x'0000000000000000000000000000001e' WHERE id = {alice}"));
+    world.try_open().unwrap();
+    let release = |place| Leg::Release { hold: HoldId::of(held, place) };
+    let told = world.ledger().apply(world.play(vec![release(0), release(1)]));
+    assert_eq!(told, Err(CallError::Failed(Failure::Unknown)));
+    let why = world.ledger().stopped_by();
+    assert!(matches!(why.as_deref(), Some(StoreError::Diverged { at, .. }) if *at == held), "{why:?}");
+    assert_eq!(world.standing(alice), (100, 30), "nothing was freed");
 }
 
 /// A forger who also computes the root and every later head anew makes a sound chain of an unsound story.

@@ -4,16 +4,20 @@
 //! stored in it.
 
 use std::{
+    collections::BTreeSet,
     fs,
     net::TcpListener,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::Mutex,
 };
 
 use bankroll_testkit::postgres;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use crate::run::wait_until;
 
 /// Names the programs of a server; without it, Debian's newest are taken.
 const PROGRAMS: &str = "BANKROLL_TEST_POSTGRES_BIN";
@@ -128,14 +132,16 @@ impl Cluster {
     pub fn kill(&self) {
         let file = self.data().join("postmaster.pid");
         let postmaster: i32 = fs::read_to_string(&file).unwrap().lines().next().unwrap().parse().unwrap();
-        // Its children die without it, too, but in their own time.
+        // Stopped first, and so without a child that is born between the look and the kill: one that lived on would still
+        // have the memory of the server, and keep it from starting again.
+        signal(postmaster, Signal::STOP);
+        wait_until("the server stands still", || state_of(postmaster).is_none_or(|(state, _)| state == 'T'));
+        // They die without it, too, but in their own time.
         let all: Vec<i32> = [postmaster].into_iter().chain(children_of(postmaster)).collect();
         for process in &all {
             signal(*process, Signal::KILL);
         }
-        while all.iter().any(|process| is_alive(*process)) {
-            std::thread::yield_now();
-        }
+        wait_until("the server is gone", || !all.iter().any(|process| is_alive(*process)));
         // Nobody may have waited for the dead; their number would look taken.
         fs::remove_file(file).unwrap();
         let _ = fs::remove_file(self.folder.path().join(format!(".s.PGSQL.{}.lock", self.port)));
@@ -189,9 +195,11 @@ impl Drop for Cluster {
 }
 
 /// Below the ports that the machine gives to connections: one of those could be taken while the server is down, by a
-/// client that tries to reach it.
+/// client that tries to reach it. Given once: a port looks free as long as its server has not started, or is down.
 fn free_port() -> u16 {
-    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = GIVEN.lock().unwrap();
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok() && given.insert(*port);
     std::iter::repeat_with(|| fastrand::u16(20_000..32_000)).find(is_free).unwrap()
 }
 

@@ -11,7 +11,7 @@ use bankroll_store::{
 };
 use bankroll_testkit::postgres;
 
-use super::{cluster::Cluster, kills::quick};
+use super::cluster::Cluster;
 
 /// Far more than a server takes to come up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,7 +32,8 @@ fn postgres_other_nodes_ask_the_primary_and_never_a_standby() {
     let primary = Cluster::start();
     let open = |address: &str| {
         let url = DatabaseUrl::new(primary.url("books"));
-        Ledger::open(Options { address: address.into(), location: url.into(), ..quick(&primary.url("books")) }).unwrap()
+        // Given back by whoever closes them, so it may be long.
+        Ledger::open(Options { address: address.into(), lease: PATIENCE, ..Options::new(url) }).unwrap()
     };
     open("10.0.0.1:7450").close();
     let standby = Cluster::standby_of(&primary);

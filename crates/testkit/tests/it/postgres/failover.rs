@@ -14,7 +14,7 @@ use super::{
     service::{Call, Service},
     soak_time,
 };
-use crate::run::{seed, tell};
+use crate::run::{seed, tell, wait_until};
 
 /// The primary waits for any standby; the standby, once promoted, for nobody.
 const SYNCHRONOUS: &str = "synchronous_standby_names=*";
@@ -34,13 +34,8 @@ fn pair() -> (Cluster, Cluster) {
 /// Waits until the standby is one that commits wait for.
 fn follows(primary: &Cluster) {
     let session = Session::open(&primary.url("postgres"));
-    wait_until(&session, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1);
-}
-
-fn wait_until(session: &Session, count: &str, wanted: i64) {
-    while session.count(count) != wanted {
-        std::thread::yield_now();
-    }
+    let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+    wait_until("the standby follows", || session.count(following) == 1);
 }
 
 #[test]
@@ -80,18 +75,21 @@ fn cut_short(primary: &Cluster, how: CutShort) {
     let session = Session::open(&primary.url("postgres"));
     let committing = format!("SELECT coalesce(max(pid), 0)::bigint {WAITING} AND query LIKE '%COMMIT%'");
     let renewing = format!("SELECT pg_cancel_backend(pid) {WAITING} AND query NOT LIKE '%COMMIT%'");
-    let first = loop {
-        match session.count(&committing) {
+    let mut first = 0;
+    wait_until("a commit waits for the standby", || {
+        first = session.count(&committing);
+        if first == 0 {
             // On a slow machine the lease is renewed meanwhile, which waits as well, and the call behind it.
-            0 => session.run(&renewing),
-            pid => break pid,
+            session.run(&renewing);
         }
-    };
+        first > 0
+    });
     session.run(&match how {
         CutShort::Cancelled => format!("SELECT pg_cancel_backend({first})"),
         CutShort::Terminated => format!("SELECT pg_terminate_backend({first})"),
     });
-    wait_until(&session, &format!("SELECT count(*) {WAITING} AND pid <> {first}"), 1);
+    let looking = format!("SELECT count(*) {WAITING} AND pid <> {first}");
+    wait_until("the writer waits again", || session.count(&looking) == 1);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
     io::{BufRead, BufReader},
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{Receiver, Sender, channel},
-    time::Duration,
+    time::Instant,
 };
 
 use bankroll_ledger::{Record, Seq, Verdict};
@@ -22,9 +22,11 @@ use super::{
     cluster::{Cluster, signal},
     service::{Service, journal},
 };
-use crate::run::{is_soak, seed, tell};
+use crate::run::{PATIENCE, is_soak, seed, tell};
 
 const CLIENTS_EACH: usize = 16;
+/// So long that nobody loses it who was not stopped, whatever else the machine has to do.
+const LEASE_MS: u64 = 4_000;
 
 /// A call that was answered, or a read, by the machine's clock.
 #[derive(Clone, Debug)]
@@ -138,7 +140,7 @@ impl Node {
     fn start(url: &str, name: &'static str, lines: &Sender<(&'static str, String)>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clients"));
         command
-            .args([url, name, &CLIENTS_EACH.to_string(), "500", &seed().to_string()])
+            .args([url, name, &CLIENTS_EACH.to_string(), &LEASE_MS.to_string(), &seed().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -173,8 +175,11 @@ struct Heard {
 impl Heard {
     /// Listens until this node has said so many lines that begin so.
     fn until(&mut self, node: &str, beginning: &str, mut times: usize) {
+        let deadline = Instant::now() + PATIENCE;
         while times > 0 {
-            let (who, line) = self.lines.recv_timeout(Duration::from_secs(60)).expect("they go on");
+            let left = deadline.saturating_duration_since(Instant::now());
+            let heard = self.lines.recv_timeout(left);
+            let (who, line) = heard.unwrap_or_else(|_| panic!("{times} times more: {node} says {beginning}"));
             times -= usize::from(who == node && line.starts_with(beginning));
             self.said.push((who, line));
         }

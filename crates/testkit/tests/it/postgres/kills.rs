@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{Fact, Guard, Kind, Otherwise, RowKey, Value};
+use bankroll_ledger::{Fact, Guard, Kind, Otherwise, Request, RowKey, Value};
 use bankroll_store::{CallError, DatabaseUrl, Failure, Options};
 use bankroll_testkit::{
     postgres,
@@ -19,7 +19,7 @@ use super::{
     soak_time,
 };
 use crate::{
-    run::{seed, tell},
+    run::{seed, tell, wait_until},
     world::{World, moving, said},
 };
 
@@ -55,9 +55,7 @@ impl Drop for AtTheEnd<'_> {
 /// Waits until so many more calls were answered.
 pub fn wait_for_answers(service: &Service, more: u64) {
     let until = service.answered() + more;
-    while service.answered() < until {
-        std::thread::yield_now();
-    }
+    wait_until("calls are answered", || service.answered() >= until);
 }
 
 /// Few keys in memory, so that runs are written and merged all the time; a short lease, so that whoever reopens does
@@ -121,6 +119,19 @@ fn postgres_backends_ended_and_cancelled_under_load() {
     service.close();
 }
 
+/// A seat that nobody has taken is taken.
+fn seat_taken() -> Fact {
+    Fact {
+        row: RowKey { table: "seats".into(), columns: vec![("id".into(), Value::Text("one".into()))] },
+        guard: Guard::Is(vec![("taken".into(), Value::Int(0))]),
+        otherwise: Otherwise::Conflict,
+        set: vec![("taken".into(), Value::Int(1))],
+    }
+}
+
+const SEATS: &str =
+    "CREATE TABLE seats (id text PRIMARY KEY, taken bigint NOT NULL); INSERT INTO seats VALUES ('one', 0)";
+
 /// A guard that could not be read is not a guard that failed: its request is not refused, and for ever.
 #[test]
 fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
@@ -128,23 +139,14 @@ fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
     let location = DatabaseUrl::new(cluster.url("books"));
     let world = World::on(location.into());
     let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.player("alice", 100));
-    postgres::run(&cluster.url("books"), "CREATE TABLE seats (id text PRIMARY KEY, taken bigint NOT NULL)");
-    postgres::run(&cluster.url("books"), "INSERT INTO seats VALUES ('one', 0)");
-    let mut request = world.deposit(custody, alice, 5);
-    request.facts.push(Fact {
-        row: RowKey { table: "seats".into(), columns: vec![("id".into(), Value::Text("one".into()))] },
-        guard: Guard::Is(vec![("taken".into(), Value::Int(0))]),
-        otherwise: Otherwise::Conflict,
-        set: vec![("taken".into(), Value::Int(1))],
-    });
+    postgres::run(&cluster.url("books"), SEATS);
+    let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
     let reply = {
         let locked = postgres::Session::open(&cluster.url("books"));
         locked.run("BEGIN; LOCK TABLE seats");
         let reply = world.ledger().submit(vec![request.clone()]).unwrap();
         let waiting = "FROM pg_stat_activity WHERE datname = 'books' AND wait_event_type = 'Lock'";
-        while locked.count(&format!("SELECT count(*) {waiting}")) == 0 {
-            std::thread::yield_now();
-        }
+        wait_until("the guard is being read", || locked.count(&format!("SELECT count(*) {waiting}")) > 0);
         locked.run(&format!("SELECT pg_cancel_backend(pid) {waiting}"));
         reply.wait()
     };
@@ -154,5 +156,34 @@ fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
     assert_eq!(world.standing(alice), (105, 0));
     let again = world.ledger().apply(world.play(vec![moving(alice, custody, 1_000)]));
     assert!(!matches!(again, Err(CallError::Failed(_))), "{again:?}");
+    world.audit();
+}
+
+/// The same for a row that is there, and that the server fails to read or write for a reason of its own.
+#[test]
+fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_refuses_nobody() {
+    let cluster = Cluster::start();
+    let url = cluster.url("books");
+    let mut world = World::on(DatabaseUrl::new(&url).into());
+    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.player("alice", 100));
+    for (number, reason) in [(1, "data_corrupted"), (2, "io_error"), (3, "insufficient_privilege")] {
+        let fails = format!(
+            "CREATE FUNCTION rotten() RETURNS bigint LANGUAGE plpgsql AS
+               $$ BEGIN RAISE EXCEPTION 'rotten' USING ERRCODE = '{reason}'; END $$;"
+        );
+        let reading = format!("{fails} CREATE VIEW seats AS SELECT 'one'::text AS id, rotten() AS taken");
+        let writing = format!("{fails} {SEATS}; ALTER TABLE seats ADD CHECK (taken = 0 OR rotten() = 0)");
+        for (rotten, mended) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
+            let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
+            postgres::run(&url, &rotten);
+            assert_eq!(world.ledger().apply(request.clone()), Err(CallError::Failed(Failure::Unknown)), "{rotten}");
+            postgres::run(&url, &format!("{mended}; DROP FUNCTION rotten; {SEATS}"));
+            world.reopen();
+            let answer = world.ask(request);
+            assert_eq!((said(&answer), answer.replayed), ("applied", false), "{rotten}");
+            postgres::run(&url, "DROP TABLE seats");
+        }
+        assert_eq!(world.standing(alice), (100 + 10 * number, 0));
+    }
     world.audit();
 }

@@ -11,6 +11,7 @@
 //! | `history` | nothing: what many clients of two processes saw fits one order |
 //! | `tampering` | the data: every column of the books, edited |
 //! | `derived` | tables that follow from the journal: rows lost, contents damaged |
+//! | `settings` | the server, which would not keep what is committed, or not store it |
 //! | `tls` | the certificate: of somebody else, for somebody else, or none |
 //!
 //! Whatever failed: no acknowledged request is lost, none is doubled, what was said not to have happened has not, and what
@@ -30,6 +31,7 @@ mod kills;
 mod proxy;
 mod renewal;
 mod service;
+mod settings;
 mod takeover;
 mod tampering;
 mod tls;

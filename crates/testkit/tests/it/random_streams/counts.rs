@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bankroll_testkit::model::Outcome;
 
 /// Codes that every run of usual length must have met, or the streams have grown tame.
-pub const EVERY_CODE: [&str; 25] = [
+const EVERY_CODE: [&str; 25] = [
     "key_malformed",
     "legs_out_of_range",
     "amount_zero",
@@ -58,6 +58,11 @@ impl std::fmt::Display for Counts {
 }
 
 impl Counts {
+    /// Codes that were not met yet.
+    pub fn missing(&self) -> Vec<&'static str> {
+        EVERY_CODE.into_iter().filter(|code| !self.codes.contains_key(*code)).collect()
+    }
+
     pub fn note(&mut self, outcome: &Outcome) {
         self.requests += 1;
         match outcome.code() {

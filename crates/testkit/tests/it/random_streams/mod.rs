@@ -9,8 +9,8 @@ mod real;
 
 use bankroll_testkit::streams::Stream;
 
-use crate::run::{SoakTime, seed, tell};
-use counts::{Counts, EVERY_CODE};
+use crate::run::{SoakTime, is_soak, seed, tell};
+use counts::Counts;
 use real::Real;
 
 const STEPS: usize = 400;
@@ -20,7 +20,13 @@ const STREAMS: u64 = 6;
 fn random_streams_get_the_answers_of_the_model() {
     tell(&format!("random streams: seed {}", seed()));
     let mut counts = Counts::default();
-    for round in SoakTime::shared_by(1).rounds(STREAMS) {
+    let time = SoakTime::shared_by(1);
+    let usual = time.rounds(STREAMS).map(|round| (round, false));
+    // Some rejections are rare: where one is missing, a few streams more must lead to it.
+    for (round, only_if_missing) in usual.chain((1_000..1_000 + STREAMS).map(|round| (round, true))) {
+        if only_if_missing && (is_soak() || counts.missing().is_empty()) {
+            break;
+        }
         let seed = seed().wrapping_add(round);
         if let Err((step, what)) = run(seed, STEPS, &mut counts) {
             let steps = smallest_failing(seed, step);
@@ -28,9 +34,9 @@ fn random_streams_get_the_answers_of_the_model() {
         }
     }
     tell(&format!("random streams: {counts}"));
-    let missing: Vec<_> = EVERY_CODE.iter().filter(|code| !counts.codes.contains_key(**code)).collect();
+    let missing = counts.missing();
     // A soak may be over before so much was asked.
-    assert!(missing.is_empty() || counts.requests < 20_000, "the streams never led to {missing:?}");
+    assert!(missing.is_empty() || (is_soak() && counts.requests < 20_000), "the streams never led to {missing:?}");
     assert!(counts.applied > 0 && counts.replayed > 0 && counts.decided_ahead > 0);
 }
 

@@ -1,0 +1,56 @@
+//! Servers and databases that would not keep what is committed, or could not store it: refused by name, by writers and readers,
+//! and by a writer whose server has come back as one.
+
+use bankroll_ledger::Kind;
+use bankroll_store::{CallError, DatabaseUrl, Failure, Ledger, Options, Reader, Refused, StoreError};
+use bankroll_testkit::postgres;
+
+use super::cluster::Cluster;
+use crate::world::{World, moving};
+
+/// The setting for which books at this address are opened neither for writing nor for reading.
+fn refused(url: &str) -> &'static str {
+    let named = |error: StoreError| match error {
+        StoreError::Setting { setting, .. } => setting,
+        error => panic!("{error:?}"),
+    };
+    let url = DatabaseUrl::new(url);
+    let by_writer = named(Ledger::open(Options::new(url.clone())).map(Ledger::close).unwrap_err());
+    assert_eq!(named(Reader::open(url).map(drop).unwrap_err()), by_writer);
+    by_writer
+}
+
+#[test]
+fn postgres_that_would_lose_commits_or_letters_is_refused() {
+    let mut cluster = Cluster::start();
+    let url = cluster.url("books");
+    let world = World::on(DatabaseUrl::new(&url).into());
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+
+    postgres::run(&url, "ALTER DATABASE books SET synchronous_commit = off");
+    assert_eq!(refused(&url), "synchronous_commit");
+    // Less than every disk of a standby, but no less than this server's.
+    postgres::run(&url, "ALTER DATABASE books SET synchronous_commit = local");
+    Reader::open(DatabaseUrl::new(&url)).unwrap();
+
+    let other = "CREATE DATABASE letters ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    postgres::run(&cluster.url("postgres"), other);
+    assert_eq!(refused(&cluster.url("letters")), "server_encoding");
+
+    // The writer had a good server; the one it finds in its place is none.
+    cluster.set("full_page_writes=off");
+    cluster.stop("fast");
+    cluster.start_again();
+    assert_eq!(refused(&url), "full_page_writes");
+    let told = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
+    // It may have noticed before it was asked.
+    let unanswered = [CallError::Failed(Failure::Unknown), CallError::Refused(Refused::Stopped)];
+    assert!(told.as_ref().is_err_and(|error| unanswered.contains(error)), "{told:?}");
+    let why = world.ledger().stopped_by();
+    assert!(matches!(why.as_deref(), Some(StoreError::Setting { setting: "full_page_writes", .. })), "{why:?}");
+
+    cluster.set("fsync=off");
+    cluster.stop("fast");
+    cluster.start_again();
+    assert_eq!(refused(&url), "fsync");
+}
