@@ -116,7 +116,10 @@ fn settling(reader: &Reader, row: &InboxRow, ended: Ended) -> Result<Result<Sett
         account.map(|account| account.id).ok_or_else(|| format!("{name} is not open"))
     };
     let network_fees = AccountName { scope: Scope::House, kind: Kind::NetworkFees, asset, owner: None };
-    let Ok(custody) = ended.custody.parse::<AccountName>() else { return Ok(Err("it names no account of a wallet")) };
+    let custody = ended.custody.parse::<AccountName>().ok();
+    let Some(custody) = custody.filter(|name| name.kind == Kind::Custody && name.asset == asset) else {
+        return Ok(Err("it names no account of a wallet"));
+    };
     let fee_cap = amount_of(found, "fee_cap").map_err(bad)?;
     Ok(Ok(Settling {
         intent,
@@ -142,14 +145,24 @@ fn hold(reader: &Reader, intent: &IntentId, row: &Row) -> Result<Option<HoldId>,
     if let Some(noted) = maybe(row, "hold", number_of).map_err(|error| error.to_string())? {
         return Ok(Some(HoldId(noted)));
     }
-    let query = SearchQuery { most: 10, ..SearchQuery::of(Subject::Intent(intent.to_string())) };
-    let found = reader.search(&query).map_err(|error| error.to_string())?;
-    Ok(found.items.into_iter().find_map(|entry| match entry.record {
-        Record::Decided { verdict: Verdict::Applied(effects), .. } => {
-            effects.holds.first().map(|change| change.hold.id)
+    // Anybody can say that his request is about an intent. The one that made it has its row.
+    let is_its_own = |request: &Request| {
+        request.facts.iter().any(|fact| fact.row == self::row(intent) && fact.guard == Guard::Absent)
+    };
+    let mut query = SearchQuery::of(Subject::Intent(intent.to_string()));
+    loop {
+        let found = reader.search(&query).map_err(|error| error.to_string())?;
+        let hold = found.items.into_iter().find_map(|entry| match entry.record {
+            Record::Decided { request, verdict: Verdict::Applied(effects) } if is_its_own(&request) => {
+                effects.holds.first().map(|change| change.hold.id)
+            }
+            _ => None,
+        });
+        query.after = found.next;
+        if hold.is_some() || query.after.is_none() {
+            return Ok(hold);
         }
-        _ => None,
-    }))
+    }
 }
 
 /// The request that settles an intent; `None` if gas did cost more than the player has set aside.

@@ -1,7 +1,11 @@
 //! From a wish to money on chain.
 
-use bankroll_ledger::{Amount, Key, Leg, Namespace, Principal, Rejection, Scope};
+use bankroll_ledger::{
+    Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Settler, Time,
+};
+use bankroll_store::{NewRow, PAYOUT_EVENTS, columns::one};
 use bankroll_withdrawals::{GasPayer, Happened, IntentError, Outcome, Wanted, Why};
+use serde_json::json;
 
 use crate::world::{ETHER, GWEI, TRANSFER_GAS, World, home, name, paid, wallet};
 
@@ -133,4 +137,56 @@ fn a_hold_that_was_not_noted_is_found_in_the_journal() {
     world.step_until(paid);
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("completed", (9 * ETHER, 0)));
+}
+
+#[test]
+fn only_the_hold_of_the_intent_itself_is_posted_whatever_others_say_they_are_about() {
+    let mut world = World::new();
+    let named = bankroll_withdrawals::intent::intent_id(&name("arena"), &name("exit-1"));
+    // Bob's money is held a dozen times under the name of an intent that is still to come.
+    let bob = world.account("arena/funds/1/bob");
+    for number in 0..12 {
+        let hold = Leg::Hold { account: bob, amount: Amount::new(ETHER / 10), expires: None, settler: Settler::System };
+        let key =
+            Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: format!("forged-{number}") };
+        let request = Request {
+            key,
+            principal: Principal::GameServer(name("arena")),
+            confirmation: None,
+            action: Action::Legs(vec![hold]),
+            references: References { intent: Some(named.to_string()), ..References::default() },
+            facts: vec![],
+            events: vec![],
+        };
+        world.ledger().apply(request).unwrap().effects().unwrap();
+    }
+    let intent = world.alice("exit-1", home(1), ETHER / 10);
+    assert_eq!(intent, named);
+    // The process died before the hold was noted.
+    world.rows().write(vec![one("UPDATE withdrawal_requests SET hold = NULL", vec![])]).unwrap();
+    world.finish();
+    assert_eq!(world.status(&intent), "completed");
+    assert_eq!(world.standing(ALICE), (10 * ETHER - ETHER / 10, 0));
+    assert_eq!(world.standing("arena/funds/1/bob"), (5 * ETHER, 12 * (ETHER / 10)));
+    world.audit_at_rest();
+}
+
+#[test]
+fn what_is_paid_is_posted_to_a_wallet_and_to_nobody_else() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    let told = NewRow {
+        id: format!("{intent}/outcome"),
+        kind: "payout.ended".into(),
+        subject: intent.to_string(),
+        body: json!({ "outcome": "paid", "tx_hash": null, "block": null, "fee": "0", "custody": "@house/house/1" })
+            .to_string(),
+        node: "taken over".into(),
+        created_at: Time(world.now),
+    };
+    world.rows().write(vec![PAYOUT_EVENTS.adding(&told)]).unwrap();
+    world.settle();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
+    let states = world.pairs("SELECT state AS a, coalesce(reason, '') AS b FROM payout_events");
+    assert_eq!(states, [("refused".into(), "it names no account of a wallet".into())]);
 }
