@@ -8,19 +8,20 @@
 
 use bankroll_chains_evm::{At, B256, Node, NodeError, Sent};
 use bankroll_ledger::{AccountName, Amount, Name, Time, Value};
-use bankroll_orders::{Address, ChainId, Refusal};
+use bankroll_orders::{Address, ChainId, IntentId, Refusal};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{
     NewRow, PAYOUT_EVENTS, Rows, Statement,
-    columns::{any, int, text, time},
+    columns::{any, int, parsed, text, time},
 };
 use serde_json::json;
 
 use crate::{
     PayoutError,
     chain::look,
+    decided::decided,
     job::{Job, Mined, Next, Outcome, Rules, Sight, Stage, next},
-    reserve::{afford, house_affords, replacement, reserve},
+    reserve::{house_affords, order, replacement, reserve},
     rows::{self, add_attempt, change, sent_attempt},
     signing::{self, Asked, Promise},
 };
@@ -120,6 +121,8 @@ pub enum Why {
     SignerRefuses(Refusal),
     /// What is final on the chain is not what was settled: a person must look.
     Contradicted,
+    /// Its rows are not what the books have decided: a person must look.
+    NotAsDecided,
     /// Its row lacks the nonce that it must have.
     NoNonce,
     /// The node has no answer that can be believed.
@@ -139,13 +142,18 @@ pub fn step(
     signer: &mut SignerClient,
     store: &Rows,
 ) -> Result<Vec<(String, Happened)>, PayoutError> {
+    let mut told = Vec::new();
     for intent in rows::approved(store, paying, OPENED_MAX)? {
+        let id: Name = parsed(&intent, "id")?;
+        if decided(store.reader(), &IntentId(id.clone()))?.is_err() {
+            told.push((id.to_string(), Happened::Waits(Why::NotAsDecided)));
+            continue;
+        }
         store.write(vec![rows::open(paying, &intent, now)?])?;
     }
     let head = node.header(At::Latest)?.map_or(0, |head| head.number);
     let watched_from = head.saturating_sub(paying.rules.horizon);
     let mut jobs = rows::live(store, paying, watched_from)?;
-    let mut told = Vec::new();
     for place in 0..jobs.len() {
         let Some(job) = jobs.get(place) else { continue };
         if job.scheduled_at > now {
@@ -193,7 +201,7 @@ fn advance(
             Err(why) => put_off(job, why, store, now),
         },
         // Not what it was when the nonce was got: prices change.
-        Next::Prepare => match afford(job, jobs, paying, node, store)? {
+        Next::Prepare => match order(job, jobs, paying, node, store)? {
             Ok(gas) => {
                 let signing = change(job, &[("status", text(Stage::Signing.as_str()))], now);
                 store.write(vec![add_attempt(job, 1, false, gas, now), signing])?;

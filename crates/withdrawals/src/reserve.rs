@@ -13,6 +13,7 @@ use bankroll_store::{
 
 use crate::{
     PayoutError,
+    decided::confirms,
     job::{Job, Stage},
     payouts::{Paying, Why},
     price,
@@ -45,7 +46,7 @@ pub(crate) fn reserve(
     {
         return Ok(Err(Why::WalletStopped));
     }
-    if let Err(why) = afford(job, jobs, paying, node, store)? {
+    if let Err(why) = order(job, jobs, paying, node, store)? {
         return Ok(Err(why));
     }
     let (nonce, taking) = nonce(job, paying, node, store)?;
@@ -59,14 +60,18 @@ pub(crate) fn reserve(
     Ok(Ok(Reserved { nonce, statements: vec![taking, change(job, &set, now)] }))
 }
 
-/// What the payout may cost, as things are now, if the wallet and whoever pays for gas have enough for it.
-pub(crate) fn afford(
+/// What the payout may cost, as things are now, if it is what the books have decided, and if the wallet and whoever pays for
+/// gas have enough for it.
+pub(crate) fn order(
     job: &Job,
     jobs: &[Job],
     paying: &Paying,
     node: &Node,
     store: &Rows,
 ) -> Result<Result<Gas, Why>, PayoutError> {
+    if !confirms(store, job)? {
+        return Ok(Err(Why::NotAsDecided));
+    }
     let balance = node.balance(paying.evm_address(), At::Latest)?;
     if balance < Quantity::from(job.amount) {
         return Ok(Err(Why::WalletShort));

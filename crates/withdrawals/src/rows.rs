@@ -13,6 +13,7 @@ use bankroll_store::{
 
 use crate::{
     PayoutError,
+    decided::fee_cap,
     job::{Attempt, Job, Stage},
     payouts::Paying,
 };
@@ -136,13 +137,12 @@ fn job(rows: &Rows, row: &Row) -> Result<Job, PayoutError> {
     let attempts = if nonce.is_some() { rows.read(sql, vec![text(&id)])? } else { Vec::new() };
     let attempts = attempts.iter().map(attempt).collect::<Result<_, _>>()?;
     let block = maybe(row, "block_number", number_of)?.zip(maybe(row, "block_hash", text_of)?);
-    let fee_cap = amount_of(row, "fee_cap")?;
     Ok(Job {
         id,
         intent: IntentId(parsed(row, "withdrawal_request_id")?),
         to: parsed(row, "to_address")?,
         amount: amount_of(row, "amount")?,
-        fee_cap: (text_of(row, "gas_payer")? == "player").then_some(fee_cap),
+        fee_cap: fee_cap(row)?,
         stage: Stage::from_row(text_of(row, "status")?).ok_or(BadRow { column: "status" })?,
         nonce,
         cancel_asked: number_of(row, "cancel_asked")? != 0,
