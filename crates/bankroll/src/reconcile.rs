@@ -174,3 +174,45 @@ fn known(reader: &Reader, chain: &str) -> anyhow::Result<Known> {
         signed: signed.iter().map(|row| Ok((hash(row)?, is_settled(row)?))).collect::<anyhow::Result<_>>()?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(wei: u64) -> Sum {
+        Sum { count: 1, wei: U256::from(wei) }
+    }
+
+    /// A wallet that has so much on the chain and in the books, with a deposit and a payout on their way.
+    fn compared(on_chain: u64, in_books: u64, uncredited: u64, unsettled: u64) -> Reconciled {
+        Reconciled {
+            on_chain: U256::from(on_chain),
+            in_books: U256::from(in_books),
+            uncredited: sum(uncredited),
+            unsettled: sum(unsettled),
+            ..Reconciled::default()
+        }
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_counted_and_one_wei_is_seen() {
+        let check = |found: Reconciled, difference: &str| {
+            assert_eq!((found.difference().as_str(), found.is_ok()), (difference, difference == "0"), "{found:?}");
+        };
+        check(compared(100, 100, 0, 0), "0");
+        check(compared(105, 100, 5, 0), "0");
+        check(compared(93, 100, 0, 7), "0");
+        check(compared(98, 100, 5, 7), "0");
+        check(compared(99, 100, 5, 7), "1");
+        check(compared(97, 100, 5, 7), "-1");
+        check(compared(0, 100, 0, 0), "-100");
+    }
+
+    #[test]
+    fn what_nobody_knows_of_is_told_even_if_the_sums_agree() {
+        let sound = compared(100, 100, 0, 0);
+        assert!(sound.is_ok());
+        assert!(!Reconciled { foreign: vec!["5 wei came, and 5 left".into()], ..sound.clone() }.is_ok());
+        assert!(!Reconciled { missing: vec!["a payout of nothing".into()], ..sound }.is_ok());
+    }
+}

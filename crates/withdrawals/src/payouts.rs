@@ -8,21 +8,22 @@
 
 use bankroll_chains_evm::{At, B256, Node, NodeError, Sent};
 use bankroll_ledger::{AccountName, Amount, Name, Time, Value};
-use bankroll_orders::{Address, ChainId, Refusal};
+use bankroll_orders::{Address, ChainId, IntentId, Refusal};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{
     NewRow, PAYOUT_EVENTS, Rows, Statement,
-    columns::{any, int, text, time},
+    columns::{any, int, parsed, text, time},
 };
 use serde_json::json;
 
 use crate::{
     PayoutError,
     chain::look,
+    decided::decided,
     job::{Job, Mined, Next, Outcome, Rules, Sight, Stage, next},
-    reserve::{gas, replacement, reserve},
+    reserve::{house_affords, order, replacement, reserve},
     rows::{self, add_attempt, change, sent_attempt},
-    signing::{self, Promise},
+    signing::{self, Asked, Promise},
 };
 
 /// Jobs that are opened in one step.
@@ -80,8 +81,6 @@ pub enum Happened {
     Mined,
     /// It is no longer in a block.
     Unmined,
-    /// The signer says that it was renounced before.
-    Renounced,
     /// It is proven what became of it, and handed over to the books.
     Ended(Outcome),
     /// Nobody knows what happened to its nonce: a person must look.
@@ -97,6 +96,8 @@ pub enum Why {
     Time,
     /// Others of its wallet come first.
     OthersFirst,
+    /// It could not go on a while ago, and is left alone until its time has come.
+    PutOff,
     /// The wallet does not have enough.
     WalletShort,
     /// The house does not have enough of its own to pay for gas.
@@ -120,6 +121,8 @@ pub enum Why {
     SignerRefuses(Refusal),
     /// What is final on the chain is not what was settled: a person must look.
     Contradicted,
+    /// Its rows are not what the books have decided: a person must look.
+    NotAsDecided,
     /// Its row lacks the nonce that it must have.
     NoNonce,
     /// The node has no answer that can be believed.
@@ -139,15 +142,24 @@ pub fn step(
     signer: &mut SignerClient,
     store: &Rows,
 ) -> Result<Vec<(String, Happened)>, PayoutError> {
+    let mut told = Vec::new();
     for intent in rows::approved(store, paying, OPENED_MAX)? {
+        let id: Name = parsed(&intent, "id")?;
+        if decided(store.reader(), &IntentId(id.clone()))?.is_err() {
+            told.push((id.to_string(), Happened::Waits(Why::NotAsDecided)));
+            continue;
+        }
         store.write(vec![rows::open(paying, &intent, now)?])?;
     }
     let head = node.header(At::Latest)?.map_or(0, |head| head.number);
     let watched_from = head.saturating_sub(paying.rules.horizon);
     let mut jobs = rows::live(store, paying, watched_from)?;
-    let mut told = Vec::new();
     for place in 0..jobs.len() {
-        let Some(job) = jobs.get(place).filter(|job| job.scheduled_at <= now) else { continue };
+        let Some(job) = jobs.get(place) else { continue };
+        if job.scheduled_at > now {
+            told.push((job.id.clone(), Happened::Waits(Why::PutOff)));
+            continue;
+        }
         let happened = match advance(job, &jobs, paying, now, node, signer, store, head) {
             Err(PayoutError::Node(error)) => Happened::Waits(Why::Node(error)),
             Err(PayoutError::Signer(error)) => Happened::Waits(Why::Signer(error.to_string())),
@@ -188,7 +200,8 @@ fn advance(
             }
             Err(why) => put_off(job, why, store, now),
         },
-        Next::Prepare => match gas(job, paying, node)? {
+        // Not what it was when the nonce was got: prices change.
+        Next::Prepare => match order(job, jobs, paying, node, store)? {
             Ok(gas) => {
                 let signing = change(job, &[("status", text(Stage::Signing.as_str()))], now);
                 store.write(vec![add_attempt(job, 1, false, gas, now), signing])?;
@@ -198,15 +211,17 @@ fn advance(
         },
         Next::Ask(number) => match job.attempt(number) {
             Some(attempt) => match signing::ask(job, attempt, paying, signer, store, now)? {
-                Happened::Renounced => finish(job, paying, store, now, Outcome::NeverSigned, None, Vec::new()),
-                happened => Ok(happened),
+                Asked::Told(happened) => Ok(happened),
+                Asked::Renounced => finish(job, paying, store, now, Outcome::NeverSigned, None, Vec::new()),
+                // Nobody would ever be paid behind it.
+                Asked::Hopeless => renounce(job, paying, signer, store, now),
             },
             None => Ok(Happened::Waits(Why::Time)),
         },
         Next::Renounce => renounce(job, paying, signer, store, now),
         Next::Send(number) => send(job, number, node, store, now),
-        Next::Replace => raise(job, false, paying, node, store, now),
-        Next::Cancel => raise(job, true, paying, node, store, now),
+        Next::Replace => raise(job, false, jobs, paying, node, store, now),
+        Next::Cancel => raise(job, true, jobs, paying, node, store, now),
         Next::Note(mined) => {
             store.write(vec![change(job, &block_of(&mined, Stage::Mined), now)])?;
             Ok(Happened::Mined)
@@ -249,6 +264,7 @@ fn send(job: &Job, number: u64, node: &Node, store: &Rows, now: Time) -> Result<
 fn raise(
     job: &Job,
     is_cancel: bool,
+    jobs: &[Job],
     paying: &Paying,
     node: &Node,
     store: &Rows,
@@ -257,6 +273,9 @@ fn raise(
     let Some(gas) = replacement(job, is_cancel, paying, node)? else {
         return Ok(Happened::Waits(Why::FeesAboveCeiling));
     };
+    if (is_cancel || job.fee_cap.is_none()) && !house_affords(job, gas, jobs, paying, store)? {
+        return Ok(Happened::Waits(Why::HouseShort));
+    }
     let number = job.attempts.last().map_or(1, |last| last.number.saturating_add(1));
     let touched = change(job, &[("cancel_asked", int(u64::from(job.cancel_asked)))], now);
     store.write(vec![add_attempt(job, number, is_cancel, gas, now), touched])?;
@@ -277,7 +296,11 @@ fn renounce(
         }
         // The order came through, and its answer did not: the bytes first, and then nothing on the same nonce.
         Promise::Signed => match job.attempts.last() {
-            Some(attempt) => signing::ask(job, attempt, paying, signer, store, now),
+            Some(attempt) => match signing::ask(job, attempt, paying, signer, store, now)? {
+                Asked::Told(happened) => Ok(happened),
+                // It says one thing and then the other: asked again, until it says one.
+                Asked::Renounced | Asked::Hopeless => Ok(Happened::Waits(Why::SignerRefuses(Refusal::IntentSigned))),
+            },
             None => Ok(Happened::Waits(Why::SignerRefuses(Refusal::IntentSigned))),
         },
         Promise::No(refusal) => Ok(Happened::Waits(Why::SignerRefuses(refusal))),

@@ -13,6 +13,7 @@ use bankroll_store::{
 
 use crate::{
     PayoutError,
+    decided::confirms,
     job::{Job, Stage},
     payouts::{Paying, Why},
     price,
@@ -35,8 +36,7 @@ pub(crate) fn reserve(
     now: Time,
 ) -> Result<Result<Reserved, Why>, PayoutError> {
     // The job itself has no nonce yet, and is not among them.
-    let in_flight = jobs.iter().filter(|other| (Stage::Reserved..=Stage::Unknown).contains(&other.stage));
-    let in_flight: Vec<&Job> = in_flight.collect();
+    let in_flight: Vec<&Job> = jobs.iter().filter(|other| is_in_flight(other)).collect();
     if in_flight.len() >= paying.rules.in_flight_max || in_flight.iter().any(|other| other.stage <= Stage::Signing) {
         return Ok(Err(Why::OthersFirst));
     }
@@ -46,15 +46,7 @@ pub(crate) fn reserve(
     {
         return Ok(Err(Why::WalletStopped));
     }
-    let balance = node.balance(paying.evm_address(), At::Latest)?;
-    if balance < Quantity::from(job.amount) {
-        return Ok(Err(Why::WalletShort));
-    }
-    let gas = match gas(job, paying, node)? {
-        Ok(gas) => gas,
-        Err(why) => return Ok(Err(why)),
-    };
-    if let Err(why) = afford(job, gas, &in_flight, balance, paying, store)? {
+    if let Err(why) = order(job, jobs, paying, node, store)? {
         return Ok(Err(why));
     }
     let (nonce, taking) = nonce(job, paying, node, store)?;
@@ -68,8 +60,40 @@ pub(crate) fn reserve(
     Ok(Ok(Reserved { nonce, statements: vec![taking, change(job, &set, now)] }))
 }
 
+/// What the payout may cost, as things are now, if it is what the books have decided, and if the wallet and whoever pays for
+/// gas have enough for it.
+pub(crate) fn order(
+    job: &Job,
+    jobs: &[Job],
+    paying: &Paying,
+    node: &Node,
+    store: &Rows,
+) -> Result<Result<Gas, Why>, PayoutError> {
+    if !confirms(store, job)? {
+        return Ok(Err(Why::NotAsDecided));
+    }
+    let balance = node.balance(paying.evm_address(), At::Latest)?;
+    if balance < Quantity::from(job.amount) {
+        return Ok(Err(Why::WalletShort));
+    }
+    let gas = match gas(job, paying, node)? {
+        Ok(gas) => gas,
+        Err(why) => return Ok(Err(why)),
+    };
+    // What is in a block is not in the balance any more.
+    let waiting = others(job, jobs).filter(|other| other.stage != Stage::Mined);
+    let costs = waiting.map(|other| other.amount.checked_add(price::worst(other.attempts.iter().map(|of| of.gas))?));
+    let own = gas.cost().and_then(|cost| cost.checked_add(job.amount));
+    let promised = costs.chain([own]).try_fold(Amount::ZERO, |sum, cost| sum.checked_add(cost?));
+    if promised.is_none_or(|promised| balance < Quantity::from(promised)) {
+        return Ok(Err(Why::WalletShort));
+    }
+    let is_paid_for = job.fee_cap.is_some() || house_affords(job, gas, jobs, paying, store)?;
+    Ok(if is_paid_for { Ok(gas) } else { Err(Why::HouseShort) })
+}
+
 /// What the payout may cost, as things are now.
-pub(crate) fn gas(job: &Job, paying: &Paying, node: &Node) -> Result<Result<Gas, Why>, PayoutError> {
+fn gas(job: &Job, paying: &Paying, node: &Node) -> Result<Result<Gas, Why>, PayoutError> {
     let call = Call {
         from: paying.evm_address(),
         to: job.to.0.into(),
@@ -92,39 +116,40 @@ pub(crate) fn gas(job: &Job, paying: &Paying, node: &Node) -> Result<Result<Gas,
     Ok(price.map(|price| Gas { limit, price }).ok_or(Why::FeesAboveCeiling))
 }
 
-/// Whether the wallet, and whoever pays for gas, has enough beside what is on its way.
-fn afford(
+/// Whether the house has capital for this gas of a job, beside what it may have to pay for others, and what is burnt and
+/// not booked yet.
+pub(crate) fn house_affords(
     job: &Job,
     gas: Gas,
-    in_flight: &[&Job],
-    balance: Quantity,
+    jobs: &[Job],
     paying: &Paying,
     store: &Rows,
-) -> Result<Result<(), Why>, PayoutError> {
-    let cost = |of: &Job| price::worst(of.attempts.iter().map(|attempt| attempt.gas));
-    let (mut promised, mut of_house) = (Amount::ZERO, Amount::ZERO);
-    let mut add = |amount: Amount, fee: Amount, house_pays: bool| {
-        promised = promised.checked_add(amount)?.checked_add(fee)?;
-        of_house = if house_pays { of_house.checked_add(fee)? } else { of_house };
-        Some(())
+) -> Result<bool, PayoutError> {
+    // A cancel is the house's expense, whoever pays for the payout.
+    let of_house = |other: &Job| {
+        let attempts = other.attempts.iter().filter(|attempt| other.fee_cap.is_none() || attempt.is_cancel);
+        price::worst(attempts.map(|attempt| attempt.gas))
     };
-    let mut all = in_flight.iter().filter(|other| other.stage != Stage::Mined).map(|other| (other, cost(other)));
-    let fits = all
-        .all(|(other, cost)| cost.and_then(|cost| add(other.amount, cost, other.fee_cap.is_none())).is_some())
-        && gas.cost().and_then(|cost| add(job.amount, cost, job.fee_cap.is_none())).is_some();
-    if !fits || balance < Quantity::from(promised) {
-        return Ok(Err(Why::WalletShort));
-    }
-    if job.fee_cap.is_some() {
-        return Ok(Ok(()));
-    }
+    // Before the books are looked at: what they book in between is counted twice then, and not forgotten.
+    let unbooked = rows::unbooked_gas(store, paying)?;
+    let costs = others(job, jobs).map(of_house).chain([gas.cost(), unbooked]);
+    let needed = costs.into_iter().try_fold(Amount::ZERO, |sum, cost| sum.checked_add(cost?));
     let asset = paying.custody.asset;
     let standing = |kind: Kind| -> Result<Amount, PayoutError> {
         let account = store.reader().account_named(&AccountName { scope: Scope::House, kind, asset, owner: None })?;
         Ok(account.map_or(Amount::ZERO, |account| account.balance))
     };
     let capital = standing(Kind::House)?.checked_sub(standing(Kind::NetworkFees)?).unwrap_or(Amount::ZERO);
-    Ok(if capital < of_house { Err(Why::HouseShort) } else { Ok(()) })
+    Ok(needed.is_some_and(|needed| needed <= capital))
+}
+
+/// The other jobs that have a nonce and no end.
+fn others<'a>(job: &'a Job, jobs: &'a [Job]) -> impl Iterator<Item = &'a Job> {
+    jobs.iter().filter(|other| other.id != job.id && is_in_flight(other))
+}
+
+fn is_in_flight(job: &Job) -> bool {
+    (Stage::Reserved..=Stage::Unknown).contains(&job.stage)
 }
 
 /// The lowest free nonce, or the next one; for a wallet that never paid, what the chain says.

@@ -13,6 +13,7 @@ use bankroll_store::{
 
 use crate::{
     PayoutError,
+    decided::fee_cap,
     job::{Attempt, Job, Stage},
     payouts::Paying,
 };
@@ -108,6 +109,21 @@ pub(crate) fn live(rows: &Rows, paying: &Paying, watched_from: u64) -> Result<Ve
     found.iter().map(|row| job(rows, row)).collect()
 }
 
+/// Gas that the house has paid for jobs that have ended, and that the books do not have yet; `None` if it leaves 128 bits.
+pub(crate) fn unbooked_gas(rows: &Rows, paying: &Paying) -> Result<Option<Amount>, PayoutError> {
+    let sql = "SELECT gas_used, gas_price FROM withdrawal_queue
+               JOIN withdrawal_requests ON withdrawal_requests.id = withdrawal_queue.withdrawal_request_id
+               WHERE withdrawal_requests.status = 'approved' AND withdrawal_queue.chain = $1
+                 AND withdrawal_queue.status IN ('final', 'reverted', 'dead') AND gas_used IS NOT NULL
+                 AND (withdrawal_queue.gas_payer = 'house' OR withdrawal_queue.status = 'dead')";
+    let mut sum = Some(Amount::ZERO);
+    for row in rows.read(sql, vec![text(paying.chain.as_str())])? {
+        let fee = u128::from(number_of(&row, "gas_used")?).checked_mul(amount_of(&row, "gas_price")?.units());
+        sum = sum.zip(fee).and_then(|(sum, fee)| sum.checked_add(Amount::new(fee)));
+    }
+    Ok(sum)
+}
+
 /// A job as it is now.
 pub(crate) fn reload(rows: &Rows, id: &str) -> Result<Option<Job>, PayoutError> {
     rows.read(&format!("{JOB} WHERE id = $1"), vec![text(id)])?.first().map(|row| job(rows, row)).transpose()
@@ -121,13 +137,12 @@ fn job(rows: &Rows, row: &Row) -> Result<Job, PayoutError> {
     let attempts = if nonce.is_some() { rows.read(sql, vec![text(&id)])? } else { Vec::new() };
     let attempts = attempts.iter().map(attempt).collect::<Result<_, _>>()?;
     let block = maybe(row, "block_number", number_of)?.zip(maybe(row, "block_hash", text_of)?);
-    let fee_cap = amount_of(row, "fee_cap")?;
     Ok(Job {
         id,
         intent: IntentId(parsed(row, "withdrawal_request_id")?),
         to: parsed(row, "to_address")?,
         amount: amount_of(row, "amount")?,
-        fee_cap: (text_of(row, "gas_payer")? == "player").then_some(fee_cap),
+        fee_cap: fee_cap(row)?,
         stage: Stage::from_row(text_of(row, "status")?).ok_or(BadRow { column: "status" })?,
         nonce,
         cancel_asked: number_of(row, "cancel_asked")? != 0,

@@ -9,17 +9,20 @@
 
 use bankroll_ledger::{
     AccountName, Action, Amount, BlockRef, Fact, Guard, HoldId, Key, Kind, Leg, Namespace, Otherwise, Principal,
-    Record, References, Request, Row, Scope, Value, Verdict,
+    References, Request, Scope, Value,
 };
 use bankroll_orders::IntentId;
 use bankroll_store::{
-    Consumed, Consumer, InboxRow, Location, PAYOUT_EVENTS, Reader, SearchQuery, StoreError, Subject,
-    columns::{BadRow, amount_of, maybe, number_of, parsed, text, text_of},
+    Consumed, Consumer, InboxRow, Location, PAYOUT_EVENTS, Reader, StoreError,
+    columns::{BadRow, amount_of, number_of, parsed, text},
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::intent::{event, row};
+use crate::{
+    decided::{Decided, Undecided, decided, fee_cap},
+    intent::{event, row},
+};
 
 /// What the payouts role says became of an intent.
 #[derive(Clone, Debug, Deserialize)]
@@ -97,11 +100,14 @@ fn understand(reader: &Reader, row: &InboxRow) -> Consumed {
 fn settling(reader: &Reader, row: &InboxRow, ended: Ended) -> Result<Result<Settling, &'static str>, String> {
     let later = |error: StoreError| error.to_string();
     let bad = |error: BadRow| error.to_string();
-    let sql = "SELECT server, asset, amount, gas_payer, fee_cap, hold FROM withdrawal_requests WHERE id = $1";
-    let found = reader.rows(sql, vec![text(&row.subject)]).map_err(later)?;
-    let (Some(found), Ok(intent)) = (found.first(), row.subject.parse().map(IntentId)) else {
-        return Ok(Err("there is no such intent"));
+    let Ok(intent) = row.subject.parse().map(IntentId) else { return Ok(Err("there is no such intent")) };
+    let Decided { row: found, hold } = match decided(reader, &intent).map_err(|error| error.to_string())? {
+        Ok(decided) => decided,
+        Err(Undecided::NoRow) => return Ok(Err("there is no such intent")),
+        // Somebody may put it right again.
+        Err(undecided) => return Err(undecided.to_string()),
     };
+    let found = &found;
     let (is_paid, is_players_gas, reason) = match ended.outcome.as_str() {
         "paid" => (true, true, None),
         "reverted" => (false, true, Some("reverted")),
@@ -109,21 +115,22 @@ fn settling(reader: &Reader, row: &InboxRow, ended: Ended) -> Result<Result<Sett
         "never_signed" => (false, false, Some("never_signed")),
         _ => return Ok(Err("an outcome that this program does not know")),
     };
-    let Some(hold) = hold(reader, &intent, found)? else { return Ok(Err("the journal has no hold of this intent")) };
     let asset = bankroll_ledger::AssetId(u32::try_from(number_of(found, "asset").map_err(bad)?).unwrap_or(u32::MAX));
     let number = |name: &AccountName| {
         let account = reader.account_named(name).map_err(later)?;
         account.map(|account| account.id).ok_or_else(|| format!("{name} is not open"))
     };
     let network_fees = AccountName { scope: Scope::House, kind: Kind::NetworkFees, asset, owner: None };
-    let Ok(custody) = ended.custody.parse::<AccountName>() else { return Ok(Err("it names no account of a wallet")) };
-    let fee_cap = amount_of(found, "fee_cap").map_err(bad)?;
+    let custody = ended.custody.parse::<AccountName>().ok();
+    let Some(custody) = custody.filter(|name| name.kind == Kind::Custody && name.asset == asset) else {
+        return Ok(Err("it names no account of a wallet"));
+    };
     Ok(Ok(Settling {
         intent,
         scope: Scope::Server(parsed(found, "server").map_err(bad)?),
         hold,
         amount: amount_of(found, "amount").map_err(bad)?,
-        fee_cap: (text_of(found, "gas_payer").map_err(bad)? == "player").then_some(fee_cap),
+        fee_cap: fee_cap(found).map_err(bad)?,
         custody: number(&custody)?,
         network_fees: number(&network_fees)?,
         outcome: Settled {
@@ -134,21 +141,6 @@ fn settling(reader: &Reader, row: &InboxRow, ended: Ended) -> Result<Result<Sett
             block: ended.block,
             reason,
         },
-    }))
-}
-
-/// The hold: noted in the row, or else found in the journal.
-fn hold(reader: &Reader, intent: &IntentId, row: &Row) -> Result<Option<HoldId>, String> {
-    if let Some(noted) = maybe(row, "hold", number_of).map_err(|error| error.to_string())? {
-        return Ok(Some(HoldId(noted)));
-    }
-    let query = SearchQuery { most: 10, ..SearchQuery::of(Subject::Intent(intent.to_string())) };
-    let found = reader.search(&query).map_err(|error| error.to_string())?;
-    Ok(found.items.into_iter().find_map(|entry| match entry.record {
-        Record::Decided { verdict: Verdict::Applied(effects), .. } => {
-            effects.holds.first().map(|change| change.hold.id)
-        }
-        _ => None,
     }))
 }
 

@@ -22,6 +22,16 @@ const ORDER_LIFE: u64 = 600_000_000;
 /// How long a no of the signer is taken for granted, in microseconds.
 const ASK_AGAIN: u64 = 30_000_000;
 
+/// What came of asking.
+pub(crate) enum Asked {
+    /// This.
+    Told(Happened),
+    /// The intent was renounced before: nothing was or will be signed. Nothing is written down yet.
+    Renounced,
+    /// Nothing was signed for it, and by the signer's rules nothing will be. Nothing is written down yet.
+    Hopeless,
+}
+
 /// Asks for an attempt.
 pub(crate) fn ask(
     job: &Job,
@@ -30,8 +40,8 @@ pub(crate) fn ask(
     signer: &mut SignerClient,
     store: &Rows,
     now: Time,
-) -> Result<Happened, PayoutError> {
-    let Some(nonce) = job.nonce else { return Ok(Happened::Waits(Why::NoNonce)) };
+) -> Result<Asked, PayoutError> {
+    let Some(nonce) = job.nonce else { return Ok(Asked::Told(Happened::Waits(Why::NoNonce))) };
     let head = head(paying, signer, store)?;
     let meaning = match attempt.is_cancel {
         true => Meaning::Cancel,
@@ -53,7 +63,13 @@ pub(crate) fn ask(
             let stage = if job.stage == Stage::Signing { Stage::Signed } else { job.stage };
             statements.push(change(job, &[("status", text(stage.as_str()))], now));
             store.write(statements)?;
-            Ok(Happened::Signed { attempt: attempt.number, hash })
+            Ok(Asked::Told(Happened::Signed { attempt: attempt.number, hash }))
+        }
+        Answered::Refused { refusal: Refusal::IntentRenounced, .. } if job.newest_signed().is_none() => {
+            Ok(Asked::Renounced)
+        }
+        Answered::Refused { refusal: Refusal::DestinationForbidden, .. } if job.newest_signed().is_none() => {
+            Ok(Asked::Hopeless)
         }
         Answered::Refused { refusal, head } => {
             let mut statements: Vec<Statement> = head.iter().map(|head| keep_head(paying, head)).collect();
@@ -67,10 +83,7 @@ pub(crate) fn ask(
             let set = [("error_message", text(&refusal.to_string())), ("scheduled_at", time(again))];
             statements.push(change(job, &set, now));
             store.write(statements)?;
-            match refusal {
-                Refusal::IntentRenounced if !is_replacement => Ok(Happened::Renounced),
-                refusal => Ok(Happened::Waits(Why::SignerRefuses(refusal))),
-            }
+            Ok(Asked::Told(Happened::Waits(Why::SignerRefuses(refusal))))
         }
     }
 }

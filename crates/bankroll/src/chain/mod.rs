@@ -51,7 +51,7 @@ pub struct ChainArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     block_time: u64,
     /// The number by which wallets know the chain
-    #[arg(long, value_name = "ID", default_value = "1337")]
+    #[arg(long, value_name = "ID", default_value = "31337")]
     chain_id: NonZeroU64,
     /// How many blocks behind the head a block is called final
     #[arg(long, value_name = "BLOCKS", default_value_t = 64)]

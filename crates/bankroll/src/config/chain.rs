@@ -108,6 +108,9 @@ impl Chain {
         }
         let what = "the wallet that players pay to and are paid from";
         let wallet = read::<Address>(&self.wallet, "chain.wallet", what, &mut wrong);
+        if wallet == Some(Address::ZERO) {
+            wrong.push(("chain.wallet", "nobody has the key of this address".into()));
+        }
         let treasury: BTreeSet<_> = words(&self.treasury)
             .filter_map(|text| {
                 read::<Address>(text, "chain.treasury", "where the house's capital comes from", &mut wrong)

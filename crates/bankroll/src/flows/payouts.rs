@@ -18,8 +18,8 @@ pub fn pay(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {
         &format!("pays from {} on {}, signed at {}", setup.wallet, setup.chain(), setup.signer.display()),
         &[],
     );
-    let mut payer =
-        Payer { setup, log, clock: Clock::machine(), nodes: Vec::new(), signer: setup.signer(), open: None };
+    let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
+    let mut payer = Payer { setup, log, clock, nodes, signer, open: None, stuck: None };
     rounds("payouts", setup.poll, log, stop, |turn| payer.round(rows, turn));
 }
 
@@ -30,6 +30,8 @@ struct Payer<'a> {
     nodes: Vec<Node>,
     signer: SignerClient,
     open: Option<(Rows, Paying)>,
+    /// What stood in the way of those that are left alone for a while.
+    stuck: Option<String>,
 }
 
 impl Payer<'_> {
@@ -48,10 +50,11 @@ impl Payer<'_> {
         };
         let happened = payouts::step(&paying, self.clock.now(), node, &mut self.signer, &rows)?;
         self.open = Some((rows, paying));
-        let (mut went_on, mut stuck) = (false, None);
+        let (mut went_on, mut stuck, mut put_off) = (false, None, false);
         for (job, what) in &happened {
             match what {
                 Happened::Waits(Why::Time | Why::OthersFirst) => {}
+                Happened::Waits(Why::PutOff) => put_off = true,
                 Happened::Waits(why) => stuck = stuck.or_else(|| Some(in_words(why))),
                 what => {
                     went_on = true;
@@ -59,7 +62,9 @@ impl Payer<'_> {
                 }
             }
         }
-        Ok(match (went_on, stuck) {
+        // Nothing is better as long as somebody waits for another try.
+        self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
+        Ok(match (went_on, self.stuck.clone()) {
             (true, _) => Round::Busy,
             (false, Some(why)) => Round::Waits(why),
             (false, None) => Round::Idle,
@@ -76,7 +81,7 @@ impl Payer<'_> {
             Happened::Ended(Outcome::Paid) => ("payout_final", "is paid, and final".into()),
             Happened::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
             Happened::Doubted => ("payout_doubted", "needs a person: its nonce is used by somebody else".into()),
-            Happened::Reserved { .. } | Happened::Prepared | Happened::Renounced | Happened::Waits(_) => return,
+            Happened::Reserved { .. } | Happened::Prepared | Happened::Waits(_) => return,
         };
         self.log.tell(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
     }
@@ -85,7 +90,7 @@ impl Payer<'_> {
 /// What stands in the way, for whoever can do something about it.
 fn in_words(why: &Why) -> String {
     match why {
-        Why::Time | Why::OthersFirst => "nothing".into(),
+        Why::Time | Why::OthersFirst | Why::PutOff => "nothing".into(),
         Why::WalletShort => "the wallet does not have enough".into(),
         Why::HouseShort => "the house has not enough capital of its own to pay for gas".into(),
         Why::FeesAboveCeiling => "the chain asks more for gas than chain.max_fee_per_gas".into(),
@@ -97,6 +102,7 @@ fn in_words(why: &Why) -> String {
         }
         Why::SignerRefuses(refusal) => format!("the signer refuses: {refusal}"),
         Why::Contradicted => "what is final on the chain is not what was settled: a person must look".into(),
+        Why::NotAsDecided => "the rows of a payout are not what the books have decided: a person must look".into(),
         Why::NoNonce => "a job has no nonce: a person must look".into(),
         Why::Node(error) => on_one_line(error),
         Why::Signer(why) => why.clone(),

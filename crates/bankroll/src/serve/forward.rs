@@ -27,13 +27,15 @@ pub fn watch(identity: &Identity, url: &DatabaseUrl, log: &Log, stop: &Stop) -> 
     let forwarder = to_holder(identity, url)?;
     let mut said = String::new();
     while !stop.is_asked() {
-        let (event, sentence) = match forwarder.ping(WITHIN).map(bankroll_nodes::Pending::wait) {
-            Ok(Ok(())) => ("books_found", "the books can be asked".to_owned()),
+        let heard = match forwarder.ping(WITHIN).map(bankroll_nodes::Pending::wait) {
+            Ok(Ok(())) => Some(("books_found", "the books can be asked".to_owned())),
             // Many calls are under way: somebody answers.
-            Err(CallError::Busy) => continue,
-            Ok(Err(error)) | Err(error) => ("no_books", format!("the books cannot be asked: {}", on_one_line(&error))),
+            Err(CallError::Busy) => None,
+            Ok(Err(error)) | Err(error) => {
+                Some(("no_books", format!("the books cannot be asked: {}", on_one_line(&error))))
+            }
         };
-        if sentence != said {
+        if let Some((event, sentence)) = heard.filter(|(_, sentence)| *sentence != said) {
             log.say(event, &sentence, &[]);
             said = sentence;
         }

@@ -27,10 +27,10 @@ fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> boo
     panic!("it never said so: {heard:#?}");
 }
 
-/// A game of turns, in which players leave all the time; far longer than anybody waits for it, unless it is short.
-fn start(folder: &Path, ticks: &str) -> (Child, Lines<BufReader<ChildStderr>>) {
+/// A game of turns, in which players leave all the time; far longer than anybody waits for it.
+fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
     let mut demo = command(folder);
-    demo.args(["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", ticks]);
+    demo.args(["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "100000"]);
     let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     (child, lines)
@@ -66,7 +66,7 @@ fn the_same_game_has_the_same_payments_to_the_wei() {
 fn a_demo_that_is_killed_again_and_again_pays_everybody_once() {
     let folder = folder();
     for _ in 0..3 {
-        let (mut child, mut lines) = start(folder.path(), "100000");
+        let (mut child, mut lines) = start(folder.path());
         until(&mut lines, pays);
         child.kill().unwrap();
         child.wait().unwrap();
@@ -83,14 +83,17 @@ fn a_demo_that_is_killed_again_and_again_pays_everybody_once() {
 #[test]
 fn a_signer_that_is_killed_is_started_again_and_signs_nothing_twice() {
     let folder = folder();
-    let (child, mut lines) = start(folder.path(), "400");
+    let (child, mut lines) = start(folder.path());
     let told = until(&mut lines, |line| line.starts_with("signer: process "));
     let process = told.split([' ', ';']).nth(2).unwrap();
     until(&mut lines, pays);
     assert!(Command::new("kill").args(["-KILL", process]).status().unwrap().success());
     until(&mut lines, |line| line.starts_with("signer: ended with signal: 9"));
     until(&mut lines, |line| line.starts_with("signer: process "));
+    until(&mut lines, pays);
     std::thread::spawn(move || lines.for_each(drop));
+    // The game ends when somebody says so: it cannot be over before its signer is killed.
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let report = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{report}");

@@ -75,6 +75,18 @@ pub fn run(plan: &Plan, bug: Option<Bug>) -> Outcome {
     Outcome { steps, lived, counts: world.counts.clone(), history: std::mem::take(&mut world.history), failure }
 }
 
+impl Summary {
+    /// Adds those of other seeds; of several failures the one of the lowest seed stays.
+    pub fn add(&mut self, other: Self) {
+        self.seeds += other.seeds;
+        self.steps += other.steps;
+        self.lived += other.lived;
+        self.counts.merge(&other.counts);
+        let both = self.failure.take().into_iter().chain(other.failure);
+        self.failure = both.min_by_key(|failure| failure.plan.seed);
+    }
+}
+
 /// Runs the plans of seeds from this one on, on every core, until `go_on` says no to a number of seeds, or a promise breaks.
 pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync) -> Summary {
     let (next, summary) = (AtomicU64::new(0), Mutex::new(Summary::default()));
@@ -85,18 +97,8 @@ pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync
             if lock().failure.is_some() || !go_on(number) {
                 return;
             }
-            let outcome = run(&Plan::draw(first.wrapping_add(number)), bug);
-            let mut summary = lock();
-            summary.seeds += 1;
-            summary.steps += outcome.steps;
-            summary.lived += outcome.lived;
-            summary.counts.merge(&outcome.counts);
-            let earlier = |known: &Failure, new: &Failure| known.plan.seed <= new.plan.seed;
-            if let Some(failure) = outcome.failure
-                && !summary.failure.as_ref().is_some_and(|known| earlier(known, &failure))
-            {
-                summary.failure = Some(failure);
-            }
+            let Outcome { steps, lived, counts, failure, .. } = run(&Plan::draw(first.wrapping_add(number)), bug);
+            lock().add(Summary { seeds: 1, steps, lived, counts, failure });
         }
     };
     std::thread::scope(|scope| {

@@ -3,7 +3,7 @@
 use bankroll_ledger::Amount;
 use bankroll_withdrawals::{GasPayer, Happened, Wanted, Why};
 
-use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, sent};
+use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, paid, sent};
 
 fn raised(happened: &Happened) -> bool {
     matches!(happened, Happened::Raised { .. })
@@ -74,7 +74,86 @@ fn players_coins_do_not_pay_the_houses_gas() {
     let intent = world.alice("exit-1", home(1), ETHER);
     let waits = world.step_until(|happened| *happened == Happened::Waits(Why::HouseShort));
     assert_eq!(waits, Happened::Waits(Why::HouseShort));
+    // Until it is tried again, nobody takes silence for going on.
+    assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::PutOff));
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.jobs()[0].0.as_str()), ("approved", "waiting_funds"));
     assert_eq!(world.payments().len(), 0);
+}
+
+/// What a payout costs at worst, as it is written down when it is prepared.
+fn worst_cost() -> u128 {
+    let mut world = World::new();
+    world.alice("exit-1", home(1), ETHER);
+    world.step_until(|happened| *happened == Happened::Prepared);
+    TRANSFER_GAS * world.pairs("SELECT max_fee AS a, number AS b FROM payout_attempts")[0].0.parse::<u128>().unwrap()
+}
+
+#[test]
+fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
+    // Enough for one payout, and not for the second after it, at whatever moment of the first that is asked for.
+    let house = worst_cost();
+    let moments: [fn(&mut World); 3] = [
+        |world| {
+            world.step_until(sent);
+        },
+        |world| {
+            world.step_until(sent);
+            world.mine(1);
+            world.step_until(|happened| *happened == Happened::Mined);
+        },
+        |world| {
+            world.step_until(sent);
+            world.mine(3);
+            world.step_until(paid);
+        },
+    ];
+    for (number, moment) in moments.into_iter().enumerate() {
+        let mut world = World::with_house(house);
+        let first = world.alice("exit-1", home(1), ETHER);
+        moment(&mut world);
+        let second = world.alice("exit-2", home(2), ETHER);
+        let waits = world
+            .step_until(|happened| matches!(happened, Happened::Reserved { .. } | Happened::Waits(Why::HouseShort)));
+        assert_eq!(waits, Happened::Waits(Why::HouseShort), "moment {number}");
+        world.finish();
+        assert_eq!((world.status(&first).as_str(), world.status(&second).as_str()), ("completed", "approved"));
+        let (burnt, capital) = (world.standing("@house/network_fees/1").0, world.standing("@house/house/1").0);
+        assert!(burnt <= capital, "{burnt} of {capital}");
+        world.audit_at_rest();
+    }
+}
+
+#[test]
+fn a_price_that_has_risen_since_a_nonce_was_reserved_is_asked_of_the_house_again() {
+    let mut world = World::with_house(worst_cost());
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(|happened| matches!(happened, Happened::Reserved { .. }));
+    world.chain().set_base_fee(20 * u64::try_from(GWEI).unwrap());
+    world.mine(1);
+    world.step_until(|happened| matches!(happened, Happened::Waits(Why::HouseShort)));
+    assert_eq!(world.pairs("SELECT job AS a, number AS b FROM payout_attempts"), []);
+    world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
+    world.mine(1);
+    world.pass(3_600 * SECOND);
+    world.finish();
+    assert_eq!(world.status(&intent), "completed");
+}
+
+#[test]
+fn a_replacement_waits_for_the_houses_capital_too() {
+    let mut world = World::with_house(worst_cost());
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(sent);
+    for _ in 0..10 {
+        world.chain().set_base_fee(20 * u64::try_from(GWEI).unwrap());
+        world.mine(1);
+        world.pass(world.paying.rules.stuck_after);
+        world.step();
+    }
+    assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::HouseShort));
+    assert_eq!(world.pairs("SELECT job AS a, number AS b FROM payout_attempts").len(), 1);
+    world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.paid(home(1), ETHER)), ("completed", 1));
 }

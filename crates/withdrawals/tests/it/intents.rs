@@ -1,9 +1,16 @@
 //! From a wish to money on chain.
 
-use bankroll_ledger::{Amount, Key, Leg, Namespace, Principal, Rejection, Scope};
+use bankroll_ledger::{
+    Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Settler, Time, Value,
+};
+use bankroll_store::{
+    NewRow, PAYOUT_EVENTS,
+    columns::{one, text},
+};
 use bankroll_withdrawals::{GasPayer, Happened, IntentError, Outcome, Wanted, Why};
+use serde_json::json;
 
-use crate::world::{ETHER, GWEI, TRANSFER_GAS, World, home, name, paid, wallet};
+use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, name, paid, wallet};
 
 const ALICE: &str = "arena/funds/1/alice";
 
@@ -133,4 +140,119 @@ fn a_hold_that_was_not_noted_is_found_in_the_journal() {
     world.step_until(paid);
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("completed", (9 * ETHER, 0)));
+}
+
+#[test]
+fn only_the_hold_of_the_intent_itself_is_posted_whatever_others_say_they_are_about() {
+    let mut world = World::new();
+    let named = bankroll_withdrawals::intent::intent_id(&name("arena"), &name("exit-1"));
+    // Bob's money is held a dozen times under the name of an intent that is still to come.
+    let bob = world.account("arena/funds/1/bob");
+    for number in 0..12 {
+        let hold = Leg::Hold { account: bob, amount: Amount::new(ETHER / 10), expires: None, settler: Settler::System };
+        let key =
+            Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: format!("forged-{number}") };
+        let request = Request {
+            key,
+            principal: Principal::GameServer(name("arena")),
+            confirmation: None,
+            action: Action::Legs(vec![hold]),
+            references: References { intent: Some(named.to_string()), ..References::default() },
+            facts: vec![],
+            events: vec![],
+        };
+        world.ledger().apply(request).unwrap().effects().unwrap();
+    }
+    let intent = world.alice("exit-1", home(1), ETHER / 10);
+    assert_eq!(intent, named);
+    // The process died before the hold was noted.
+    world.rows().write(vec![one("UPDATE withdrawal_requests SET hold = NULL", vec![])]).unwrap();
+    world.finish();
+    assert_eq!(world.status(&intent), "completed");
+    assert_eq!(world.standing(ALICE), (10 * ETHER - ETHER / 10, 0));
+    assert_eq!(world.standing("arena/funds/1/bob"), (5 * ETHER, 12 * (ETHER / 10)));
+    world.audit_at_rest();
+}
+
+#[test]
+fn what_is_paid_is_posted_to_a_wallet_and_to_nobody_else() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    let told = NewRow {
+        id: format!("{intent}/outcome"),
+        kind: "payout.ended".into(),
+        subject: intent.to_string(),
+        body: json!({ "outcome": "paid", "tx_hash": null, "block": null, "fee": "0", "custody": "@house/house/1" })
+            .to_string(),
+        node: "taken over".into(),
+        created_at: Time(world.now),
+    };
+    world.rows().write(vec![PAYOUT_EVENTS.adding(&told)]).unwrap();
+    world.settle();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
+    let states = world.pairs("SELECT state AS a, coalesce(reason, '') AS b FROM payout_events");
+    assert_eq!(states, [("refused".into(), "it names no account of a wallet".into())]);
+}
+
+#[test]
+fn a_row_that_somebody_edited_is_not_paid_and_goes_on_when_it_is_put_right() {
+    let (attackers, much) = (home(0xee), Amount::new(9 * ETHER));
+    let to = || vec![text(&attackers.to_string())];
+    let edits: [(&str, &str, Vec<Value>); 5] = [
+        ("withdrawal_requests", "to_address", to()),
+        ("withdrawal_requests", "amount", vec![Value::Amount(much)]),
+        ("withdrawal_requests", "status", vec![text("approved")]),
+        ("withdrawal_queue", "to_address", to()),
+        ("withdrawal_queue", "amount", vec![Value::Amount(much)]),
+    ];
+    for (table, column, value) in edits {
+        let mut world = World::new();
+        let is_status = column == "status";
+        world.policy.at_once = Amount::new(if is_status { 0 } else { 20 * ETHER });
+        let intent = world.alice("exit-1", home(1), ETHER);
+        if table == "withdrawal_queue" {
+            world.paying.rules.in_flight_max = 0;
+            assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::OthersFirst));
+            world.paying.rules.in_flight_max = 8;
+        }
+        let edit = |world: &World, values: Vec<Value>| {
+            world.rows().write(vec![one(&format!("UPDATE {table} SET {column} = $1"), values)]).unwrap();
+        };
+        edit(&world, value);
+        let waits = world.step_until(|happened| matches!(happened, Happened::Waits(_)));
+        assert_eq!(waits, Happened::Waits(Why::NotAsDecided), "{table}.{column}");
+        world.finish();
+        assert_eq!((world.payments().len(), world.standing(ALICE)), (0, (10 * ETHER, ETHER)), "{table}.{column}");
+        if is_status {
+            continue;
+        }
+        edit(
+            &world,
+            if column == "amount" { vec![Value::Amount(Amount::new(ETHER))] } else { vec![text(&home(1).to_string())] },
+        );
+        world.pass(3_600 * SECOND);
+        world.finish();
+        assert_eq!((world.status(&intent).as_str(), world.paid(home(1), ETHER)), ("completed", 1), "{table}.{column}");
+        world.audit_at_rest();
+    }
+}
+
+#[test]
+fn a_row_that_was_edited_on_its_way_is_not_settled_by() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(|happened| matches!(happened, Happened::Sent { .. }));
+    let edit = |world: &World, amount: u128| {
+        let amount = vec![Value::Amount(Amount::new(amount))];
+        world.rows().write(vec![one("UPDATE withdrawal_requests SET amount = $1", amount)]).unwrap();
+    };
+    // All but a wei would be given back to a player who is paid.
+    edit(&world, 1);
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
+    edit(&world, ETHER);
+    world.pass(3_600 * SECOND);
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("completed", (9 * ETHER, 0)));
+    world.audit_at_rest();
 }

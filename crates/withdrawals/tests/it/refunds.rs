@@ -89,6 +89,40 @@ fn a_cancel_that_comes_too_late_changes_nothing() {
 }
 
 #[test]
+fn what_the_signer_has_renounced_for_somebody_else_is_given_back() {
+    let mut world = World::new();
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(|happened| *happened == Happened::Prepared);
+    // As after rows were put back to before somebody stopped it.
+    world.renounce_elsewhere(&intent);
+    world.step_until(|happened| *happened == Happened::Ended(Outcome::NeverSigned));
+    world.settle();
+    assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
+    let next = world.alice("exit-2", home(2), ETHER);
+    world.finish();
+    assert_eq!((world.status(&next).as_str(), world.paid(home(1), ETHER)), ("completed", 0));
+    world.audit_at_rest();
+}
+
+#[test]
+fn a_destination_that_the_signer_never_pays_is_given_back_and_holds_nobody_up() {
+    // What a player means who types in the address that he paid to.
+    for forbidden in [bankroll_orders::Address(wallet().into()), bankroll_orders::Address::ZERO] {
+        let mut world = World::new();
+        let intent = world.alice("exit-1", forbidden, ETHER);
+        world.step_until(|happened| matches!(happened, Happened::Prepared));
+        let next = world.alice("exit-2", home(2), ETHER);
+        world.finish();
+        assert_eq!(
+            (world.status(&intent).as_str(), world.status(&next).as_str()),
+            ("failed never_signed", "completed")
+        );
+        assert_eq!((world.standing(ALICE), world.payments().len()), ((9 * ETHER, 0), 1));
+        world.audit_at_rest();
+    }
+}
+
+#[test]
 fn a_final_revert_is_a_proof_and_costs_gas() {
     for player_pays in [false, true] {
         let mut world = World::new();

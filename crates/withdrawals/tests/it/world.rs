@@ -405,6 +405,14 @@ impl World {
         self.chain().send(&stolen.sign(&payment.paying(max_fee, max_fee / 2))).unwrap();
     }
 
+    /// Somebody else has the signer promise never to sign an intent, and nobody tells the rows.
+    pub fn renounce_elsewhere(&self, intent: &IntentId) {
+        let process = Arc::clone(&self.signer);
+        let mut elsewhere = SignerClient::in_process(move |request| process.lock().unwrap().answer(request));
+        let head = elsewhere.status(self.paying.address, None).unwrap().head;
+        elsewhere.renounce(intent, self.paying.address, head).unwrap();
+    }
+
     /// Somebody puts coins into the wallet.
     pub fn refill(&self, amount: u128) {
         let payment = Payment::new(1337, 0, wallet(), U256::from(amount));
