@@ -5,7 +5,7 @@
 //!
 //! It does not know approvals: those will be requests of their own.
 
-use bankroll_ledger::{Guard, HoldId, Record, Request, Row, Value, Verdict};
+use bankroll_ledger::{AccountName, Amount, Guard, HoldId, Record, Request, Row, Value, Verdict};
 use bankroll_orders::IntentId;
 use bankroll_store::{
     Reader, Rows, SearchQuery, StoreError, Subject,
@@ -56,8 +56,16 @@ pub(crate) fn confirms(store: &Rows, job: &Job) -> Result<bool, PayoutError> {
     Ok(is_same && text_of(&row, "status")? == "approved")
 }
 
+/// Whether whoever is paid owes something: what the chain took back of his deposits and he had spent, or held, by then.
+pub(crate) fn is_in_debt(store: &Rows, job: &Job) -> Result<bool, PayoutError> {
+    let sql = "SELECT account FROM withdrawal_requests WHERE id = $1";
+    let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };
+    let Some(debt) = parsed::<AccountName>(&row, "account")?.debt() else { return Ok(false) };
+    Ok(store.reader().account_named(&debt)?.is_some_and(|debt| !debt.balance.is_zero()))
+}
+
 /// What the player has set aside for gas, if he pays for it.
-pub(crate) fn fee_cap(row: &Row) -> Result<Option<bankroll_ledger::Amount>, BadRow> {
+pub(crate) fn fee_cap(row: &Row) -> Result<Option<Amount>, BadRow> {
     let cap = amount_of(row, "fee_cap")?;
     Ok((text_of(row, "gas_payer")? == "player").then_some(cap))
 }
