@@ -123,6 +123,18 @@ impl SignerProcess {
         }
     }
 
+    /// What the memory's file has now.
+    pub fn memory(&mut self) -> Vec<u8> {
+        self.restart();
+        std::fs::read(self.folder.path().join("memory.db")).unwrap()
+    }
+
+    /// Somebody restores a backup.
+    pub fn put_back(&mut self, memory: &[u8]) {
+        self.restart();
+        std::fs::write(self.folder.path().join("memory.db"), memory).unwrap();
+    }
+
     fn answer(&mut self, request: &bankroll_orders::Request) -> io::Result<bankroll_orders::Answer> {
         // Where it stands is asked once, and changes nothing.
         let is_status = matches!(request, bankroll_orders::Request::Status { .. });
