@@ -18,7 +18,7 @@ use crate::{AskError, Outcome, Renounced, SignerClient};
 
 const WALLET: Address = Address([1; 20]);
 /// Longer than any answer takes on any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// For a signer that never answers.
 const SOON: Duration = Duration::from_millis(300);
 

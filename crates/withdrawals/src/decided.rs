@@ -5,7 +5,7 @@
 //!
 //! It does not know approvals: those will be requests of their own.
 
-use bankroll_ledger::{Guard, HoldId, Record, Request, Row, Value, Verdict};
+use bankroll_ledger::{AccountName, Amount, Guard, HoldId, Record, Request, Row, Value, Verdict};
 use bankroll_orders::IntentId;
 use bankroll_store::{
     Reader, Rows, SearchQuery, StoreError, Subject,
@@ -20,6 +20,13 @@ pub(crate) struct Decided {
     pub row: Row,
     /// The hold of its money.
     pub hold: HoldId,
+}
+
+/// What the request that made an intent did.
+struct Made {
+    hold: HoldId,
+    /// The columns that it wrote.
+    set: Vec<(String, Value)>,
 }
 
 /// Why there is none.
@@ -43,7 +50,7 @@ pub(crate) fn decided(reader: &Reader, intent: &IntentId) -> Result<Result<Decid
                  hold FROM withdrawal_requests WHERE id = $1";
     let Some(row) = reader.rows(sql, vec![text(intent.0.as_str())])?.pop() else { return Ok(Err(Undecided::NoRow)) };
     let noted = maybe(&row, "hold", number_of)?.map(HoldId);
-    let Some((hold, set)) = made(reader, intent, noted)? else { return Ok(Err(Undecided::NoRecord)) };
+    let Some(Made { hold, set }) = made(reader, intent, noted)? else { return Ok(Err(Undecided::NoRecord)) };
     let is_same = set.iter().all(|(column, value)| row.get(column) == Some(value));
     Ok(if is_same { Ok(Decided { row, hold }) } else { Err(Undecided::Edited) })
 }
@@ -56,20 +63,23 @@ pub(crate) fn confirms(store: &Rows, job: &Job) -> Result<bool, PayoutError> {
     Ok(is_same && text_of(&row, "status")? == "approved")
 }
 
+/// Whether whoever is paid owes something: what the chain took back of his deposits and he had spent, or held, by then.
+pub(crate) fn is_in_debt(store: &Rows, job: &Job) -> Result<bool, PayoutError> {
+    let sql = "SELECT account FROM withdrawal_requests WHERE id = $1";
+    let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };
+    let Some(debt) = parsed::<AccountName>(&row, "account")?.debt() else { return Ok(false) };
+    Ok(store.reader().account_named(&debt)?.is_some_and(|debt| !debt.balance.is_zero()))
+}
+
 /// What the player has set aside for gas, if he pays for it.
-pub(crate) fn fee_cap(row: &Row) -> Result<Option<bankroll_ledger::Amount>, BadRow> {
+pub(crate) fn fee_cap(row: &Row) -> Result<Option<Amount>, BadRow> {
     let cap = amount_of(row, "fee_cap")?;
     Ok((text_of(row, "gas_payer")? == "player").then_some(cap))
 }
 
-/// The hold that the intent's own request made, and the columns that it wrote. Where the row notes the hold, it says where
-/// in the journal that is; if it does not, or says something else, the journal is searched.
-#[expect(clippy::type_complexity, reason = "a hold and what was written with it, for one caller")]
-fn made(
-    reader: &Reader,
-    intent: &IntentId,
-    noted: Option<HoldId>,
-) -> Result<Option<(HoldId, Vec<(String, Value)>)>, StoreError> {
+/// The intent's own request. Where the row notes the hold, it says where in the journal that is; if it does not, or says
+/// something else, the journal is searched.
+fn made(reader: &Reader, intent: &IntentId, noted: Option<HoldId>) -> Result<Option<Made>, StoreError> {
     if let Some(noted) = noted
         && let Some(bytes) = reader.record(noted.made_by())?
         && let Some(found) = Record::decode(&bytes).ok().and_then(|record| own(record, intent))
@@ -88,10 +98,10 @@ fn made(
 }
 
 /// Anybody can say that his request is about an intent. The one that made it has its row.
-fn own(record: Record, intent: &IntentId) -> Option<(HoldId, Vec<(String, Value)>)> {
+fn own(record: Record, intent: &IntentId) -> Option<Made> {
     let Record::Decided { request: Request { facts, .. }, verdict: Verdict::Applied(effects) } = record else {
         return None;
     };
     let fact = facts.into_iter().find(|fact| fact.row == row(intent) && fact.guard == Guard::Absent)?;
-    Some((effects.holds.first()?.hold.id, fact.set))
+    Some(Made { hold: effects.holds.first()?.hold.id, set: fact.set })
 }

@@ -10,6 +10,7 @@
 //!   transactions of that nonce, of which one can be mined;
 //! - a hold is released only with proof that none of them can ever pay: a final revert, a final nothing on the nonce, or the
 //!   signer's promise that it never signed and never will;
+//! - whoever owes what the chain took back of his deposits is not paid until he has repaid it, unless it is signed already;
 //! - nothing is ordered or settled by a row that does not say what the journal says;
 //! - no answer is never taken for a no: not of a node, not of the signer, not of the store;
 //! - players' coins pay nobody's gas: without capital of the house, or a fee the player has set aside, a payout waits.

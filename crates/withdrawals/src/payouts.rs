@@ -121,6 +121,8 @@ pub enum Why {
     SignerRefuses(Refusal),
     /// What is final on the chain is not what was settled: a person must look.
     Contradicted,
+    /// Whoever is paid owes what the chain took back of his deposits.
+    InDebt,
     /// Its rows are not what the books have decided: a person must look.
     NotAsDecided,
     /// Its row lacks the nonce that it must have.

@@ -13,7 +13,7 @@ use bankroll_store::{
 
 use crate::{
     PayoutError,
-    decided::confirms,
+    decided::{confirms, is_in_debt},
     job::{Job, Stage},
     payouts::{Paying, Why},
     price,
@@ -45,6 +45,9 @@ pub(crate) fn reserve(
         && maybe(row, "stopped", text_of)?.is_some()
     {
         return Ok(Err(Why::WalletStopped));
+    }
+    if is_in_debt(store, job)? {
+        return Ok(Err(Why::InDebt));
     }
     if let Err(why) = order(job, jobs, paying, node, store)? {
         return Ok(Err(why));

@@ -120,8 +120,7 @@ impl Open {
             let Some(last) = accounts.last() else { break };
             filter.after = Some(last.id);
             let wallets = accounts.iter().filter_map(|account| account.name.owner.as_ref());
-            // An owner that is no address of this chain pays some other way.
-            self.players.extend(wallets.filter_map(|owner| Some((owner.as_str().parse().ok()?, owner.clone()))));
+            self.players.extend(wallets.filter_map(|owner| Some((address_of(owner)?, owner.clone()))));
         }
         self.read_to = filter.after;
         if self.players.len() > before {
@@ -131,4 +130,11 @@ impl Open {
         }
         Ok(())
     }
+}
+
+/// The address that an owner is, written as every wallet's is. Otherwise two accounts could be one wallet's, and a payment
+/// be the other's; and an owner that is no address of this chain pays some other way.
+fn address_of(owner: &Name) -> Option<Address> {
+    let address: Address = owner.as_str().parse().ok()?;
+    (format!("{address:#x}") == owner.as_str()).then_some(address)
 }

@@ -102,6 +102,9 @@ fn in_words(why: &Why) -> String {
         }
         Why::SignerRefuses(refusal) => format!("the signer refuses: {refusal}"),
         Why::Contradicted => "what is final on the chain is not what was settled: a person must look".into(),
+        Why::InDebt => {
+            "a player owes what the chain took back of his deposits, and is not paid until he has repaid it".into()
+        }
         Why::NotAsDecided => "the rows of a payout are not what the books have decided: a person must look".into(),
         Why::NoNonce => "a job has no nonce: a person must look".into(),
         Why::Node(error) => on_one_line(error),

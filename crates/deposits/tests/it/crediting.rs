@@ -2,6 +2,8 @@
 
 use bankroll_chains_simulated::U256;
 use bankroll_deposits::{DepositChange, Scanned};
+use bankroll_ledger::{Amount, Rejection, Value};
+use bankroll_store::columns::{one, text};
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot};
 
@@ -114,6 +116,29 @@ fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
     assert!(world.book().is_idle());
     let held = world.pairs("SELECT amount_raw AS a, ledger_state AS b FROM deposits WHERE review_state = 'held'");
     assert_eq!(held, [("340282366920938463463374607431768211460".to_owned(), "none".to_owned())]);
+}
+
+#[test]
+fn what_the_books_refuse_for_good_is_written_down_and_stands_in_nobodys_way() {
+    let mut world = World::new();
+    world.pay(ALICE, 1_125);
+    world.settle(3);
+    let enormous = world.pay(BOB, 7);
+    world.pay(ALICE, 1_125);
+    world.mine(3);
+    world.scan_all();
+    // Beside what the wallet has, the books cannot count it.
+    let values = vec![Value::Amount(Amount::MAX), text(&format!("{enormous:#x}"))];
+    world.rows().write(vec![one("UPDATE deposits SET amount = $1 WHERE tx_hash = $2", values)]).unwrap();
+    let booked = world.book();
+    let why: Vec<Rejection> = booked.refused.iter().map(|(_, why)| *why).collect();
+    assert_eq!((booked.credited.len(), &why[..]), (1, &[Rejection::BalanceOverflow][..]));
+    assert!(world.book().is_idle(), "it is not tried again and again");
+    let refused =
+        world.pairs("SELECT ledger_error AS a, ledger_error_epoch AS b FROM deposits WHERE ledger_state = 'none'");
+    assert_eq!(refused, [("balance_overflow".to_owned(), "1".to_owned())]);
+    assert_eq!(world.balances(ALICES), [2_000, 50, 200, 0]);
+    world.audit();
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Coming to rest: nothing fails any more, blocks go on, every role runs until it has nothing to do, everybody has an answer.
 
+use bankroll_ledger::{AccountName, Time};
+use bankroll_orders::IntentId;
+use bankroll_withdrawals::cancel;
 use fastrand::Rng;
 
 use super::{
+    asking::short,
     promises::{Broken, Promise},
     truth::PAYOUT_DEPTH,
     world::{NODES, SECOND, World},
@@ -10,6 +14,8 @@ use super::{
 
 /// Rounds in which all must become quiet. One is a block and eleven minutes.
 const ROUNDS_MAX: u32 = 120;
+/// Rounds after which nobody waits any longer for a debt to be repaid.
+const PATIENT_ROUNDS: u32 = 40;
 /// Rounds without any change before it is called quiet: as deep as anything must be to be final.
 const QUIET_ROUNDS: u64 = PAYOUT_DEPTH + 1;
 
@@ -24,7 +30,10 @@ impl World {
             self.check_step()?;
         }
         let mut quiet = 0;
-        for _ in 0..ROUNDS_MAX {
+        for round in 0..ROUNDS_MAX {
+            if round == PATIENT_ROUNDS {
+                self.stop_payouts_of_debtors();
+            }
             let before = self.truth.seen;
             self.round()?;
             let is_idle = self.truth.seen == before && self.unheard().is_empty() && self.chain().waiting_count() == 0;
@@ -78,6 +87,19 @@ impl World {
         }
         while self.settle() > 0 {}
         self.check_step()
+    }
+
+    /// Whoever owes something is not paid. Nobody pays in any more, so that somebody must stop what they are waiting for.
+    fn stop_payouts_of_debtors(&mut self) {
+        for id in self.open_intents() {
+            let Some(intent) = self.asked.intents.get(&id) else { continue };
+            let debt = format!("{}/debt/1/{}", intent.server, intent.player).parse::<AccountName>();
+            let debt = debt.ok().and_then(|debt| self.books.rows().reader().account_named(&debt).ok().flatten());
+            if debt.is_some_and(|debt| !debt.balance.is_zero()) {
+                let told = cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
+                self.note(format_args!("{} is stopped, whose player owes something: {}", short(&id), told.is_ok()));
+            }
+        }
     }
 
     fn resend_newest(&mut self) {

@@ -1,6 +1,7 @@
 //! Answers that are lost, nodes that lie, signers that die: one payment, in the end.
 
 use bankroll_chains_simulated::Fault;
+use bankroll_orders::{Refusal, Stop};
 use bankroll_withdrawals::{Happened, Why};
 
 use crate::world::{Between, ETHER, GWEI, SECOND, World, home, sent, wallet};
@@ -72,12 +73,29 @@ fn a_signer_that_says_no_is_asked_again_until_it_may() {
     world.signer().limits = ETHER / 2;
     let intent = world.alice("exit-1", home(1), ETHER);
     let refused = world.step_until(|happened| matches!(happened, Happened::Waits(Why::SignerRefuses(_))));
-    assert_eq!(refused, Happened::Waits(Why::SignerRefuses(bankroll_orders::Refusal::AmountAboveLimit)));
+    assert_eq!(refused, Happened::Waits(Why::SignerRefuses(Refusal::AmountAboveLimit)));
     assert_eq!(world.status(&intent), "approved");
     world.signer().limits = 2 * ETHER;
     world.signer().restart();
     world.finish();
     assert_eq!(world.status(&intent), "completed");
+}
+
+#[test]
+fn a_signer_whose_memory_was_put_back_is_told_what_it_has_answered_and_stops() {
+    let mut world = World::new();
+    let yesterdays = world.signer().memory();
+    let first = world.alice("exit-1", home(1), ETHER);
+    world.finish();
+    assert_eq!(world.status(&first), "completed");
+    world.signer().put_back(&yesterdays);
+    let second = world.alice("exit-2", home(2), ETHER);
+    let told = world
+        .step_until(|happened| matches!(happened, Happened::Signed { .. } | Happened::Waits(Why::SignerRefuses(_))));
+    let older = Refusal::Stopped(Stop::MemoryOlder);
+    assert_eq!(told, Happened::Waits(Why::SignerRefuses(older)));
+    world.finish();
+    assert_eq!((world.status(&second).as_str(), world.payments().len()), ("approved", 1));
 }
 
 #[test]

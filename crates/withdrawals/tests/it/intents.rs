@@ -238,6 +238,31 @@ fn a_row_that_somebody_edited_is_not_paid_and_goes_on_when_it_is_put_right() {
 }
 
 #[test]
+fn whoever_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repaid() {
+    let mut world = World::new();
+    let debt = "arena/debt/1/alice";
+    world.account(debt);
+    let alices = world.alice("exit-1", home(1), ETHER);
+    let credit = world.gift_to(ALICE);
+    world.reverse(credit);
+    // Nine of her ten coins were there to be taken; the tenth is held for the payout.
+    assert_eq!((world.standing(ALICE), world.standing(debt)), ((ETHER, ETHER), (ETHER, 0)));
+    let bobs = Wanted { account: "arena/funds/1/bob".parse().unwrap(), ..world.wanted("exit-2", home(2), ETHER) };
+    let bobs = world.want(&Wanted { wallet: name("bob"), ..bobs }).unwrap().id;
+    world.step_until(|happened| *happened == Happened::Waits(Why::InDebt));
+    world.finish();
+    assert_eq!((world.status(&alices).as_str(), world.status(&bobs).as_str()), ("approved", "completed"));
+    assert_eq!(world.paid(home(1), ETHER), 0);
+    // The next deposit repays it.
+    world.give(ALICE, 2 * ETHER, "again");
+    assert_eq!((world.standing(ALICE), world.standing(debt)), ((2 * ETHER, ETHER), (0, 0)));
+    world.pass(3_600 * SECOND);
+    world.finish();
+    assert_eq!((world.status(&alices).as_str(), world.paid(home(1), ETHER)), ("completed", 1));
+    world.audit();
+}
+
+#[test]
 fn a_row_that_was_edited_on_its_way_is_not_settled_by() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);

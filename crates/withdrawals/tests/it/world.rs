@@ -10,7 +10,7 @@ use bankroll_chains_evm::{At, Identity, Node};
 use bankroll_chains_simulated::{Address as ChainAddress, B256, Chain, Config, Key, Payment, U256};
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
-    Time, Unit, Value,
+    Seq, Time, Unit, Value,
 };
 use bankroll_orders::{Address, ChainId, IntentId, MemoryId};
 use bankroll_signer::{
@@ -78,6 +78,10 @@ fn key() -> LocalKey {
     LocalKey::from_bytes(&Zeroizing::new(SECRET)).unwrap()
 }
 
+fn deposit_key(text: String) -> RequestKey {
+    RequestKey { namespace: Namespace::Deposits, scope: Scope::House, text }
+}
+
 pub fn wallet() -> ChainAddress {
     key().address().0.into()
 }
@@ -117,6 +121,18 @@ impl SignerProcess {
         if let Some(signer) = self.signer.take() {
             let _ = signer.close();
         }
+    }
+
+    /// What the memory's file has now.
+    pub fn memory(&mut self) -> Vec<u8> {
+        self.restart();
+        std::fs::read(self.folder.path().join("memory.db")).unwrap()
+    }
+
+    /// Somebody restores a backup.
+    pub fn put_back(&mut self, memory: &[u8]) {
+        self.restart();
+        std::fs::write(self.folder.path().join("memory.db"), memory).unwrap();
     }
 
     fn answer(&mut self, request: &bankroll_orders::Request) -> io::Result<bankroll_orders::Answer> {
@@ -201,25 +217,36 @@ impl World {
         world.ledger().list_asset(coin).unwrap();
         let give = [("arena/funds/1/alice", 10 * ETHER), ("arena/funds/1/bob", 5 * ETHER), ("@house/house/1", house)];
         for (to, amount) in give.into_iter().filter(|(_, amount)| *amount > 0) {
-            let (from, to) = (world.account("@house/custody/1/hot"), world.account(to));
-            let leg = Leg::Move { from, to, amount: Amount::new(amount) };
-            let text = format!("gift-{to}");
-            let key = RequestKey { namespace: Namespace::Deposits, scope: Scope::House, text };
-            world.apply(key, Principal::Indexer, leg);
+            world.give(to, amount, "gift");
         }
         world
     }
 
+    /// A deposit, as the books have it.
+    pub fn give(&self, to: &str, amount: u128, text: &str) {
+        let (from, to) = (self.account("@house/custody/1/hot"), self.account(to));
+        let leg = Leg::Move { from, to, amount: Amount::new(amount) };
+        self.apply(deposit_key(format!("{text}-{to}")), Principal::Indexer, leg);
+    }
+
+    /// Where the journal has the deposit that an account began with.
+    pub fn gift_to(&self, account: &str) -> Seq {
+        let key = deposit_key(format!("gift-{}", self.account(account)));
+        self.rows().reader().find_key(&key).unwrap().unwrap().seq
+    }
+
+    /// The chain has taken a deposit back.
+    pub fn reverse(&self, credit: Seq) {
+        self.ask(deposit_key(format!("reverse-{credit}")), Principal::Indexer, Action::Reverse(credit));
+    }
+
     pub fn apply(&self, key: RequestKey, principal: Principal, leg: Leg) {
-        let request = Request {
-            key,
-            principal,
-            confirmation: None,
-            action: Action::Legs(vec![leg]),
-            references: References::default(),
-            facts: vec![],
-            events: vec![],
-        };
+        self.ask(key, principal, Action::Legs(vec![leg]));
+    }
+
+    fn ask(&self, key: RequestKey, principal: Principal, action: Action) {
+        let (references, facts, events) = (References::default(), vec![], vec![]);
+        let request = Request { key, principal, confirmation: None, action, references, facts, events };
         self.ledger().apply(request).unwrap().effects().unwrap();
     }
 

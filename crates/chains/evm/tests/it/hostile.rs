@@ -12,8 +12,7 @@ use crate::{
 };
 
 /// Small answers, and more time than any machine takes for them.
-const LIMITS: Limits =
-    Limits { whole: Duration::from_secs(60), connect: Duration::from_secs(60), answer_bytes: 1 << 20 };
+const LIMITS: Limits = Limits { whole: Duration::from_mins(1), connect: Duration::from_mins(1), answer_bytes: 1 << 20 };
 /// For those that never answer.
 const SOON: Limits = Limits { whole: Duration::from_millis(500), ..LIMITS };
 

@@ -17,7 +17,7 @@ const SEEDS_MAX: u64 = 1_200;
 const SHRINK_RUNS: u32 = 200;
 
 /// Far from those of the seeds beside it, so that no round of a soak repeats another.
-pub fn first_seed() -> u64 {
+fn first_seed() -> u64 {
     seed().wrapping_mul(1_000_000)
 }
 

@@ -3,18 +3,19 @@
 
 use bankroll_testkit::sim::{Bug, Failure, Promise, run, run_many, shrink};
 
-use super::first_seed;
 use crate::run::{is_soak, tell};
 
 /// Seeds within which a bug must be found.
 const SEEDS: u64 = 500;
+/// The same each time: the rarest bug shows in one of sixty worlds, and whether it is found must not be a matter of luck.
+const FIRST: u64 = 104_000_000;
 
 /// The first seed that the bug breaks, and that is sound without it.
 fn found(bug: Bug) -> Option<Failure> {
     if is_soak() {
         return None;
     }
-    let summary = run_many(first_seed(), Some(bug), |number| number < SEEDS);
+    let summary = run_many(FIRST, Some(bug), |number| number < SEEDS);
     let failure = summary.failure.unwrap_or_else(|| panic!("{bug:?} was not found in {SEEDS} seeds"));
     tell(&format!("simulator: {bug:?} found in {} seeds: {}", summary.seeds, failure.broken));
     assert!(run(&failure.plan, None).failure.is_none(), "seed {} fails without the bug, too", failure.plan.seed);
