@@ -12,7 +12,7 @@ use super::{
     columns::{Columns, Ready},
     lease::head_values,
     row,
-    session::{Session, Values},
+    session::{Session, Values, milliseconds},
     source::sql_number,
     whole::head_after,
 };
@@ -107,7 +107,7 @@ pub(super) fn is_own_fault(session: &Session, error: &tokio_postgres::Error) -> 
 /// committed piece by piece. Nobody who keeps a flow's row locked keeps the books for longer than the lease.
 pub(super) fn begin(engine: &Postgres) -> Result<(), Trouble> {
     let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
-    let patience = engine.lease.as_millis().max(1);
+    let patience = milliseconds(engine.lease);
     Ok(engine.session.run(&format!(
         "BEGIN;
          WITH ours AS (
