@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 use super::{
     Postgres,
     columns::{Columns, Ready},
-    lease::head_values,
+    lease::{head_values, is_passing},
     row,
     session::{Session, Values, milliseconds},
     source::sql_number,
@@ -98,7 +98,7 @@ pub(super) fn is_own_fault(session: &Session, error: &tokio_postgres::Error) -> 
     match error.code() {
         Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => false,
         Some(code) => ["22", "23", "42"].iter().any(|class| code.code().starts_with(class)),
-        None => !session.is_lost(),
+        None => !session.is_lost() && !is_passing(error),
     }
 }
 
