@@ -22,7 +22,8 @@ Examples:
   BANKROLL__BOOKS__DATABASE=postgres://bank:secret@db/casino bankroll migrate-books --from casino
 
 The folder is locked meanwhile and left as it is. The database must have no books yet. Journal, chain and receipts stay
-what they are; at the end both books are audited and compared. Afterwards set books.database.")]
+what they are; at the end both books are audited and compared. Afterwards set books.database. If it is interrupted, the
+database has books that nobody can open: drop it, and move again.")]
 pub struct MigrateBooksArgs {
     /// The folder with the books
     #[arg(long, value_name = "DIR")]

@@ -4,7 +4,8 @@
 //! are, so roots, chain and receipts stay what they were. What is derived is computed from the journal, flows' rows are
 //! copied, the key index is built anew. At the end both books are audited and compared, account by account.
 //!
-//! A move that is interrupted leaves books that do not open. Drop that database and move again.
+//! A move that is interrupted, or fails, leaves books that do not open: whoever moves has a lease that outlives everybody, and
+//! gives it back when all is there and proven. Drop that database and move again.
 
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ use crate::{
     Audit, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, Progress, Reader, StoreError,
     engine::{
         Commit, CommitError, Derived, Engine, Records, Source,
-        postgres::{Claim, Postgres},
+        postgres::{Claim, MOVE, Postgres},
         sqlite::{flow_tables, open_read_only},
     },
     keys::{KeyIndex, RECENT_MAX},
@@ -24,7 +25,7 @@ use crate::{
 
 /// Batches read at a time.
 const PAGE: usize = 256;
-/// A move takes as long as it takes; nobody else wants the new database.
+/// Until it is known that nobody's books are there.
 const LEASE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Which books go where.
@@ -65,11 +66,14 @@ impl Move {
         let audit = Audit::new(Reader::open(&self.from)?);
         let (old, old_accounts) = audit.run(|progress| tell(Moving::AuditingOld(progress)))?;
         let source = open_read_only(&path)?;
-        let claim = Claim { holder: format!("move at {}", self.now.0), address: String::new(), lease: LEASE };
+        let holder =
+            format!("{MOVE} (begun at {}; if it was interrupted, drop this database and move again)", self.now.0);
+        let claim = Claim { holder, address: String::new(), lease: LEASE };
         let mut engine = Postgres::open(&self.to, claim, &with_flows(&self.migrations), self.now)?;
         if engine.head()?.batch != 0 {
             return Err(StoreError::NotEmpty);
         }
+        engine.keep_for_good()?;
         let replay = copy_journal(&source, &mut engine, old.rows, &mut tell)?;
         stored(&mut engine, &Derived::from(replay).commit(), |_| Ok(()))?;
         for (table, columns, rows) in flow_tables(&source)? {
@@ -77,10 +81,10 @@ impl Move {
         }
         let last = engine.head()?.seq;
         drop(KeyIndex::rebuild(&mut engine, last, RECENT_MAX)?);
-        drop(engine);
         let audit = Audit::new(Reader::open(Location::Postgres(self.to.clone()))?);
         let (new, new_accounts) = audit.run(|progress| tell(Moving::AuditingNew(progress)))?;
         if old == new && old_accounts == new_accounts {
+            engine.are_whole()?;
             Ok(new)
         } else {
             Err(StoreError::diverged(Seq(new.rows), "the books in the database are not those in the folder"))

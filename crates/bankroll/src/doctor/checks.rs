@@ -127,6 +127,10 @@ fn node(loaded: &Loaded) -> Check {
 fn lease(database: &Location) -> Check {
     let Location::Postgres(url) = database else { return Check::green("lease", "none is needed") };
     match Watch::new(url.clone()).look() {
+        Ok(Some(holder)) if holder.is_move() && !holder.left.is_zero() => {
+            let found = "books are being moved here, or were when that was interrupted";
+            Check::red("lease", found, "wait for it; if it was interrupted, drop this database and move again")
+        }
         Ok(Some(holder)) if !holder.left.is_zero() => {
             let at = if holder.address.is_empty() {
                 String::new()

@@ -10,6 +10,7 @@ mod index;
 mod interrupts;
 mod keys;
 mod money;
+mod moving;
 mod opening;
 mod reading;
 mod rows;

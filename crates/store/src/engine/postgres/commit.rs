@@ -10,9 +10,9 @@ use tokio_postgres::error::SqlState;
 use super::{
     Postgres,
     columns::{Columns, Ready},
-    lease::head_values,
+    lease::{head_values, is_passing},
     row,
-    session::{Session, Values},
+    session::{Session, Values, milliseconds},
     source::sql_number,
     whole::head_after,
 };
@@ -98,7 +98,7 @@ pub(super) fn is_own_fault(session: &Session, error: &tokio_postgres::Error) -> 
     match error.code() {
         Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => false,
         Some(code) => ["22", "23", "42"].iter().any(|class| code.code().starts_with(class)),
-        None => !session.is_lost(),
+        None => !session.is_lost() && !is_passing(error),
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn is_own_fault(session: &Session, error: &tokio_postgres::Error) -> 
 /// committed piece by piece. Nobody who keeps a flow's row locked keeps the books for longer than the lease.
 pub(super) fn begin(engine: &Postgres) -> Result<(), Trouble> {
     let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
-    let patience = engine.lease.as_millis().max(1);
+    let patience = milliseconds(engine.lease);
     Ok(engine.session.run(&format!(
         "BEGIN;
          WITH ours AS (

@@ -44,8 +44,11 @@ pub(crate) use inbox::Outside;
 pub(crate) use lease::{Claim, is_passing};
 pub(crate) use session::Session;
 pub(crate) use terms::{StatementTables, open_statement_tables};
+pub(crate) use watch::MOVE;
 pub use watch::{Holder, Watch};
 
+/// A hundred years.
+const FOR_GOOD: Duration = Duration::from_secs(3_155_760_000);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -63,6 +66,7 @@ pub(crate) struct Postgres {
     head: Head,
     /// Where it ends if that batch is committed.
     head_to_be: Head,
+    keeps_lease: bool,
 }
 
 impl Postgres {
@@ -75,9 +79,22 @@ impl Postgres {
         let epoch = lease::take(&session, &claim)?;
         let head = session.head()?;
         let Claim { holder, lease, .. } = claim;
-        let engine = Self { session, holder, epoch, lease, renewed, head, head_to_be: head };
+        let engine = Self { session, holder, epoch, lease, renewed, head, head_to_be: head, keeps_lease: false };
         engine.check_head()?;
         Ok(engine)
+    }
+
+    /// From here on nobody else gets the books, in whatever way this one ends, until it has said that they are whole.
+    pub fn keep_for_good(&mut self) -> Result<(), StoreError> {
+        (self.lease, self.keeps_lease) = (FOR_GOOD, true);
+        self.renew()
+    }
+
+    /// Whoever comes next may have them.
+    pub fn are_whole(&mut self) -> Result<(), StoreError> {
+        lease::give_back(&self.session, self.epoch)?;
+        self.keeps_lease = false;
+        Ok(())
     }
 
     /// The row that fences must say what the journal says.
@@ -185,7 +202,9 @@ impl Engine for Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // Whoever waits need not wait for the lease to run out; if this fails, it does.
-        let _ = lease::give_back(&self.session, self.epoch);
+        if !self.keeps_lease {
+            // Whoever waits need not wait for the lease to run out; if this fails, it does.
+            let _ = lease::give_back(&self.session, self.epoch);
+        }
     }
 }

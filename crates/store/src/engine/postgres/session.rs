@@ -91,7 +91,7 @@ impl Session {
     /// Lets the server end a transaction whose client has gone silent for this long: a writer that is stopped in the
     /// middle of one must not keep the next from taking over.
     pub fn limit_silence_in_transactions(&self, limit: Duration) -> Result<(), tokio_postgres::Error> {
-        self.run(&format!("SET idle_in_transaction_session_timeout = {}", limit.as_millis().max(1)))
+        self.run(&format!("SET idle_in_transaction_session_timeout = {}", milliseconds(limit)))
     }
 
     /// Another connection to the same place.
@@ -170,6 +170,11 @@ impl Session {
     pub fn run(&self, sql: &str) -> Result<(), tokio_postgres::Error> {
         self.wait(self.client().batch_execute(sql))
     }
+}
+
+/// A time as the server's settings take it: at least one, since none is for ever, and at most as many as they can say.
+pub(super) fn milliseconds(time: Duration) -> i32 {
+    i32::try_from(time.as_millis()).unwrap_or(i32::MAX).max(1)
 }
 
 fn open(runtime: &Runtime, address: &Address, warned: &Arc<AtomicBool>) -> Result<Client, StoreError> {

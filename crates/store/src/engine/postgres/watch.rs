@@ -23,6 +23,17 @@ pub struct Holder {
     pub left: Duration,
 }
 
+/// Begins the name of whoever moves books into a database.
+pub(crate) const MOVE: &str = "a move from a folder";
+
+impl Holder {
+    /// Whether books are being moved here, or were when that was interrupted; those are not whole.
+    #[must_use]
+    pub fn is_move(&self) -> bool {
+        self.name.starts_with(MOVE)
+    }
+}
+
 /// Looks at the lease of one database.
 pub struct Watch {
     url: DatabaseUrl,

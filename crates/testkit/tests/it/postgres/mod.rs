@@ -8,6 +8,7 @@
 //! | `failover` | the primary, with a synchronous standby that takes its place; the wait for the standby |
 //! | `elsewhere` | nothing: other nodes ask the primary, whichever server is named first |
 //! | `takeover` | the writer: stopped for longer than its lease, fighting another, with a wrong clock |
+//! | `fence` | the writer: replaced, and without a word of it |
 //! | `history` | nothing: what many clients of two processes saw fits one order |
 //! | `tampering` | the data: every column of the books, edited |
 //! | `derived` | tables that follow from the journal: rows lost, contents damaged |
@@ -26,6 +27,7 @@ mod cuts;
 mod derived;
 mod elsewhere;
 mod failover;
+mod fence;
 mod history;
 mod kills;
 mod proxy;
