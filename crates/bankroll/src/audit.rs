@@ -61,7 +61,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         });
         terminal::answer_json(&json!({
             "ok": true, "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
-            "head": hex::encode(report.head), "totals": totals, "rows_per_s": audited.rows_per_s(), "indexes": indexes,
+            "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals, "rows_per_s": audited.rows_per_s(), "indexes": indexes,
         }))?;
     } else {
         terminal::answer(&audited.told(&assets, indexes.as_ref()))?;
@@ -95,6 +95,12 @@ impl Audited {
         let (rows, batches, accounts) = (thousands(report.rows), thousands(report.batches), thousands(report.accounts));
         let mut text = format!("{} books balance to the wei\n", paint.good("\u{2713}"));
         text += &format!("  {rows} records in {batches} batches decided again, {accounts} accounts compared\n");
+        if report.flow_rows > 0 {
+            text += &format!(
+                "  {} rows of deposits and payouts are as the journal has left them\n",
+                thousands(report.flow_rows)
+            );
+        }
         text += &format!("  {} records/s, {:.1} s\n", thousands(self.rows_per_s()), self.took.as_secs_f32());
         for (asset, (debits, _)) in &report.totals {
             let total = debits.amount().map_or_else(|| debits.to_string(), |sum| assets.with_symbol(*asset, sum));

@@ -1,7 +1,8 @@
 //! Facts: what a flow wants recorded in the same commit as the money.
 //!
 //! A fact is data, never a closure: one row of one of the flow's tables, a guard on that row as it stands, and the
-//! columns to set. So it can be checked in the decision, covered by the journal's hash chain, and replayed. The
+//! columns to set. So it can be checked in the decision, covered by the journal's hash chain, and replayed. A column
+//! that a fact has set changes by facts alone from then on, and its row stays: an audit calls anything else an edit. The
 //! ledger does not know what the tables mean.
 
 use std::collections::BTreeMap;

@@ -65,6 +65,29 @@ fn the_first_difference_is_named_with_its_record() {
 }
 
 #[test]
+fn an_edited_deposit_or_payout_is_named_and_what_the_flows_keep_for_themselves_is_theirs() {
+    let books = folder();
+    run(books.path(), &["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "50", "--dir", "."]).ok();
+    let edit = |sql: &str| Connection::open(books.path().join("books.db")).unwrap().execute(sql, []).unwrap();
+    let text = run(books.path(), &["audit"]).ok();
+    assert!(text.contains("rows of deposits and payouts are as the journal has left them"), "{text}");
+    assert!(edit("UPDATE deposits SET updated_at = 0") > 0);
+    run(books.path(), &["audit"]).ok();
+    let different = |column: &str, edit_first: &str| {
+        assert!(edit(edit_first) > 0, "{edit_first}");
+        run(books.path(), &["audit"]).fails(4, &["the books diverge at record", column]);
+    };
+    different("status of row", "UPDATE withdrawal_requests SET status = 'failed' WHERE status = 'completed'");
+    edit("UPDATE withdrawal_requests SET status = 'completed'");
+    run(books.path(), &["audit"]).ok();
+    different(
+        "to_address of row",
+        "UPDATE withdrawal_requests SET to_address = '0x00000000000000000000000000000000000000aa'",
+    );
+    different("ledger_state of row", "UPDATE deposits SET ledger_state = 'none'");
+}
+
+#[test]
 fn a_damaged_index_is_told_and_is_no_danger_to_money() {
     for edit in ["UPDATE term_chunks SET data = x'00'", "UPDATE term_runs SET entries = 3", "DELETE FROM term_chunks"] {
         let books = tampered("statements.db", edit);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
-use bankroll_store::{Failure, Migrations, Statement};
+use bankroll_store::{Audit, Failure, Migrations, Statement, StoreError};
 use bankroll_testkit::postgres;
 
 use crate::world::{World, game_server, moving, name, request};
@@ -53,6 +53,45 @@ fn facts_of_one_request_about_one_row_are_decided_by_the_row_before_them_and_all
     assert!(ask(vec![from_none("suspense"), from_none("credited")]).effects().is_ok());
     assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
     world.audit();
+}
+
+/// Whoever gets at the database edits what gates money. Columns that no fact has set are the flow's own.
+#[test]
+fn an_audit_finds_the_row_that_is_not_as_facts_have_left_it() {
+    let world = world();
+    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let ask = |facts: Vec<Fact>| {
+        let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+        request.facts = facts;
+        let answer = world.ledger().apply(request).unwrap();
+        assert!(answer.effects().is_ok());
+        answer.seq.unwrap()
+    };
+    let amount = ("amount".to_owned(), Value::Amount(Amount::MAX));
+    for id in 0..300 {
+        ask(vec![fact(&format!("d{id}"), Guard::Absent, vec![state("none")])]);
+    }
+    let last = ask(vec![fact("d200", Guard::Is(vec![state("none")]), vec![state("credited"), amount])]);
+    let edit = |sql: &str| {
+        let edit = Statement { sql: sql.into(), values: Vec::new(), must_change: Some(1) };
+        world.ledger().write_rows(vec![edit]).unwrap().wait().unwrap().unwrap();
+    };
+    edit("UPDATE deposits SET amount = 7 WHERE id = 'd299'");
+    assert_eq!(world.audit().flow_rows, 300, "nobody's money hangs on that amount");
+    let found = || match Audit::new(world.reader()).run(|_| {}) {
+        Err(StoreError::Diverged { at, what }) => (at, what),
+        other => panic!("{other:?}"),
+    };
+    let state_of = |id: &str| format!("ledger_state of row {id} of deposits is not what the journal says it is");
+    edit("UPDATE deposits SET ledger_state = 'none' WHERE id = 'd200'");
+    assert_eq!(found(), (last, state_of("d200")));
+    edit("UPDATE deposits SET ledger_state = 'credited' WHERE id = 'd200'");
+    edit("UPDATE deposits SET amount = amount - 1 WHERE id = 'd200'");
+    assert_eq!(found(), (last, "amount of row d200 of deposits is not what the journal says it is".into()));
+    edit("UPDATE deposits SET ledger_state = 'credited' WHERE id = 'd7'");
+    assert_eq!(found().1, state_of("d7"), "the first difference");
+    edit("DELETE FROM deposits WHERE id = 'd6'");
+    assert_eq!(found().1, "row d6 of deposits is in the journal and not in its table");
 }
 
 #[test]

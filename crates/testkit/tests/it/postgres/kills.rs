@@ -175,13 +175,12 @@ fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_refuses_nobod
         let writing = format!("{fails} {SEATS}; ALTER TABLE seats ADD CHECK (taken = 0 OR rotten() = 0)");
         for (rotten, mended) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
             let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
-            postgres::run(&url, &rotten);
+            postgres::run(&url, &format!("DROP TABLE IF EXISTS seats; {rotten}"));
             assert_eq!(world.ledger().apply(request.clone()), Err(CallError::Failed(Failure::Unknown)), "{rotten}");
             postgres::run(&url, &format!("{mended}; DROP FUNCTION rotten; {SEATS}"));
             world.reopen();
             let answer = world.ask(request);
             assert_eq!((said(&answer), answer.replayed), ("applied", false), "{rotten}");
-            postgres::run(&url, "DROP TABLE seats");
         }
         assert_eq!(world.standing(alice), (100 + 10 * number, 0));
     }

@@ -2,8 +2,10 @@
 //!
 //! Checked, in one pass: every batch's root and the chain over them; every request decided again by the same pure
 //! function, with the same effects; no key decided twice; every announcement in the outbox as its record made it; at the
-//! end every account, hold and asset against its table, and debits against credits for each asset. The pass is paged, so that a writer can go on beside it; only the last
-//! step reads in one snapshot.
+//! end every account, hold and asset against its table, flows' rows against the facts that set them, and debits against
+//! credits for each asset. The pass is paged, so that a writer can go on beside it; only the last step reads in one snapshot.
+
+mod flow_rows;
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -11,6 +13,7 @@ use bankroll_ledger::{
     Account, AssetId, Batch, Fingerprint, HoldId, Record, Replay, Seq, Total, Verdict, merkle::Hash,
 };
 
+use self::flow_rows::FlowRows;
 use crate::{Reader, StoreError, StoredEvent, recovery::check_batch};
 
 /// Batches, or holds, read at a time.
@@ -36,6 +39,8 @@ pub struct AuditReport {
     pub head: Hash,
     /// Accounts compared.
     pub accounts: u64,
+    /// Flows' rows compared: those that facts have set.
+    pub flow_rows: u64,
     /// For each asset, the sum of the debit-side and of the credit-side accounts. They are equal.
     pub totals: BTreeMap<AssetId, (Total, Total)>,
 }
@@ -52,6 +57,7 @@ pub struct Audit {
     keys: Vec<(u64, u64)>,
     /// The announcements of the page that is being checked.
     events: Vec<StoredEvent>,
+    flow_rows: FlowRows,
 }
 
 impl Audit {
@@ -67,6 +73,7 @@ impl Audit {
             head,
             keys: Vec::new(),
             events: Vec::new(),
+            flow_rows: FlowRows::default(),
         }
     }
 
@@ -88,8 +95,14 @@ impl Audit {
         let rows = self.next_seq.0 - 1;
         tell(Progress { rows, rows_total: rows });
         let totals = self.totals()?;
-        let report =
-            AuditReport { rows, batches: self.next_batch - 1, head: self.head, accounts: stored.len() as u64, totals };
+        let report = AuditReport {
+            rows,
+            batches: self.next_batch - 1,
+            head: self.head,
+            accounts: stored.len() as u64,
+            flow_rows: self.flow_rows.count(),
+            totals,
+        };
         Ok((report, stored))
     }
 
@@ -146,6 +159,7 @@ impl Audit {
         sound.map_err(|unsound| StoreError::diverged(seq, unsound.to_string()))?;
         self.replay.apply(seq, record);
         if let Record::Decided { request, verdict: Verdict::Applied(_) } = record {
+            self.flow_rows.apply(seq, &request.facts);
             self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {
                 seq,
                 place,
@@ -197,6 +211,7 @@ impl Audit {
         if self.reader.assets()? != self.replay.assets.clone().into_iter().collect::<Vec<_>>() {
             return Err(differs("the assets are not what the journal says they are".into()));
         }
+        self.flow_rows.compare(&self.reader)?;
         Ok(stored)
     }
 

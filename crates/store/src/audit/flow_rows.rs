@@ -1,0 +1,134 @@
+//! Flows' rows as the facts of the journal leave them.
+//!
+//! A column that a fact has set is the journal's: it changes with money, in one commit, and in no other way. So whatever
+//! gates money in such a row is found when it was edited. Columns that no fact has set are the flow's own business.
+//!
+//! Bounds: a few hundred bytes a row; of a value only a hash is kept, with keys that nobody outside can know.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::{BuildHasher, RandomState},
+};
+
+use bankroll_ledger::{Amount, Fact, Guard, Seq, Value};
+
+use crate::{Reader, StoreError};
+
+/// Rows read at a time.
+const PAGE: usize = 128;
+
+/// A table, and the names of the columns of its key.
+type Table = (String, Vec<String>);
+
+#[derive(Debug, Default)]
+pub(super) struct FlowRows {
+    tables: BTreeMap<Table, HashMap<Vec<Value>, Expected>>,
+    /// Names of columns, each once.
+    names: Vec<String>,
+    hashing: RandomState,
+}
+
+#[derive(Debug)]
+struct Expected {
+    /// The last record that changed it.
+    by: Seq,
+    /// The place of a name, and the hash of a value.
+    columns: Vec<(usize, u64)>,
+}
+
+impl FlowRows {
+    /// What an applied request has set.
+    pub fn apply(&mut self, seq: Seq, facts: &[Fact]) {
+        for fact in facts.iter().filter(|fact| !fact.set.is_empty()) {
+            let (names, key) = fact.row.columns.iter().cloned().unzip();
+            let columns: Vec<(usize, u64)> =
+                fact.set.iter().map(|(name, value)| (self.place_of(name), self.hash(value))).collect();
+            let rows = self.tables.entry((fact.row.table.clone(), names)).or_default();
+            let row = rows.entry(key).or_insert(Expected { by: seq, columns: Vec::new() });
+            row.by = seq;
+            if fact.guard == Guard::Absent {
+                row.columns.clear();
+            }
+            row.columns.retain(|(name, _)| columns.iter().all(|(set, _)| set != name));
+            row.columns.extend(columns);
+        }
+    }
+
+    pub fn count(&self) -> u64 {
+        self.tables.values().map(|rows| rows.len() as u64).sum()
+    }
+
+    /// Compares all of them with what is stored.
+    pub fn compare(&self, reader: &Reader) -> Result<(), StoreError> {
+        for (table, rows) in &self.tables {
+            let mut all: Vec<(&Vec<Value>, &Expected)> = rows.iter().collect();
+            // The first difference is the same one each time.
+            all.sort_unstable_by_key(|(_, expected)| expected.by);
+            all.chunks(PAGE).try_for_each(|page| self.compare_page(reader, table, page))?;
+        }
+        Ok(())
+    }
+
+    fn compare_page(
+        &self,
+        reader: &Reader,
+        (table, names): &Table,
+        page: &[(&Vec<Value>, &Expected)],
+    ) -> Result<(), StoreError> {
+        let key_of = |row: &mut bankroll_ledger::Row| -> Vec<Value> {
+            names.iter().map(|name| row.remove(name).unwrap_or(Value::Null)).collect()
+        };
+        let values = page.iter().flat_map(|(key, _)| key.iter().cloned()).collect();
+        let found = reader.rows(&reading(table, names, page.len()), values)?;
+        let found: HashMap<Vec<Value>, bankroll_ledger::Row> =
+            found.into_iter().map(|mut row| (key_of(&mut row), row)).collect();
+        for (key, expected) in page {
+            let id = || key.iter().map(shown).collect::<Vec<_>>().join(", ");
+            let differs = |what: String| Err(StoreError::diverged(expected.by, what));
+            let Some(row) = found.get(*key) else {
+                return differs(format!("row {} of {table} is in the journal and not in its table", id()));
+            };
+            let is_same = |(name, hash): &(usize, u64)| {
+                row.get(&self.names[*name]).is_some_and(|value| self.hash(value) == *hash)
+            };
+            if let Some((name, _)) = expected.columns.iter().find(|column| !is_same(column)) {
+                let name = &self.names[*name];
+                return differs(format!("{name} of row {} of {table} is not what the journal says it is", id()));
+            }
+        }
+        Ok(())
+    }
+
+    fn place_of(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// A number is one number, whether its column was declared as an amount or not.
+    fn hash(&self, value: &Value) -> u64 {
+        let number = if let Value::Int(number) = value { u128::try_from(*number).ok() } else { None };
+        self.hashing.hash_one(number.map(|number| Value::Amount(Amount::new(number))).as_ref().unwrap_or(value))
+    }
+}
+
+fn reading(table: &str, names: &[String], count: usize) -> String {
+    let mut places = 1..;
+    let mut one = || {
+        let columns: Vec<String> = names.iter().zip(&mut places).map(|(name, at)| format!("{name} = ${at}")).collect();
+        columns.join(" AND ")
+    };
+    let all: Vec<String> = (0..count).map(|_| format!("({})", one())).collect();
+    format!("SELECT * FROM {table} WHERE {}", all.join(" OR "))
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".into(),
+        Value::Int(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        Value::Amount(amount) => amount.to_string(),
+    }
+}
