@@ -28,7 +28,8 @@ Examples:
 
 Every batch is hashed again and followed along the chain, every request decided
 again, and at the end every account, hold, reversal and asset compared with its
-table. The first difference is named, with the record it is at: exit code 4.
+table, and every deposit and payout with what the journal has set of it. The
+first difference is named, with the record it is at: exit code 4.
 With --full the key index and the statement index are compared with the journal
 as well; what is wrong with those is no danger to money (exit code 1). That is
 done as of one moment, so that the log of a busy writer grows meanwhile.")]
