@@ -18,7 +18,7 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what is watched, and whose money it is | [`WatchList`], [`Payer`], [`Purpose`] |
-//! | following the chain | [`scanner::step`], [`course`] (forward and back, pure), [`sighting`] |
+//! | following the chain | [`scanner::look`] and [`scanner::take`], [`course`] (forward and back, pure), [`sighting`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
 //! | where a deposit stands | [`ChainState`], [`ReviewState`], [`LedgerState`], [`Status`], [`standing`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
@@ -43,7 +43,7 @@ pub use crediting::Booked;
 pub use error::{CreditError, ScanError};
 pub use id::{DepositId, Kind};
 pub use rows::DEPOSITS;
-pub use scanner::{DepositChange, Scanned, Scanning};
+pub use scanner::{Ahead, DepositChange, Scanned, Scanning};
 pub use sighting::{Rules, Sighting, Transfer};
 pub use state::{ChainState, LedgerState, ReviewState, Status};
 pub use watch::{Attribution, Payer, Purpose, WatchList, Watched};

@@ -5,7 +5,8 @@
 //! | where are we | cursor and remembered headers | nothing has happened |
 //! | where is the node | its head, and whether it has our newest block | nothing has happened |
 //! | fork | down the remembered headers to one that the node has too | nothing has happened |
-//! | blocks | each verified whole by `chains/evm`, each continuing the one before | nothing has happened |
+//! | blocks | each verified whole by `chains/evm` | nothing has happened |
+//! | what came to us | each block continues the one before; who is watched is asked only here | nothing has happened |
 //! | write | cursor, headers, deposits, observations, events: all or none | the next step begins behind it |
 //!
 //! It guarantees:
@@ -17,12 +18,12 @@
 //! It has no clock, thread or chance of its own. It does not know the books: whether a deposit is credited is not its
 //! business.
 
-use bankroll_chains_evm::{At, Header, Node, NodeError};
+use bankroll_chains_evm::{At, Block, Header, Node, NodeError};
 use bankroll_ledger::Time;
 use bankroll_store::Rows;
 
 use crate::{
-    DepositId, Rules, Sighting, WatchList,
+    DepositId, Rules, WatchList,
     course::{Change, Course, Point},
     error::ScanError,
     rows,
@@ -31,6 +32,8 @@ use crate::{
 
 /// Deposits after which a step reads no further block, so that one write stays small.
 const SIGHTINGS_MAX: usize = 1_000;
+/// Transactions after which it reads none, so that its blocks fit into memory.
+const TRANSACTIONS_MAX: usize = 20_000;
 
 /// How a chain is scanned.
 #[derive(Clone, Debug)]
@@ -74,28 +77,76 @@ pub enum DepositChange {
     Orphaned(DepositId, u64),
 }
 
-/// One step.
+/// What is ahead on the chain: read, verified, and not yet looked at for what came to us.
+#[derive(Debug)]
+pub struct Ahead(Way);
+
+#[derive(Debug)]
+enum Way {
+    /// There is no new block.
+    Nothing,
+    /// The block before the first one that is read.
+    Begins(Header),
+    /// Blocks behind a fork, which is where we are if nothing was replaced.
+    Blocks { cursor: Point, fork: Point, blocks: Vec<Block> },
+}
+
+/// One step, for who watches the same as before.
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed then, or it is not known whether the rows were written, and the next step sees.
 pub fn step(scanning: &Scanning, now: Time, node: &Node, store: &Rows) -> Result<Scanned, ScanError> {
-    let chain = scanning.rules.chain.as_str();
+    take(scanning, look(scanning, node, store)?, now, store)
+}
+
+/// The first half of a step: reads what is ahead. Whoever watches new addresses, or knows new payers, adds them behind it:
+/// then he knew of them when the blocks were made.
+///
+/// # Errors
+/// See [`ScanError`]; nothing has changed.
+pub fn look(scanning: &Scanning, node: &Node, store: &Rows) -> Result<Ahead, ScanError> {
     let head = newest(node)?;
-    let Some(cursor) = rows::cursor(store, chain)? else { return begin(scanning, now, node, store, head) };
+    let Some(cursor) = rows::cursor(store, scanning.rules.chain.as_str())? else {
+        return Ok(Ahead(Way::Begins(before_first(scanning, node, head)?)));
+    };
     if head < cursor.number {
         return Err(ScanError::Lagging { theirs: head, ours: cursor.number });
     }
     let fork = fork(scanning, node, store, cursor, head)?;
     if head == cursor.number && fork == cursor {
-        return Ok(Scanned::UpToDate);
+        return Ok(Ahead(Way::Nothing));
     }
     let last = head.min(cursor.number.saturating_add(scanning.blocks_per_step.max(1)));
-    let blocks = read(scanning, node, fork, cursor, last, head)?;
-    let seen = blocks.iter().flat_map(|(_, sightings)| sightings);
-    let named: Vec<DepositId> = seen.map(|sighting| sighting.id.clone()).collect();
+    Ok(Ahead(Way::Blocks { cursor, fork, blocks: read(node, fork, cursor, last, head)? }))
+}
+
+/// The second half: what of it came to us, written down.
+///
+/// # Errors
+/// See [`ScanError`]; nothing has changed then, or it is not known whether the rows were written, and the next step sees.
+pub fn take(scanning: &Scanning, ahead: Ahead, now: Time, store: &Rows) -> Result<Scanned, ScanError> {
+    let (cursor, fork, blocks) = match ahead.0 {
+        Way::Nothing => return Ok(Scanned::UpToDate),
+        Way::Begins(header) => {
+            let to = Point::from(&header);
+            store.write(rows::step(scanning, None, to, &[Change::HeaderNew(header)], now))?;
+            return Ok(Scanned::Moved { to, unwound_to: None, deposits: Vec::new() });
+        }
+        Way::Blocks { cursor, fork, blocks } => (cursor, fork, blocks),
+    };
+    let (mut seen, mut named) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new());
+    for block in &blocks {
+        let sightings = sightings(&scanning.rules, &scanning.watch, block).map_err(NodeError::from)?;
+        named.extend(sightings.iter().map(|sighting| sighting.id.clone()));
+        seen.push((block.header, sightings));
+        if named.len() > SIGHTINGS_MAX && block.header.number >= cursor.number {
+            break;
+        }
+    }
+    let chain = scanning.rules.chain.as_str();
     let mut course = Course::new(cursor, rows::deposits(store, chain, fork.number, &named)?);
     course.unwind(fork);
-    for (header, sightings) in blocks {
+    for (header, sightings) in seen {
         course.advance(header, sightings)?;
     }
     store.write(rows::step(scanning, Some(cursor), course.head(), course.changes(), now))?;
@@ -103,16 +154,12 @@ pub fn step(scanning: &Scanning, now: Time, node: &Node, store: &Rows) -> Result
     Ok(Scanned::Moved { to: course.head(), unwound_to, deposits: told(course.changes()) })
 }
 
-/// The first step: remembers the block before the first one that is read.
-fn begin(scanning: &Scanning, now: Time, node: &Node, store: &Rows, head: u64) -> Result<Scanned, ScanError> {
+fn before_first(scanning: &Scanning, node: &Node, head: u64) -> Result<Header, ScanError> {
     let before = scanning.start.saturating_sub(1);
     if head < before {
         return Err(ScanError::Lagging { theirs: head, ours: before });
     }
-    let header = node.header(At::Number(before))?.ok_or(ScanError::Missing { number: before, head })?;
-    let to = Point::from(&header);
-    store.write(rows::step(scanning, None, to, &[Change::HeaderNew(header)], now))?;
-    Ok(Scanned::Moved { to, unwound_to: None, deposits: Vec::new() })
+    node.header(At::Number(before))?.ok_or(ScanError::Missing { number: before, head })
 }
 
 fn newest(node: &Node) -> Result<u64, ScanError> {
@@ -140,22 +187,14 @@ fn fork(scanning: &Scanning, node: &Node, store: &Rows, cursor: Point, head: u64
     Err(ScanError::TooDeep { below, window: scanning.window })
 }
 
-/// The blocks behind the fork, each with what of it came to us. At least up to our own height.
-fn read(
-    scanning: &Scanning,
-    node: &Node,
-    fork: Point,
-    cursor: Point,
-    last: u64,
-    head: u64,
-) -> Result<Vec<(Header, Vec<Sighting>)>, ScanError> {
-    let (mut blocks, mut seen) = (Vec::new(), 0_usize);
+/// The blocks behind the fork, at least up to our own height.
+fn read(node: &Node, fork: Point, cursor: Point, last: u64, head: u64) -> Result<Vec<Block>, ScanError> {
+    let (mut blocks, mut transactions) = (Vec::new(), 0_usize);
     for number in fork.number.saturating_add(1)..=last {
         let block = node.block(At::Number(number))?.ok_or(ScanError::Missing { number, head })?;
-        let sightings = sightings(&scanning.rules, &scanning.watch, &block).map_err(NodeError::from)?;
-        seen = seen.saturating_add(sightings.len());
-        blocks.push((block.header, sightings));
-        if seen > SIGHTINGS_MAX && number >= cursor.number {
+        transactions = transactions.saturating_add(block.transactions.len());
+        blocks.push(block);
+        if transactions > TRANSACTIONS_MAX && number >= cursor.number {
             break;
         }
     }

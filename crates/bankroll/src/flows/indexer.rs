@@ -1,8 +1,7 @@
 //! The role `indexer`: follows the chain, block by block, and keeps the list of players whose payments count.
 //!
-//! A wallet is a player's when his account is open: that is what signing in does. So the list is read from the accounts, new
-//! ones before each step. A block is read only with a list that is younger than the block, so that nobody who has signed
-//! in and then paid is taken for a stranger.
+//! A wallet is a player's when his account is open: that is what signing in does. So the list is read from the accounts: new
+//! ones in each step, behind its blocks, so that nobody who has signed in and then paid is taken for a stranger.
 
 use std::collections::BTreeMap;
 
@@ -71,11 +70,9 @@ impl Follower<'_> {
             self.open = Some(open);
             return Ok(Round::Idle);
         }
+        let ahead = scanner::look(&open.scanning, node, &open.rows)?;
         open.read_players(&self.setup.server)?;
-        // Not further than the head that is older than the list.
-        let ahead = head.zip(open.at).map_or(1, |((theirs, _), (ours, _))| theirs.saturating_sub(ours));
-        let step = Scanning { blocks_per_step: ahead.clamp(1, open.scanning.blocks_per_step), ..open.scanning.clone() };
-        let scanned = scanner::step(&step, self.clock.now(), node, &open.rows)?;
+        let scanned = scanner::take(&open.scanning, ahead, self.clock.now(), &open.rows)?;
         let round = match scanned {
             Scanned::UpToDate => {
                 open.at = head;

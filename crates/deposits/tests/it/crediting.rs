@@ -1,7 +1,7 @@
 //! From a payment on chain to money in the books.
 
 use bankroll_chains_simulated::U256;
-use bankroll_deposits::{DepositChange, Scanned};
+use bankroll_deposits::{DepositChange, ScanError, Scanned};
 use bankroll_ledger::{Amount, Rejection, Value};
 use bankroll_store::columns::{one, text};
 
@@ -65,6 +65,35 @@ fn what_is_no_buy_in_is_kept_where_it_can_be_found() {
         ("7000", "-"),
     ];
     assert_eq!(reasons, expected.map(|(amount, reason)| (amount.to_owned(), reason.to_owned())));
+    world.audit();
+}
+
+/// Somebody signs in and pays at once, while a step is at work: the list of players is read behind the blocks.
+#[test]
+fn whoever_signed_in_before_he_paid_is_known_in_any_block() {
+    let mut world = World::new();
+    world.pay(STRANGER, 1_125);
+    world.mine(3);
+    let ahead = world.look();
+    world.knows(STRANGER, "carol");
+    world.take(ahead).unwrap();
+    assert_eq!(world.book().credited.len(), 1);
+    assert_eq!(world.balances(["arena/funds/1/carol", "@house/suspense/1"]), [1_000, 0]);
+    world.audit();
+}
+
+/// Two steps have read the same blocks: what the second writes is written on what it has read, or not at all.
+#[test]
+fn what_was_read_before_somebody_else_went_on_is_not_taken() {
+    let mut world = World::new();
+    world.pay(ALICE, 1_125);
+    world.mine(1);
+    let ahead = world.look();
+    world.scan_all();
+    let taken = world.take(ahead);
+    assert!(matches!(taken, Err(ScanError::Rows(_))), "{taken:?}");
+    world.settle(2);
+    assert_eq!(world.balances(ALICES), [1_000, 25, 100, 0]);
     world.audit();
 }
 

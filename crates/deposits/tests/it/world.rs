@@ -8,8 +8,8 @@ use std::{
 use bankroll_chains_evm::{Identity, Node};
 use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
 use bankroll_deposits::{
-    Booked, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList, Watched, crediting,
-    scanner, standing,
+    Ahead, Booked, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList, Watched,
+    crediting, scanner, standing,
 };
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, BuyIn, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request,
@@ -121,6 +121,16 @@ impl World {
         self.chain.lock().unwrap()
     }
 
+    /// From here on a wallet is a player's.
+    pub fn knows(&mut self, person: u64, player: &str) {
+        let Some(Payer::Sender(players)) =
+            self.scanning.watch.addresses.get_mut(&hot()).map(|watched| &mut watched.payer)
+        else {
+            panic!("payers are known by their wallets")
+        };
+        players.insert(address(person), name(player));
+    }
+
     /// Sends coins to our wallet. They are in the next block.
     pub fn pay(&mut self, person: u64, wei: u128) -> B256 {
         self.pay_to(person, hot(), U256::from(wei))
@@ -145,6 +155,16 @@ impl World {
     pub fn scan(&mut self) -> Result<Scanned, ScanError> {
         self.now += 1;
         scanner::step(&self.scanning, Time(self.now), &self.node, self.rows())
+    }
+
+    /// The same in two halves.
+    pub fn look(&self) -> Ahead {
+        scanner::look(&self.scanning, &self.node, self.rows()).unwrap()
+    }
+
+    pub fn take(&mut self, ahead: Ahead) -> Result<Scanned, ScanError> {
+        self.now += 1;
+        scanner::take(&self.scanning, ahead, Time(self.now), self.rows())
     }
 
     pub fn scan_all(&mut self) {
