@@ -126,7 +126,7 @@ pub struct BenchArgs {
     /// Measure nothing but what growth costs; with --postgres, there
     #[arg(long)]
     pub growth_only: bool,
-    /// Measure Postgres books too, on this server: postgres://user@host:port, without a database
+    /// Measure Postgres books too, in databases made on this server and removed afterwards: postgres://user@host:port
     #[arg(long, value_name = "URL")]
     pub postgres: Option<String>,
     /// Where to put the books; a temporary folder below it is removed afterwards [default: .]

@@ -31,7 +31,7 @@ pub struct Options {
     pub quick: bool,
     /// Nothing but what growth costs; on the server, if one is named.
     pub growth_only: bool,
-    /// A Postgres server to measure on as well, without a database: `postgres://user@host:port`.
+    /// A Postgres server to measure on as well: `postgres://user@host:port`.
     pub postgres: Option<String>,
     /// JSON instead of a table.
     pub json: bool,
@@ -80,8 +80,8 @@ fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> any
 fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
     let (cell, side) = if options.quick { (0.8, 0.6) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
-    let mut beds = vec![Bed::Folder(folder.to_owned())];
-    beds.extend(options.postgres.as_ref().map(|url| Bed::Server(postgres::Server { url: url.clone() })));
+    let server = options.postgres.as_deref().map(postgres::Server::at).transpose()?;
+    let beds: Vec<Bed> = [Bed::Folder(folder.to_owned())].into_iter().chain(server.map(Bed::Server)).collect();
     let mut rows = Vec::new();
     for bed in beds.iter().filter(|_| !options.growth_only) {
         rows.extend(measure_on(bed, cell, side)?);

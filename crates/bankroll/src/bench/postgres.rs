@@ -20,13 +20,26 @@ use super::{
 /// Connections that make one transaction per transfer.
 const CONNECTIONS: usize = 32;
 
-/// `postgres://user@host:port`, without a database.
+/// A server that is there, on which databases are made for the bench and removed behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
-    pub url: String,
+    /// `postgres://user@host:port`, without a database.
+    url: String,
+    /// With the database from which others are made.
+    first: String,
 }
 
 impl Server {
+    /// The server of this address, with or without a database; there, or an error before anything is measured.
+    pub fn at(address: &str) -> anyhow::Result<Self> {
+        let (scheme, rest) = address.split_once("://").context("an address of Postgres begins with postgres://")?;
+        let (server, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let url = format!("{scheme}://{server}");
+        let first = format!("{url}/{}", if database.is_empty() { "postgres" } else { database });
+        connect(&first)?;
+        Ok(Self { url, first })
+    }
+
     /// A new database.
     pub fn new_database(&self) -> anyhow::Result<Location> {
         Ok(DatabaseUrl::new(self.make_database()?).into())
@@ -35,7 +48,7 @@ impl Server {
     fn make_database(&self) -> anyhow::Result<String> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let name = format!("bankroll_bench_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let (runtime, client) = connect(&format!("{}/postgres", self.url))?;
+        let (runtime, client) = connect(&self.first)?;
         runtime.block_on(client.batch_execute(&format!("CREATE DATABASE {name}")))?;
         Ok(format!("{}/{name}", self.url))
     }
@@ -43,7 +56,7 @@ impl Server {
     /// Removes what was made.
     pub fn drop_database(&self, url: &DatabaseUrl) -> anyhow::Result<()> {
         let name = url.reveal().rsplit('/').next().context("a database has a name")?;
-        let (runtime, client) = connect(&format!("{}/postgres", self.url))?;
+        let (runtime, client) = connect(&self.first)?;
         Ok(runtime.block_on(client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")))?)
     }
 

@@ -1,4 +1,5 @@
-//! `bankroll bench poker`: what a program that reads its figures may count on. The figures themselves are the machine's.
+//! `bankroll bench`: what a program that reads its figures may count on, and how it ends where nothing can be measured. The
+//! figures themselves are the machine's.
 
 use crate::program::{folder, run};
 
@@ -31,4 +32,15 @@ fn the_proofs_of_a_hand_are_measured_on_three_curves_and_the_evaluator_beside_an
     let told: Vec<_> = rates.iter().map(|row| (row["what"].as_str().unwrap(), row["hands"].as_u64())).collect();
     assert_eq!(told, [("evaluate seven cards", Some(20_000)), ("evaluate seven cards with aya_poker", Some(20_000))]);
     assert!(rates.iter().all(|row| row["per_s"].as_f64().unwrap() > 0.0));
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_before_anything_is_measured() {
+    for (address, why) in
+        [("postgres://nobody@127.0.0.1:1/books", "no Postgres there"), ("127.0.0.1", "begins with postgres://")]
+    {
+        let ended = run(folder().path(), &["bench", "ledger", "--postgres", address]);
+        assert!(!ended.stderr.contains("32 x 1"), "{}", ended.stderr);
+        ended.fails(1, &[why]);
+    }
 }
