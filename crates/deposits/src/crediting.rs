@@ -155,7 +155,7 @@ fn ask(ledger: &Ledger, requests: Vec<Request>, asked: Done) -> Result<(Done, Re
     if requests.is_empty() {
         return Ok((done, refused));
     }
-    let answers = ledger.submit(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
+    let answers = ledger.submit_in_turn(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
     for ((id, epoch), answer) in asked.into_iter().zip(&answers) {
         match answer.effects() {
             Ok(_) => done.push((id, epoch)),

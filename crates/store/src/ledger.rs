@@ -195,25 +195,43 @@ impl Ledger {
     /// # Errors
     /// If there is no room, the call is too large, or the writer has stopped. Nothing happened then.
     pub fn submit(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
-        let given = requests.len();
-        if !(1..=BATCH_MAX).contains(&given) {
-            return Err(Refused::CallSize { given, most: BATCH_MAX });
-        }
-        if given > self.shared.queue_max {
-            return Err(Refused::CallSize { given, most: self.shared.queue_max });
-        }
+        let given = self.countable(&requests)?;
         // Room first: a caller that never stops is refused before it costs anything.
         let mut room = self.queue.room_for(given)?;
-        let requests: Vec<Prepared> = requests.into_iter().map(Prepared::new).collect();
-        let extra = requests.iter().map(Prepared::weight).sum::<usize>() - given;
-        if given + extra > self.shared.queue_max {
-            // It would never fit; "busy" would be told for ever.
-            return Err(Refused::CallSize { given, most: self.shared.queue_max / FACTS_WEIGHT });
-        }
-        if extra > 0 {
-            room.merge(self.queue.room_for(extra)?);
+        let (requests, weight) = self.prepared(requests)?;
+        if weight > given {
+            room.merge(self.queue.room_for(weight - given)?);
         }
         self.queue.send(|reply| Job::Money { requests, reply, room })
+    }
+
+    /// The same for flows, which have nobody to tell that there is no room: waits for it in this thread, in turn.
+    ///
+    /// # Errors
+    /// If the call is too large, or the writer has stopped. Nothing happened then.
+    pub fn submit_in_turn(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
+        self.countable(&requests)?;
+        let (requests, weight) = self.prepared(requests)?;
+        // All at once: two that hold some and wait for more could wait for each other.
+        let room = self.queue.wait_for_room(weight)?;
+        self.queue.send(|reply| Job::Money { requests, reply, room })
+    }
+
+    fn countable(&self, requests: &[Request]) -> Result<usize, Refused> {
+        let (given, most) = (requests.len(), BATCH_MAX.min(self.shared.queue_max));
+        if (1..=most).contains(&given) { Ok(given) } else { Err(Refused::CallSize { given, most }) }
+    }
+
+    /// Ready for the writer, and the room that they take.
+    fn prepared(&self, requests: Vec<Request>) -> Result<(Vec<Prepared>, usize), Refused> {
+        let requests: Vec<Prepared> = requests.into_iter().map(Prepared::new).collect();
+        let weight = requests.iter().map(Prepared::weight).sum();
+        if weight > self.shared.queue_max {
+            // It would never fit; "busy" would be told for ever.
+            let (given, most) = (requests.len(), self.shared.queue_max / FACTS_WEIGHT);
+            return Err(Refused::CallSize { given, most });
+        }
+        Ok((requests, weight))
     }
 
     /// Hands one request to the writer and waits for its answer.
@@ -251,7 +269,8 @@ impl Ledger {
         if !(1..=BATCH_MAX).contains(&given) {
             return Err(Refused::CallSize { given, most: BATCH_MAX }.into());
         }
-        let room = self.queue.room_for(given)?;
+        // Whoever opens accounts waits for the answer anyway.
+        let room = self.queue.wait_for_room(given.min(self.shared.queue_max))?;
         Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, room })?.wait()?)
     }
 
@@ -268,8 +287,22 @@ impl Ledger {
     /// # Errors
     /// If there is no room, or the writer has stopped.
     pub fn write_rows(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
-        let room = self.queue.room_for(statements.len().max(1))?;
+        let room = self.queue.room_for(self.room_of(&statements))?;
         self.queue.send(|reply| Job::Rows { statements, reply, room })
+    }
+
+    /// The same for flows: waits for room in this thread, in turn.
+    ///
+    /// # Errors
+    /// If the writer has stopped.
+    pub fn write_rows_in_turn(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
+        let room = self.queue.wait_for_room(self.room_of(&statements))?;
+        self.queue.send(|reply| Job::Rows { statements, reply, room })
+    }
+
+    /// What belongs together cannot be cut: if it is more than the queue holds, it has the queue for itself.
+    fn room_of(&self, statements: &[Statement]) -> usize {
+        statements.len().clamp(1, self.shared.queue_max)
     }
 
     /// Makes the writer look at the clock; returns when the holds that are due have expired.

@@ -81,7 +81,7 @@ impl Rows {
     pub fn write(&self, statements: Vec<Statement>) -> Result<Vec<u64>, RowsError> {
         let written = match &self.way {
             Way::Here(ledger) => {
-                let reply = ledger.write_rows(statements).map_err(CallError::from)?;
+                let reply = ledger.write_rows_in_turn(statements).map_err(CallError::from)?;
                 reply.wait().map_err(CallError::from)?
             }
             Way::Database(url, connection) => {

@@ -121,14 +121,14 @@ impl Consumer {
             }
         }
         if !requests.is_empty() {
-            let answers = ledger.submit(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
+            let answers = ledger.submit_in_turn(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
             for (row, answer) in asked.iter().zip(&answers) {
                 self.hear(row, answer, now, &mut round, &mut marks);
             }
         }
         if !marks.is_empty() {
             // The row says what was found; if it says something else meanwhile, nothing changes.
-            let _ = ledger.write_rows(marks).map_err(CallError::from)?.wait().map_err(CallError::from)?;
+            let _ = ledger.write_rows_in_turn(marks).map_err(CallError::from)?.wait().map_err(CallError::from)?;
         }
         Ok(round)
     }

@@ -60,7 +60,7 @@ impl HandOver {
         let statements: Vec<Statement> = rows.iter().map(|row| table.adding(row)).collect();
         let added = match self {
             Self::Here(ledger) => {
-                let reply = ledger.write_rows(statements).map_err(CallError::from)?;
+                let reply = ledger.write_rows_in_turn(statements).map_err(CallError::from)?;
                 reply.wait().map_err(CallError::from)?
             }
             Self::Database(database) => database.write(&statements)?,

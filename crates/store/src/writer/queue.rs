@@ -205,6 +205,17 @@ impl Queue {
         self.room.clone().try_acquire_many_owned(count).map_err(|_| Refused::Busy)
     }
 
+    /// The same for who must not be turned away: waits for it in turn, in this thread. Room that comes back is theirs who
+    /// wait before it is anybody's who only tries, so that callers who never stop keep nobody from it.
+    pub fn wait_for_room(&self, count: usize) -> Result<OwnedSemaphorePermit, Refused> {
+        if let Ok(room) = self.room_for(count) {
+            return Ok(room);
+        }
+        let count = u32::try_from(count).map_err(|_| Refused::Busy)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|_| Refused::Busy)?;
+        runtime.block_on(self.room.clone().acquire_many_owned(count)).map_err(|_| Refused::Stopped)
+    }
+
     pub fn send<T>(&self, job: impl FnOnce(Sent<T>) -> Job) -> Result<Reply<T>, Refused> {
         let (sent, reply) = oneshot::channel();
         self.jobs.send(Message::Call(job(Sent(sent)))).map_err(|_| Refused::Stopped)?;

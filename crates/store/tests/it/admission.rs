@@ -1,9 +1,17 @@
 //! What is refused at the door, and what leaves no trace.
 
-use bankroll_ledger::{Amount, Event, Kind, Leg, Namespace, Rejection, Scope, Verdict};
-use bankroll_store::Refused;
+use std::sync::{Arc, Mutex};
+
+use bankroll_ledger::{Amount, Event, Kind, Leg, Namespace, Rejection, Request, Scope, Value, Verdict};
+use bankroll_store::{Interrupt, Migrations, Refused, Rows, Statement};
 
 use crate::world::{World, game_server, moving, name, request};
+
+const SEATS: Migrations = Migrations {
+    owner: "seats",
+    steps: &["CREATE TABLE seats (id INTEGER PRIMARY KEY) STRICT"],
+    postgres: &["CREATE TABLE seats (id bigint PRIMARY KEY)"],
+};
 
 #[test]
 fn malformed_requests_get_a_named_rejection_and_change_nothing() {
@@ -97,6 +105,49 @@ fn a_full_queue_is_busy_and_room_comes_back() {
         world.ledger().submit((0..4).map(|_| spend()).collect()).unwrap().wait().unwrap();
     }
     assert_eq!(world.standing(alice), (20, 0));
+}
+
+/// As when a block has more deposits than the queue has places: it cannot be cut, and would be busy for ever.
+#[test]
+fn rows_that_are_more_than_the_queue_holds_have_it_for_themselves() {
+    let world = World::with(|options| {
+        options.queue_max = 4;
+        options.migrations = vec![SEATS];
+    });
+    let seat = |id: i64| Statement {
+        sql: "INSERT INTO seats (id) VALUES ($1)".into(),
+        values: vec![Value::Int(id)],
+        must_change: Some(1),
+    };
+    let written = Rows::beside(world.ledger()).unwrap().write((0..10).map(seat).collect()).unwrap();
+    assert_eq!(written, [1; 10]);
+}
+
+/// The writer is held up with a full queue: whoever only tries is turned away, whoever waits has his turn.
+#[test]
+fn whoever_waits_for_room_gets_it() {
+    let gate = Arc::new(Mutex::new(()));
+    let asked = Arc::clone(&gate);
+    let world = World::in_folder(|options| {
+        options.queue_max = 4;
+        options.interrupt = Interrupt::with(move || {
+            drop(asked.lock());
+            None
+        });
+    });
+    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let spend = |count: usize| -> Vec<Request> {
+        let one = |_| request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+        (0..count).map(one).collect()
+    };
+    let held = gate.lock().unwrap();
+    let first = world.ledger().submit(spend(4)).unwrap();
+    assert_eq!(world.ledger().submit(spend(1)).unwrap_err(), Refused::Busy);
+    let (ledger, four) = (world.ledger().clone(), spend(4));
+    let waiting = std::thread::spawn(move || ledger.submit_in_turn(four).unwrap().wait().unwrap().len());
+    drop(held);
+    assert_eq!((first.wait().unwrap().len(), waiting.join().unwrap()), (4, 4));
+    assert_eq!(world.standing(alice), (92, 0));
 }
 
 #[test]
