@@ -78,7 +78,7 @@ fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> any
 }
 
 fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
-    let (cell, side) = if options.quick { (0.8, 0.6) } else { (5.0, 3.0) };
+    let (cell, side) = if options.quick { (0.5, 0.4) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
     let server = options.postgres.as_deref().map(postgres::Server::at).transpose()?;
     let beds: Vec<Bed> = [Bed::Folder(folder.to_owned())].into_iter().chain(server.map(Bed::Server)).collect();
