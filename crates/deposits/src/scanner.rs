@@ -30,9 +30,9 @@ use crate::{
     sighting::sightings,
 };
 
-/// Deposits after which a step reads no further block, so that one write stays small.
+/// Deposits after which a step takes no further block, so that one write stays small.
 const SIGHTINGS_MAX: usize = 1_000;
-/// Transactions after which it reads none, so that its blocks fit into memory.
+/// Transactions after which it reads none either, so that its blocks fit into memory.
 const TRANSACTIONS_MAX: usize = 20_000;
 
 /// How a chain is scanned.
@@ -99,8 +99,8 @@ pub fn step(scanning: &Scanning, now: Time, node: &Node, store: &Rows) -> Result
     take(scanning, look(scanning, node, store)?, now, store)
 }
 
-/// The first half of a step: reads what is ahead. Whoever watches new addresses, or knows new payers, adds them behind it:
-/// then he knew of them when the blocks were made.
+/// The first half of a step: reads what is ahead. New addresses and new payers are added to what is watched behind it, and
+/// before [`take`]: then whoever was known when a block was made is known when it is looked at.
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed.
