@@ -4,6 +4,7 @@
 
 mod crashes;
 mod crediting;
+mod findings;
 mod lies;
 mod random;
 mod reorgs;

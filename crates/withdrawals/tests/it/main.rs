@@ -6,6 +6,7 @@
 mod crashes;
 mod faults;
 mod fees;
+mod findings;
 mod intents;
 mod random;
 mod refunds;

@@ -1,8 +1,7 @@
 //! Money back: only with proof that nothing was paid, and nothing can be.
 
-use bankroll_ledger::Time;
-use bankroll_ledger::{Amount, Value};
-use bankroll_store::columns::{one, text};
+use bankroll_ledger::{Amount, Time};
+use bankroll_store::columns::one;
 use bankroll_withdrawals::{CancelError, GasPayer, Happened, Outcome, Wanted, cancel};
 
 use crate::world::{Between, ETHER, GWEI, TRANSFER_GAS, World, home, paid, sent, wallet};
@@ -126,19 +125,11 @@ fn a_destination_that_the_signer_never_pays_is_given_back_and_holds_nobody_up() 
 fn a_final_revert_is_a_proof_and_costs_gas() {
     for player_pays in [false, true] {
         let mut world = World::new();
-        let refusing = bankroll_orders::Address(bankroll_chains_simulated::contracts::REFUSING.into());
         let cap = Amount::new(100_000 * 100 * GWEI);
         let gas = if player_pays { GasPayer::Player(cap) } else { GasPayer::House };
         let intent = world.want(&Wanted { gas, ..world.wanted("exit-1", home(1), ETHER) }).unwrap().id;
         world.step();
-        // The contract changed its mind after the payout was tried out.
-        let to = vec![text(&refusing.to_string())];
-        world.rows().write(vec![one("UPDATE withdrawal_queue SET to_address = $1", to)]).unwrap();
-        let prepared = "INSERT INTO payout_attempts (job, number, order_id, meaning, manner, gas_limit, max_fee,
-            priority_fee, created_at) SELECT id, 1, 'order-1', 'payout', 'dynamic', 100000, $1, $2, 0 FROM withdrawal_queue";
-        let fees = [10 * GWEI, GWEI].map(|fee| Value::Amount(Amount::new(fee)));
-        let signing = "UPDATE withdrawal_queue SET status = 'signing'";
-        world.rows().write(vec![one(prepared, fees.to_vec()), one(signing, vec![])]).unwrap();
+        world.prepare_for_refusing_contract();
         world.step_until(sent);
         world.mine(3);
         world.step_until(|happened| *happened == Happened::Ended(Outcome::Reverted));

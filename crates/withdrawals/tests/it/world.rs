@@ -7,7 +7,7 @@ use std::{
 };
 
 use bankroll_chains_evm::{At, Identity, Node};
-use bankroll_chains_simulated::{Address as ChainAddress, B256, Chain, Config, Key, Payment, U256};
+use bankroll_chains_simulated::{Address as ChainAddress, B256, Chain, Config, Key, Payment, U256, contracts};
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
     Seq, Time, Unit, Value,
@@ -19,7 +19,10 @@ use bankroll_signer::{
     policy::{ChainRules, Limits, Manner},
 };
 use bankroll_signer_client::SignerClient;
-use bankroll_store::{Audit, Clock, Consumer, Ledger, Options, Reader, Rows};
+use bankroll_store::{
+    Audit, Clock, Consumer, Ledger, Options, Reader, Rows,
+    columns::{one, text},
+};
 use bankroll_testkit::postgres;
 use bankroll_withdrawals::{
     GasPayer, Happened, Intent, IntentError, Outcome, Paying, Policy, Rules, WITHDRAWALS, Wanted, intent, payouts,
@@ -438,6 +441,19 @@ impl World {
         let mut elsewhere = SignerClient::in_process(move |request| process.lock().unwrap().answer(request));
         let head = elsewhere.status(self.paying.address, None).unwrap().head;
         elsewhere.renounce(intent, self.paying.address, head).unwrap();
+    }
+
+    /// The only job pays a contract that accepted the payout when it was estimated, and refuses it from then on.
+    pub fn prepare_for_refusing_contract(&self) {
+        let to = vec![text(&Address(contracts::REFUSING.into()).to_string())];
+        let prepared = "INSERT INTO payout_attempts (job, number, order_id, meaning, manner, gas_limit, max_fee,
+            priority_fee, created_at) SELECT id, 1, 'order-1', 'payout', 'dynamic', 100000, $1, $2, 0 FROM withdrawal_queue";
+        let fees = [10 * GWEI, GWEI].map(|fee| Value::Amount(Amount::new(fee)));
+        let statements = vec![
+            one("UPDATE withdrawal_queue SET to_address = $1, status = 'signing'", to),
+            one(prepared, fees.to_vec()),
+        ];
+        self.rows().write(statements).unwrap();
     }
 
     /// Somebody puts coins into the wallet.
