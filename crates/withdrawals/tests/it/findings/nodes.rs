@@ -31,8 +31,8 @@ fn f5_a_gas_estimate_of_one_ends_all_payouts_of_the_wallet() {
     assert_eq!(world.pairs(&limits), [pair("cancel", "1"), pair("payout", "1")]);
 }
 
-/// F5c: a fee history of zeros is taken for a chain without base fee: an order of the legacy kind is written down, which
-/// the signer refuses for ever. An order that is refused and never promised should be priced again.
+/// F5c: a fee history of zeros is taken for a chain without base fee: an order of the legacy kind is written down,
+/// which the signer refuses for ever. An order that is refused and never promised should be priced again.
 #[test]
 fn f5c_one_fee_history_of_zeros_holds_up_the_wallet_for_ever() {
     let mut world = World::new();
@@ -48,8 +48,8 @@ fn f5c_one_fee_history_of_zeros_holds_up_the_wallet_for_ever() {
     assert_eq!(world.payments(), []);
 }
 
-/// F6: the wallet's first nonce is what one node says once. One that is too high leaves a hole that no payout fills, and
-/// nothing reports it. The first nonce should be confirmed at depth, and the hole should raise an alarm.
+/// F6: the wallet's first nonce is what one node says once. One that is too high leaves a hole that no payout fills,
+/// and nothing reports it. The first nonce should be confirmed at depth, and the hole should raise an alarm.
 #[test]
 fn f6_a_first_nonce_that_is_too_high_leaves_a_hole_without_an_alarm() {
     let mut world = World::new();

@@ -11,8 +11,8 @@ use bankroll_withdrawals::{
 use super::{is_routine, pair, run};
 use crate::world::{ETHER, World, home, sent};
 
-/// F4: a reverted payout is refunded, and when its block is orphaned the same payment is sent again. Its nonce should be
-/// filled with a cancel, never with the payment.
+/// F4: a reverted payout is refunded, and when its block is orphaned the same payment is sent again. Its nonce should
+/// be filled with a cancel, never with the payment.
 #[test]
 fn f4_a_reverted_payout_is_sent_again_after_its_refund() {
     let mut world = World::new();

@@ -31,8 +31,9 @@ fn f1_a_job_that_is_edited_after_it_is_prepared_pays_another_address() {
     world.audit();
 }
 
-/// F10: settlement believes any row of `payout_events`, so an invented `never_signed` refunds a payout that is in flight:
-/// Alice has 10 coins and gets 11. The refund should need the signer's proof, and the row's id should be the intent's own.
+/// F10: settlement believes any row of `payout_events`, so an invented `never_signed` refunds a payout that is in
+/// flight: Alice has 10 coins and gets 11. The refund should need the signer's proof, and the row's id should be the
+/// intent's own.
 #[test]
 fn f10_an_invented_outcome_refunds_a_payout_that_is_in_flight() {
     let mut world = World::new();
