@@ -4,6 +4,7 @@
 
 mod certificates;
 mod cuts;
+mod findings;
 mod frames;
 mod moves;
 mod proxy;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    io,
     path::Path,
     sync::{Arc, Mutex},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -108,26 +109,36 @@ impl Desk for Books {
     }
 }
 
-/// A connection to the books that says what it likes, with this certificate or none, as far as the handshake goes here:
-/// whether the other side takes the certificate shows when it speaks.
-pub async fn connect(world: &World, certificate: Option<(&Path, &str)>) -> TlsStream<TcpStream> {
+/// A client of the books with this certificate or none.
+pub fn client(world: &World, certificate: Option<(&Path, &str)>) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(world.folder.path().join("ca.pem")).unwrap()).unwrap();
     let client = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .unwrap()
         .with_root_certificates(roots);
-    let client = match certificate {
+    match certificate {
         Some((folder, node)) => {
             let chain = vec![CertificateDer::from_pem_file(folder.join(format!("{node}.pem"))).unwrap()];
             let key = PrivateKeyDer::from_pem_file(folder.join(format!("{node}.key"))).unwrap();
             client.with_client_auth_cert(chain, key).unwrap()
         }
         None => client.with_no_client_auth(),
-    };
-    let stream = TcpStream::connect(world.server.address()).await.unwrap();
+    }
+}
+
+/// Connects to the books, as far as the handshake goes here: whether the other side takes the certificate shows when it
+/// speaks.
+pub async fn connect_to(world: &World, certificate: Option<(&Path, &str)>) -> io::Result<TlsStream<TcpStream>> {
+    let client = client(world, certificate);
+    let stream = TcpStream::connect(world.server.address()).await?;
     let name = ServerName::try_from("books.role.bankroll").unwrap();
-    TlsConnector::from(Arc::new(client)).connect(name, stream).await.unwrap()
+    TlsConnector::from(Arc::new(client)).connect(name, stream).await
+}
+
+/// A connection to the books that says what it likes.
+pub async fn connect(world: &World, certificate: Option<(&Path, &str)>) -> TlsStream<TcpStream> {
+    connect_to(world, certificate).await.unwrap()
 }
 
 pub struct World {

@@ -2,6 +2,7 @@
 
 mod bundles;
 mod defects;
+mod findings;
 mod flips;
 mod order;
 mod receipts;
