@@ -9,13 +9,13 @@
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, BlockRef, BuyIn, Event, Fact, Guard, Key, Kind as AccountKind, Leg, Name,
+    AccountId, AccountName, Action, Amount, BlockRef, Event, Fact, Guard, Key, Kind as AccountKind, Leg, Name,
     Namespace, Otherwise, Principal, References, Request, RowKey, Scope, Seq, Value,
 };
 use bankroll_store::columns::{int, text};
 use serde_json::json;
 
-use crate::{DepositId, LedgerState, Purpose};
+use crate::{BuyIn, DepositId, LedgerState, Purpose};
 
 /// What a server asks of deposits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,7 @@
 #![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+pub mod buy_in;
 pub mod course;
 pub mod credit;
 pub mod crediting;
@@ -38,6 +39,7 @@ pub mod standing;
 mod state;
 mod watch;
 
+pub use buy_in::BuyIn;
 pub use credit::{ServerRules, Servers};
 pub use crediting::Booked;
 pub use error::{CreditError, ScanError};

@@ -2,14 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a story that cannot go on has failed")]
 
+mod buy_in;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_chains_evm::{Address, B256, Header, U256, Value};
-use bankroll_ledger::{AccountId, Action, Amount, BlockRef, BuyIn, Guard, Leg, Name, Otherwise, Seq};
+use bankroll_ledger::{AccountId, Action, Amount, BlockRef, Guard, Leg, Name, Otherwise, Seq};
 
 use crate::{
-    ChainState, DepositId, Kind, LedgerState, Payer, Purpose, ReviewState, ServerRules, Servers, Sighting, Status,
-    Transfer, WatchList, Watched,
+    BuyIn, ChainState, DepositId, Kind, LedgerState, Payer, Purpose, ReviewState, ServerRules, Servers, Sighting,
+    Status, Transfer, WatchList, Watched,
     course::{Change, Course, Known, Point},
     credit::{Due, Lost, accounts, allocate, credit, reversal},
 };

@@ -18,7 +18,6 @@
 //! | who may ask it | [`Principal`], [`Role::may_route`], [`Policy`] |
 //! | how it is decided | [`decide`], [`Rejection`] |
 //! | what is written down, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
-//! | how deposits are divided | [`BuyIn`] |
 
 #![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
@@ -27,8 +26,6 @@
 
 mod access;
 mod account;
-mod amount;
-mod asset;
 mod books;
 mod chain;
 mod decide;
@@ -41,26 +38,24 @@ mod record;
 mod rejection;
 mod replay;
 mod request;
-mod split;
+
+pub use bankroll_money::{Amount, AmountError, Asset, AssetId, Name, NameError, Time, Total, Unit};
 
 pub use access::{Confirmation, Policy, Principal, Role, Roles};
 pub use account::{Account, AccountName, AccountNameError, Kind, OpenRejected, Side};
-pub use amount::{Amount, AmountError, Total};
-pub use asset::{Asset, Unit};
 pub use books::{Books, PastTransfer};
 pub use chain::{Batch, GENESIS, Receipt};
 pub use decide::{Recall, decide, decide_checked, recall};
 pub use fact::{Column, Fact, Guard, Otherwise, Row, RowKey, Value};
 pub use hold::{Hold, HoldState};
 pub use key::{Fingerprint, KEY_BYTES_MAX, Key, Namespace};
-pub use name::{AccountId, AssetId, HoldId, Name, NameError, Scope, Seq, Time};
+pub use name::{AccountId, HoldId, Scope, Seq};
 pub use record::{Effects, HoldChange, Posting, Record, RecordError, Verdict};
 pub use rejection::Rejection;
 pub use replay::{Replay, Unsound};
 pub use request::{
     Action, BlockRef, BodyHash, EXTRAS_BYTES_MAX, Event, FACTS_MAX, LEGS_MAX, Leg, References, Request, Settler,
 };
-pub use split::{BuyIn, Split};
 
 #[cfg(test)]
 mod tests;

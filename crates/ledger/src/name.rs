@@ -1,65 +1,9 @@
-//! Names and numbers: the identifiers of the ledger, each of its own type.
+//! The ledger's own identifiers, each of its own type: whose books, which account, which record, which hold.
 
 use std::{fmt, str::FromStr};
 
+use bankroll_money::{Name, NameError};
 use serde::{Deserialize, Serialize};
-
-/// A short lower-case name: a server, a wallet, a person, a seat.
-///
-/// `[a-z0-9_.:-]`, 1 to 128 bytes. No upper case (two spellings of one wallet must not be two accounts), no slash
-/// (it separates the parts of an account's name), no white space, no wildcard of any store.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Name(Box<str>);
-
-/// A text that is not a [`Name`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a name is 1 to 128 characters of a-z, 0-9, '_', '.', ':' and '-'; got {given:?}")]
-pub struct NameError {
-    /// What was given, cut to 64 characters.
-    pub given: String,
-}
-
-impl Name {
-    /// The name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for Name {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Self, NameError> {
-        let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b':' | b'-');
-        if (1..=128).contains(&text.len()) && text.bytes().all(legal) {
-            Ok(Self(text.into()))
-        } else {
-            Err(NameError { given: text.chars().take(64).collect() })
-        }
-    }
-}
-
-impl TryFrom<String> for Name {
-    type Error = NameError;
-
-    fn try_from(text: String) -> Result<Self, NameError> {
-        text.parse()
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0.into()
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Whose books an account or a key belongs to: the house's own, or those of one game server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,20 +48,12 @@ macro_rules! number {
 }
 
 number! {
-    /// An asset's number in this ledger, given when it is listed.
-    AssetId(u32)
-}
-number! {
     /// An account's number in this ledger, given when it is opened. Numbers are never used again.
     AccountId(u64)
 }
 number! {
     /// The place of a record in the journal, from 1, without gaps.
     Seq(u64)
-}
-number! {
-    /// Microseconds since 1970 UTC, as the writer gave them to a batch. Never runs backwards within a ledger.
-    Time(u64)
 }
 number! {
     /// A hold's number: the journal place of the request that made it and the leg's place in that request.

@@ -9,7 +9,6 @@
 )]
 
 mod access;
-mod amounts;
 mod debts;
 mod early;
 mod facts;
@@ -25,5 +24,4 @@ mod records;
 mod rejections;
 mod replay;
 mod reversals;
-mod split;
 mod story;

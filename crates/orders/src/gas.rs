@@ -1,6 +1,6 @@
 //! What an order may cost in gas, and what it is to pay more for the same.
 
-use bankroll_ledger::Amount;
+use bankroll_money::Amount;
 use serde::{Deserialize, Serialize};
 
 /// How much gas a transaction may burn, at which price.

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use bankroll_ledger::{Amount, Name, Time};
+use bankroll_money::{Amount, Name, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -9,7 +9,7 @@ mod messages;
 mod orders;
 mod prices;
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 
 use crate::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use jiff::Timestamp;
 
 use crate::{Meaning, Order, Price};

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{
     Address, Answer, ChainId, Gas, Head, IntentId, Meaning, MemoryId, Order, OrderId, Price, Refusal, Signed, Slot,
     Status, Stop, frame,

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{
     Address, Answer, ChainId, Gas, IntentId, Meaning, MemoryId, Order, OrderId, Price, Request, Slot,
 };

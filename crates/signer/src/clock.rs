@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 
 /// The time now, in microseconds since 1970.
 #[must_use]

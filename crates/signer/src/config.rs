@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bankroll_ledger::Amount;
+use bankroll_money::Amount;
 use bankroll_orders::{Address, ChainId};
 use serde::Deserialize;
 

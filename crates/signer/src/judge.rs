@@ -9,7 +9,7 @@
 //! It does not know: keys, bytes of transactions, files. A promise that was made counts like a signature, because whether
 //! its signature left is not for sure.
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{Meaning, Order, Refusal};
 
 use crate::policy::{ChainRules, Limits, Policy};

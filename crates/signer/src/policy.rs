@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{Address, ChainId, Price};
 
 /// All that the signer may do.

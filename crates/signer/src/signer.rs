@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Address, Answer, Approval, Head, IntentId, Order, Refusal, Request, Signed, Status, Stop};
 
 use crate::{

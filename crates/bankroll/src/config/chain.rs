@@ -11,8 +11,8 @@ use std::{
 };
 
 use bankroll_chains_evm::{Identity, Limits, Node};
-use bankroll_deposits::ServerRules;
-use bankroll_ledger::{Amount, Asset, BuyIn, Unit};
+use bankroll_deposits::{BuyIn, ServerRules};
+use bankroll_ledger::{Amount, Asset, Unit};
 use bankroll_orders::Address;
 use bankroll_withdrawals::Policy;
 use serde::{Deserialize, Serialize};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bankroll_chains_simulated::Key as WalletKey;
-use bankroll_deposits::ServerRules;
+use bankroll_deposits::{BuyIn, ServerRules};
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, BuyIn, Key, Kind, Leg, Name, Namespace, Principal,
-    References, Request, Scope, Unit,
+    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, References,
+    Request, Scope, Unit,
 };
 use bankroll_store::{Ledger, Reader};
 use bankroll_withdrawals::Policy;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use alloy_primitives::U256;
-use bankroll_ledger::Amount;
+use bankroll_money::Amount;
 
 /// A quantity of wei or of a token's base units, exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

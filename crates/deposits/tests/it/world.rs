@@ -8,12 +8,12 @@ use std::{
 use bankroll_chains_evm::{Identity, Node};
 use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
 use bankroll_deposits::{
-    Ahead, Booked, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList, Watched,
-    crediting, scanner, standing,
+    Ahead, Booked, BuyIn, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList,
+    Watched, crediting, scanner, standing,
 };
 use bankroll_ledger::{
-    AccountName, Action, Amount, Asset, BuyIn, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request,
-    Scope, Time, Unit, Value,
+    AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
+    Time, Unit, Value,
 };
 use bankroll_store::{Answer, Audit, Clock, Ledger, Options, Reader, Rows};
 use bankroll_testkit::postgres;

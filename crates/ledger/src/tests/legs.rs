@@ -1,7 +1,7 @@
 //! How many legs, of which assets, and how large the sums may be.
 
 use super::story::{Story, check};
-use crate::{Amount, AssetId, Total};
+use crate::{Amount, AssetId, Leg, Total};
 
 /// So many moves of 1 from alice to the world, in one request.
 fn moves(count: usize) -> String {
@@ -192,4 +192,18 @@ fn sweeps_and_gas_keep_the_wallets_in_step_with_the_chain() {
          s3 system: move hot -> transit 90                         applied",
         "vault 9, alice 100, hot 90, gas 1",
     );
+}
+
+#[test]
+fn a_leg_in_json_has_its_amount_as_a_string() {
+    let leg: Leg = serde_json::from_str(r#"{"move":{"from":1,"to":2,"amount":"60"}}"#).unwrap();
+    assert_eq!(leg.amount(), Some(Amount::new(60)));
+    let refused = [
+        r#"{"move":{"from":1,"to":2,"amount":60}}"#,
+        r#"{"move":{"from":1,"to":2}}"#,
+        r#"{"move":{"from":1,"to":2,"amount":"60","memo":"x"}}"#,
+    ];
+    for refused in refused {
+        assert!(serde_json::from_str::<Leg>(refused).is_err(), "{refused}");
+    }
 }

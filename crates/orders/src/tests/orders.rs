@@ -1,6 +1,6 @@
 //! Orders have one encoding, digests that stand for what they should, and words that leave nothing out.
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 
 use super::{PLAYER, TOKEN, WALLET, payout};
 use crate::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};

@@ -3,7 +3,7 @@
 //! The columns of a row repeat what its body says, for looking things up. They are compared with the body whenever a
 //! memory is opened, so that nothing is ever decided by a column that says something else.
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Address, IntentId, Malformed, MemoryId, Order, Stop, canonical};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

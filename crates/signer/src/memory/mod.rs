@@ -17,7 +17,7 @@ mod verify;
 
 use std::{collections::BTreeSet, fs::File, path::PathBuf};
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Address, Head, IntentId, MemoryId, Order, Stop};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Address, MemoryId};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Address, Head, MemoryId, Stop};
 use rusqlite::{Connection, OpenFlags};
 

@@ -1,6 +1,6 @@
 //! Reading the memory: what it has about an order, and whether it ever had a head.
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{IntentId, Order, Slot};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 

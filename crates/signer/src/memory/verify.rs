@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Digest, MemoryId};
 use rusqlite::{Connection, Row};
 

@@ -8,7 +8,7 @@ use std::{
     process::Stdio,
 };
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Order, Slot};
 use bankroll_signer_client::{Outcome, SignerClient};
 

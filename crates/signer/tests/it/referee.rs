@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use bankroll_ledger::Amount;
+use bankroll_money::Amount;
 use bankroll_orders::{Address, ChainId, Gas, Meaning, Order, Price, Slot};
 use bankroll_signer::{
     evm,

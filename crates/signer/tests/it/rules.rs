@@ -1,6 +1,6 @@
 //! Each rule as a story.
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{
     Address, Answer, Approval, ChainId, Gas, Meaning, Order, OrderId, Price, Refusal, Request, Slot,
 };

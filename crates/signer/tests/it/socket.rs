@@ -6,7 +6,7 @@ use std::{
     os::unix::{fs::PermissionsExt, net::UnixStream},
 };
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Answer, FRAME_BYTES_MAX, Order, Request, frame};
 use bankroll_signer::server::CONNECTIONS_MAX;
 use bankroll_signer_client::{AskError, Outcome, SignerClient};

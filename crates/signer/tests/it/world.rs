@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{
     Address, Answer, ChainId, Gas, Head, IntentId, Meaning, MemoryId, Order, OrderId, Price, Refusal, Request, Signed,
     Slot,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_chains_simulated::{Address, Key};
-use bankroll_deposits::{Payer, ServerRules, Servers, WatchList, Watched};
-use bankroll_ledger::{Amount, BuyIn, Name};
+use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, Watched};
+use bankroll_ledger::{Amount, Name};
 use bankroll_signer::LocalKey;
 use zeroize::Zeroizing;
 

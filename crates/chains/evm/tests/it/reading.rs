@@ -5,7 +5,7 @@ use bankroll_chains_evm::{
 };
 use bankroll_chains_evm::{Found, Identity, Node, U256, Unavailable, Value};
 use bankroll_chains_simulated::{Config, Fate, Reorg, contracts};
-use bankroll_ledger::Amount;
+use bankroll_money::Amount;
 
 use crate::world::{HOUSE, World};
 

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Head, Meaning, Order, OrderId, Refusal, Slot};
 use bankroll_signer_client::{AskError, Outcome, SignerClient};
 use tempfile::TempDir;

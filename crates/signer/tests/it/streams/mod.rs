@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use bankroll_ledger::{Amount, Time};
+use bankroll_money::{Amount, Time};
 use bankroll_orders::{Address, Answer, Gas, IntentId, Meaning, Order, OrderId, Price, Refusal, Request, Slot};
 use bankroll_signer::memory::{Entry, Moment};
 use fastrand::Rng;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_ledger::Time;
+use bankroll_money::Time;
 use bankroll_orders::{Meaning, Order, Price, Refusal};
 
 use crate::world::{CHAIN, HOUR, LEGACY, TOKEN, wallet};

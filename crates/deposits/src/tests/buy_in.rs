@@ -1,6 +1,8 @@
 //! Fee-on-top: the player pays the buy-in and the fees, and every wei goes somewhere.
 
-use crate::{Amount, BuyIn, Split};
+use bankroll_ledger::Amount;
+
+use crate::buy_in::{BuyIn, Split};
 
 fn buy_in(amount: u128, developer_bps: u32, world_bps: u32) -> BuyIn {
     BuyIn { amount: Amount::new(amount), developer_bps, world_bps }

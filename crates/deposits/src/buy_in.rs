@@ -1,8 +1,7 @@
 //! Fee-on-top: how a deposit becomes a buy-in, and when `unallocated` money does.
 
+use bankroll_ledger::Amount;
 use serde::{Deserialize, Serialize};
-
-use crate::Amount;
 
 /// What a server asks for a place in its world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

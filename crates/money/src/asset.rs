@@ -1,8 +1,21 @@
 //! Assets: a chain's native coin, or one token contract on it. Data, not code.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Name;
+
+/// The number of an asset in one ledger, given when the asset is listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AssetId(pub u32);
+
+impl fmt::Display for AssetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
 
 /// What an amount is an amount of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Amounts: what is one, what is none, and arithmetic that never rounds by surprise.
 
-use crate::{Amount, AmountError, Leg, Total};
+use crate::{Amount, AmountError, Total};
 
 const MAX: &str = "340282366920938463463374607431768211455";
 
@@ -103,20 +103,6 @@ fn json_carries_strings_and_refuses_numbers() {
     }
     let too_large = serde_json::from_str::<Amount>("\"340282366920938463463374607431768211456\"").unwrap_err();
     assert!(too_large.to_string().starts_with(&format!("an amount is at most {MAX}")), "{too_large}");
-}
-
-#[test]
-fn a_leg_in_json_has_its_amount_as_a_string() {
-    let leg: Leg = serde_json::from_str(r#"{"move":{"from":1,"to":2,"amount":"60"}}"#).unwrap();
-    assert_eq!(leg.amount(), Some(Amount::new(60)));
-    let refused = [
-        r#"{"move":{"from":1,"to":2,"amount":60}}"#,
-        r#"{"move":{"from":1,"to":2}}"#,
-        r#"{"move":{"from":1,"to":2,"amount":"60","memo":"x"}}"#,
-    ];
-    for refused in refused {
-        assert!(serde_json::from_str::<Leg>(refused).is_err(), "{refused}");
-    }
 }
 
 #[test]
