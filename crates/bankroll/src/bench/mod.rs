@@ -1,13 +1,18 @@
-//! `bankroll bench ledger`: what the books do per second on this machine, beside what the database alone would do.
+//! `bankroll bench`: what the books, reading them, and hands of poker cost on this machine.
 //!
-//! Every figure is of durable transfers: a call counts when its answer is there, and the answer comes after the sync.
-//! Beside each shape stand, measured in the same run: the raw rate (the same rows in the same batches, written to
-//! SQLite by one thread that decides nothing) and the rate of one SQL transaction per transfer.
+//! `bench ledger` is what the books do per second, beside what the database alone would do. Every figure is of durable
+//! transfers: a call counts when its answer is there, and the answer comes after the sync. Beside each shape stand,
+//! measured in the same run: the raw rate (the same rows in the same batches, written to SQLite by one thread that decides
+//! nothing) and the rate of one SQL transaction per transfer.
+//!
+//! It guarantees: books that were measured are audited before they are removed, and nothing but the folder and the databases
+//! that it made is removed. It does not know: configuration, chains, nodes.
 
+mod args;
 mod evaluator;
 mod growth;
 mod load;
-pub mod poker;
+mod poker;
 mod postgres;
 mod raw;
 mod reading;
@@ -19,6 +24,7 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::Context;
 use bankroll_store::Location;
 
+pub use args::{BenchCommand, EXAMPLES, run};
 use growth::Length;
 use load::{Keys, Shape};
 use report::{Report, Row};
@@ -26,7 +32,7 @@ use seats::Seats;
 
 /// What to measure, and how to tell it.
 #[derive(Clone, Debug)]
-pub struct Options {
+struct Options {
     /// Shorter runs: under 45 seconds in all.
     pub quick: bool,
     /// Nothing but what growth costs; on the server, if one is named.
@@ -42,11 +48,8 @@ pub struct Options {
 /// Accounts that transfers are spread over.
 const ACCOUNTS: usize = 10_000;
 
-/// Runs the benchmark and prints its report.
-///
-/// # Errors
-/// If the books cannot be made, or are not sound afterwards.
-pub fn run(options: &Options) -> anyhow::Result<()> {
+/// Runs the benchmark of the ledger and prints its report.
+fn run_ledger(options: &Options) -> anyhow::Result<()> {
     let report = in_folder(options, |folder| measure(options, folder))?;
     if options.json {
         report.print_json()
@@ -57,10 +60,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 /// Runs the benchmark of reading and prints its report.
-///
-/// # Errors
-/// If the books cannot be made, or are not sound afterwards.
-pub fn run_reading(options: &Options, entries: Option<u64>) -> anyhow::Result<()> {
+fn run_reading(options: &Options, entries: Option<u64>) -> anyhow::Result<()> {
     let entries = entries.unwrap_or(if options.quick { 300_000 } else { 10_000_000 });
     in_folder(options, |folder| reading::measure(folder, entries))?.print(options.json)
 }

@@ -14,6 +14,7 @@ use std::{
 
 use bankroll_ledger::{AccountId, Seq, Time};
 use bankroll_store::{Reader, StatementQuery};
+use bankroll_terminal::{self as terminal, table, thousands};
 use serde::Serialize;
 
 use super::{
@@ -21,7 +22,6 @@ use super::{
     say,
     seats::Seats,
 };
-use crate::terminal::{self, table, thousands};
 
 /// Lines on a page.
 const LINES: usize = 100;

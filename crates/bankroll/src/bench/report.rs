@@ -1,5 +1,6 @@
 //! The report, for people and for programs.
 
+use bankroll_terminal::thousands;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -74,12 +75,12 @@ impl Report {
                 row.shape.clone(),
                 row.accounts.to_string(),
                 row.keys.to_owned(),
-                thousands(row.per_s),
+                rate(row.per_s),
                 format!("{:.2}", row.p50_ms),
                 format!("{:.2}", row.p99_ms),
-                row.raw_per_s.map_or("-".into(), thousands),
+                row.raw_per_s.map_or("-".into(), rate),
                 ratio(row.raw_per_s).map_or("-".into(), |ratio| format!("{:.0} %", ratio * 100.0)),
-                row.single_tx_per_s.map_or("-".into(), thousands),
+                row.single_tx_per_s.map_or("-".into(), rate),
                 ratio(row.single_tx_per_s).map_or("-".into(), |ratio| format!("{ratio:.1} x")),
             ]);
         }
@@ -102,10 +103,10 @@ impl Growth {
             "{}, growth: {} transfers, {} accounts: {}/s in the first fifth, {}/s in the last ({:+.1} % slower); \
              {} bytes of disk a transfer, at most {} MiB of memory",
             self.engine,
-            thousands(self.transfers as f64),
-            thousands(self.accounts as f64),
-            thousands(self.first_per_s),
-            thousands(self.last_per_s),
+            thousands(self.transfers),
+            thousands(self.accounts as u64),
+            rate(self.first_per_s),
+            rate(self.last_per_s),
             self.slower_percent,
             self.disk_bytes_per_transfer,
             self.peak_rss_mib
@@ -122,14 +123,7 @@ fn table<'a>(header: impl Iterator<Item = &'a str>) -> Table {
     table
 }
 
-fn thousands(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// So many a second, in whole numbers.
+fn rate(per_s: f64) -> String {
+    thousands(per_s.round() as u64)
 }

@@ -18,7 +18,10 @@
 //! | `leftovers` | what a demo that was killed left behind |
 //! | `progress`, `view`, `report` | what people see while it runs, and afterwards |
 //!
-//! Killing it is safe at any moment: the next start verifies the books and finishes what was left open.
+//! It guarantees: it uses only a folder or a database that is empty or an earlier demo's, and empties no other. Killing it is
+//! safe at any moment: the next start verifies the books and finishes what was left open.
+//!
+//! It does not know: how a node works inside. With a database it starts nodes as this program does (`serve`, `signer`).
 
 mod arena;
 mod asks;
@@ -46,15 +49,11 @@ use std::{
 };
 
 use anyhow::Context;
+use bankroll_roles::{audit, config::Loaded};
 use bankroll_store::{DatabaseUrl, Ledger, Location, Reader};
+use bankroll_terminal::{Exit, Interrupt, Usage};
 use clap::Args;
 
-use crate::{
-    audit,
-    exit::{Exit, Usage},
-    interrupt::Interrupt,
-    place::Place,
-};
 use arena::{Arena, People};
 pub use folder::is_demo;
 use outside::Outside;
@@ -141,8 +140,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if args.exit && matches!(args.length(), Length::Endless) {
         return Err(Usage("--exit needs an end: give --seconds more than 0".into()).into());
     }
-    let place = Place { dir: Some(args.dir.clone()), ..Place::default() };
-    let config = place.load()?.config;
+    let config = Loaded::load(args.dir.clone(), None, &[])?.config;
     folder::prepare(&args.dir, args.fresh)?;
     config.books.warn_if_lossy();
 

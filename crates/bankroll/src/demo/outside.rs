@@ -12,6 +12,11 @@ use std::{
 use anyhow::{Context, ensure};
 use bankroll_chains_evm::{B256, Node};
 use bankroll_ledger::{AccountName, Amount};
+use bankroll_roles::{
+    Log,
+    flows::{RowsAt, Running, Setup, Way},
+    reconcile::{Reconciled, Wallet, reconcile},
+};
 use bankroll_store::{
     Ledger, Location, Reader,
     columns::{number_of, text, text_of},
@@ -26,11 +31,6 @@ use super::{
     street::{Street, TREASURY},
     teller::Teller,
     tempo,
-};
-use crate::{
-    flows::{RowsAt, Running, Setup, Way},
-    reconcile::{Reconciled, Wallet, reconcile},
-    serve::Log,
 };
 
 pub struct Outside {

@@ -11,6 +11,7 @@ use std::{
 
 use anyhow::anyhow;
 use bankroll_ledger::Amount;
+use bankroll_terminal::Interrupt;
 
 use super::{
     asks::Asked,
@@ -21,7 +22,6 @@ use super::{
     teller::Teller,
     view::View,
 };
-use crate::interrupt::Interrupt;
 
 /// Asks in one call at the most.
 const CALL_MAX: usize = 1_000;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
+use bankroll_roles::{audit::Audited, reconcile::Reconciled};
 use bankroll_store::StoreError;
+use bankroll_terminal::{self as terminal, Exit, decimal};
 use serde_json::{Value, json};
 
 use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played, progress::Progress};
-use crate::{audit::Audited, decimal::decimal, exit::Exit, reconcile::Reconciled, terminal};
 
 mod told;
 

@@ -15,11 +15,11 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use bankroll_orders::Address;
+use bankroll_roles::flows::Stop;
 use bankroll_signer::{cli::PASSWORD_VARIABLE, config};
 use serde_json::Value;
 
 use super::chain::CHAIN_ID;
-use crate::flows::Stop;
 
 /// In the demo's folder.
 pub const FOLDER: &str = "signer";

@@ -14,11 +14,11 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use bankroll_chains_simulated::{Address, Key, Payment, U256};
 use bankroll_ledger::{Amount, Seq};
+use bankroll_roles::flows::Stop;
 use bankroll_store::Reader;
 use serde::Deserialize;
 
 use super::chain::{CHAIN_ID, Shared, exchange, lock, treasury};
-use crate::flows::Stop;
 
 /// How often the street looks around.
 const STEP: Duration = Duration::from_millis(5);

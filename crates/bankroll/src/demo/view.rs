@@ -7,13 +7,10 @@ use std::{
 
 use bankroll_ledger::{AccountId, Amount};
 use bankroll_store::Reader;
+use bankroll_terminal::{Paint, decimal_cut, per_second, thousands};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Around, progress::Progress, tally::Tally};
-use crate::{
-    decimal::decimal_cut,
-    terminal::{Paint, per_second, thousands},
-};
 
 /// How often a plain line is printed.
 const LINE_EVERY: Duration = Duration::from_secs(1);

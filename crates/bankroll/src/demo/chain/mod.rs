@@ -18,9 +18,9 @@ use std::{
 use anyhow::anyhow;
 use bankroll_chains_evm::Identity;
 use bankroll_chains_simulated::{Chain, Config, Key, U256};
+use bankroll_roles::flows::Stop;
 use bankroll_store::Clock;
 
-use crate::flows::Stop;
 use blocks::Blocks;
 pub use blocks::FILE;
 pub use served::Served;

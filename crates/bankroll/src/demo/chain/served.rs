@@ -7,10 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use bankroll_chains_server as server;
 use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
 use super::Shared;
-use crate::chain::server;
 
 #[derive(Debug)]
 pub struct Served {

@@ -22,6 +22,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use bankroll_chains_evm::Identity as ChainIdentity;
 use bankroll_nodes::{Answer, Authority, CallError, Forwarder, Identity, NodeName, NodeRole, NodeRoles, Pending};
+use bankroll_roles::serve::forward;
 use bankroll_store::{Clock, DatabaseUrl};
 
 use super::{
@@ -32,7 +33,6 @@ use super::{
     signer::Signer,
     tempo,
 };
-use crate::serve::forward;
 use child::Child;
 
 /// Long enough for a takeover, and far longer than anything else takes.

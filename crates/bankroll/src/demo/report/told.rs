@@ -7,14 +7,11 @@ use std::{
 
 use bankroll_chains_evm::U256;
 use bankroll_ledger::{Amount, Kind, Name, Side};
+use bankroll_roles::audit::Audited;
 use bankroll_store::BOOKS_FILE;
+use bankroll_terminal::{Paint, decimal, invocation, per_second, table, thousands};
 
 use super::{super::tally::add, Report, totals};
-use crate::{
-    audit::Audited,
-    decimal::decimal,
-    terminal::{Paint, invocation, per_second, table, thousands},
-};
 
 /// How many players are named.
 const TOP: usize = 5;

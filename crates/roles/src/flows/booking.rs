@@ -12,7 +12,7 @@ use super::{
     Setup, Stop,
     pace::{Round, rounds},
 };
-use crate::serve::Log;
+use crate::log::Log;
 
 /// Deposits booked, and rows of the inbox taken in, in one round at the most.
 const ROWS_MAX: usize = 256;

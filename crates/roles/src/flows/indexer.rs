@@ -14,7 +14,7 @@ use super::{
     RowsAt, Setup, Stop,
     pace::{Round, rounds},
 };
-use crate::serve::Log;
+use crate::log::Log;
 
 /// Accounts read at a time.
 const PAGE: usize = 1_000;

@@ -3,6 +3,7 @@
 //! | file | role | what it does, again and again |
 //! | --- | --- | --- |
 //! | `setup` | | what a node knows of its chain, its wallet and its server |
+//! | `rpc` | | where the chain's nodes are |
 //! | `indexer` | `indexer` | follows the chain, and knows players by their accounts |
 //! | `booking` | `books` | credits what is final, takes back what is not; settles payouts |
 //! | `payouts` | `payouts` | has intents signed, sent and watched |
@@ -17,6 +18,7 @@ mod booking;
 mod indexer;
 mod pace;
 mod payouts;
+mod rpc;
 mod running;
 mod setup;
 
@@ -25,6 +27,8 @@ use bankroll_store::Migrations;
 use bankroll_withdrawals::WITHDRAWALS;
 
 pub use pace::Stop;
+pub use rpc::Rpc;
+pub(crate) use rpc::without_keys;
 pub use running::Running;
 pub use setup::{RowsAt, Setup, Way};
 

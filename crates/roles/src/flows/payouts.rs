@@ -9,7 +9,7 @@ use super::{
     RowsAt, Setup, Stop,
     pace::{Round, rounds},
 };
-use crate::serve::{Log, on_one_line};
+use crate::log::{Log, on_one_line};
 
 /// Pays until it is time to stop.
 pub fn pay(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {

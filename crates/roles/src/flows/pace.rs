@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
-use crate::{interrupt::Interrupt, serve::Log};
+use bankroll_terminal::Interrupt;
+
+use crate::log::{Log, on_one_line};
 
 /// No sleep is longer, so that whoever stops a loop does not wait.
 const NAP: Duration = Duration::from_millis(20);
@@ -96,7 +98,7 @@ pub fn rounds(
             Err(error) => {
                 if failures > 0 {
                     troubled = true;
-                    say("trouble", &crate::serve::on_one_line(error.as_ref()));
+                    say("trouble", &on_one_line(error.as_ref()));
                 }
                 let pause = poll.saturating_mul(1 << failures.min(DOUBLED_MAX)).min(PAUSE_MAX);
                 (failures, turn) = (failures.saturating_add(1), turn.wrapping_add(1));

@@ -12,15 +12,13 @@ use std::{sync::Arc, thread, time::Duration};
 
 use anyhow::Context;
 use bankroll_store::{Ledger, Location, Options, Reader, StoreError, Watch};
+use bankroll_terminal::thousands;
 use serde_json::Value;
 
-use super::{
-    desk::BooksDesk,
-    log::{Log, on_one_line},
-};
+use super::desk::BooksDesk;
 use crate::{
     flows::{RowsAt, Running, Setup, Stop},
-    terminal::thousands,
+    log::{Log, on_one_line},
 };
 
 /// How often a node that stands by looks at the lease, and one that holds the books at itself.

@@ -1,4 +1,4 @@
-//! `bankroll serve`: one node, with the roles that its configuration names.
+//! One node, with the roles that its configuration names.
 //!
 //! | file | what it knows |
 //! | --- | --- |
@@ -6,7 +6,6 @@
 //! | `desk` | the books as other nodes ask them |
 //! | `counter` | which payouts other nodes may ask for |
 //! | `forward` | the way to whoever holds the books |
-//! | `log` | one line for what happens, for people or programs |
 //!
 //! With books in a folder one process has all roles. With books in a database a node without them watches who holds them,
 //! so that it knows where to forward; a node with them stands by until their lease is free.
@@ -20,54 +19,22 @@ mod counter;
 mod desk;
 pub mod forward;
 mod keeper;
-mod log;
 
-use std::{io::BufRead, path::PathBuf, sync::Arc, thread};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::Context;
 use bankroll_nodes::{Identity, NodeRole, NodeRoles, Rights, Server};
 use bankroll_store::{Clock, Location};
-use clap::Args;
+use bankroll_terminal::Usage;
 
 use crate::{
     config::Loaded,
-    exit::{Exit, Usage},
     flows::{RowsAt, Running, Setup, Stop},
-    interrupt::Interrupt,
-    place::Place,
+    log::Log,
 };
 use counter::Counter;
 use desk::BooksDesk;
 use keeper::{Flows, Keeper};
-pub use log::{Log, on_one_line};
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  bankroll serve --dir casino                     books in a folder: one process, all roles
-  bankroll serve --dir casino --roles books       one of several nodes: holds the books, or stands by
-  bankroll serve --dir casino --roles api --json  one JSON object a line
-
-Several nodes need books.database, and certificates by which they know each
-other: `bankroll nodes`. Each node has a name of its own (node.name). Of the
-nodes with the role `books` one holds them; when it ends or goes silent for
-longer than books.lease_ms, another takes over. SIGTERM and Ctrl-C let it
-finish what it has, and give the books up at once.
-
-With chain.rpc set, the role `indexer` follows the chain, `books` credits what
-is final and settles payouts, and `payouts` has them signed by the signer at
-chain.signer (`bankroll signer`), sent, and watched. A node, a signer or a
-database that is away is said once and waited for.")]
-pub struct ServeArgs {
-    #[command(flatten)]
-    place: Place,
-    /// What this node does, above the configuration's node.roles
-    #[arg(long, value_name = "ROLES")]
-    roles: Option<NodeRoles>,
-    /// A node of `bankroll demo`: it ends when standard input does, and does not tell of each deposit and payout
-    #[arg(long, hide = true)]
-    demo: bool,
-}
 
 /// A node that is being started.
 struct Node {
@@ -79,27 +46,16 @@ struct Node {
     chain: Option<Setup>,
 }
 
-pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
-    let mut place = args.place.clone();
-    if let Some(roles) = args.roles {
-        place.set.push(format!("node.roles={roles}").parse().map_err(Usage)?);
-    }
-    let loaded = place.load()?;
-    loaded.config.books.warn_if_lossy();
-    let location = loaded.books();
-    let stop = Stop::on(Interrupt::listen()?);
-    let log = Log::new(loaded.config.node.name.clone(), json, !args.demo);
-    if args.demo {
-        end_with_input(stop.clone());
-    }
-    let chain = loaded.chain();
+/// Runs a node until it is told to stop: holds the books or stands by, and takes its part in the flows.
+pub fn run(loaded: Loaded, log: Log, stop: Stop) -> anyhow::Result<()> {
+    let (location, chain) = (loaded.books(), loaded.chain());
     let node = Node { loaded, location, log, stop, chain };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
         Location::Postgres(_) => node.among_others()?,
     }
     node.log.say("stopped", "stopped", &[]);
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 impl Node {
@@ -178,12 +134,4 @@ impl Node {
         running.stop();
         watched
     }
-}
-
-/// Ends the node when standard input does: whoever started it is gone, or wants it to.
-fn end_with_input(stop: Stop) {
-    thread::spawn(move || {
-        std::io::stdin().lock().lines().take_while(Result::is_ok).for_each(drop);
-        stop.ask();
-    });
 }

@@ -4,29 +4,26 @@
 //! misread silently would be worse than no start.
 
 mod chain;
-mod command;
 mod database;
 mod file;
 mod layers;
 mod node;
 mod problems;
-mod rpc;
 mod units;
 
 use std::{path::PathBuf, time::Duration};
 
 use bankroll_store::{Durability, Location, Options};
+use bankroll_terminal::Paint;
 use serde::{Deserialize, Serialize};
 
-use crate::{flows, terminal::Paint};
+use crate::flows;
 pub use chain::{Chain, Server};
-pub use command::{ConfigCommand, EXAMPLES, run};
 pub use database::Database;
 pub use file::commented_defaults;
 pub use layers::{Loaded, SetFlag};
 pub use node::Node;
 pub use problems::ConfigError;
-pub use rpc::Rpc;
 
 /// The whole configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +56,11 @@ pub enum Durable {
     MayLoseRecentCommits,
 }
 
+/// The name of the configuration file in its folder.
+pub const CONFIG_FILE: &str = "bankroll.toml";
+
 /// Every key there is, in the order in which it is shown.
-const KEYS: [&str; 30] = [
+pub const KEYS: [&str; 30] = [
     "books.folder",
     DATABASE_KEY,
     "books.durability",

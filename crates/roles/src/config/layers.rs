@@ -6,6 +6,7 @@ use std::{
 };
 
 use bankroll_store::Location;
+use bankroll_terminal::NotFound;
 use figment::{
     Figment, Metadata, Profile, Provider,
     providers::{Env, Format, Serialized, Toml},
@@ -14,12 +15,11 @@ use figment::{
 };
 
 use super::{
-    Config,
+    CONFIG_FILE, Config,
     database::without_password,
     problems::{self, ConfigError},
-    rpc::without_keys,
 };
-use crate::{exit::NotFound, flows::Setup, place::CONFIG_FILE};
+use crate::flows::{Setup, without_keys};
 
 const ENV_PREFIX: &str = "BANKROLL__";
 const FLAG: &str = "flag --set";
@@ -50,7 +50,7 @@ impl Loaded {
     }
 
     /// Where the books are.
-    pub fn books_folder(&self) -> PathBuf {
+    fn books_folder(&self) -> PathBuf {
         let folder = &self.config.books.folder;
         if folder == Path::new(".") { self.base.clone() } else { self.base.join(folder) }
     }
@@ -66,7 +66,7 @@ impl Loaded {
     }
 
     /// What the flows need to know of their chain, if there is one.
-    pub fn chain(&self) -> Option<Setup> {
+    pub(crate) fn chain(&self) -> Option<Setup> {
         let Config { chain, server, node, .. } = &self.config;
         // What is wrong with it was said when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()

@@ -1,8 +1,6 @@
 //! `bankroll chain`: the simulated chain, served to other programs on this machine. Play money.
 //!
-//! The chain itself is in `chains/simulated`, which knows no socket and no clock; both come from here.
-
-pub mod server;
+//! The chain itself is in `chains/simulated`, which knows no socket and no clock; the socket is in `chains/server`, the clock comes from here.
 
 use std::{
     net::Ipv4Addr,
@@ -12,15 +10,13 @@ use std::{
 };
 
 use anyhow::Context;
+use bankroll_chains_server as server;
 use bankroll_chains_simulated::{Chain, Config, Key, contracts};
+use bankroll_store::Clock;
+use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
-
-use crate::{
-    exit::Exit,
-    terminal::{self, Paint},
-};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -80,7 +76,9 @@ pub fn run(args: &ChainArgs, json: bool) -> anyhow::Result<Exit> {
         }
         let chain = Arc::new(Mutex::new(chain));
         if args.block_time > 0 {
-            tokio::spawn(server::mine(Arc::clone(&chain), Duration::from_secs(args.block_time)));
+            let clock = Clock::machine();
+            let seconds = move || clock.now().0 / 1_000_000;
+            tokio::spawn(server::mine(Arc::clone(&chain), Duration::from_secs(args.block_time), seconds));
         }
         let ended = async { tokio::signal::ctrl_c().await.context("cannot listen for Ctrl-C") };
         server::serve(listener, chain, ended).await

@@ -34,7 +34,7 @@ impl Default for Node {
 
 impl Node {
     /// What would not work, each with what would.
-    pub fn problems(&self, in_database: bool) -> Vec<(&'static str, String)> {
+    pub(super) fn problems(&self, in_database: bool) -> Vec<(&'static str, String)> {
         let alone = (!in_database && self.roles != NodeRoles::ALL).then(|| {
             let what = "books in a folder are one process with all roles; several nodes need books.database";
             (ROLES_KEY, format!("\"{}\": {what}", self.roles))

@@ -2,15 +2,12 @@
 
 use std::fmt::Write;
 
+use bankroll_roles::config::{KEYS, Loaded};
+use bankroll_terminal::{self as terminal, Exit, Paint, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, json};
 
-use super::{KEYS, Loaded};
-use crate::{
-    exit::Exit,
-    place::Place,
-    terminal::{self, Paint, table},
-};
+use crate::place::Place;
 
 pub const EXAMPLES: &str = "\
 Examples:

@@ -21,7 +21,7 @@ impl Database {
     }
 
     /// What is wrong with it, if something is.
-    pub fn problem(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<String> {
         match self.url()?.protection().err()? {
             AddressError::Form => Some("write it postgres://user@host:5432/database".into()),
             error => Some(format!("{:#}", anyhow::Error::from(error))),

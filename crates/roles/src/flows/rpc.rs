@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Rpc(String);
 
 impl Rpc {
-    pub fn urls(&self) -> Vec<String> {
+    pub(crate) fn urls(&self) -> Vec<String> {
         self.0.split(',').map(str::trim).filter(|url| !url.is_empty()).map(str::to_owned).collect()
     }
 }
@@ -54,7 +54,7 @@ mod tests {
         check("https://me:s3cret@node.example/, http://b/", "https://***@node.example/,http://b/");
         check("s3cret", "***");
         assert_eq!(format!("{:?}", Rpc("https://a/key".into())), "https://a/***");
-        let way = crate::flows::Way::Http(Rpc("https://a/key".into()));
+        let way = super::super::Way::Http(Rpc("https://a/key".into()));
         assert_eq!(format!("{way:?}"), "Http(https://a/***)");
     }
 }

@@ -17,7 +17,7 @@ use bankroll_signer_client::SignerClient;
 use bankroll_store::{DatabaseUrl, Ledger, Reader, Rows, StoreError};
 use bankroll_withdrawals::{Paying, Policy, Rules, price::Ceiling};
 
-use crate::config::Rpc;
+use super::Rpc;
 
 /// How long a signer may take for an answer: two syncs, and whatever stands before them.
 const SIGNER_PATIENCE: Duration = Duration::from_secs(10);
@@ -51,7 +51,7 @@ pub enum RowsAt {
 }
 
 impl RowsAt {
-    pub fn open(&self) -> Result<Rows, StoreError> {
+    pub(crate) fn open(&self) -> Result<Rows, StoreError> {
         match self {
             Self::Here(ledger) => Rows::beside(ledger),
             Self::Database(url) => Rows::of(url.clone()),
@@ -92,11 +92,11 @@ pub struct Setup {
 
 impl Setup {
     /// The chain's name in the books: `eip155:1`.
-    pub fn chain(&self) -> &Name {
+    pub(crate) fn chain(&self) -> &Name {
         &self.coin.chain
     }
 
-    pub fn nodes(&self) -> anyhow::Result<Vec<Node>> {
+    pub(crate) fn nodes(&self) -> anyhow::Result<Vec<Node>> {
         match &self.way {
             Way::Here(chain) => Ok(vec![Node::simulated(Arc::clone(chain), 0, self.identity)]),
             Way::Http(rpc) => {
@@ -106,17 +106,17 @@ impl Setup {
         }
     }
 
-    pub fn signer(&self) -> SignerClient {
+    pub(crate) fn signer(&self) -> SignerClient {
         SignerClient::new(&self.signer, SIGNER_PATIENCE)
     }
 
     /// The coin's number, once whoever holds the books has listed it.
-    pub fn asset(&self, reader: &Reader) -> anyhow::Result<AssetId> {
+    pub(crate) fn asset(&self, reader: &Reader) -> anyhow::Result<AssetId> {
         self.listed(reader)?.with_context(|| format!("the books do not list the coin of {} yet", self.chain()))
     }
 
     /// The same for who must tell books without the coin from books that could not be read.
-    pub fn listed(&self, reader: &Reader) -> Result<Option<AssetId>, StoreError> {
+    pub(crate) fn listed(&self, reader: &Reader) -> Result<Option<AssetId>, StoreError> {
         let is_ours = |asset: &Asset| asset.chain == self.coin.chain && asset.unit == Unit::Native;
         Ok(reader.assets()?.into_iter().find(|(_, asset)| is_ours(asset)).map(|(id, _)| id))
     }
@@ -127,7 +127,7 @@ impl Setup {
         AccountName { scope: Scope::House, kind: Kind::Custody, asset, owner }
     }
 
-    pub fn scanning(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> Scanning {
+    pub(crate) fn scanning(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> Scanning {
         let watched = Watched {
             server: self.server.clone(),
             custody: self.custody(asset),
@@ -147,11 +147,11 @@ impl Setup {
         }
     }
 
-    pub fn servers(&self) -> Servers {
+    pub(crate) fn servers(&self) -> Servers {
         Servers::from([(self.server.clone(), self.rules)])
     }
 
-    pub fn paying(&self, asset: AssetId) -> Paying {
+    pub(crate) fn paying(&self, asset: AssetId) -> Paying {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         Paying {
             chain: self.chain().clone(),

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{Amount, Asset, AssetId};
-use bankroll_store::{Reader, StoreError};
 
 /// The assets of a ledger, for showing amounts.
 #[derive(Debug)]
 pub struct Assets(BTreeMap<AssetId, Asset>);
 
 impl Assets {
-    pub fn read(reader: &Reader) -> Result<Self, StoreError> {
-        Ok(Self(reader.assets()?.into_iter().collect()))
+    pub fn new(listed: impl IntoIterator<Item = (AssetId, Asset)>) -> Self {
+        Self(listed.into_iter().collect())
     }
 
     /// No assets: for showing amounts without books.

@@ -5,8 +5,10 @@ use std::time::Duration;
 use bankroll_nodes::{BooksAt, CallError, Forwarder, Identity};
 use bankroll_store::{DatabaseUrl, Watch};
 
-use super::log::{Log, on_one_line};
-use crate::flows::Stop;
+use crate::{
+    flows::Stop,
+    log::{Log, on_one_line},
+};
 
 /// How often a node looks whether the books can be asked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -23,7 +25,7 @@ pub fn to_holder(identity: &Identity, url: &DatabaseUrl) -> std::io::Result<Forw
 }
 
 /// Says whenever the books can be asked, or cannot any more, until the node stops.
-pub fn watch(identity: &Identity, url: &DatabaseUrl, log: &Log, stop: &Stop) -> anyhow::Result<()> {
+pub(super) fn watch(identity: &Identity, url: &DatabaseUrl, log: &Log, stop: &Stop) -> anyhow::Result<()> {
     let forwarder = to_holder(identity, url)?;
     let mut said = String::new();
     while !stop.is_asked() {

@@ -17,8 +17,8 @@ use bankroll_orders::Address;
 use bankroll_withdrawals::Policy;
 use serde::{Deserialize, Serialize};
 
-use super::{rpc::Rpc, units::Units};
-use crate::flows::{Setup, Way};
+use super::units::Units;
+use crate::flows::{Rpc, Setup, Way};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +82,7 @@ type Problem = (&'static str, String);
 
 impl Chain {
     /// What the flows need to know, if there is a chain; or everything that is wrong.
-    pub fn setup(&self, server: &Server, base: &Path, node: &str) -> Result<Option<Setup>, Vec<Problem>> {
+    pub(super) fn setup(&self, server: &Server, base: &Path, node: &str) -> Result<Option<Setup>, Vec<Problem>> {
         let urls = self.rpc.urls();
         if urls.is_empty() {
             return Ok(None);

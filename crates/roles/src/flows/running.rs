@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use bankroll_store::Ledger;
 
 use super::{RowsAt, Setup, Stop, booking, indexer, payouts};
-use crate::serve::Log;
+use crate::log::Log;
 
 #[derive(Debug, Default)]
 pub struct Running {

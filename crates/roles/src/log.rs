@@ -4,9 +4,8 @@ use std::{io::Write, sync::mpsc::Sender};
 
 use bankroll_nodes::NodeName;
 use bankroll_store::Clock;
+use bankroll_terminal::when;
 use serde_json::{Map, Value};
-
-use crate::when;
 
 /// Where the lines go, and in which form.
 #[derive(Clone, Debug)]

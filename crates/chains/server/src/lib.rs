@@ -1,7 +1,10 @@
 //! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock.
 //!
-//! Guarantees: a request has at most five megabytes; a reply that is to be silence keeps its caller waiting for a minute at
-//! most. Does not know JSON-RPC: bytes go to the chain, and what it says goes back.
+//! It guarantees: a request has at most five megabytes; a reply that is to be silence keeps its caller waiting for a minute
+//! at most.
+//!
+//! It does not know: JSON-RPC (bytes go to the chain, and what it says goes back), the time (the caller brings it), which
+//! address to listen on.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -18,7 +21,6 @@ use axum::{
     routing::post,
 };
 use bankroll_chains_simulated::{Chain, Reply};
-use bankroll_store::Clock;
 use tokio::{
     net::TcpListener,
     time::{MissedTickBehavior, interval, sleep},
@@ -54,16 +56,14 @@ pub async fn serve(
     }
 }
 
-/// Makes blocks for as long as it is asked.
-pub async fn mine(chain: Shared, every: Duration) {
-    let clock = Clock::machine();
+/// Makes blocks for as long as it is asked. `seconds` is the time that a new block has, in seconds since 1970.
+pub async fn mine(chain: Shared, every: Duration, seconds: impl Fn() -> u64) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        let seconds = clock.now().0 / 1_000_000;
-        chain.lock().unwrap_or_else(PoisonError::into_inner).mine(seconds);
+        chain.lock().unwrap_or_else(PoisonError::into_inner).mine(seconds());
     }
 }
 
