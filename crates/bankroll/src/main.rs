@@ -8,7 +8,6 @@ mod chain;
 mod cli;
 mod completions;
 mod config;
-mod demo;
 mod doctor;
 mod exit;
 mod explain;
@@ -27,6 +26,7 @@ mod statement;
 
 use std::process::ExitCode;
 
+use bankroll_demo as demo;
 use bankroll_terminal::{Exit, report};
 use clap::Parser;
 

@@ -39,6 +39,7 @@ const TIERS: &[(&str, Tier)] = &[
     (SIGNER, Tier::Process),
     ("bankroll-api", Tier::Process),
     ("bankroll-roles", Tier::Process),
+    ("bankroll-demo", Tier::Process),
     ("bankroll", Tier::Process),
     ("bankroll-testkit", Tier::Tests),
     ("xtask", Tier::Tooling),
