@@ -1,11 +1,12 @@
 //! The command line: what there is to say, with an example for each command.
 
+use bankroll_bench as bench;
 use bankroll_demo as demo;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, bench, chain, completions, config, doctor, explain, export, hand, init, migrate_books,
-    nodes, receipt, search, serve, statement,
+    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
+    receipt, search, serve, statement,
 };
 
 /// What every command ends with, for scripts.

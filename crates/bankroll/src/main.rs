@@ -3,7 +3,6 @@
 mod accounts;
 mod audit;
 mod balance;
-mod bench;
 mod chain;
 mod cli;
 mod completions;
@@ -26,6 +25,7 @@ mod statement;
 
 use std::process::ExitCode;
 
+use bankroll_bench as bench;
 use bankroll_demo as demo;
 use bankroll_terminal::{Exit, report};
 use clap::Parser;

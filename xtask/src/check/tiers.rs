@@ -40,6 +40,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-api", Tier::Process),
     ("bankroll-roles", Tier::Process),
     ("bankroll-demo", Tier::Process),
+    ("bankroll-bench", Tier::Process),
     ("bankroll", Tier::Process),
     ("bankroll-testkit", Tier::Tests),
     ("xtask", Tier::Tooling),
@@ -81,7 +82,8 @@ pub const SQLITE: &str = "rusqlite";
 pub const SQLITE_CRATES: &[(&str, &str)] = &[
     ("bankroll-store", "it is the ledger of record on disk"),
     (SIGNER, "its memory of what it signed is its own file"),
-    ("bankroll", "opens and inspects files the store made"),
+    ("bankroll", "its doctor inspects files the store made"),
+    ("bankroll-bench", "measures SQLite alone, beside the books"),
     ("bankroll-testkit", "damages and compares files"),
 ];
 
