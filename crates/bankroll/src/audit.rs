@@ -1,23 +1,12 @@
-//! `bankroll audit`, and the audit inside other commands: the books computed again from the journal, with a bar that says
-//! how far it is.
+//! `bankroll audit`: the books computed again from the journal, and what that found.
 
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
-
-use bankroll_ledger::Account;
-use bankroll_store::{Audit, AuditReport, IndexReport, Location, Progress, Reader, StoreError};
+use bankroll_roles::audit::{self, Audited};
+use bankroll_store::{IndexReport, StoreError};
+use bankroll_terminal::{self as terminal, Assets, Exit, Paint, thousands};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::{
-    decimal::Assets,
-    exit::Exit,
-    place::Place,
-    terminal::{self, Paint, per_second, thousands},
-};
+use crate::place::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -44,9 +33,9 @@ pub struct AuditArgs {
 pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     // Says where the demo's books are, if these are none.
     let reader = args.place.reader()?;
-    let audited = run(&args.place.load()?.books(), json)?;
-    let indexes = if args.full { Some(check_indexes(&reader, json)) } else { None };
-    let assets = Assets::read(&reader)?;
+    let audited = audit::run(&args.place.load()?.books(), json)?;
+    let indexes = if args.full { Some(audit::check_indexes(&reader, json)) } else { None };
+    let assets = Assets::new(reader.assets()?);
     let report = &audited.report;
     if json {
         let totals: Vec<Value> = report
@@ -65,100 +54,44 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
             "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals, "rows_per_s": audited.rows_per_s(), "indexes": indexes,
         }))?;
     } else {
-        terminal::answer(&audited.told(&assets, indexes.as_ref()))?;
+        terminal::answer(&told(&audited, &assets, indexes.as_ref()))?;
     }
     Ok(if matches!(indexes, Some(Err(_))) { Exit::Failed } else { Exit::Ok })
 }
 
-fn check_indexes(reader: &Reader, quiet: bool) -> Result<IndexReport, StoreError> {
-    let bar = bar("indexes", quiet);
-    let checked = reader.check_indexes(|progress| show(&bar, progress));
-    bar.finish_and_clear();
-    checked
-}
-
-/// What an audit of sound books found, and how long it took.
-#[derive(Debug)]
-pub struct Audited {
-    pub report: AuditReport,
-    /// Every account as the journal gives it, which is as it is stored.
-    pub accounts: Vec<Account>,
-    pub took: Duration,
-}
-
-impl Audited {
-    pub fn rows_per_s(&self) -> u64 {
-        per_second(self.report.rows, self.took)
+fn told(audited: &Audited, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
+    let (paint, report) = (Paint::stdout(), &audited.report);
+    let (rows, batches, accounts) = (thousands(report.rows), thousands(report.batches), thousands(report.accounts));
+    let mut text = format!("{} books balance to the wei\n", paint.good("\u{2713}"));
+    text += &format!("  {rows} records in {batches} batches decided again, {accounts} accounts compared\n");
+    if report.flow_rows > 0 {
+        text += &format!(
+            "  {} rows of deposits and payouts are as the journal has left them\n",
+            thousands(report.flow_rows)
+        );
     }
-
-    fn told(&self, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
-        let (paint, report) = (Paint::stdout(), &self.report);
-        let (rows, batches, accounts) = (thousands(report.rows), thousands(report.batches), thousands(report.accounts));
-        let mut text = format!("{} books balance to the wei\n", paint.good("\u{2713}"));
-        text += &format!("  {rows} records in {batches} batches decided again, {accounts} accounts compared\n");
-        if report.flow_rows > 0 {
+    text += &format!("  {} records/s, {:.1} s\n", thousands(audited.rows_per_s()), audited.took.as_secs_f32());
+    for (asset, (debits, _)) in &report.totals {
+        let total = debits.amount().map_or_else(|| debits.to_string(), |sum| assets.with_symbol(*asset, sum));
+        text += &format!("  asset {asset}: {total} on either side\n");
+    }
+    text += &format!("  head {}\n", hex::encode(report.head));
+    match indexes {
+        None => {}
+        Some(Ok(found)) => {
+            let (keys, terms) = (thousands(found.keys), thousands(found.terms));
             text += &format!(
-                "  {} rows of deposits and payouts are as the journal has left them\n",
-                thousands(report.flow_rows)
+                "{} the indexes say what the journal says: {keys} keys, {terms} terms\n",
+                paint.good("\u{2713}")
             );
         }
-        text += &format!("  {} records/s, {:.1} s\n", thousands(self.rows_per_s()), self.took.as_secs_f32());
-        for (asset, (debits, _)) in &report.totals {
-            let total = debits.amount().map_or_else(|| debits.to_string(), |sum| assets.with_symbol(*asset, sum));
-            text += &format!("  asset {asset}: {total} on either side\n");
+        Some(Err(error)) => {
+            text += &format!(
+                "{} {error}\n  {} open the books for writing: it is made again\n",
+                paint.bad("\u{2717}"),
+                paint.strong("fix:")
+            );
         }
-        text += &format!("  head {}\n", hex::encode(report.head));
-        match indexes {
-            None => {}
-            Some(Ok(found)) => {
-                let (keys, terms) = (thousands(found.keys), thousands(found.terms));
-                text += &format!(
-                    "{} the indexes say what the journal says: {keys} keys, {terms} terms\n",
-                    paint.good("\u{2713}")
-                );
-            }
-            Some(Err(error)) => {
-                text += &format!(
-                    "{} {error}\n  {} open the books for writing: it is made again\n",
-                    paint.bad("\u{2717}"),
-                    paint.strong("fix:")
-                );
-            }
-        }
-        text
     }
-}
-
-/// Computes the books again from the journal. The bar is on standard error, and only on a terminal.
-pub fn run(location: &Location, quiet: bool) -> Result<Audited, StoreError> {
-    let begun = Instant::now();
-    let bar = bar("audit", quiet);
-    let audited = Audit::new(Reader::open(location)?).run(|progress| show(&bar, progress));
-    bar.finish_and_clear();
-    let (report, accounts) = audited?;
-    Ok(Audited { report, accounts, took: begun.elapsed() })
-}
-
-fn show(bar: &ProgressBar, progress: Progress) {
-    bar.set_length(progress.rows_total.max(progress.rows));
-    bar.set_position(progress.rows);
-}
-
-fn bar(what: &str, quiet: bool) -> ProgressBar {
-    ProgressBar::with_draw_target(None, target(quiet)).with_style(style(what))
-}
-
-fn target(quiet: bool) -> ProgressDrawTarget {
-    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
-}
-
-fn style(what: &str) -> ProgressStyle {
-    let template =
-        format!("  {what:<10} {{wide_bar:.green}} {{human_pos}} of {{human_len}} records, {{rate}}/s, {{eta}} left");
-    // A rate for people has no digits behind the point.
-    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
-        // A line that cannot be drawn is not worth an error.
-        let _ = text.write_str(&thousands(state.per_sec() as u64));
-    };
-    ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
+    text
 }

@@ -1,16 +1,13 @@
 //! `bankroll balance`: where an account stands, or stood.
 
 use bankroll_ledger::Time;
+use bankroll_terminal::{self as terminal, Assets, Exit, Paint, when};
 use clap::Args;
 use serde_json::json;
 
 use crate::{
     accounts::{account_json, find},
-    decimal::Assets,
-    exit::Exit,
     place::Place,
-    terminal::{self, Paint},
-    when,
 };
 
 #[derive(Debug, Args)]
@@ -34,7 +31,7 @@ pub struct BalanceArgs {
 
 pub fn run(args: &BalanceArgs, json: bool) -> anyhow::Result<Exit> {
     let reader = args.place.reader()?;
-    let assets = Assets::read(&reader)?;
+    let assets = Assets::new(reader.assets()?);
     let mut account = find(&reader, &args.account)?;
     let at = args.at.unwrap_or(Time(u64::MAX));
     let standing = reader.standing_at(account.id, at)?;

@@ -1,12 +1,12 @@
 //! The command line: what there is to say, with an example for each command.
 
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand};
+use bankroll_bench as bench;
+use bankroll_demo as demo;
+use clap::{Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, bench, chain, completions, config, demo, doctor, explain, export, hand, init,
-    migrate_books, nodes, receipt, search, serve, statement,
+    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
+    receipt, search, serve, statement,
 };
 
 /// What every command ends with, for scripts.
@@ -74,8 +74,8 @@ pub enum Command {
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),
     /// Measure
-    #[command(subcommand, after_help = BENCH_EXAMPLES)]
-    Bench(BenchCommand),
+    #[command(subcommand, after_help = bench::EXAMPLES)]
+    Bench(bench::BenchCommand),
     /// Play hands of poker that anybody can check, and check them
     #[command(subcommand, after_help = hand::EXAMPLES)]
     Hand(hand::HandCommand),
@@ -86,64 +86,4 @@ pub enum Command {
     Chain(chain::ChainArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
-}
-
-const BENCH_EXAMPLES: &str = "\
-Examples:
-  bankroll bench ledger --quick           under 45 seconds
-  bankroll bench ledger --json > a.json   the long one, for comparing
-  bankroll bench ledger --quick --postgres postgres://bankroll@127.0.0.1:5432
-  bankroll bench reading --quick          300,000 entries in one account; ten million without --quick
-  bankroll bench poker                    what the proofs and the evaluation of a hand cost";
-
-#[derive(Debug, Subcommand)]
-pub enum BenchCommand {
-    /// Durable transfers a second and their latency, beside what the database alone does
-    #[command(after_help = BENCH_EXAMPLES)]
-    Ledger(BenchArgs),
-    /// What shuffling, proving, verifying and evaluating hands cost on one core
-    #[command(after_help = BENCH_EXAMPLES)]
-    Poker(PokerBenchArgs),
-    /// What it costs to read the past of one hot account, and what that costs the writer
-    #[command(after_help = BENCH_EXAMPLES)]
-    Reading(ReadingArgs),
-}
-
-#[derive(Debug, Args)]
-pub struct ReadingArgs {
-    #[command(flatten)]
-    pub bench: BenchArgs,
-    /// How many entries the account has [default: 10,000,000, or 300,000 with --quick]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
-    pub entries: Option<u64>,
-}
-
-#[derive(Debug, Args)]
-pub struct BenchArgs {
-    /// Shorter runs: under 45 seconds in all
-    #[arg(long)]
-    pub quick: bool,
-    /// Measure nothing but what growth costs; with --postgres, there
-    #[arg(long)]
-    pub growth_only: bool,
-    /// Measure Postgres books too, in databases made on this server and removed afterwards: postgres://user@host:port
-    #[arg(long, value_name = "URL")]
-    pub postgres: Option<String>,
-    /// Where to put the books; a temporary folder below it is removed afterwards [default: .]
-    #[arg(long, value_name = "DIR")]
-    pub dir: Option<PathBuf>,
-}
-
-impl BenchArgs {
-    pub fn options(self, json: bool) -> bench::Options {
-        let Self { quick, growth_only, postgres, dir } = self;
-        bench::Options { quick, growth_only, postgres, json, dir }
-    }
-}
-
-#[derive(Debug, Args)]
-pub struct PokerBenchArgs {
-    /// The best of three runs instead of fifty
-    #[arg(long)]
-    pub quick: bool,
 }

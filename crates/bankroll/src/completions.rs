@@ -1,11 +1,12 @@
 //! `bankroll completions`.
 
 use anyhow::Context;
+use bankroll_terminal::{self as terminal, Exit};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::{cli::Cli, exit::Exit, terminal};
+use crate::cli::Cli;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

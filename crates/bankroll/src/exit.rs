@@ -1,97 +1,29 @@
-//! How the program ends, and the one place where errors are printed.
+//! Which exit code an error of another crate ends with.
 
-use std::io::ErrorKind;
+use std::error::Error;
 
+use bankroll_roles::config::ConfigError;
 use bankroll_signer::cli::Ending;
 use bankroll_store::StoreError;
-use serde_json::json;
+use bankroll_terminal::Exit;
 
-use crate::{config::ConfigError, terminal::Paint};
-
-/// The exit codes. Scripts rely on them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    Ok = 0,
-    Failed = 1,
-    Usage = 2,
-    NotFound = 3,
-    Unsound = 4,
-}
-
-/// Something that the caller named is not there.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct NotFound(pub String);
-
-/// The caller's words make no sense, in a way that the argument parser cannot see.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(pub String);
-
-/// A hand that does not verify.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Unsound(pub String);
-
-impl Exit {
-    /// The code that scripts know an error by.
-    fn of(error: &anyhow::Error) -> Self {
-        let code = |cause: &(dyn std::error::Error + 'static)| {
-            if cause.is::<NotFound>() {
-                Some(Self::NotFound)
-            } else if cause.is::<Usage>() || cause.is::<ConfigError>() {
-                Some(Self::Usage)
-            } else if cause.is::<Unsound>() {
-                Some(Self::Unsound)
-            } else if let Some(ending) = Ending::of(cause) {
-                Some(match ending {
-                    Ending::Failed => Self::Failed,
-                    Ending::Usage => Self::Usage,
-                    Ending::NotFound => Self::NotFound,
-                    Ending::Unsound => Self::Unsound,
-                })
-            } else {
-                match cause.downcast_ref::<StoreError>()? {
-                    StoreError::NoLedger { .. } | StoreError::NoBooks => Some(Self::NotFound),
-                    StoreError::CursorMalformed => Some(Self::Usage),
-                    StoreError::Diverged { .. } => Some(Self::Unsound),
-                    _ => None,
-                }
-            }
-        };
-        error.chain().find_map(code).unwrap_or(Self::Failed)
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Usage => "usage",
-            Self::NotFound => "not_found",
-            Self::Unsound => "unsound",
+/// The code of one cause, if it has one of its own.
+pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    if cause.is::<ConfigError>() {
+        Some(Exit::Usage)
+    } else if let Some(ending) = Ending::of(cause) {
+        Some(match ending {
+            Ending::Failed => Exit::Failed,
+            Ending::Usage => Exit::Usage,
+            Ending::NotFound => Exit::NotFound,
+            Ending::Unsound => Exit::Unsound,
+        })
+    } else {
+        match cause.downcast_ref::<StoreError>()? {
+            StoreError::NoLedger { .. } | StoreError::NoBooks => Some(Exit::NotFound),
+            StoreError::CursorMalformed => Some(Exit::Usage),
+            StoreError::Diverged { .. } => Some(Exit::Unsound),
+            _ => None,
         }
     }
-}
-
-/// Prints an error with its causes on standard error, and says how to end.
-pub fn report(error: &anyhow::Error, json: bool) -> Exit {
-    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == ErrorKind::BrokenPipe)
-    };
-    // Whoever read our output has seen enough: `bankroll accounts list | head`.
-    if error.chain().any(broken_pipe) {
-        return Exit::Ok;
-    }
-    let exit = Exit::of(error);
-    let mut causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
-    // SQLite's errors say the same twice, the second time with a number in front.
-    causes.dedup_by(|cause, before| cause.ends_with(before.as_str()));
-    if json {
-        let body = json!({ "error": { "code": exit.name(), "message": error.to_string(), "causes": causes } });
-        eprintln!("{body}");
-    } else {
-        eprintln!("{} {error}", Paint::stderr().bad("error:"));
-        causes.iter().for_each(|cause| eprintln!("  because: {cause}"));
-    }
-    exit
 }

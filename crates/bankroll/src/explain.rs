@@ -1,15 +1,14 @@
 //! `bankroll explain`: one timeline of all that happened to a key, a wallet, a transaction, a deposit or an intent.
 
 use bankroll_store::{KeyQuery, Subject, Timeline};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::{
-    exit::{Exit, NotFound},
     journal::{self, Shown, entry_json},
     place::Place,
     search::parse_wallet,
-    terminal::{self, Paint},
 };
 
 #[derive(Debug, Args)]

@@ -5,17 +5,15 @@ use std::io::{self, BufWriter, Write};
 use anyhow::Context;
 use bankroll_ledger::{AccountId, Amount, Effects, HoldState, Record, References, Seq, Verdict};
 use bankroll_store::{Entry, Reader, StatementQuery};
+use bankroll_terminal::{Exit, Sheet, when};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::{
     accounts::find,
-    exit::Exit,
     journal::{Shown, entry_json, namespace_word, principal_words},
     place::Place,
-    sheet::Sheet,
     statement::{HEADER, line_cells, line_json},
-    when,
 };
 
 /// Records read at a time: short enough that the log of a busy writer stays short.

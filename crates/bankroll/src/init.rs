@@ -7,17 +7,16 @@ use std::{
 };
 
 use anyhow::Context;
+use bankroll_roles::{
+    config::{self, CONFIG_FILE, Loaded},
+    flows,
+};
 use bankroll_store::{BOOKS_FILE, DatabaseUrl, Ledger, Location, Options, Reader, StoreError};
+use bankroll_terminal::{self as terminal, Exit, Paint, invocation};
 use clap::Args;
 use serde_json::json;
 
-use crate::{
-    config::{self, Loaded},
-    exit::Exit,
-    flows,
-    place::{CONFIG_FILE, Place},
-    terminal::{self, Paint, invocation},
-};
+use crate::place::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

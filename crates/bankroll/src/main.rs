@@ -3,45 +3,39 @@
 mod accounts;
 mod audit;
 mod balance;
-mod bench;
 mod chain;
 mod cli;
 mod completions;
 mod config;
-mod decimal;
-mod demo;
 mod doctor;
 mod exit;
 mod explain;
 mod export;
-mod flows;
 mod hand;
 mod init;
-mod interrupt;
 mod journal;
 mod migrate_books;
 mod nodes;
 mod place;
 mod receipt;
-mod reconcile;
 mod search;
 mod serve;
-mod sheet;
 mod signer;
 mod statement;
-mod terminal;
-mod when;
 
 use std::process::ExitCode;
 
+use bankroll_bench as bench;
+use bankroll_demo as demo;
+use bankroll_terminal::{Exit, report};
 use clap::Parser;
 
-use cli::{BenchCommand, Cli, Command};
-use exit::Exit;
+use cli::{Cli, Command};
+use exit::exit_of;
 
 fn main() -> ExitCode {
     let Cli { command, json } = Cli::parse();
-    let exit = run(command, json).unwrap_or_else(|error| exit::report(&error, json));
+    let exit = run(command, json).unwrap_or_else(|error| report(&error, json, exit_of));
     ExitCode::from(exit as u8)
 }
 
@@ -62,11 +56,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Audit(args) => audit::command(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
-        Command::Bench(BenchCommand::Ledger(args)) => bench::run(&args.options(json)).map(|()| Exit::Ok),
-        Command::Bench(BenchCommand::Poker(args)) => bench::poker::run(args.quick, json).map(|()| Exit::Ok),
-        Command::Bench(BenchCommand::Reading(args)) => {
-            bench::run_reading(&args.bench.options(json), args.entries).map(|()| Exit::Ok)
-        }
+        Command::Bench(command) => bench::run(command, json).map(|()| Exit::Ok),
         Command::Hand(command) => hand::run(&command, json),
         Command::Signer(command) => signer::run(&command, json),
         Command::Chain(args) => chain::run(&args, json),

@@ -3,17 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use bankroll_roles::flows;
 use bankroll_store::{Clock, DatabaseUrl, Move, Moving, Progress};
+use bankroll_terminal::{self as terminal, Exit, Paint, Usage, thousands};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::{
-    exit::{Exit, Usage},
-    flows,
-    place::Place,
-    terminal::{self, Paint, thousands},
-};
+use crate::place::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -5,14 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use bankroll_nodes::{Authority, CA_CERTIFICATE, CA_KEY, NodeName, NodeRoles};
 use bankroll_store::Clock;
+use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::{
-    exit::Exit,
-    place::Place,
-    terminal::{self, Paint},
-};
+use crate::place::Place;
 
 pub const EXAMPLES: &str = "\
 Examples:

@@ -3,16 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use bankroll_demo as demo;
+use bankroll_roles::config::{Loaded, SetFlag};
 use bankroll_store::{Location, Reader, StoreError};
 use clap::Args;
-
-use crate::{
-    config::{Loaded, SetFlag},
-    demo,
-};
-
-/// The name of the configuration file in its folder.
-pub const CONFIG_FILE: &str = "bankroll.toml";
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct Place {

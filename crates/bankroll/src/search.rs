@@ -3,14 +3,13 @@
 use anyhow::Context;
 use bankroll_ledger::{Name, Namespace, Scope};
 use bankroll_store::{Cursor, KeyQuery, SearchQuery, Subject};
+use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::{
-    exit::{Exit, Usage},
     journal::{self, Shown, entry_json},
     place::Place,
-    terminal::{self, Paint},
 };
 
 #[derive(Debug, Args)]

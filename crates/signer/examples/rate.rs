@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 fn main() -> anyhow::Result<()> {
     let orders: u64 = std::env::args().nth(1).map_or(Ok(5_000), |text| text.parse())?;
-    let folder = tempfile::tempdir_in(".")?;
+    let folder = tempfile::tempdir()?;
     let path = folder.path().join("memory.db");
     let key = || LocalKey::from_bytes(&Zeroizing::new([0x42; 32]));
     let (wallet, chain, most) = (key()?.address(), ChainId(31337), Amount::MAX);

@@ -31,6 +31,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-signer-client", Tier::Infra),
     ("bankroll-hot-accounts", Tier::Infra),
     ("bankroll-chains*", Tier::Infra),
+    ("bankroll-terminal", Tier::Infra),
     ("bankroll-registry", Tier::Flow),
     ("bankroll-notify", Tier::Flow),
     ("bankroll-deposits", Tier::Flow),
@@ -38,6 +39,9 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-tables", Tier::Flow),
     (SIGNER, Tier::Process),
     ("bankroll-api", Tier::Process),
+    ("bankroll-roles", Tier::Process),
+    ("bankroll-demo", Tier::Process),
+    ("bankroll-bench", Tier::Process),
     ("bankroll", Tier::Process),
     ("bankroll-testkit", Tier::Tests),
     ("xtask", Tier::Tooling),
@@ -79,7 +83,8 @@ pub const SQLITE: &str = "rusqlite";
 pub const SQLITE_CRATES: &[(&str, &str)] = &[
     ("bankroll-store", "it is the ledger of record on disk"),
     (SIGNER, "its memory of what it signed is its own file"),
-    ("bankroll", "opens and inspects files the store made"),
+    ("bankroll", "its doctor inspects files the store made"),
+    ("bankroll-bench", "measures SQLite alone, beside the books"),
     ("bankroll-testkit", "damages and compares files"),
 ];
 

@@ -2,15 +2,12 @@
 
 use bankroll_ledger::{Account, AccountId, Kind, Name, Scope};
 use bankroll_store::AccountFilter;
+use bankroll_terminal::{self as terminal, Assets, Paint, table};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::account_json;
-use crate::{
-    decimal::Assets,
-    place::Place,
-    terminal::{self, Paint, table},
-};
+use crate::place::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -49,7 +46,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 
 pub fn run(args: &ListArgs, json: bool) -> anyhow::Result<()> {
     let reader = args.place.reader()?;
-    let assets = Assets::read(&reader)?;
+    let assets = Assets::new(reader.assets()?);
     let filter = AccountFilter {
         scope: args.server.as_ref().map(ToString::to_string),
         kind: args.kind,

@@ -4,11 +4,11 @@ mod list;
 mod show;
 
 use bankroll_ledger::{Account, Side};
+use bankroll_terminal::{Assets, Exit};
 use clap::Subcommand;
 use serde_json::{Value, json};
-pub use show::find;
 
-use crate::{decimal::Assets, exit::Exit};
+pub use show::find;
 
 pub const EXAMPLES: &str = "\
 Examples:

@@ -4,16 +4,12 @@ use std::fmt::Write;
 
 use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
 use bankroll_store::Reader;
+use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, Usage};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::account_json;
-use crate::{
-    decimal::Assets,
-    exit::{NotFound, Usage},
-    place::Place,
-    terminal::{self, Paint},
-};
+use crate::place::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -40,7 +36,7 @@ struct Shown {
 
 pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
     let reader = args.place.reader()?;
-    let assets = Assets::read(&reader)?;
+    let assets = Assets::new(reader.assets()?);
     let account = find(&reader, &args.account)?;
     let holds = reader.open_holds(account.id)?;
     let debt = account.debt.map(|debt| reader.account(debt)).transpose()?.flatten();

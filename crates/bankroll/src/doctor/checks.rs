@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use bankroll_nodes::{Identity, NodeRoles};
-use bankroll_store::{BOOKS, Clock, DatabaseUrl, Location, Protection, Reader, StoreError, Watch};
-
-use super::{Check, sight};
-use crate::{
+use bankroll_roles::{
     audit,
     config::{Durable, Loaded},
-    place::Place,
-    terminal::{invocation, thousands},
 };
+use bankroll_store::{BOOKS, Clock, DatabaseUrl, Location, Protection, Reader, StoreError, Watch};
+use bankroll_terminal::{invocation, thousands};
+
+use super::{Check, sight};
+use crate::place::Place;
 
 /// Free space below which a busy ledger is in danger.
 const FREE_MIN: u64 = 1 << 30;

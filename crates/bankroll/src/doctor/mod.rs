@@ -3,14 +3,11 @@
 mod checks;
 mod sight;
 
+use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::{
-    exit::Exit,
-    place::Place,
-    terminal::{self, Paint},
-};
+use crate::place::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -12,9 +12,8 @@ use std::{fs, io::ErrorKind, path::Path};
 use anyhow::{Context, anyhow};
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
 use bankroll_poker::log::{Bundle, Fault, bundle::Replay};
+use bankroll_terminal::{Exit, NotFound, Unsound};
 use clap::Subcommand;
-
-use crate::exit::{Exit, NotFound, Unsound};
 
 pub const EXAMPLES: &str = "\
 Examples:

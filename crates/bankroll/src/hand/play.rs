@@ -14,14 +14,11 @@ use bankroll_poker::{
     log::{Bundle, Report},
     phh::{History, PhhError},
 };
+use bankroll_terminal::{self as terminal, Exit, Paint, invocation, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{room::Room, unsound};
-use crate::{
-    exit::Exit,
-    terminal::{self, Paint, invocation, thousands},
-};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

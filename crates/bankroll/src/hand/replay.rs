@@ -4,14 +4,11 @@ use std::path::PathBuf;
 
 use bankroll_deck::Curve;
 use bankroll_poker::log::bundle::{Replay, Step};
+use bankroll_terminal::{self as terminal, Exit, table};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Visit, read, unsound, visit};
-use crate::{
-    exit::Exit,
-    terminal::{self, table},
-};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

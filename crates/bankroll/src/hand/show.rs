@@ -7,14 +7,11 @@ use bankroll_poker::{
     Action, Card, Chips, Event, Hand, Phase, Seat, Settlement, Standing, Street, VoidCause,
     log::{Actor, MessageKind, Report, bundle::Replay},
 };
+use bankroll_terminal::{self as terminal, Exit, Paint, table};
 use clap::Args;
 use serde_json::json;
 
 use super::{Visit, read, unsound, visit};
-use crate::{
-    exit::Exit,
-    terminal::{self, Paint, table},
-};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

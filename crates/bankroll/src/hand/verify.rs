@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 
 use bankroll_poker::log::{Actor, Fault, Report, SignerKey};
+use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{read, unsound};
-use crate::{
-    exit::{Exit, Usage},
-    terminal::{self, Paint},
-};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -2,10 +2,10 @@
 
 use bankroll_ledger::{AccountId, Amount, Effects, HoldChange, Key, Record, References, Seq, Verdict};
 use bankroll_store::Entry;
+use bankroll_terminal::when;
 use serde_json::{Value, json};
 
 use super::{Shown, namespace_word, principal_words};
-use crate::when;
 
 pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>) -> Value {
     let mut value = match &entry.record {

@@ -7,8 +7,7 @@ use std::{cell::RefCell, collections::HashMap};
 
 use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Principal};
 use bankroll_store::Reader;
-
-use crate::decimal::Assets;
+use bankroll_terminal::Assets;
 
 pub use json::{entry_json, key_json, references_json};
 pub use told::{told, told_references};
@@ -25,7 +24,7 @@ pub struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub fn new(reader: &'a Reader) -> anyhow::Result<Self> {
-        Ok(Self { reader: Some(reader), assets: Assets::read(reader)?, names: RefCell::default() })
+        Ok(Self { reader: Some(reader), assets: Assets::new(reader.assets()?), names: RefCell::default() })
     }
 
     /// Without books: accounts are their numbers, amounts are in base units.

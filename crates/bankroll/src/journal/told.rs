@@ -4,9 +4,9 @@ use std::fmt::{self, Write};
 
 use bankroll_ledger::{Action, Effects, HoldChange, HoldState, Leg, Record, References, Request, Seq, Verdict};
 use bankroll_store::Entry;
+use bankroll_terminal::{Paint, when};
 
 use super::{Shown, namespace_word, principal_words};
-use crate::{terminal::Paint, when};
 
 /// One record, told over a few lines.
 pub fn told(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>, paint: Paint) -> Result<String, fmt::Error> {

@@ -5,15 +5,12 @@ use std::{fs, path::PathBuf};
 use anyhow::Context;
 use bankroll_ledger::{Record, merkle::Hash};
 use bankroll_store::Entry;
+use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
 use clap::Args;
 use serde_json::json;
 
 use super::file;
-use crate::{
-    exit::{Exit, Usage},
-    journal::{self, Shown, entry_json},
-    terminal::{self, Paint},
-};
+use crate::journal::{self, Shown, entry_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -8,14 +8,13 @@ use std::path::PathBuf;
 use anyhow::Context;
 use bankroll_ledger::{Namespace, Scope, Seq};
 use bankroll_store::{KeyQuery, Reader};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, Usage};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::{
-    exit::{Exit, NotFound, Usage},
     journal::{self, Shown, entry_json, namespace_word},
     place::Place,
-    terminal::{self, Paint},
 };
 
 #[derive(Debug, Args)]

@@ -5,17 +5,14 @@ mod rows;
 use anyhow::Context;
 use bankroll_ledger::{Account, Time};
 use bankroll_store::{Change, Cursor, Direction, Line, Page, StatementQuery};
+use bankroll_terminal::{self as terminal, Exit, Paint, Sheet, table, when};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::{
     accounts::{account_json, find},
-    exit::Exit,
     journal::{Shown, told_references},
     place::Place,
-    sheet::Sheet,
-    terminal::{self, Paint, table},
-    when,
 };
 pub use rows::{HEADER, line_cells, line_json};
 

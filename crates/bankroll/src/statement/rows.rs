@@ -2,13 +2,11 @@
 
 use bankroll_ledger::{Account, Side};
 use bankroll_store::{Change, Direction, Line};
+use bankroll_terminal::when;
 use serde_json::{Value, json};
 
 use super::word;
-use crate::{
-    journal::{Shown, key_json, namespace_word, principal_words, references_json},
-    when,
-};
+use crate::journal::{Shown, key_json, namespace_word, principal_words, references_json};
 
 /// The columns of a statement. New ones go to the end.
 pub const HEADER: [&str; 25] = [

@@ -1,0 +1,93 @@
+//! `bankroll config show` and `bankroll config check`.
+
+use std::fmt::Write;
+
+use bankroll_roles::config::{KEYS, Loaded};
+use bankroll_terminal::{self as terminal, Exit, Paint, table};
+use clap::{Args, Subcommand};
+use serde_json::{Map, json};
+
+use crate::place::Place;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bankroll config show --origin --dir casino
+  bankroll config check --config /etc/bankroll/bankroll.toml
+  BANKROLL__BOOKS__QUEUE_MAX=8192 bankroll config show --origin";
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print the configuration as it is in force
+    #[command(after_help = EXAMPLES)]
+    Show(ShowArgs),
+    /// Say whether the configuration can be used
+    #[command(after_help = EXAMPLES)]
+    Check(CheckArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    place: Place,
+    /// Also say where each value comes from
+    #[arg(long)]
+    origin: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    place: Place,
+}
+
+pub fn run(command: &ConfigCommand, json: bool) -> anyhow::Result<Exit> {
+    match command {
+        ConfigCommand::Show(args) => show(args, json)?,
+        ConfigCommand::Check(args) => check(&args.place.load()?, json)?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn show(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
+    let loaded = args.place.load()?;
+    let values = KEYS.into_iter().filter_map(|key| Some((key, loaded.value_of(key)?)));
+    match (args.origin, json) {
+        (true, true) => {
+            let all =
+                values.map(|(key, (value, origin))| (key.to_owned(), json!({ "value": value, "origin": origin })));
+            terminal::answer_json(&all.collect::<Map<_, _>>().into())
+        }
+        (false, true) => terminal::answer_json(&serde_json::to_value(&loaded.config)?),
+        (true, false) => {
+            let mut table = table(&["KEY", "VALUE", "FROM"], &[]);
+            for (key, (value, origin)) in values {
+                table.add_row([key.to_owned(), serde_json::to_string(&value)?, origin]);
+            }
+            terminal::answer(&table.trim_fmt())
+        }
+        (false, false) => {
+            let (mut text, mut section) = (String::new(), "");
+            for (key, (value, _)) in values {
+                let (of, name) = key.split_once('.').unwrap_or(("", key));
+                if of != section {
+                    writeln!(text, "[{of}]")?;
+                    section = of;
+                }
+                writeln!(text, "{name} = {}", serde_json::to_string(&value)?)?;
+            }
+            terminal::answer(&text)
+        }
+    }
+}
+
+fn check(loaded: &Loaded, json: bool) -> anyhow::Result<()> {
+    loaded.config.books.warn_if_lossy();
+    let changed: Vec<&str> =
+        KEYS.into_iter().filter(|key| loaded.value_of(key).is_some_and(|(_, from)| from != "default")).collect();
+    if json {
+        return terminal::answer_json(&json!({ "ok": true, "file": loaded.file, "set": changed }));
+    }
+    let file = loaded.file.as_ref().map_or_else(|| "no file".into(), |file| file.display().to_string());
+    let good = Paint::stdout().good("ok");
+    terminal::answer(&format!("{good}  {file}; {} of {} keys set, the rest are defaults", changed.len(), KEYS.len()))
+}

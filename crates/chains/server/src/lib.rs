@@ -1,0 +1,85 @@
+//! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock.
+//!
+//! It guarantees: a request has at most five megabytes; a reply that is to be silence keeps its caller waiting for a minute
+//! at most.
+//!
+//! It does not know: JSON-RPC (bytes go to the chain, and what it says goes back), the time (the caller brings it), which
+//! address to listen on.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Context;
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{DefaultBodyLimit, Path, State},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use bankroll_chains_simulated::{Chain, Reply};
+use tokio::{
+    net::TcpListener,
+    time::{MissedTickBehavior, interval, sleep},
+};
+
+const REQUEST_BYTES: usize = 5 << 20;
+
+/// Longer than clients wait.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// A chain that several look at.
+pub type Shared = Arc<Mutex<Chain>>;
+
+/// Serves until this has come to its end.
+pub async fn serve(
+    listener: TcpListener,
+    chain: Shared,
+    ended: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<()> {
+    let routes = Router::new()
+        .route("/", post(|State(chain): State<Shared>, body: Bytes| async move { answer(&chain, 0, &body).await }))
+        .route(
+            "/node/{number}",
+            post(|State(chain): State<Shared>, Path(node): Path<usize>, body: Bytes| async move {
+                answer(&chain, node, &body).await
+            }),
+        )
+        .layer(DefaultBodyLimit::max(REQUEST_BYTES))
+        .with_state(chain);
+    tokio::select! {
+        served = async { axum::serve(listener, routes).await.context("cannot serve") } => served,
+        ended = ended => ended,
+    }
+}
+
+/// Makes blocks for as long as it is asked. `seconds` is the time that a new block has, in seconds since 1970.
+pub async fn mine(chain: Shared, every: Duration, seconds: impl Fn() -> u64) {
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks.tick().await;
+    loop {
+        ticks.tick().await;
+        chain.lock().unwrap_or_else(PoisonError::into_inner).mine(seconds());
+    }
+}
+
+async fn answer(chain: &Shared, node: usize, request: &[u8]) -> Response {
+    let reply = chain.lock().unwrap_or_else(PoisonError::into_inner).answer(node, request);
+    match reply {
+        Reply::Body(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
+        Reply::Status(status, text) => {
+            (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), text).into_response()
+        }
+        Reply::Silence => {
+            // A caller that gives up takes this task with him.
+            sleep(SILENCE).await;
+            StatusCode::GATEWAY_TIMEOUT.into_response()
+        }
+        // There is no way back to a closed port from here; nobody behind the gateway is the nearest.
+        Reply::NobodyThere => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}

@@ -1,0 +1,44 @@
+//! The demo's chain for other processes on this machine, over HTTP.
+
+use std::{
+    net::Ipv4Addr,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use anyhow::{Context, anyhow};
+use bankroll_chains_server as server;
+use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
+
+use super::Shared;
+
+#[derive(Debug)]
+pub struct Served {
+    pub url: String,
+    end: oneshot::Sender<()>,
+    thread: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Served {
+    /// On any free port of loopback.
+    pub fn start(chain: &Shared) -> anyhow::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build().context("cannot serve the chain")?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).context("cannot listen")?;
+        let url = format!("http://{}", listener.local_addr().context("cannot listen")?);
+        let (end, ended) = oneshot::channel();
+        let chain = Arc::clone(chain);
+        let until = async move {
+            // Told to, or nobody is left who could.
+            let _ = ended.await;
+            Ok(())
+        };
+        let thread = thread::spawn(move || runtime.block_on(server::serve(listener, chain, until)));
+        Ok(Self { url, end, thread })
+    }
+
+    pub fn stop(self) -> anyhow::Result<()> {
+        // If nobody hears it, it has ended already, and says why.
+        let _ = self.end.send(());
+        self.thread.join().map_err(|_| anyhow!("the chain's server panicked; its message is above"))?
+    }
+}

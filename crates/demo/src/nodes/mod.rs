@@ -1,0 +1,213 @@
+//! The demo as a deployment of several processes, with the books in a database.
+//!
+//! | process | role | what it does |
+//! | --- | --- | --- |
+//! | `books-1`, `books-2` | `books` | one holds the books, credits and settles; the other stands by |
+//! | `indexer` | `indexer` | follows the chain |
+//! | `payouts` | `payouts` | has payouts signed, sends them, and watches them |
+//! | this one | `api` | the chain, the players, and the rooms, which forward what players do to whoever holds the books |
+//!
+//! They know each other by certificates that are made for this game. They end with this process, however it ends: their
+//! standard input is a pipe from it.
+
+mod child;
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail, ensure};
+use bankroll_chains_evm::Identity as ChainIdentity;
+use bankroll_nodes::{Answer, Authority, CallError, Forwarder, Identity, NodeName, NodeRole, NodeRoles, Pending};
+use bankroll_roles::serve::forward;
+use bankroll_store::{Clock, DatabaseUrl};
+
+use super::{
+    arena::{AT_ONCE, BUY_IN, SERVER},
+    asks::Asked,
+    chain::treasury,
+    room::{Heard, Room},
+    signer::Signer,
+    tempo,
+};
+use child::Child;
+
+/// Long enough for a takeover, and far longer than anything else takes.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long one call is tried before it is made anew.
+const CALL_WITHIN: Duration = Duration::from_secs(20);
+const STEP: Duration = Duration::from_millis(10);
+/// How often it is looked whether the nodes that are waited for are still there.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Short, so that the game does not stand still for long when a books' node is killed.
+const LEASE_MS: u64 = 1_500;
+
+const BOOKS: [&str; 2] = ["books-1", "books-2"];
+const ROOMS: &str = "rooms";
+/// In the demo's folder.
+const CERTIFICATES: &str = "nodes";
+
+#[derive(Debug)]
+pub struct Nodes {
+    children: Vec<Child>,
+    forwarder: Forwarder,
+    kill_books: bool,
+    is_half_over: AtomicBool,
+}
+
+/// The chain and the signer, as the processes are told of them.
+pub struct Outside<'a> {
+    pub rpc: &'a str,
+    pub identity: ChainIdentity,
+    pub signer: &'a Signer,
+}
+
+impl Nodes {
+    /// Makes certificates in the folder, starts the processes, and waits until the books can be asked.
+    pub fn start(folder: &Path, url: &DatabaseUrl, outside: &Outside<'_>, kill_books: bool) -> anyhow::Result<Self> {
+        let identity = make_certificates(&folder.join(CERTIFICATES))?;
+        let mut children = Vec::new();
+        for (name, role) in roles() {
+            let set = [
+                format!("node.name={name}"),
+                format!("node.certificates={CERTIFICATES}"),
+                "node.listen=127.0.0.1:0".into(),
+                "node.address=".into(),
+                format!("books.lease_ms={LEASE_MS}"),
+            ];
+            let set: Vec<String> = set.into_iter().chain(outside.settings(folder)?).collect();
+            children.push(Child::start(name, role, folder, &set, url)?);
+        }
+        let forwarder = forward::to_holder(&identity, url)?;
+        let nodes = Self { children, forwarder, kill_books, is_half_over: AtomicBool::new(false) };
+        nodes.wait_for_books()?;
+        Ok(nodes)
+    }
+
+    fn wait_for_books(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + PATIENCE;
+        while let Err(error) = self.forwarder.ping(LOOK_EVERY)?.wait() {
+            if let Some(ended) = self.children.iter().find(|child| child.has_ended()) {
+                bail!("{} has ended; its message is above", ended.name);
+            }
+            if Instant::now() >= until {
+                return Err(error).context("no node took the books");
+            }
+        }
+        Ok(())
+    }
+
+    pub fn notes(&self) -> Vec<String> {
+        self.children.iter().flat_map(Child::notes).collect()
+    }
+
+    /// With `--kill-books`, whoever holds the books is killed, once.
+    pub fn half_time(&self) -> anyhow::Result<()> {
+        if !self.kill_books || self.is_half_over.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(holder) = self.children.iter().find(|child| child.has_books()) {
+                return holder.kill();
+            }
+            ensure!(Instant::now() < until, "nobody holds the books");
+            thread::sleep(STEP);
+        }
+    }
+
+    /// Asks whoever holds the books.
+    pub fn ask(&self, room: &Room, asked: &[Asked]) -> anyhow::Result<Vec<Heard>> {
+        let requests: Vec<_> = asked.iter().map(|asked| room.request(asked)).collect();
+        let begun = self.forwarder.apply(requests.clone(), CALL_WITHIN);
+        let answers = self.wait(begun, &requests)?;
+        ensure!(answers.len() == asked.len(), "an answer is missing");
+        let heard = |Answer { seq, replayed, verdict }| Heard::from(&bankroll_store::Answer { seq, replayed, verdict });
+        Ok(answers.into_iter().map(heard).collect())
+    }
+
+    /// Waits for a call, and makes it again for as long as nobody knows what became of it.
+    fn wait(
+        &self,
+        begun: Result<Pending<Vec<Answer>>, CallError>,
+        requests: &[bankroll_ledger::Request],
+    ) -> anyhow::Result<Vec<Answer>> {
+        let (until, mut begun) = (Instant::now() + PATIENCE, begun);
+        loop {
+            match begun.and_then(Pending::wait) {
+                Ok(answers) => return Ok(answers),
+                Err(CallError::Busy | CallError::Unavailable(_) | CallError::Unknown) if Instant::now() < until => {
+                    thread::sleep(STEP);
+                    begun = self.forwarder.apply(requests.to_vec(), CALL_WITHIN);
+                }
+                Err(error) => return Err(error).context("the books do not answer"),
+            }
+        }
+    }
+
+    /// Lets every process end in good order: those that hand over first, then the books.
+    pub fn stop(mut self) -> anyhow::Result<()> {
+        self.children.sort_by_key(|child| child.role == NodeRole::Books);
+        for child in self.children {
+            let (name, killed) = (child.name, child.was_killed());
+            let ended = child.stop(PATIENCE)?;
+            if !ended.success() && !killed {
+                bail!("{name} ended with {ended}; its message is above");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Outside<'_> {
+    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 17]> {
+        // Settings are relative to the folder; the socket is where it is.
+        let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
+        let (wallet, treasury) = (self.signer.wallet, bankroll_orders::Address(treasury().address().into()));
+        Ok([
+            format!("chain.rpc={}", self.rpc),
+            format!("chain.id={}", self.identity.chain_id),
+            format!("chain.genesis={}", self.identity.genesis),
+            "chain.symbol=ETH".into(),
+            format!("chain.confirmations={}", tempo::CONFIRMATIONS),
+            "chain.start=1".into(),
+            format!("chain.wallet={wallet}"),
+            format!("chain.treasury={treasury}"),
+            format!("chain.signer={}", socket.to_str().context("the folder's name is no text")?),
+            format!("chain.poll_ms={}", tempo::POLL.as_millis()),
+            format!("chain.resend_ms={}", tempo::RESEND.as_millis()),
+            format!("chain.in_flight_max={}", tempo::IN_FLIGHT_MAX),
+            format!("chain.pay_at_once={AT_ONCE}"),
+            format!("server.name={SERVER}"),
+            format!("server.buy_in={}", BUY_IN.amount),
+            format!("server.developer_bps={}", BUY_IN.developer_bps),
+            format!("server.world_bps={}", BUY_IN.world_bps),
+        ])
+    }
+}
+
+fn roles() -> [(&'static str, NodeRole); 4] {
+    [
+        (BOOKS[0], NodeRole::Books),
+        (BOOKS[1], NodeRole::Books),
+        ("indexer", NodeRole::Indexer),
+        ("payouts", NodeRole::Payouts),
+    ]
+}
+
+/// New ones for each game; who this process is.
+fn make_certificates(folder: &Path) -> anyhow::Result<Identity> {
+    if folder.exists() {
+        // An earlier demo's, in a folder that only demos use.
+        std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    let now = Clock::machine().now();
+    let authority = Authority::init(folder, now)?;
+    for (name, role) in roles().into_iter().chain([(ROOMS, NodeRole::Api)]) {
+        authority.add(folder, &name.parse::<NodeName>()?, NodeRoles::of(&[role]), 1, now)?;
+    }
+    Ok(Identity::load(folder, &ROOMS.parse()?, now)?)
+}

@@ -1,0 +1,168 @@
+//! What a demo came to: the figures, and the books as the journal gives them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
+use bankroll_roles::{audit::Audited, reconcile::Reconciled};
+use bankroll_store::StoreError;
+use bankroll_terminal::{self as terminal, Exit, decimal};
+use serde_json::{Value, json};
+
+use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played, progress::Progress};
+
+mod told;
+
+pub struct Report<'a> {
+    pub args: &'a DemoArgs,
+    pub arena: &'a Arena,
+    pub leftovers: Leftovers,
+    pub played: Played,
+    /// Where deposits and payouts stood before it, and stand now.
+    pub before: Progress,
+    pub after: Progress,
+    pub reconciled: Reconciled,
+    pub audited: Result<Audited, StoreError>,
+}
+
+/// All accounts of one kind together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    accounts: u64,
+    balance: Amount,
+}
+
+impl Report<'_> {
+    pub fn print(self, json: bool) -> anyhow::Result<Exit> {
+        let exit = match &self.audited {
+            Ok(_) if self.is_sound() => Exit::Ok,
+            Ok(_) | Err(StoreError::Diverged { .. }) => Exit::Unsound,
+            Err(_) => Exit::Failed,
+        };
+        if json {
+            return terminal::answer_json(&self.json()).map(|()| exit);
+        }
+        match &self.audited {
+            Ok(audited) => terminal::answer(&self.told(audited)?).map(|()| exit),
+            Err(_) => self.audited.map(|_| exit).context("the books could not be recomputed"),
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.audited.as_ref().is_ok_and(|audited| self.world_is_empty(audited)) && self.adds_up()
+    }
+
+    /// The chain has what the books say, nothing is on its way any more, and every transaction is known.
+    fn adds_up(&self) -> bool {
+        self.reconciled.is_ok() && self.after.is_at_rest()
+    }
+
+    /// Deposits of players that were credited in this run, and payouts that were settled as paid.
+    fn credited(&self) -> u64 {
+        self.after.credited.saturating_sub(self.before.credited)
+    }
+
+    fn paid(&self) -> u64 {
+        self.after.paid.saturating_sub(self.before.paid)
+    }
+
+    /// What entered the world has left it, now that the arena is closed.
+    fn world_is_empty(&self, audited: &Audited) -> bool {
+        balance(audited, self.arena.world).is_zero()
+    }
+
+    fn json(&self) -> Value {
+        let (tally, took, chain) = (&self.played.tally, self.played.took, &self.reconciled);
+        let mut value = json!({
+            "transfers": tally.transfers,
+            "transfers_per_s": terminal::per_second(tally.transfers, took),
+            "players": tally.players(),
+            "seconds": took.as_secs_f64(),
+            "interrupted": self.played.interrupted,
+            "rejected": tally.rejected,
+            "replayed": tally.replayed,
+            "busy": tally.busy,
+            "deposits_credited": self.credited(),
+            "withdrawals_paid": self.paid(),
+            "onchain_paid_wei": chain.paid.wei.to_string(),
+            "reconciliation": {
+                "ok": self.adds_up(),
+                "difference": chain.difference(),
+                "chain": chain.on_chain.to_string(),
+                "books": chain.in_books.to_string(),
+                "uncredited": chain.uncredited.wei.to_string(),
+                "unsettled": chain.unsettled.wei.to_string(),
+                "foreign": chain.foreign,
+                "missing": chain.missing,
+                "open": { "deposits": self.after.confirming + self.after.due, "payouts": self.after.open },
+            },
+            "moves": {
+                "deposits": tally.deposits,
+                "spawns": tally.spawns,
+                "pellets": tally.pellets,
+                "recycled": tally.recycled,
+                "exits": tally.exits,
+                "returns": tally.returns,
+            },
+            "chain": {
+                "deposits": chain.came.count,
+                "deposited": chain.came.wei.to_string(),
+                "payouts": chain.paid.count,
+                "paid_out": chain.paid.wei.to_string(),
+                "fees": chain.fees.to_string(),
+                "holds": chain.on_chain.to_string(),
+            },
+            "leftovers": {
+                "payouts": self.leftovers.payouts,
+                "paid_out": self.leftovers.paid_out,
+                "swept": self.leftovers.swept,
+            },
+            "dir": self.args.dir,
+        });
+        match &self.audited {
+            Ok(audited) => self.add_books(&mut value, audited),
+            Err(error) => value["audit"] = json!({ "ok": false, "rows": null, "error": error.to_string() }),
+        }
+        value
+    }
+
+    fn add_books(&self, value: &mut Value, audited: &Audited) {
+        let report = &audited.report;
+        let total = |((_, kind), total): (&(AssetId, Kind), &Total)| {
+            json!({
+                "kind": kind,
+                "side": match kind.side() { Side::Credit => "credit", Side::Debit => "debit" },
+                "accounts": total.accounts,
+                "balance": total.balance,
+                "balance_decimal": decimal(total.balance, self.arena.decimals),
+            })
+        };
+        let head: String = report.head.iter().map(|byte| format!("{byte:02x}")).collect();
+        value["audit"] = json!({
+            "ok": self.is_sound(),
+            "rows": report.rows,
+            "batches": report.batches,
+            "head": head,
+            "seconds": audited.took.as_secs_f64(),
+            "rows_per_s": audited.rows_per_s(),
+            "world_is_empty": self.world_is_empty(audited),
+            "custody_is_what_the_chain_holds": self.adds_up(),
+        });
+        value["accounts"] = json!(report.accounts);
+        value["totals"] = totals(audited).iter().map(total).collect();
+    }
+}
+
+fn balance(audited: &Audited, id: AccountId) -> Amount {
+    audited.accounts.iter().find(|account| account.id == id).map_or(Amount::ZERO, |account| account.balance)
+}
+
+fn totals(audited: &Audited) -> BTreeMap<(AssetId, Kind), Total> {
+    let mut totals: BTreeMap<_, Total> = BTreeMap::new();
+    for Account { name, balance, .. } in &audited.accounts {
+        let total = totals.entry((name.asset, name.kind)).or_default();
+        total.accounts += 1;
+        super::tally::add(&mut total.balance, *balance);
+    }
+    totals
+}

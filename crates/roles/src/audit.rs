@@ -1,0 +1,68 @@
+//! The audit inside commands: the books computed again from the journal, with a bar that says how far it is.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use bankroll_ledger::Account;
+use bankroll_store::{Audit, AuditReport, IndexReport, Location, Progress, Reader, StoreError};
+use bankroll_terminal::{per_second, thousands};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+/// What an audit of sound books found, and how long it took.
+#[derive(Debug)]
+pub struct Audited {
+    pub report: AuditReport,
+    /// Every account as the journal gives it, which is as it is stored.
+    pub accounts: Vec<Account>,
+    pub took: Duration,
+}
+
+impl Audited {
+    pub fn rows_per_s(&self) -> u64 {
+        per_second(self.report.rows, self.took)
+    }
+}
+
+/// Computes the books again from the journal. The bar is on standard error, and only on a terminal.
+pub fn run(location: &Location, quiet: bool) -> Result<Audited, StoreError> {
+    let begun = Instant::now();
+    let bar = bar("audit", quiet);
+    let audited = Audit::new(Reader::open(location)?).run(|progress| show(&bar, progress));
+    bar.finish_and_clear();
+    let (report, accounts) = audited?;
+    Ok(Audited { report, accounts, took: begun.elapsed() })
+}
+
+/// Compares the derived indexes with the journal.
+pub fn check_indexes(reader: &Reader, quiet: bool) -> Result<IndexReport, StoreError> {
+    let bar = bar("indexes", quiet);
+    let checked = reader.check_indexes(|progress| show(&bar, progress));
+    bar.finish_and_clear();
+    checked
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    bar.set_length(progress.rows_total.max(progress.rows));
+    bar.set_position(progress.rows);
+}
+
+fn bar(what: &str, quiet: bool) -> ProgressBar {
+    ProgressBar::with_draw_target(None, target(quiet)).with_style(style(what))
+}
+
+fn target(quiet: bool) -> ProgressDrawTarget {
+    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
+
+fn style(what: &str) -> ProgressStyle {
+    let template =
+        format!("  {what:<10} {{wide_bar:.green}} {{human_pos}} of {{human_len}} records, {{rate}}/s, {{eta}} left");
+    // A rate for people has no digits behind the point.
+    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+        // A line that cannot be drawn is not worth an error.
+        let _ = text.write_str(&thousands(state.per_sec() as u64));
+    };
+    ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
+}

@@ -1,0 +1,167 @@
+//! `[chain]` and `[server]`: which chain is followed and paid on, by which wallet, and for which game server.
+//!
+//! Without `chain.rpc` there is no chain, and nothing else in here matters. With it everything must be right before a node
+//! starts: a wallet with a mistyped digit is somebody else's.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use bankroll_chains_evm::{Identity, Limits, Node};
+use bankroll_deposits::{BuyIn, ServerRules};
+use bankroll_ledger::{Amount, Asset, Unit};
+use bankroll_orders::Address;
+use bankroll_withdrawals::Policy;
+use serde::{Deserialize, Serialize};
+
+use super::units::Units;
+use crate::flows::{Rpc, Setup, Way};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    pub rpc: Rpc,
+    pub id: u64,
+    pub genesis: String,
+    pub symbol: String,
+    pub confirmations: u64,
+    pub start: u64,
+    pub wallet: String,
+    /// Several are separated by commas.
+    pub treasury: String,
+    pub signer: PathBuf,
+    pub poll_ms: u64,
+    pub resend_ms: u64,
+    pub in_flight_max: usize,
+    pub max_fee_per_gas: Units,
+    pub pay_at_once: Units,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    pub name: String,
+    pub buy_in: Units,
+    pub developer_bps: u32,
+    pub world_bps: u32,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Self {
+            rpc: Rpc::default(),
+            id: 1,
+            genesis: String::new(),
+            symbol: "ETH".into(),
+            confirmations: 12,
+            start: 1,
+            wallet: String::new(),
+            treasury: String::new(),
+            signer: "signer/signer.sock".into(),
+            poll_ms: 1_000,
+            resend_ms: 60_000,
+            in_flight_max: 8,
+            max_fee_per_gas: Units(Amount::new(200_000_000_000)),
+            pay_at_once: Units(Amount::new(1_000_000_000_000_000_000)),
+        }
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        let buy_in = Units(Amount::new(10_000_000_000_000_000));
+        Self { name: "arena".into(), buy_in, developer_bps: 250, world_bps: 100 }
+    }
+}
+
+/// A key, and what is wrong with its value.
+type Problem = (&'static str, String);
+
+impl Chain {
+    /// What the flows need to know, if there is a chain; or everything that is wrong.
+    pub(super) fn setup(&self, server: &Server, base: &Path, node: &str) -> Result<Option<Setup>, Vec<Problem>> {
+        let urls = self.rpc.urls();
+        if urls.is_empty() {
+            return Ok(None);
+        }
+        let mut wrong = Vec::new();
+        let ranges = [
+            ("chain.id", self.id, 1..=u64::from(u32::MAX)),
+            ("chain.confirmations", self.confirmations, 1..=10_000),
+            ("chain.poll_ms", self.poll_ms, 1..=600_000),
+            ("chain.resend_ms", self.resend_ms, 100..=86_400_000),
+            ("chain.in_flight_max", self.in_flight_max as u64, 1..=1_000),
+            ("server.developer_bps", server.developer_bps.into(), 0..=10_000),
+            ("server.world_bps", server.world_bps.into(), 0..=10_000),
+        ];
+        for (key, value, range) in ranges.into_iter().filter(|(_, value, range)| !range.contains(value)) {
+            wrong.push((key, format!("{value} is not from {} to {}", range.start(), range.end())));
+        }
+        let genesis =
+            read(&self.genesis, "chain.genesis", "the hash of the chain's first block, 0x and 64 digits", &mut wrong);
+        let identity = Identity { chain_id: self.id, genesis: genesis.unwrap_or_default() };
+        if urls.iter().any(|url| Node::http(url, identity, Limits::default()).is_err()) {
+            wrong.push(("chain.rpc", "write it http://host:port/path, several separated by commas".into()));
+        }
+        let what = "the wallet that players pay to and are paid from";
+        let wallet = read::<Address>(&self.wallet, "chain.wallet", what, &mut wrong);
+        if wallet == Some(Address::ZERO) {
+            wrong.push(("chain.wallet", "nobody has the key of this address".into()));
+        }
+        let treasury: BTreeSet<_> = words(&self.treasury)
+            .filter_map(|text| {
+                read::<Address>(text, "chain.treasury", "where the house's capital comes from", &mut wrong)
+            })
+            .map(|address| address.0.into())
+            .collect();
+        if wallet.is_some_and(|wallet| treasury.contains(&bankroll_chains_evm::Address::from(wallet.0))) {
+            wrong.push(("chain.treasury", "the wallet itself cannot be where its capital comes from".into()));
+        }
+        let chain = format!("eip155:{}", self.id).parse();
+        let name = read(&server.name, "server.name", "the game server", &mut wrong);
+        if server.buy_in.0.is_zero() {
+            wrong.push(("server.buy_in", "a place in the world must cost something".into()));
+        }
+        let (Some(wallet), Some(name), Ok(chain), true) = (wallet, name, chain, wrong.is_empty()) else {
+            return Err(wrong);
+        };
+        let buy_in =
+            BuyIn { amount: server.buy_in.0, developer_bps: server.developer_bps, world_bps: server.world_bps };
+        Ok(Some(Setup {
+            way: Way::Http(self.rpc.clone()),
+            identity,
+            coin: Asset { chain, unit: Unit::Native, decimals: 18, symbol: self.symbol.clone() },
+            wallet: wallet.0.into(),
+            treasury,
+            confirmations: self.confirmations,
+            start: self.start,
+            poll: Duration::from_millis(self.poll_ms),
+            resend: Duration::from_millis(self.resend_ms),
+            stuck: Duration::from_millis(self.resend_ms.saturating_mul(5)),
+            in_flight_max: self.in_flight_max,
+            fee_max: self.max_fee_per_gas.0.units(),
+            signer: base.join(&self.signer),
+            server: name,
+            rules: ServerRules { buy_in, accepts: true, version: 1 },
+            policy: Policy { at_once: self.pay_at_once.0 },
+            node: node.to_owned(),
+        }))
+    }
+}
+
+fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+fn read<T: FromStr<Err: std::fmt::Display>>(
+    text: &str,
+    key: &'static str,
+    what: &str,
+    wrong: &mut Vec<Problem>,
+) -> Option<T> {
+    let problem = |error: T::Err| if text.is_empty() { format!("say {what}") } else { format!("\"{text}\": {error}") };
+    text.parse().map_err(|error| wrong.push((key, problem(error)))).ok()
+}

@@ -1,0 +1,73 @@
+//! The address of a database: used whole, shown without its password.
+
+use std::fmt;
+
+use bankroll_store::{AddressError, DatabaseUrl};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Empty for books in a folder.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Database(String);
+
+impl Database {
+    pub fn url(&self) -> Option<DatabaseUrl> {
+        (!self.0.is_empty()).then(|| DatabaseUrl::new(self.0.clone()))
+    }
+
+    /// As people may see it.
+    pub fn shown(&self) -> String {
+        without_password(&self.0)
+    }
+
+    /// What is wrong with it, if something is.
+    pub(super) fn problem(&self) -> Option<String> {
+        match self.url()?.protection().err()? {
+            AddressError::Form => Some("write it postgres://user@host:5432/database".into()),
+            error => Some(format!("{:#}", anyhow::Error::from(error))),
+        }
+    }
+}
+
+impl Serialize for Database {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.shown())
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+/// The address with stars where its password is, before the host or among the parameters.
+pub fn without_password(url: &str) -> String {
+    let (address, parameters) = url.split_once('?').map_or((url, None), |(address, rest)| (address, Some(rest)));
+    let shown = match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+        Some((scheme, (login, host))) => {
+            let user = login.split_once(':').map_or_else(|| login.to_owned(), |(user, _)| format!("{user}:***"));
+            format!("{scheme}://{user}@{host}")
+        }
+        None => address.to_owned(),
+    };
+    let Some(parameters) = parameters else { return shown };
+    let hide = |pair: &str| if pair.starts_with("password=") { "password=***".into() } else { pair.to_owned() };
+    format!("{shown}?{}", parameters.split('&').map(hide).collect::<Vec<String>>().join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let check = |url: &str, shown: &str| assert_eq!(without_password(url), shown);
+        check("", "");
+        check("postgres://bank@db:5432/books", "postgres://bank@db:5432/books");
+        check("postgres://bank:s3cret@db,standby/books", "postgres://bank:***@db,standby/books");
+        check("postgres://bank:p@ss:word@db/books", "postgres://bank:***@db/books");
+        check("postgres://bank@db/books?password=s3cret&x=1", "postgres://bank@db/books?password=***&x=1");
+        assert_eq!(format!("{:?}", Database("postgres://a:b@c/d".into())), "postgres://a:***@c/d");
+    }
+}

@@ -1,0 +1,86 @@
+//! Amounts for people: base units written with the point where an asset has it. Exact, digit by digit.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{Amount, Asset, AssetId};
+
+/// The assets of a ledger, for showing amounts.
+#[derive(Debug)]
+pub struct Assets(BTreeMap<AssetId, Asset>);
+
+impl Assets {
+    pub fn new(listed: impl IntoIterator<Item = (AssetId, Asset)>) -> Self {
+        Self(listed.into_iter().collect())
+    }
+
+    /// No assets: for showing amounts without books.
+    pub fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    pub fn get(&self, id: AssetId) -> Option<&Asset> {
+        self.0.get(&id)
+    }
+
+    /// The amount without its symbol: `1.0325`. An asset that nobody knows has no point.
+    pub fn decimal(&self, id: AssetId, amount: Amount) -> String {
+        decimal(amount, self.get(id).map_or(0, |asset| asset.decimals))
+    }
+
+    /// The amount with its symbol: `1.0325 ETH`.
+    pub fn with_symbol(&self, id: AssetId, amount: Amount) -> String {
+        let symbol = self.get(id).map_or_else(|| format!("of asset {id}"), |asset| asset.symbol.clone());
+        format!("{} {symbol}", self.decimal(id, amount))
+    }
+}
+
+/// All digits, without the zeros that say nothing at the end.
+pub fn decimal(amount: Amount, decimals: u8) -> String {
+    let (whole, fraction) = digits(amount, decimals);
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
+}
+
+/// So many places behind the point, the rest cut off: for a view that must not jump about.
+pub fn decimal_cut(amount: Amount, decimals: u8, places: usize) -> String {
+    let (whole, mut fraction) = digits(amount, decimals);
+    fraction.truncate(places);
+    if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
+}
+
+fn digits(amount: Amount, decimals: u8) -> (String, String) {
+    let decimals = usize::from(decimals);
+    // At least one digit before the point.
+    let mut whole = format!("{:0>width$}", amount.to_string(), width = decimals + 1);
+    let fraction = whole.split_off(whole.len() - decimals);
+    (whole, fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_digit_is_there() {
+        let check = |units: u128, decimals: u8, expected: &str| {
+            assert_eq!(decimal(Amount::new(units), decimals), expected);
+        };
+        check(0, 18, "0");
+        check(1, 18, "0.000000000000000001");
+        check(1_000_000_000_000_000_000, 18, "1");
+        check(1_032_500_000_000_000_000, 18, "1.0325");
+        check(10_325_000_000_000_000_001, 18, "10.325000000000000001");
+        check(7, 0, "7");
+        check(1_500_000, 6, "1.5");
+        check(u128::MAX, 18, "340282366920938463463.374607431768211455");
+        check(5, 40, "0.0000000000000000000000000000000000000005");
+    }
+
+    #[test]
+    fn a_cut_is_not_rounded() {
+        let check = |units: u128, expected: &str| assert_eq!(decimal_cut(Amount::new(units), 6, 3), expected);
+        check(1_999_999, "1.999");
+        check(1_000_000, "1.000");
+        assert_eq!(decimal_cut(Amount::new(42), 0, 3), "42");
+    }
+}

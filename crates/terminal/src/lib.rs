@@ -1,0 +1,29 @@
+//! What commands print with: answers, tables, colours, amounts, times, CSV, exit codes, and Ctrl-C.
+//!
+//! It guarantees:
+//! - an amount is written digit by digit, without rounding, and a time with all its digits, in UTC;
+//! - standard output has the answer and nothing else, colours only on a terminal; errors go to standard error;
+//! - the exit codes of [`Exit`] do not change: scripts rely on them;
+//! - no cell of a [`Sheet`] is a formula to a spreadsheet.
+//!
+//! It does not know: commands, configuration, the store. Which exit code an error of another crate ends with, the program
+//! says when it calls [`report`].
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | how an answer is printed | `output.rs` |
+//! | how the program ends, and how errors are printed | `exit.rs` |
+//! | how amounts and times are written | `decimal.rs`, [`when`] |
+
+mod decimal;
+mod exit;
+mod interrupt;
+mod output;
+mod sheet;
+pub mod when;
+
+pub use decimal::{Assets, decimal, decimal_cut};
+pub use exit::{Exit, NotFound, Unsound, Usage, report};
+pub use interrupt::Interrupt;
+pub use output::{Paint, answer, answer_json, invocation, per_second, table, thousands};
+pub use sheet::Sheet;
