@@ -71,7 +71,7 @@ CREATE TABLE outbox (
   PRIMARY KEY (seq, place)
 ) STRICT, WITHOUT ROWID;
 
--- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/keys.
+-- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/writing/keys.
 CREATE TABLE key_runs (
   id          INTEGER PRIMARY KEY,
   level       INTEGER NOT NULL,

@@ -104,7 +104,7 @@ CREATE TABLE books.key_chunks (
 );
 ALTER TABLE books.key_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
 
--- The statement index: derived, and allowed to trail. See store/src/terms.
+-- The statement index: derived, and allowed to trail. See store/src/history/terms.
 CREATE TABLE books.term_runs (
   id          bigint PRIMARY KEY,
   level       smallint NOT NULL,

@@ -6,7 +6,9 @@
 
 mod derived;
 mod flow_sql;
+pub(crate) mod migrations;
 pub(crate) mod postgres;
+pub(crate) mod runs;
 pub(crate) mod sqlite;
 
 use std::{collections::BTreeMap, ops::Range, time::Duration};
@@ -17,8 +19,9 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{StoreError, StoredEvent, keys::RunMeta};
+use crate::{StoreError, StoredEvent};
 pub(crate) use derived::Derived;
+use runs::RunMeta;
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,7 @@ use tokio_postgres::Row;
 use super::{Postgres, numeric::Numeric, row, session::Session};
 use crate::{
     StoreError, StoredEvent,
-    engine::{Head, Source, Statement},
-    runs::RunMeta,
+    engine::{Head, Source, Statement, runs::RunMeta},
 };
 
 /// Whoever has a session can read.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     DatabaseUrl, StoreError,
-    terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+    history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
 };
 
 /// The tables, in the database of the books.

@@ -3,7 +3,7 @@
 use bankroll_ledger::Value;
 
 use super::{load, row::loaded, settings::ReadOnly};
-use crate::{StoreError, migrations};
+use crate::{StoreError, engine::migrations};
 
 /// A table: its name, its columns, its rows.
 pub(crate) type FlowTable = (String, Vec<String>, Vec<Vec<Value>>);

@@ -8,7 +8,10 @@ use bankroll_ledger::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, types::FromSql};
 
-use crate::{StoreError, StoredEvent, engine::Head, keys::RunMeta};
+use crate::{
+    StoreError, StoredEvent,
+    engine::{Head, runs::RunMeta},
+};
 
 pub(super) fn head(connection: &Connection) -> Result<Head, StoreError> {
     let none = Head { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };

@@ -21,7 +21,7 @@ use bankroll_ledger::{Batch, Row, RowKey, Time};
 use rusqlite::Connection;
 
 use super::{Commit, CommitError, Derived, Engine, Records, RowsChanged, Source};
-use crate::{Durability, Interrupt, Migrations, StoreError, Trouble, migrations};
+use crate::{Durability, Interrupt, Migrations, StoreError, Trouble, engine::migrations};
 
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;

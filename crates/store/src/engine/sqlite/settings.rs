@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Durability, StoreError, migrations};
+use crate::{Durability, StoreError, engine::migrations};
 
 /// "Bank" in the header of the file, so that no other program's file is taken for books.
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;

@@ -10,8 +10,7 @@ use rusqlite::Connection;
 use super::{Sqlite, load, row, settings::ReadOnly};
 use crate::{
     StoreError, StoredEvent,
-    engine::{Head, Source, Statement},
-    keys::RunMeta,
+    engine::{Head, Source, Statement, runs::RunMeta},
 };
 
 /// Whoever has a connection can read.

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     StoreError,
-    runs::RunMeta,
-    terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+    engine::runs::RunMeta,
+    history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
 };
 
 /// The version of the whole format, chunks included. Another one is thrown away and built anew.
