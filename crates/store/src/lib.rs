@@ -33,7 +33,7 @@ pub use history::{
 };
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use writing::{
-    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, HandOver, HandOverError, INDEXER_EVENTS,
-    InboxError, InboxRow, InboxSource, InboxTable, Interrupt, LOCK_FILE, Ledger, Move, Moving, NewRow, Options,
-    PAYOUT_EVENTS, Reply, Round, RowState, Rows, RowsError, STATEMENTS_FILE, Trouble,
+    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, Interrupt,
+    LOCK_FILE, Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, STATEMENTS_FILE,
+    Trouble,
 };

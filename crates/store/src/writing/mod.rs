@@ -31,10 +31,7 @@ mod storing;
 mod writer;
 
 pub use clock::Clock;
-pub use inbox::{
-    Consumed, Consumer, HandOver, HandOverError, INDEXER_EVENTS, InboxError, InboxRow, InboxSource, InboxTable, NewRow,
-    PAYOUT_EVENTS, Round, RowState,
-};
+pub use inbox::{Consumed, Consumer, InboxError, InboxRow, InboxTable, NewRow, PAYOUT_EVENTS, Round};
 pub use interrupt::{Interrupt, Trouble};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use moving::{Move, Moving};

@@ -2,7 +2,7 @@
 //!
 //! | who | does what |
 //! | --- | --- |
-//! | another role | adds rows ([`HandOver`]), each under an id of its own choosing, and looks what became of them ([`InboxSource`]) |
+//! | another role | adds rows ([`InboxTable::adding`]), each under an id of its own choosing, in the write of its own rows |
 //! | `books` | takes rows that are new ([`Consumer`]), lets the flow say what each means, and moves the money |
 //!
 //! It guarantees:
@@ -15,11 +15,8 @@
 //! It is bounded by the rows of one round. It does not know what rows mean: a flow's [`Consumed`] says that.
 
 mod consumer;
-mod hand_over;
 mod source;
 mod table;
 
 pub use consumer::{Consumed, Consumer, InboxError, Round};
-pub use hand_over::{HandOver, HandOverError};
-pub use source::InboxSource;
-pub use table::{INDEXER_EVENTS, InboxRow, InboxTable, NewRow, PAYOUT_EVENTS, RowState};
+pub use table::{InboxRow, InboxTable, NewRow, PAYOUT_EVENTS};

@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{Row, Time};
 
-use super::table::{InboxRow, InboxTable, RowState};
+use super::table::{InboxRow, InboxTable};
 use crate::{
     BOOKS_FILE, Location, Statement, StoreError,
     engine::{
@@ -12,11 +12,8 @@ use crate::{
     },
 };
 
-/// Ids asked about in one statement.
-const IDS_MAX: usize = 500;
-
 /// Reads inbox tables, beside the writer or from another node; on Postgres from the primary.
-pub struct InboxSource {
+pub(super) struct InboxSource {
     location: Location,
     connection: Option<Connection>,
 }
@@ -28,24 +25,11 @@ enum Connection {
 
 impl InboxSource {
     /// Connects when it is first asked.
-    #[must_use]
     pub fn new(location: impl Into<Location>) -> Self {
         Self { location: location.into(), connection: None }
     }
 
-    /// What became of these rows; one that was never handed over is not among the answers.
-    ///
-    /// # Errors
-    /// If the tables cannot be read.
-    pub fn states(&mut self, table: InboxTable, ids: &[String]) -> Result<Vec<(String, RowState)>, StoreError> {
-        let mut states = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(IDS_MAX) {
-            states.extend(self.rows(&table.looking(ids))?.iter().map(RowState::from_row));
-        }
-        Ok(states)
-    }
-
-    pub(super) fn waiting(
+    pub fn waiting(
         &mut self,
         table: InboxTable,
         kinds: &[String],
@@ -73,11 +57,5 @@ impl InboxSource {
         };
         self.connection = Some(connection);
         Ok(rows)
-    }
-}
-
-impl std::fmt::Debug for InboxSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("InboxSource")
     }
 }

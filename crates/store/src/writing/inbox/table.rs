@@ -4,8 +4,6 @@ use bankroll_ledger::{Fact, Guard, Otherwise, Row, RowKey, Time, Value};
 
 use crate::Statement;
 
-/// What the indexer has seen on chains.
-pub const INDEXER_EVENTS: InboxTable = InboxTable { name: "indexer_events", subject: "deposit_id" };
 /// What has become of payouts.
 pub const PAYOUT_EVENTS: InboxTable = InboxTable { name: "payout_events", subject: "intent_id" };
 
@@ -52,20 +50,9 @@ pub struct InboxRow {
     pub tries: u32,
 }
 
-/// What became of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowState {
-    /// It waits; with the reason if it was put off.
-    New(Option<String>),
-    /// It is consumed, and the money it causes has moved.
-    Applied,
-    /// It cannot be applied, for this reason.
-    Refused(String),
-}
-
 impl InboxTable {
     /// Adds the row, or finds it there; changes nothing, and one row must be changed, if another fact is there under its
-    /// id. For a flow that hands over in the write of its own rows; [`crate::HandOver`] does it alone.
+    /// id. For a flow that hands over in the write of its own rows.
     #[must_use]
     pub fn adding(self, row: &NewRow) -> Statement {
         let Self { name, subject } = self;
@@ -92,13 +79,6 @@ impl InboxTable {
         let now = Value::Int(i64::try_from(now.0).unwrap_or(i64::MAX));
         let values = [now].into_iter().chain(kinds.iter().cloned().map(Value::Text)).collect();
         Statement { sql, values, must_change: None }
-    }
-
-    /// What became of these rows.
-    pub(super) fn looking(self, ids: &[String]) -> Statement {
-        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
-        let sql = format!("SELECT id, state, reason FROM {} WHERE id IN ({})", self.name, places.join(", "));
-        Statement { sql, values: ids.iter().cloned().map(Value::Text).collect(), must_change: None }
     }
 
     /// Consumes the row with the money it causes. It says nothing but that, so that asking again is the same request.
@@ -145,19 +125,6 @@ impl InboxRow {
         };
         let [id, kind, subject, body] = ["id", "type", "subject", "body"].map(|column| text(row, column));
         Self { id, kind, subject, body, tries }
-    }
-}
-
-impl RowState {
-    /// The row's id, and what became of it.
-    pub(super) fn from_row(row: &Row) -> (String, Self) {
-        let reason = text(row, "reason");
-        let state = match text(row, "state").as_str() {
-            "applied" => Self::Applied,
-            "refused" => Self::Refused(reason),
-            _ => Self::New(Some(reason).filter(|reason| !reason.is_empty())),
-        };
-        (text(row, "id"), state)
     }
 }
 
