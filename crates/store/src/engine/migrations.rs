@@ -108,3 +108,36 @@ fn apply(connection: &mut Connection, owner: &str, number: u32, step: &str, now:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Indexes, and checks of whole numbers and states; each engine has its own checks of amounts, hashes and the lease.
+    fn rules(sql: &str) -> Vec<String> {
+        let lines = sql.lines().map(|line| line.replace("books.", ""));
+        let tables = ["ledger_head", "term_", "key_"];
+        let mut rules = Vec::new();
+        for line in lines {
+            if line.starts_with("CREATE INDEX") && !tables.iter().any(|table| line.contains(table)) {
+                rules.push(line);
+            } else if let Some((column, check)) = line.split_once("CHECK (")
+                && !["balance", "held", "remaining", "length(", "one)"].iter().any(|own| check.contains(own))
+            {
+                let column = column.split_whitespace().next().unwrap_or_default().to_owned();
+                let check = check.split(" --").next().unwrap_or(check);
+                rules.push(format!("{column}: {}", check.trim_end_matches(',')));
+            }
+        }
+        rules
+    }
+
+    #[test]
+    fn both_engines_have_the_same_indexes_and_checks() {
+        for set in [BOOKS, INBOX] {
+            let (sqlite, postgres) = (rules(&set.steps.concat()), rules(&set.postgres.concat()));
+            assert!(sqlite.len() > 10, "{}", set.owner);
+            assert_eq!(sqlite, postgres, "{}", set.owner);
+        }
+    }
+}

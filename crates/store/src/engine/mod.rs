@@ -10,6 +10,7 @@ pub(crate) mod migrations;
 pub(crate) mod postgres;
 pub(crate) mod runs;
 pub(crate) mod sqlite;
+mod stored;
 
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
@@ -94,13 +95,19 @@ pub(crate) struct Commit<'a> {
 pub(crate) struct RunWrites {
     pub chunks: Vec<(u64, Vec<u8>)>,
     pub added: Option<(RunMeta, Vec<u8>)>,
+    /// Every run there is, whatever its row says, before `added`.
+    pub removes_all: bool,
     pub removed: Vec<u64>,
     pub dropped_chunks: Vec<Range<u64>>,
 }
 
 impl RunWrites {
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.added.is_none() && self.removed.is_empty() && self.dropped_chunks.is_empty()
+        self.chunks.is_empty()
+            && self.added.is_none()
+            && !self.removes_all
+            && self.removed.is_empty()
+            && self.dropped_chunks.is_empty()
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod admission;
 mod ahead;
+mod edited;
 mod facts;
 mod inbox;
 mod index;

@@ -6,16 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Seq, Time};
+use bankroll_ledger::Time;
 use tokio_postgres::error::SqlState;
 
-use super::{
-    Postgres,
-    commit::Trouble,
-    session::Session,
-    source::{number, sql_number},
+use super::{Postgres, commit::Trouble, session::Session, source::sql_number};
+use crate::{
+    Head, StoreError,
+    engine::{CommitError, stored},
 };
-use crate::{Head, StoreError, engine::CommitError};
 
 /// How long a commit whose outcome is unknown is asked after before the writer gives up and stops.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(20);
@@ -71,9 +69,8 @@ pub(super) fn give_back(session: &Session, epoch: i64) -> Result<(), tokio_postg
 /// Where the journal ends, by the row that fences.
 pub(super) fn stored_head(session: &Session) -> Result<Head, StoreError> {
     let row = session.one("SELECT batch, seq, at, hash FROM books.ledger_head", &[])?;
-    let hash: &[u8] = row.get(3);
-    let hash = hash.try_into().map_err(|_| StoreError::diverged(Seq(0), "a hash that is not of 32 bytes"))?;
-    Ok(Head { batch: number(&row, 0), seq: Seq(number(&row, 1)), at: Time(number(&row, 2)), hash })
+    let (batch, seq, at) = (stored::number(&row, 0)?, stored::seq(&row, 1)?, Time(stored::number(&row, 2)?));
+    Ok(Head { batch, seq, at, hash: stored::hash(&row, 3)? })
 }
 
 impl Postgres {
@@ -158,7 +155,7 @@ impl Postgres {
         let asked = Instant::now();
         session.run("BEGIN")?;
         let row = session.one("SELECT epoch, seq, hash, holder FROM books.ledger_head FOR UPDATE", &[])?;
-        let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), number(&row, 1), row.get(2));
+        let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), stored::number(&row, 1)?, row.get(2));
         let is = |head: &Head| seq == head.seq.0 && hash == head.hash;
         // The holder's name is used once, so whoever took over has written another one.
         if row.get::<_, &str>(3) != self.holder {

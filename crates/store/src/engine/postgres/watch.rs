@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 
-use super::{Session, open_for_reading, source::number};
-use crate::{DatabaseUrl, StoreError};
+use super::{Session, open_for_reading};
+use crate::{DatabaseUrl, StoreError, engine::stored};
 
 /// Who has the lease on books, or had it last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl Watch {
             row => row?,
         };
         self.session = Some(session);
-        let left = Duration::from_millis(number(&row, 3));
-        Ok(Some(Holder { name: row.get(0), address: row.get(1), epoch: number(&row, 2), left }))
+        let (epoch, left) = (stored::number(&row, 2)?, Duration::from_millis(stored::number(&row, 3)?));
+        Ok(Some(Holder { name: row.get(0), address: row.get(1), epoch, left }))
     }
 }
 

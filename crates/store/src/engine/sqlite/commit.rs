@@ -201,6 +201,9 @@ fn write_runs(connection: &Connection, runs: &RunWrites) -> rusqlite::Result<()>
         let sql = "INSERT INTO key_chunks (id, data) VALUES (?1, ?2)";
         connection.prepare_cached(sql)?.execute(params![sql_number(*id), data])?;
     }
+    if runs.removes_all {
+        connection.execute("DELETE FROM key_runs", [])?;
+    }
     for id in &runs.removed {
         connection.prepare_cached("DELETE FROM key_runs WHERE id = ?1")?.execute([sql_number(*id)])?;
     }

@@ -39,7 +39,7 @@ impl InboxSource {
         if kinds.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.rows(&table.waiting(kinds, now, most))?.iter().map(InboxRow::from_row).collect())
+        self.rows(&table.waiting(kinds, now, most))?.iter().map(InboxRow::from_row).collect()
     }
 
     fn rows(&mut self, query: &Statement) -> Result<Vec<Row>, StoreError> {

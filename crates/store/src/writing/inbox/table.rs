@@ -1,8 +1,11 @@
 //! The tables, their rows, and the statements on them: one text for both engines.
 
-use bankroll_ledger::{Fact, Guard, Otherwise, Row, RowKey, Time, Value};
+use bankroll_ledger::{Fact, Guard, Otherwise, Row, RowKey, Seq, Time, Value};
 
-use crate::Statement;
+use crate::{
+    Statement, StoreError,
+    columns::{BadRow, number_of, text_of},
+};
 
 /// What has become of payouts.
 pub const PAYOUT_EVENTS: InboxTable = InboxTable { name: "payout_events", subject: "intent_id" };
@@ -118,20 +121,14 @@ fn short(reason: &str) -> Value {
 }
 
 impl InboxRow {
-    pub(super) fn from_row(row: &Row) -> Self {
-        let tries = match row.get("tries") {
-            Some(Value::Int(tries)) => u32::try_from(*tries).unwrap_or(u32::MAX),
-            _ => 0,
-        };
-        let [id, kind, subject, body] = ["id", "type", "subject", "body"].map(|column| text(row, column));
-        Self { id, kind, subject, body, tries }
+    /// A row with a value that no role hands over was edited, and is not guessed at.
+    pub(super) fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Self::read(row).map_err(|bad| StoreError::diverged(Seq(0), format!("the inbox: {bad}")))
     }
-}
 
-/// A column that the table says is a text.
-fn text(row: &Row, column: &str) -> String {
-    match row.get(column) {
-        Some(Value::Text(text)) => text.clone(),
-        _ => String::new(),
+    fn read(row: &Row) -> Result<Self, BadRow> {
+        let text = |column| text_of(row, column).map(str::to_owned);
+        let tries = u32::try_from(number_of(row, "tries")?).map_err(|_| BadRow { column: "tries" })?;
+        Ok(Self { id: text("id")?, kind: text("type")?, subject: text("subject")?, body: text("body")?, tries })
     }
 }

@@ -138,8 +138,7 @@ impl KeyIndex {
 
     /// Builds the index anew from the journal alone, and stores it.
     pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
-        let removed: Vec<u64> = engine.runs()?.iter().map(|(meta, _)| meta.id).collect();
-        super::recovery::commit_runs(engine, &RunWrites { removed, ..RunWrites::default() })?;
+        super::recovery::commit_runs(engine, &RunWrites { removes_all: true, ..RunWrites::default() })?;
         engine.sweep_chunks(&[])?;
         let mut index = Self::empty(recent_max);
         while index.absorb_page(engine, last)? {
