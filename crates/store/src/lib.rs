@@ -17,6 +17,7 @@
 pub mod columns;
 mod engine;
 mod error;
+mod files;
 mod history;
 mod location;
 mod writing;

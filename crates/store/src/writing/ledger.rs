@@ -3,7 +3,6 @@
 use std::{
     collections::VecDeque,
     hash::{BuildHasher, RandomState},
-    path::Path,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -33,6 +32,7 @@ use crate::{
         postgres::{Claim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
     },
+    files,
     history::terms::{Indexer, Pace, TermHome},
 };
 
@@ -359,7 +359,7 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
     let now = options.clock.now();
     match &options.location {
         Location::Folder(folder) => {
-            make_folder(folder).map_err(StoreError::io(folder))?;
+            files::create_folder(folder).map_err(StoreError::io(folder))?;
             let lock = FolderLock::take(&folder.join(LOCK_FILE))?;
             let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
             engine.restore_derived()?;
@@ -384,16 +384,6 @@ fn holder_name(now: Time) -> String {
 
 /// What cannot be used if a thread cannot be started.
 const THREAD: &str = "a thread for the writer";
-
-/// Makes the folder, and its name in the folder above durable: books in a folder that a crash forgets are lost too.
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(folder)?;
-    let above = folder.canonicalize()?.parent().map(std::fs::File::open).transpose()?;
-    above.map_or(Ok(()), |above| above.sync_all())
-}
 
 /// Why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

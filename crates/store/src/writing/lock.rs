@@ -1,12 +1,12 @@
 //! The lock file: one writer per folder.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     io::{Read, Seek, Write},
     path::Path,
 };
 
-use crate::StoreError;
+use crate::{StoreError, files};
 
 /// The right to write to a folder's books, for as long as this is alive. The operating system frees it when the
 /// process ends, however it ends.
@@ -17,8 +17,7 @@ pub(crate) struct FolderLock {
 
 impl FolderLock {
     pub(crate) fn take(path: &Path) -> Result<Self, StoreError> {
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = open.map_err(StoreError::io(path))?;
+        let mut file = files::open_or_create(path).map_err(StoreError::io(path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -6,6 +6,7 @@ mod admission;
 mod ahead;
 mod edited;
 mod facts;
+mod files;
 mod inbox;
 mod index;
 mod interrupts;

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Durability, StoreError, engine::migrations};
+use crate::{Durability, StoreError, engine::migrations, files};
 
 /// "Bank" in the header of the file, so that no other program's file is taken for books.
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
@@ -16,6 +16,7 @@ const CACHE_KIB: i64 = -65_536;
 pub(crate) struct ReadOnly(pub(super) Connection);
 
 pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
+    files::open_or_create(path).map_err(StoreError::io(path))?;
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     StoreError,
     engine::stored::{self, BadColumn},
+    files,
     history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
 };
 
@@ -62,6 +63,7 @@ pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn TermSource>, StoreE
 
 impl TermHome for StatementsFile {
     fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
+        files::open_or_create(&self.0).map_err(StoreError::io(&self.0))?;
         let connection = Connection::open(&self.0).map_err(judged)?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(judged)?;
         let settings = format!(
