@@ -12,9 +12,10 @@ use std::{
 use bankroll_ledger::Batch;
 
 use super::{
+    decided_keys::DecidedKeys,
     delivery::{Answers, Delivery},
-    draft::{DecidedKeys, Draft},
     queue::{Job, Message},
+    storing::Changes,
 };
 use crate::{
     StoreError,
@@ -45,7 +46,7 @@ pub(super) struct OnItsWay {
 
 struct Package {
     engine: Box<dyn Engine>,
-    draft: Draft,
+    changes: Changes,
     jobs: Vec<Job>,
     runs: Arc<RunWrites>,
 }
@@ -97,23 +98,23 @@ impl Aside {
     pub(super) fn send(
         &self,
         disk: &mut Disk,
-        draft: Draft,
+        changes: Changes,
         jobs: Vec<Job>,
         runs: Arc<RunWrites>,
     ) -> Result<(), StoreError> {
         let engine = disk.0.take().expect("no batch is on its way");
         let packages = self.packages.as_ref().expect("it is not being dropped");
-        packages.send(Package { engine, draft, jobs, runs }).map_err(|_| StoreError::CommitLost)
+        packages.send(Package { engine, changes, jobs, runs }).map_err(|_| StoreError::CommitLost)
     }
 }
 
 impl Package {
     fn store(mut self, answers: &Answers) -> Arrived {
-        let stored = self.draft.store(&self.jobs, self.engine.as_mut(), &self.runs);
+        let stored = self.changes.store(&self.jobs, self.engine.as_mut(), &self.runs);
         let (stored, housekeeping) = match stored {
             Ok(rows) => {
-                let batch = self.draft.batch.take();
-                answers.deliver(self.jobs, self.draft.outcomes(rows));
+                let batch = self.changes.batch.take();
+                answers.deliver(self.jobs, self.changes.outcomes(rows));
                 (Ok(batch), self.engine.after_commit())
             }
             Err(error) => (Err((error, self.jobs)), Ok(())),

@@ -5,7 +5,8 @@
 //! | `ledger.rs` | the handle: open, submit, open accounts, rows, close |
 //! | `writer.rs` | the thread: the loop and its phases |
 //! | `queue.rs`, `delivery.rs` | calls on their way in, answers on their way out |
-//! | `prefetch.rs`, `draft.rs` | what a batch needs from the store; a batch while it is decided |
+//! | `memory.rs`, `prefetch.rs` | what a batch is decided by, and what of it must be read first |
+//! | `draft.rs`, `decided_keys.rs` | a batch while it is decided, and its keys |
 //! | `storing.rs`, `aside.rs` | a decided batch on its way into the store; committing it while the next is decided |
 //! | `keys/` | the key index: a key has one effect, for ever |
 //! | `recovery.rs` | what is verified when books are opened |
@@ -15,6 +16,7 @@
 
 mod aside;
 mod clock;
+mod decided_keys;
 mod delivery;
 mod draft;
 mod inbox;
@@ -22,6 +24,7 @@ mod interrupt;
 pub(crate) mod keys;
 mod ledger;
 mod lock;
+mod memory;
 mod moving;
 mod prefetch;
 mod queue;

@@ -2,23 +2,89 @@
 
 use std::thread;
 
-use bankroll_ledger::{Batch, Fact, Record, Verdict, merkle::Hash};
+use bankroll_ledger::{
+    Account, AccountId, Asset, AssetId, Batch, Fact, Hold, OpenRejected, Record, Seq, Time, Verdict, merkle::Hash,
+};
 
 use super::{
+    decided_keys::DecidedKeys,
     delivery::Outcomes,
-    draft::{DecidedKeys, Draft, Entry},
-    queue::Job,
-    writer::Writer,
+    keys::KeyHasher,
+    queue::{Answer, Job, Prepared},
 };
 use crate::{
     RowsChanged,
-    engine::{Commit, CommitError, Engine, Head, Records, RunWrites},
+    engine::{Commit, CommitError, Engine, Head, Records, RunWrites, Standing},
 };
 
 /// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
 const SEALED_BESIDE_MIN: usize = 512;
 
-impl Draft {
+/// What a decided batch changes, and what its callers are told once it is durable.
+pub(super) struct Changes {
+    pub before: Head,
+    pub now: Time,
+    /// Where each request of the jobs that are decided is: its job, and its place in it.
+    pub requests: Vec<(usize, usize)>,
+    pub entries: Vec<Entry>,
+    pub standings: Vec<Standing>,
+    pub holds: Vec<Hold>,
+    pub reversals: Vec<(Seq, Seq)>,
+    pub assets: Vec<(AssetId, Asset)>,
+    pub accounts: Vec<Account>,
+    pub debt_links: Vec<(AccountId, AccountId)>,
+    pub keys: DecidedKeys,
+    pub answers: Vec<Answer>,
+    pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    pub listed: Vec<AssetId>,
+    pub next_expiry: Option<Time>,
+    pub more_expiries: bool,
+    pub batch: Option<Batch>,
+}
+
+/// A record to be: encoded already, or the request at this place with its answer.
+pub(super) enum Entry {
+    Encoded(Vec<u8>),
+    Decided(usize),
+}
+
+impl Changes {
+    pub fn new(before: Head, clock: Time, hasher: KeyHasher) -> Self {
+        Self {
+            before,
+            // The clock may have jumped back; the journal's time never does.
+            now: clock.max(before.at),
+            requests: Vec::new(),
+            entries: Vec::new(),
+            standings: Vec::new(),
+            holds: Vec::new(),
+            reversals: Vec::new(),
+            assets: Vec::new(),
+            accounts: Vec::new(),
+            debt_links: Vec::new(),
+            keys: DecidedKeys::new(hasher),
+            answers: Vec::new(),
+            opened: Vec::new(),
+            listed: Vec::new(),
+            next_expiry: None,
+            more_expiries: false,
+            batch: None,
+        }
+    }
+
+    pub fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a Prepared {
+        let (job, place) = self.requests[place];
+        &jobs[job].requests()[place]
+    }
+
+    pub fn next_seq(&self) -> Seq {
+        Seq(self.before.seq.0 + self.entries.len() as u64 + 1)
+    }
+
+    pub fn push_record(&mut self, record: &Record) {
+        self.entries.push(Entry::Encoded(record.encode()));
+    }
+
     /// Stores everything in one transaction: at once if the engine likes that better; otherwise what is derived first, while
     /// another thread encodes the records and computes their root, which takes about as long; then the records.
     pub fn store(
@@ -118,7 +184,7 @@ impl Draft {
         if count == 0 {
             return self.before;
         }
-        let seq = bankroll_ledger::Seq(self.before.seq.0 + count);
+        let seq = Seq(self.before.seq.0 + count);
         Head { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
     }
 
@@ -129,32 +195,5 @@ impl Draft {
 
     pub fn outcomes(self, rows: Vec<RowsChanged>) -> Outcomes {
         Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
-    }
-
-    /// The batch is durable: memory follows.
-    pub fn publish(mut self, writer: &mut Writer, rows: Vec<RowsChanged>) -> Outcomes {
-        writer.follow(self.batch.as_ref(), &self.keys);
-        writer.assets.append(&mut self.assets);
-        writer.last_account.0 += self.accounts.len() as u64;
-        writer.next_expiry = match (self.more_expiries, writer.next_expiry) {
-            (true, _) => Some(self.now),
-            // Some have expired: only the store knows which is next.
-            (false, Some(expiry)) if expiry <= self.now => writer.disk.engine().next_expiry().unwrap_or(Some(self.now)),
-            (false, expiry) => expiry.into_iter().chain(self.next_expiry).min(),
-        };
-        self.outcomes(rows)
-    }
-}
-
-impl Writer {
-    /// Head and keys of a batch that is durable now.
-    pub(super) fn follow(&mut self, batch: Option<&Batch>, keys: &DecidedKeys) {
-        self.keys.committed();
-        if let Some(batch) = batch {
-            let seq = bankroll_ledger::Seq(batch.first.0 + u64::from(batch.count) - 1);
-            self.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
-            self.keys.publish(keys.iter(), seq);
-            self.indexer.follow(seq);
-        }
     }
 }

@@ -27,19 +27,20 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, Asset, AssetId, Books, Time};
+use bankroll_ledger::Batch;
 
 use super::{
     aside::{Arrived, Aside, Disk, OnItsWay},
     delivery::Delivery,
     draft::Draft,
-    keys::KeyIndex,
+    memory::Memory,
     queue::{Job, Message},
     recovery,
+    storing::Changes,
 };
 use crate::{
     Clock, Failure, StoreError,
-    engine::{CommitError, Engine, Head, Source},
+    engine::{CommitError, Source},
     history::terms::Indexer,
 };
 
@@ -49,8 +50,6 @@ pub(crate) const BATCH_MAX: usize = 8192;
 const ENOUGH_AHEAD: usize = 1024;
 /// Sets of row statements in one batch.
 const ROWS_MAX: usize = 256;
-/// Holds that expire in one batch; the rest follow in the next.
-pub(super) const EXPIRIES_MAX: usize = 1024;
 /// How soon background work on the key index is looked at while nobody calls.
 const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
 
@@ -64,14 +63,8 @@ pub(crate) struct Writer {
     pub disk: Disk,
     pub clock: Clock,
     pub messages: Receiver<Message>,
-    pub head: Head,
-    pub books: Books,
+    pub memory: Memory,
     pub accounts_max: usize,
-    pub assets: Vec<(AssetId, Asset)>,
-    pub last_account: AccountId,
-    pub keys: KeyIndex,
-    pub recent_max: usize,
-    pub next_expiry: Option<Time>,
     /// Before `delivery`, which it hands answers to: it is dropped first.
     pub aside: Aside,
     pub delivery: Delivery,
@@ -110,7 +103,7 @@ impl Writer {
             None => None,
         };
         // The disk waits for a batch that is decided already, not for what else could be put into it.
-        if ahead.as_ref().is_none_or(|draft| draft.answers.len() < ENOUGH_AHEAD) {
+        if ahead.as_ref().is_none_or(|draft| draft.changes.answers.len() < ENOUGH_AHEAD) {
             self.gather(jobs);
         }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
@@ -120,14 +113,15 @@ impl Writer {
 
     /// Decides what arrives, as far as memory alone can, until the last batch is durable.
     fn decide_until_arrival(&mut self, last: OnItsWay, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
-        let mut draft = Draft::new(last.head_to_be, self.clock.now(), Vec::new(), self.keys.hasher());
-        let mut may_go_on = !last.forget_all && !draft.has_due_holds(self);
+        let mut draft = Draft::new(last.head_to_be, self.clock.now(), Vec::new(), self.memory.keys.hasher());
+        let mut may_go_on = !last.forget_all && !self.memory.has_due_holds(draft.changes.now);
         let mut weight = 0;
         loop {
             while may_go_on && let Some(job) = self.waiting.pop_front() {
                 weight += job.weight().0;
                 jobs.push(job);
-                may_go_on = weight <= BATCH_MAX && draft.decide_ahead(self, &last, jobs);
+                may_go_on = weight <= BATCH_MAX
+                    && draft.decide_ahead(&mut self.memory, self.lookups.as_ref(), &last.keys, jobs);
                 if may_go_on {
                     self.decided_ahead.fetch_add(1, Ordering::Relaxed);
                 } else {
@@ -142,10 +136,13 @@ impl Writer {
                     if !arrived || jobs.is_empty() {
                         return Ok(None);
                     }
-                    draft.before.hash = self.head.hash;
+                    draft.changes.before.hash = self.memory.head.hash;
                     // What was decided ahead has its places in the journal already; they must be the next ones.
-                    if draft.before != self.head {
-                        return Err(StoreError::diverged(self.head.seq, "a batch did not end where it was to end"));
+                    if draft.changes.before != self.memory.head {
+                        return Err(StoreError::diverged(
+                            self.memory.head.seq,
+                            "a batch did not end where it was to end",
+                        ));
                     }
                     return Ok(Some(draft));
                 }
@@ -160,7 +157,8 @@ impl Writer {
         let (stored, housekeeping) = arrived.unload(&mut self.disk);
         match stored {
             Ok(batch) => {
-                self.follow(batch.as_ref(), &last.keys);
+                self.memory.follow(batch.as_ref(), &last.keys);
+                self.tell_indexer(batch.as_ref());
                 housekeeping?;
             }
             Err((CommitError::NothingHappened(error), mut given_up)) => {
@@ -174,7 +172,7 @@ impl Writer {
             Err((CommitError::FactRefused(_), _)) => unreachable!("batches with facts do not go aside"),
         }
         if last.forget_all {
-            self.books.forget_all();
+            self.memory.books.forget_all();
         }
         Ok(true)
     }
@@ -209,12 +207,12 @@ impl Writer {
 
     /// How long to wait at most; `None` for as long as it takes.
     fn pause(&mut self) -> Option<Duration> {
-        let until_expiry = self.next_expiry.map(|expiry| {
+        let until_expiry = self.memory.next_expiry.map(|expiry| {
             let wait = Duration::from_micros(expiry.0.saturating_sub(self.clock.now().0));
             // A clock that stands still must not make this loop spin.
             wait.max(UPKEEP_PAUSE)
         });
-        let upkeep = self.keys.has_upkeep().then_some(UPKEEP_PAUSE);
+        let upkeep = self.memory.keys.has_upkeep().then_some(UPKEEP_PAUSE);
         until_expiry.into_iter().chain(upkeep).chain(self.disk.engine().rest_at_most()).min()
     }
 
@@ -230,10 +228,11 @@ impl Writer {
                 begun => begun?,
             }
             let mut draft = ahead.take().unwrap_or_else(|| {
-                Draft::new(self.head, self.clock.now(), std::mem::take(&mut refused), self.keys.hasher())
+                Draft::new(self.memory.head, self.clock.now(), std::mem::take(&mut refused), self.memory.keys.hasher())
             });
-            let filled = draft.fill(self, jobs);
-            match filled.and_then(|()| self.look_after_keys(|keys, engine| keys.prepare_upkeep(engine))) {
+            let (memory, engine) = (&mut self.memory, self.disk.engine());
+            let filled = draft.fill(memory, engine, jobs);
+            match filled.and_then(|()| memory.look_after_keys(engine, |keys, engine| keys.prepare_upkeep(engine))) {
                 Err(error) if error.is_passing() => {
                     self.disk.engine().mend()?;
                     self.give_up_batch(jobs, &StoreError::Unreachable)?;
@@ -241,18 +240,19 @@ impl Writer {
                 }
                 filled => filled?,
             }
-            if self.may_go_aside(&draft, jobs) {
-                return self.send_aside(draft, std::mem::take(jobs)).map(Some);
+            let (mut changes, refused_before) = draft.finish();
+            if self.may_go_aside(&changes, jobs) {
+                return self.send_aside(changes, std::mem::take(jobs)).map(Some);
             }
-            match draft.store(jobs, self.disk.engine(), &self.keys.pending()) {
+            match changes.store(jobs, self.disk.engine(), &self.memory.keys.pending()) {
                 Ok(rows) => {
-                    self.publish(draft, jobs, rows);
+                    self.publish(changes, jobs, rows);
                     return self.disk.engine().after_commit().map(|()| None);
                 }
                 Err(CommitError::FactRefused(place)) => {
-                    refused = draft.into_refused();
+                    refused = refused_before;
                     refused.push(place);
-                    self.books.forget_all();
+                    self.memory.books.forget_all();
                 }
                 Err(CommitError::NothingHappened(error)) => {
                     self.give_up_batch(jobs, &error)?;
@@ -265,29 +265,37 @@ impl Writer {
 
     /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that want an answer of their own,
     /// no expiry whose successor only the store knows.
-    fn may_go_aside(&self, draft: &Draft, jobs: &[Job]) -> bool {
-        draft.answers.len() >= self.commit_aside_from
-            && !draft.has_due_holds(self)
+    fn may_go_aside(&self, changes: &Changes, jobs: &[Job]) -> bool {
+        changes.answers.len() >= self.commit_aside_from
+            && !self.memory.has_due_holds(changes.now)
             && jobs.iter().all(Job::is_plain_money)
     }
 
-    fn send_aside(&mut self, mut draft: Draft, jobs: Vec<Job>) -> Result<OnItsWay, StoreError> {
-        let head_to_be = draft.head_to_be();
-        let keys = draft.take_keys();
-        self.next_expiry = self.next_expiry.into_iter().chain(draft.next_expiry).min();
-        self.aside.send(&mut self.disk, draft, jobs, self.keys.pending())?;
-        self.books.forget_all_but_accounts();
-        Ok(OnItsWay { keys, head_to_be, forget_all: self.books.account_count() > self.accounts_max })
+    fn send_aside(&mut self, mut changes: Changes, jobs: Vec<Job>) -> Result<OnItsWay, StoreError> {
+        let head_to_be = changes.head_to_be();
+        let keys = changes.keys.take();
+        self.memory.next_expiry = self.memory.next_expiry.into_iter().chain(changes.next_expiry).min();
+        self.aside.send(&mut self.disk, changes, jobs, self.memory.keys.pending())?;
+        self.memory.books.forget_all_but_accounts();
+        Ok(OnItsWay { keys, head_to_be, forget_all: self.memory.books.account_count() > self.accounts_max })
     }
 
-    fn publish(&mut self, draft: Draft, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
-        let all_expired = draft.all_expired();
-        let outcomes = draft.publish(self, rows);
-        self.delivery.deliver(std::mem::take(jobs), outcomes, all_expired);
-        if self.books.account_count() > self.accounts_max {
-            self.books.forget_all();
+    fn publish(&mut self, mut changes: Changes, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
+        let all_expired = changes.all_expired();
+        self.memory.publish(&mut changes, self.disk.engine());
+        self.tell_indexer(changes.batch.as_ref());
+        self.delivery.deliver(std::mem::take(jobs), changes.outcomes(rows), all_expired);
+        if self.memory.books.account_count() > self.accounts_max {
+            self.memory.books.forget_all();
         } else {
-            self.books.forget_all_but_accounts();
+            self.memory.books.forget_all_but_accounts();
+        }
+    }
+
+    /// The statement index follows what is durable.
+    fn tell_indexer(&self, batch: Option<&Batch>) {
+        if batch.is_some() {
+            self.indexer.follow(self.memory.head.seq);
         }
     }
 
@@ -299,7 +307,7 @@ impl Writer {
             _ => Failure::Locked,
         };
         jobs.drain(..).for_each(|job| job.fail(&failure));
-        self.books.forget_all();
+        self.memory.books.forget_all();
         while let Err(error) = self.read_anew() {
             if !error.is_passing() {
                 return Err(error);
@@ -307,30 +315,16 @@ impl Writer {
             // Whoever cannot be mended says so; a server that comes and goes is waited for.
             self.disk.engine().mend()?;
         }
-        self.keys.rolled_back();
+        self.memory.keys.rolled_back();
         Ok(())
     }
 
     fn read_anew(&mut self) -> Result<(), StoreError> {
-        self.next_expiry = self.disk.engine().next_expiry()?;
-        if recovery::head(self.disk.engine())? == self.head {
+        self.memory.next_expiry = self.disk.engine().next_expiry()?;
+        if recovery::head(self.disk.engine())? == self.memory.head {
             Ok(())
         } else {
-            Err(StoreError::diverged(self.head.seq, "a batch that was rolled back is in the journal"))
-        }
-    }
-
-    /// Does something with the key index; if it is damaged, builds it again from the journal and does it once more.
-    pub(super) fn look_after_keys<T>(
-        &mut self,
-        mut work: impl FnMut(&mut KeyIndex, &mut dyn Engine) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        match work(&mut self.keys, self.disk.engine()) {
-            Err(StoreError::KeyIndexDamaged { .. }) => {
-                self.keys = KeyIndex::rebuild(self.disk.engine(), self.head.seq, self.recent_max)?;
-                work(&mut self.keys, self.disk.engine())
-            }
-            done => done,
+            Err(StoreError::diverged(self.memory.head.seq, "a batch that was rolled back is in the journal"))
         }
     }
 }
