@@ -4,14 +4,22 @@ CREATE SCHEMA books;
 -- One row: who may write, until when, and where the journal ends. Every commit updates it where epoch and place are its
 -- own, so a writer that was replaced cannot commit any more.
 CREATE TABLE books.ledger_head (
-  one         boolean PRIMARY KEY DEFAULT true CHECK (one),
-  epoch       bigint NOT NULL,
-  batch       bigint NOT NULL,
-  seq         bigint NOT NULL,
-  at          bigint NOT NULL,
-  hash        bytea NOT NULL CHECK (length(hash) = 32),
-  holder      text NOT NULL,
-  lease_until timestamptz NOT NULL
+  one          boolean PRIMARY KEY DEFAULT true CHECK (one),
+  epoch        bigint NOT NULL,
+  batch        bigint NOT NULL,
+  seq          bigint NOT NULL,
+  at           bigint NOT NULL,
+  hash         bytea NOT NULL CHECK (length(hash) = 32),
+  holder       text NOT NULL,
+  -- Where the holder answers other nodes; empty if it answers none. A hint: the epoch is what fences.
+  address      text NOT NULL DEFAULT '',
+  -- Whether the holder moves books into this database; they are not whole before it has given the lease back.
+  moves        boolean NOT NULL DEFAULT false,
+  lease_until  timestamptz NOT NULL,
+  -- The last numbers that accounts and assets were given, kept apart from them: without these, a lost last row looks like
+  -- one that was never there, and its number would be given away again.
+  last_account bigint NOT NULL DEFAULT 0,
+  last_asset   bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 CREATE TABLE books.journal (

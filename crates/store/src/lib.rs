@@ -34,7 +34,8 @@ pub use history::{
 };
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use writing::{
-    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, Interrupt,
-    LOCK_FILE, Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, STATEMENTS_FILE,
-    Trouble,
+    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE,
+    Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, STATEMENTS_FILE,
 };
+#[cfg(feature = "faults")]
+pub use writing::{Interrupt, Trouble};

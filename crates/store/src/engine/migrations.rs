@@ -24,11 +24,7 @@ pub struct Migrations {
 pub const BOOKS: Migrations = Migrations {
     owner: "books",
     steps: &[include_str!("../../migrations/0001_books.sql")],
-    postgres: &[
-        include_str!("../../migrations/0001_books_postgres.sql"),
-        include_str!("../../migrations/0002_address_postgres.sql"),
-        include_str!("../../migrations/0003_last_numbers_postgres.sql"),
-    ],
+    postgres: &[include_str!("../../migrations/0001_books_postgres.sql")],
 };
 
 /// The tables through which other roles hand facts over to the writer: beside the books, in every database.

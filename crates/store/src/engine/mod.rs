@@ -222,7 +222,9 @@ pub(crate) trait Source: Send {
 }
 
 /// A database under the writer.
-pub(crate) trait Engine: Source {
+pub(crate) trait Engine: Send {
+    /// What is read from it, within the transaction of the batch if one is open.
+    fn source(&self) -> &dyn Source;
     /// Begins the transaction that a batch is read and written in, unless one is open. [`StoreError::Locked`] means
     /// that another program is in the way and nothing happened.
     fn begin(&mut self) -> Result<(), StoreError>;

@@ -85,8 +85,9 @@ impl Draft {
         let named = well_formed.map(|prepared| &prepared.request);
         prefetch::prefetch(engine, &mut memory.books, named)?;
         let fingerprints: Vec<Fingerprint> = requests().map(|prepared| prepared.fingerprint).collect();
-        let candidates = memory
-            .look_after_keys(engine, |keys, engine| keys.candidates(|chunk| engine.chunk(chunk), &fingerprints))?;
+        let candidates = memory.look_after_keys(engine, |keys, engine| {
+            keys.candidates(|chunk| engine.source().chunk(chunk), &fingerprints)
+        })?;
         let earlier = earlier_requests(engine, self.changes.answers.len(), &candidates)?;
         self.look_up_names(memory, engine, left)?;
         self.expire_due(memory, engine)?;
@@ -123,7 +124,7 @@ impl Draft {
         if !memory.has_due_holds(self.changes.now) {
             return Ok(());
         }
-        let due = engine.due_holds(self.changes.now, EXPIRIES_MAX)?;
+        let due = engine.source().due_holds(self.changes.now, EXPIRIES_MAX)?;
         self.changes.more_expiries = due.len() == EXPIRIES_MAX;
         let accounts = due.iter().map(|hold| hold.account).collect();
         prefetch::load_accounts(engine, &mut memory.books, accounts)?;
@@ -262,7 +263,7 @@ impl Draft {
         if names.is_empty() {
             return Ok(());
         }
-        let found = engine.accounts_named(&names)?;
+        let found = engine.source().accounts_named(&names)?;
         self.named.extend(names.into_iter().map(|name| (name, None)));
         // Loaded by their numbers, so that a copy which this batch has changed already stays as it is.
         prefetch::load_accounts(engine, &mut memory.books, found.iter().map(|one| one.id).collect())?;
@@ -314,7 +315,7 @@ fn earlier_requests(engine: &dyn Engine, before: usize, candidates: &[(usize, Se
     let mut seqs: Vec<Seq> = candidates.iter().map(|(_, seq)| *seq).collect();
     seqs.sort_unstable();
     seqs.dedup();
-    let records: HashMap<Seq, Vec<u8>> = engine.records(&seqs)?.into_iter().collect();
+    let records: HashMap<Seq, Vec<u8>> = engine.source().records(&seqs)?.into_iter().collect();
     for (place, seq) in candidates {
         let bytes = records.get(seq).ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
         if let Record::Decided { request, verdict } = Record::decode(bytes).map_err(StoreError::unreadable(*seq))? {

@@ -26,7 +26,7 @@ use super::{
     writer::{BATCH_MAX, Writer},
 };
 use crate::{
-    Answer, Clock, Failure, Interrupt, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
+    Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
     engine::{
         Engine,
         migrations::with_flows,
@@ -73,7 +73,8 @@ pub struct Options {
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
     /// What a simulator lets happen to commits.
-    pub interrupt: Interrupt,
+    #[cfg(feature = "faults")]
+    pub interrupt: crate::Interrupt,
 }
 
 /// How much a crash of the machine may lose.
@@ -103,7 +104,8 @@ impl Options {
             index_records_max: 4_096,
             index_pause: Duration::from_secs(1),
             migrations: Vec::new(),
-            interrupt: Interrupt::default(),
+            #[cfg(feature = "faults")]
+            interrupt: crate::Interrupt::default(),
         }
     }
 }
@@ -133,8 +135,8 @@ impl Ledger {
     /// If another process has them, a setting is not safe, or what is stored is not sound.
     pub fn open(options: Options) -> Result<Self, StoreError> {
         let (mut engine, lock) = open_engine(&options)?;
-        let head = recovery::head(engine.as_ref())?;
-        recovery::verify_tail(engine.as_ref(), &head)?;
+        let head = recovery::head(engine.source())?;
+        recovery::verify_tail(engine.source(), &head)?;
         let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
                 KeyIndex::rebuild(engine.as_mut(), head.seq, options.keys_in_memory_max)?
@@ -157,11 +159,11 @@ impl Ledger {
             memory: Memory {
                 head,
                 books: Books::default(),
-                assets: engine.assets()?,
-                last_account: engine.last_ids()?.1,
+                assets: engine.source().assets()?,
+                last_account: engine.source().last_ids()?.1,
                 keys,
                 recent_max: options.keys_in_memory_max,
-                next_expiry: engine.next_expiry()?,
+                next_expiry: engine.source().next_expiry()?,
             },
             accounts_max: options.accounts_in_memory_max,
             aside: Aside::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
@@ -366,11 +368,15 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
             let lock = FolderLock::take(&folder.join(LOCK_FILE))?;
             let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
             engine.restore_derived()?;
-            engine.interrupt = options.interrupt.clone();
+            #[cfg(feature = "faults")]
+            {
+                engine.interrupt = options.interrupt.clone();
+            }
             Ok((Box::new(engine), Some(lock)))
         }
         Location::Postgres(url) => {
-            let claim = Claim { holder: holder_name(now), address: options.address.clone(), lease: options.lease };
+            let (holder, address) = (holder_name(now), options.address.clone());
+            let claim = Claim { holder, address, lease: options.lease, moves: false };
             let mut engine = Postgres::open(url, claim, &sets, now)?;
             engine.restore_derived()?;
             Ok((Box::new(engine), None))

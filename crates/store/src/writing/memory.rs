@@ -58,7 +58,9 @@ impl Memory {
         self.next_expiry = match (changes.more_expiries, self.next_expiry) {
             (true, _) => Some(changes.now),
             // Some have expired: only the store knows which is next.
-            (false, Some(expiry)) if expiry <= changes.now => engine.next_expiry().unwrap_or(Some(changes.now)),
+            (false, Some(expiry)) if expiry <= changes.now => {
+                engine.source().next_expiry().unwrap_or(Some(changes.now))
+            }
             (false, expiry) => expiry.into_iter().chain(changes.next_expiry).min(),
         };
     }

@@ -20,6 +20,7 @@ mod decided_keys;
 mod delivery;
 mod draft;
 mod inbox;
+#[cfg(feature = "faults")]
 mod interrupt;
 pub(crate) mod keys;
 mod ledger;
@@ -35,6 +36,7 @@ mod writer;
 
 pub use clock::Clock;
 pub use inbox::{Consumed, Consumer, InboxError, InboxRow, InboxTable, NewRow, PAYOUT_EVENTS, Round};
+#[cfg(feature = "faults")]
 pub use interrupt::{Interrupt, Trouble};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use moving::{Move, Moving};

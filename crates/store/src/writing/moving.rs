@@ -20,7 +20,7 @@ use crate::{
     engine::{
         Commit, CommitError, Derived, Engine, Records, Source,
         migrations::with_flows,
-        postgres::{Claim, MOVE, Postgres},
+        postgres::{Claim, Postgres},
         sqlite::{flow_tables, open_read_only},
     },
 };
@@ -68,11 +68,13 @@ impl Move {
         let audit = Audit::new(Reader::open(&self.from)?);
         let (old, old_accounts) = audit.run(|progress| tell(Moving::AuditingOld(progress)))?;
         let source = open_read_only(&path)?;
-        let holder =
-            format!("{MOVE} (begun at {}; if it was interrupted, drop this database and move again)", self.now.0);
-        let claim = Claim { holder, address: String::new(), lease: LEASE };
+        let begun = self.now.0;
+        let holder = format!(
+            "a move from a folder (begun at {begun}; if it was interrupted, drop this database and move again)"
+        );
+        let claim = Claim { holder, address: String::new(), lease: LEASE, moves: true };
         let mut engine = Postgres::open(&self.to, claim, &with_flows(&self.migrations), self.now)?;
-        if engine.head()?.batch != 0 {
+        if engine.source().head()?.batch != 0 {
             return Err(StoreError::NotEmpty);
         }
         engine.keep_for_good()?;
@@ -81,7 +83,7 @@ impl Move {
         for (table, columns, rows) in flow_tables(&source)? {
             engine.insert_rows(&table, &columns, &rows)?;
         }
-        let last = engine.head()?.seq;
+        let last = engine.source().head()?.seq;
         drop(KeyIndex::rebuild(&mut engine, last, RECENT_MAX)?);
         let audit = Audit::new(Reader::open(Location::Postgres(self.to.clone()))?);
         let (new, new_accounts) = audit.run(|progress| tell(Moving::AuditingNew(progress)))?;

@@ -23,7 +23,7 @@ pub(super) fn prefetch<'a>(
             books.put_row(fact.row.clone(), row);
         }
     }
-    let holds = engine.holds(&named.holds)?;
+    let holds = engine.source().holds(&named.holds)?;
     for hold in &holds {
         named.accounts.push(hold.account);
         books.put_hold(*hold);
@@ -73,7 +73,7 @@ pub(super) fn load_accounts(
         ids.retain(|id| books.account(*id).is_none());
         ids.sort_unstable();
         ids.dedup();
-        let loaded = engine.accounts(&ids)?;
+        let loaded = engine.source().accounts(&ids)?;
         ids = loaded.iter().filter_map(|account| account.debt).collect();
         loaded.into_iter().for_each(|account| books.put_account(account));
     }
@@ -116,7 +116,7 @@ impl<'a> Named<'a> {
 }
 
 fn past_transfer(engine: &mut dyn Engine, seq: Seq) -> Result<Option<PastTransfer>, StoreError> {
-    let Some(bytes) = engine.record(seq)? else { return Ok(None) };
+    let Some(bytes) = engine.source().record(seq)? else { return Ok(None) };
     let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
-    Ok(PastTransfer::of(record, engine.reversal_of(seq)?))
+    Ok(PastTransfer::of(record, engine.source().reversal_of(seq)?))
 }

@@ -6,7 +6,7 @@ use bankroll_ledger::{AccountId, Amount, Batch, HoldChange, Posting, Record, Seq
 
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, Engine, Head, RunWrites},
+    engine::{Commit, CommitError, Engine, Head, RunWrites, Source},
 };
 
 /// How many batches at the end of the journal are verified when the books are opened, and how many records at most.
@@ -14,9 +14,9 @@ const TAIL_BATCHES: u64 = 1024;
 const TAIL_RECORDS: u64 = 200_000;
 
 /// Where the journal ends: its last record is the last of its last batch.
-pub(crate) fn head(engine: &dyn Engine) -> Result<Head, StoreError> {
-    let head = engine.head()?;
-    if engine.last_seq()? == head.seq {
+pub(crate) fn head(source: &dyn Source) -> Result<Head, StoreError> {
+    let head = source.head()?;
+    if source.last_seq()? == head.seq {
         Ok(head)
     } else {
         Err(StoreError::diverged(head.seq, "the journal does not end where its last batch ends"))
@@ -24,12 +24,12 @@ pub(crate) fn head(engine: &dyn Engine) -> Result<Head, StoreError> {
 }
 
 /// Verifies the end of the journal: records, roots, chain, and the balances that the records say.
-pub(crate) fn verify_tail(engine: &dyn Engine, head: &Head) -> Result<(), StoreError> {
-    let batches = engine.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
+pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<(), StoreError> {
+    let batches = source.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
     let mut expected = Expected::default();
     for (batch, stored_head) in batches.iter().filter(|(batch, _)| batch.first.0 > from) {
-        let records = engine.records_from(batch.first, batch.count as usize)?;
+        let records = source.records_from(batch.first, batch.count as usize)?;
         check_batch(batch, stored_head, &records)?;
         for (seq, bytes) in &records {
             expected.note(&Record::decode(bytes).map_err(StoreError::unreadable(*seq))?);
@@ -38,7 +38,7 @@ pub(crate) fn verify_tail(engine: &dyn Engine, head: &Head) -> Result<(), StoreE
     if batches.last().is_some_and(|(_, stored)| *stored != head.hash) {
         return Err(StoreError::diverged(head.seq, "the chain does not end at its head"));
     }
-    expected.compare(engine, head)
+    expected.compare(source, head)
 }
 
 /// Whether a batch is what its row says: its records without a gap, their root, and the head that follows from it.
@@ -87,9 +87,9 @@ impl Expected {
         self.held.insert(change.hold.account, change.held_after);
     }
 
-    fn compare(&self, engine: &dyn Engine, head: &Head) -> Result<(), StoreError> {
+    fn compare(&self, source: &dyn Source, head: &Head) -> Result<(), StoreError> {
         let ids: Vec<AccountId> = self.balances.keys().chain(self.held.keys()).copied().collect();
-        let stored: HashMap<_, _> = engine.accounts(&ids)?.into_iter().map(|account| (account.id, account)).collect();
+        let stored: HashMap<_, _> = source.accounts(&ids)?.into_iter().map(|account| (account.id, account)).collect();
         let differing = ids.iter().try_for_each(|id| {
             let account = stored.get(id);
             let differs = |said: Option<&Amount>, is: Option<Amount>| said.is_some_and(|said| is != Some(*said));

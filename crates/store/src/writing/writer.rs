@@ -320,8 +320,8 @@ impl Writer {
     }
 
     fn read_anew(&mut self) -> Result<(), StoreError> {
-        self.memory.next_expiry = self.disk.engine().next_expiry()?;
-        if recovery::head(self.disk.engine())? == self.memory.head {
+        self.memory.next_expiry = self.disk.engine().source().next_expiry()?;
+        if recovery::head(self.disk.engine().source())? == self.memory.head {
             Ok(())
         } else {
             Err(StoreError::diverged(self.memory.head.seq, "a batch that was rolled back is in the journal"))

@@ -31,6 +31,8 @@ pub(crate) struct Claim {
     /// Where it answers other nodes; empty if it does not.
     pub address: String,
     pub lease: Duration,
+    /// Whether it moves books into the database, which are not whole until it has given the lease back.
+    pub moves: bool,
 }
 
 /// Takes the lease if nobody has it, and raises the epoch, so that whoever had it cannot commit any more.
@@ -54,15 +56,17 @@ fn try_take(session: &Session, claim: &Claim) -> Result<i64, StoreError> {
     if seconds_left > 0.0 {
         return Err(StoreError::Leased { holder: last_holder, seconds_left: seconds_left.ceil() as u64 });
     }
-    let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2, address = $3,
+    let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2, address = $3, moves = $5,
                lease_until = clock_timestamp() + make_interval(secs => $4) WHERE one";
-    session.execute(sql, &[&(epoch + 1), &claim.holder, &claim.address, &claim.lease.as_secs_f64()])?;
+    let lease = claim.lease.as_secs_f64();
+    session.execute(sql, &[&(epoch + 1), &claim.holder, &claim.address, &lease, &claim.moves])?;
     Ok(epoch + 1)
 }
 
 /// Lets the lease end now, and sends nobody here any more.
 pub(super) fn give_back(session: &Session, epoch: i64) -> Result<(), tokio_postgres::Error> {
-    let sql = "UPDATE books.ledger_head SET lease_until = clock_timestamp(), address = '' WHERE epoch = $1";
+    let sql =
+        "UPDATE books.ledger_head SET lease_until = clock_timestamp(), address = '', moves = false WHERE epoch = $1";
     session.execute(sql, &[&epoch]).map(drop)
 }
 

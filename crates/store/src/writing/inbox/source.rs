@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Source,
         postgres::Outside,
-        sqlite::{ReadOnly, open_read_only},
+        sqlite::{SqliteSource, open_read_only},
     },
 };
 
@@ -19,7 +19,7 @@ pub(super) struct InboxSource {
 }
 
 enum Connection {
-    Sqlite(ReadOnly),
+    Sqlite(SqliteSource),
     Postgres(Box<Outside>),
 }
 

@@ -114,7 +114,7 @@ struct Upkeep {
 impl KeyIndex {
     /// Loads the summaries of the runs and the keys of the journal's tail; `last` is where the journal ends.
     pub fn load(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
-        let stored = engine.runs()?;
+        let stored = engine.source().runs()?;
         let runs: Vec<Run> = stored.into_iter().map(Run::load).collect::<Result<_, _>>()?;
         let mut next = Seq(1);
         for run in &runs {
@@ -122,7 +122,7 @@ impl KeyIndex {
                 return Err(StoreError::KeyIndexDamaged { what: format!("no run begins at record {next}") });
             }
             next = run.meta.last.next();
-            run.check_ends(|chunk| engine.chunk(chunk))?;
+            run.check_ends(|chunk| engine.source().chunk(chunk))?;
         }
         let live: Vec<Range<u64>> = runs.iter().map(|run| run.meta.chunk_range()).collect();
         engine.sweep_chunks(&live)?;
@@ -174,7 +174,7 @@ impl KeyIndex {
         if from > last {
             return Ok(false);
         }
-        let records = engine.records_from(from, 10_000)?;
+        let records = engine.source().records_from(from, 10_000)?;
         for (seq, bytes) in &records {
             let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
             if let Record::Decided { request, .. } = record {
