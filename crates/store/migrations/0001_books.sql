@@ -8,10 +8,10 @@ CREATE TRIGGER journal_forgets_nothing BEFORE DELETE ON journal BEGIN SELECT RAI
 
 -- One row a commit: its records, its time, its Merkle root and the head of the hash chain after it.
 CREATE TABLE batches (
-  number INTEGER PRIMARY KEY,
-  first  INTEGER NOT NULL,
+  number INTEGER PRIMARY KEY CHECK (number > 0),
+  first  INTEGER NOT NULL CHECK (first > 0),
   count  INTEGER NOT NULL CHECK (count > 0),
-  at     INTEGER NOT NULL,
+  at     INTEGER NOT NULL CHECK (at >= 0),
   root   BLOB NOT NULL CHECK (length(root) = 32),
   head   BLOB NOT NULL CHECK (length(head) = 32)
 ) STRICT;
@@ -20,21 +20,21 @@ CREATE TRIGGER batches_forget_nothing BEFORE DELETE ON batches BEGIN SELECT RAIS
 
 -- Assets and accounts are also counted apart (AUTOINCREMENT, in sqlite_sequence), so that a lost last row is noticed.
 CREATE TABLE assets (
-  id       INTEGER PRIMARY KEY AUTOINCREMENT,
+  id       INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
   chain    TEXT NOT NULL,
   contract TEXT NOT NULL, -- empty for the chain's native coin
-  decimals INTEGER NOT NULL,
+  decimals INTEGER NOT NULL CHECK (decimals BETWEEN 0 AND 255),
   symbol   TEXT NOT NULL,
   UNIQUE (chain, contract)
 ) STRICT;
 
 CREATE TABLE accounts (
-  id           INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
   name         TEXT NOT NULL UNIQUE,
-  may_deposit  INTEGER NOT NULL,
-  may_withdraw INTEGER NOT NULL,
-  may_transfer INTEGER NOT NULL,
-  debt         INTEGER
+  may_deposit  INTEGER NOT NULL CHECK (may_deposit BETWEEN 0 AND 127),
+  may_withdraw INTEGER NOT NULL CHECK (may_withdraw BETWEEN 0 AND 127),
+  may_transfer INTEGER NOT NULL CHECK (may_transfer BETWEEN 0 AND 127),
+  debt         INTEGER CHECK (debt > 0)
 ) STRICT;
 
 -- Apart from accounts and narrow, since every commit writes here. Amounts are 16 big-endian bytes: they sort, and the
@@ -47,31 +47,32 @@ CREATE TABLE balances (
 ) STRICT;
 
 CREATE TABLE holds (
-  id        INTEGER PRIMARY KEY,
-  account   INTEGER NOT NULL,
+  id        INTEGER PRIMARY KEY CHECK (id > 0),
+  account   INTEGER NOT NULL CHECK (account > 0),
   remaining BLOB NOT NULL CHECK (length(remaining) = 16),
-  expires   INTEGER,
-  settler   INTEGER NOT NULL,
-  state     INTEGER NOT NULL
+  expires   INTEGER CHECK (expires >= 0),
+  settler   INTEGER NOT NULL CHECK (settler BETWEEN 0 AND 6),
+  state     INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2)
 ) STRICT;
 CREATE INDEX holds_due ON holds (expires) WHERE state = 0 AND expires IS NOT NULL;
+CREATE INDEX holds_open ON holds (account) WHERE state = 0;
 
 CREATE TABLE reversals (
-  original INTEGER PRIMARY KEY,
-  reversal INTEGER NOT NULL
+  original INTEGER PRIMARY KEY CHECK (original > 0),
+  reversal INTEGER NOT NULL CHECK (reversal > 0)
 ) STRICT;
 
 -- Announcements, in the order of the records that made them.
 CREATE TABLE outbox (
-  seq      INTEGER NOT NULL,
-  place    INTEGER NOT NULL,
+  seq      INTEGER NOT NULL CHECK (seq > 0),
+  place    INTEGER NOT NULL CHECK (place BETWEEN 0 AND 65535),
   kind     TEXT NOT NULL,
   resource TEXT NOT NULL,
   body     TEXT NOT NULL,
   PRIMARY KEY (seq, place)
 ) STRICT, WITHOUT ROWID;
 
--- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/keys.
+-- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/writing/keys.
 CREATE TABLE key_runs (
   id          INTEGER PRIMARY KEY,
   level       INTEGER NOT NULL,

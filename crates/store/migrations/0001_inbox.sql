@@ -5,11 +5,11 @@ CREATE TABLE indexer_events (
   deposit_id   TEXT NOT NULL,
   body         TEXT NOT NULL,
   node         TEXT NOT NULL,
-  created_at   INTEGER NOT NULL,
+  created_at   INTEGER NOT NULL CHECK (created_at >= 0),
   state        TEXT NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'applied', 'refused')),
   reason       TEXT,
-  tries        INTEGER NOT NULL DEFAULT 0,
-  due_at       INTEGER NOT NULL DEFAULT 0,
+  tries        INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
+  due_at       INTEGER NOT NULL DEFAULT 0 CHECK (due_at >= 0),
   processed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX indexer_events_new ON indexer_events (created_at, id) WHERE state = 'new';
@@ -24,11 +24,11 @@ CREATE TABLE payout_events (
   intent_id    TEXT NOT NULL,
   body         TEXT NOT NULL,
   node         TEXT NOT NULL,
-  created_at   INTEGER NOT NULL,
+  created_at   INTEGER NOT NULL CHECK (created_at >= 0),
   state        TEXT NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'applied', 'refused')),
   reason       TEXT,
-  tries        INTEGER NOT NULL DEFAULT 0,
-  due_at       INTEGER NOT NULL DEFAULT 0,
+  tries        INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
+  due_at       INTEGER NOT NULL DEFAULT 0 CHECK (due_at >= 0),
   processed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX payout_events_new ON payout_events (created_at, id) WHERE state = 'new';

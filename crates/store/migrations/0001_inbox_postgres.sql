@@ -7,11 +7,11 @@ CREATE TABLE indexer_events (
   deposit_id   text NOT NULL,
   body         text NOT NULL, -- JSON; what it says is between the two roles
   node         text NOT NULL, -- who handed it over
-  created_at   bigint NOT NULL,
+  created_at   bigint NOT NULL CHECK (created_at >= 0),
   state        text NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'applied', 'refused')),
   reason       text,
-  tries        bigint NOT NULL DEFAULT 0,
-  due_at       bigint NOT NULL DEFAULT 0, -- not before then, by the clock of `books`
+  tries        bigint NOT NULL DEFAULT 0 CHECK (tries >= 0),
+  due_at       bigint NOT NULL DEFAULT 0 CHECK (due_at >= 0), -- not before then, by the clock of `books`
   processed_at bigint
 );
 CREATE INDEX indexer_events_new ON indexer_events (created_at, id) WHERE state = 'new';
@@ -23,11 +23,11 @@ CREATE TABLE payout_events (
   intent_id    text NOT NULL,
   body         text NOT NULL,
   node         text NOT NULL,
-  created_at   bigint NOT NULL,
+  created_at   bigint NOT NULL CHECK (created_at >= 0),
   state        text NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'applied', 'refused')),
   reason       text,
-  tries        bigint NOT NULL DEFAULT 0,
-  due_at       bigint NOT NULL DEFAULT 0,
+  tries        bigint NOT NULL DEFAULT 0 CHECK (tries >= 0),
+  due_at       bigint NOT NULL DEFAULT 0 CHECK (due_at >= 0),
   processed_at bigint
 );
 CREATE INDEX payout_events_new ON payout_events (created_at, id) WHERE state = 'new';

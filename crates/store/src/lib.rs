@@ -14,47 +14,28 @@
 //!
 //! It does not know: what flows' tables mean, chains, HTTP.
 
-mod audit;
-mod clock;
 pub mod columns;
 mod engine;
 mod error;
-mod inbox;
-mod interrupt;
-mod keys;
-mod ledger;
+mod files;
+mod history;
 mod location;
-mod lock;
-mod migrations;
-mod moving;
-mod reader;
-mod reading;
-mod recovery;
-mod rows;
-mod runs;
-mod terms;
-mod writer;
+mod writing;
 
-pub use audit::{Audit, AuditReport, Progress};
-pub use clock::Clock;
 pub use engine::{
     Head, RowsChanged, RowsRejected, Statement,
+    migrations::{BOOKS, INBOX, Migrations},
     postgres::{Holder, Watch},
 };
 pub use error::{Failure, Refused, StoreError};
-pub use inbox::{
-    Consumed, Consumer, HandOver, HandOverError, INDEXER_EVENTS, InboxError, InboxRow, InboxSource, InboxTable, NewRow,
-    PAYOUT_EVENTS, Round, RowState,
+pub use history::{
+    AccountFilter, Audit, AuditReport, Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line,
+    PAGE_MAX, Page, Progress, Reader, SearchQuery, Standing, StatementQuery, StoredEvent, Subject, Timeline,
 };
-pub use interrupt::{Interrupt, Trouble};
-pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
-pub use migrations::{BOOKS, INBOX, Migrations};
-pub use moving::{Move, Moving};
-pub use reader::{AccountFilter, Reader, StoredEvent};
-pub use reading::{
-    Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
-    StatementQuery, Subject, Timeline,
+pub use writing::{
+    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE,
+    Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
 };
-pub use rows::{Rows, RowsError};
-pub use writer::{Answer, Reply};
+#[cfg(feature = "faults")]
+pub use writing::{Interrupt, Trouble};

@@ -3,7 +3,7 @@
 use bankroll_ledger::{Account, Asset, AssetId, Hold, Record, Replay, Seq};
 
 use super::{Commit, Source};
-use crate::{StoreError, recovery::check_batch};
+use crate::{StoreError, writing::recovery::check_batch};
 
 /// Batches read at a time.
 const PAGE: usize = 256;

@@ -6,8 +6,11 @@
 
 mod derived;
 mod flow_sql;
+pub(crate) mod migrations;
 pub(crate) mod postgres;
+pub(crate) mod runs;
 pub(crate) mod sqlite;
+mod stored;
 
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
@@ -17,8 +20,9 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{StoreError, StoredEvent, keys::RunMeta};
+use crate::{StoreError, StoredEvent};
 pub(crate) use derived::Derived;
+use runs::RunMeta;
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +95,19 @@ pub(crate) struct Commit<'a> {
 pub(crate) struct RunWrites {
     pub chunks: Vec<(u64, Vec<u8>)>,
     pub added: Option<(RunMeta, Vec<u8>)>,
+    /// Every run there is, whatever its row says, before `added`.
+    pub removes_all: bool,
     pub removed: Vec<u64>,
     pub dropped_chunks: Vec<Range<u64>>,
 }
 
 impl RunWrites {
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.added.is_none() && self.removed.is_empty() && self.dropped_chunks.is_empty()
+        self.chunks.is_empty()
+            && self.added.is_none()
+            && !self.removes_all
+            && self.removed.is_empty()
+            && self.dropped_chunks.is_empty()
     }
 }
 
@@ -212,7 +222,9 @@ pub(crate) trait Source: Send {
 }
 
 /// A database under the writer.
-pub(crate) trait Engine: Source {
+pub(crate) trait Engine: Send {
+    /// What is read from it, within the transaction of the batch if one is open.
+    fn source(&self) -> &dyn Source;
     /// Begins the transaction that a batch is read and written in, unless one is open. [`StoreError::Locked`] means
     /// that another program is in the way and nothing happened.
     fn begin(&mut self) -> Result<(), StoreError>;

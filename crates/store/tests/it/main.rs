@@ -4,7 +4,9 @@
 
 mod admission;
 mod ahead;
+mod edited;
 mod facts;
+mod files;
 mod inbox;
 mod index;
 mod interrupts;

@@ -46,6 +46,7 @@ fn books_whose_move_was_interrupted_do_not_open_however_far_it_came() {
     let to = needed_database();
     let moved = move_to(&to).run(|_| {}).unwrap();
     assert_eq!(moved.head, world.reader().head().unwrap().hash);
+    assert!(!Watch::new(to.clone()).look().unwrap().unwrap().is_move(), "it is whole");
     Ledger::open(Options::new(to.clone())).unwrap().close();
     assert!(matches!(move_to(&to).run(|_| {}), Err(StoreError::NotEmpty)));
     // Whoever was refused has left them as they were.

@@ -153,6 +153,9 @@ fn write_runs(session: &Session, runs: &RunWrites) -> Result<(), tokio_postgres:
         let data: Vec<&[u8]> = runs.chunks.iter().map(|(_, data)| data.as_slice()).collect();
         session.execute(CHUNKS, &[&ids, &data])?;
     }
+    if runs.removes_all {
+        session.execute("DELETE FROM books.key_runs", &[])?;
+    }
     if !runs.removed.is_empty() {
         let removed: Vec<i64> = runs.removed.iter().map(|id| sql_number(*id)).collect();
         session.execute("DELETE FROM books.key_runs WHERE id = ANY($1)", &[&removed])?;

@@ -6,16 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Seq, Time};
+use bankroll_ledger::Time;
 use tokio_postgres::error::SqlState;
 
-use super::{
-    Postgres,
-    commit::Trouble,
-    session::Session,
-    source::{number, sql_number},
+use super::{Postgres, commit::Trouble, session::Session, source::sql_number};
+use crate::{
+    Head, StoreError,
+    engine::{CommitError, stored},
 };
-use crate::{Head, StoreError, engine::CommitError};
 
 /// How long a commit whose outcome is unknown is asked after before the writer gives up and stops.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(20);
@@ -33,6 +31,8 @@ pub(crate) struct Claim {
     /// Where it answers other nodes; empty if it does not.
     pub address: String,
     pub lease: Duration,
+    /// Whether it moves books into the database, which are not whole until it has given the lease back.
+    pub moves: bool,
 }
 
 /// Takes the lease if nobody has it, and raises the epoch, so that whoever had it cannot commit any more.
@@ -56,24 +56,25 @@ fn try_take(session: &Session, claim: &Claim) -> Result<i64, StoreError> {
     if seconds_left > 0.0 {
         return Err(StoreError::Leased { holder: last_holder, seconds_left: seconds_left.ceil() as u64 });
     }
-    let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2, address = $3,
+    let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2, address = $3, moves = $5,
                lease_until = clock_timestamp() + make_interval(secs => $4) WHERE one";
-    session.execute(sql, &[&(epoch + 1), &claim.holder, &claim.address, &claim.lease.as_secs_f64()])?;
+    let lease = claim.lease.as_secs_f64();
+    session.execute(sql, &[&(epoch + 1), &claim.holder, &claim.address, &lease, &claim.moves])?;
     Ok(epoch + 1)
 }
 
 /// Lets the lease end now, and sends nobody here any more.
 pub(super) fn give_back(session: &Session, epoch: i64) -> Result<(), tokio_postgres::Error> {
-    let sql = "UPDATE books.ledger_head SET lease_until = clock_timestamp(), address = '' WHERE epoch = $1";
+    let sql =
+        "UPDATE books.ledger_head SET lease_until = clock_timestamp(), address = '', moves = false WHERE epoch = $1";
     session.execute(sql, &[&epoch]).map(drop)
 }
 
 /// Where the journal ends, by the row that fences.
 pub(super) fn stored_head(session: &Session) -> Result<Head, StoreError> {
     let row = session.one("SELECT batch, seq, at, hash FROM books.ledger_head", &[])?;
-    let hash: &[u8] = row.get(3);
-    let hash = hash.try_into().map_err(|_| StoreError::diverged(Seq(0), "a hash that is not of 32 bytes"))?;
-    Ok(Head { batch: number(&row, 0), seq: Seq(number(&row, 1)), at: Time(number(&row, 2)), hash })
+    let (batch, seq, at) = (stored::number(&row, 0)?, stored::seq(&row, 1)?, Time(stored::number(&row, 2)?));
+    Ok(Head { batch, seq, at, hash: stored::hash(&row, 3)? })
 }
 
 impl Postgres {
@@ -158,7 +159,7 @@ impl Postgres {
         let asked = Instant::now();
         session.run("BEGIN")?;
         let row = session.one("SELECT epoch, seq, hash, holder FROM books.ledger_head FOR UPDATE", &[])?;
-        let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), number(&row, 1), row.get(2));
+        let (epoch, seq, hash): (i64, u64, Vec<u8>) = (row.get(0), stored::number(&row, 1)?, row.get(2));
         let is = |head: &Head| seq == head.seq.0 && hash == head.hash;
         // The holder's name is used once, so whoever took over has written another one.
         if row.get::<_, &str>(3) != self.holder {

@@ -44,7 +44,6 @@ pub(crate) use inbox::Outside;
 pub(crate) use lease::{Claim, is_passing};
 pub(crate) use session::Session;
 pub(crate) use terms::{StatementTables, open_statement_tables};
-pub(crate) use watch::MOVE;
 pub use watch::{Holder, Watch};
 
 /// A hundred years.
@@ -115,6 +114,10 @@ pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError>
 }
 
 impl Engine for Postgres {
+    fn source(&self) -> &dyn Source {
+        &self.session
+    }
+
     fn begin(&mut self) -> Result<(), StoreError> {
         if self.renewed.elapsed() * 3 >= self.lease { self.renew() } else { Ok(()) }
     }

@@ -74,6 +74,23 @@ impl<'a> FromSql<'a> for Numeric {
     }
 }
 
+/// A whole number, of whatever width its column has.
+pub(super) struct Integer(pub i64);
+
+impl<'a> FromSql<'a> for Integer {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
+        Ok(Self(match *ty {
+            Type::INT2 => i16::from_sql(ty, raw)?.into(),
+            Type::INT4 => i32::from_sql(ty, raw)?.into(),
+            _ => i64::from_sql(ty, raw)?,
+        }))
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        [Type::INT2, Type::INT4, Type::INT8].contains(ty)
+    }
+}
+
 /// A flow's value, in whatever way the column or parameter wants it.
 #[derive(Debug)]
 pub(super) struct Stored<'a>(pub &'a Value);
@@ -107,9 +124,7 @@ pub(super) struct Loaded(pub Value);
 impl<'a> FromSql<'a> for Loaded {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
         Ok(Self(match *ty {
-            Type::INT2 => Value::Int(i16::from_sql(ty, raw)?.into()),
-            Type::INT4 => Value::Int(i32::from_sql(ty, raw)?.into()),
-            Type::INT8 => Value::Int(i64::from_sql(ty, raw)?),
+            Type::INT2 | Type::INT4 | Type::INT8 => Value::Int(Integer::from_sql(ty, raw)?.0),
             Type::BOOL => Value::Int(bool::from_sql(ty, raw)?.into()),
             Type::BYTEA => Value::Bytes(raw.to_vec()),
             Type::NUMERIC => Value::Amount(Amount::new(Numeric::from_sql(ty, raw)?.0)),

@@ -32,7 +32,7 @@ impl Postgres {
         if is_complete(&self.session)? {
             return Ok(());
         }
-        let derived = Derived::from_journal(self)?;
+        let derived = Derived::from_journal(&self.session)?;
         // If this fails on the way, or nobody knows whether it did, whoever opens the books next looks again.
         commit::begin(self).map_err(commit::Trouble::into_error)?;
         self.session.run(

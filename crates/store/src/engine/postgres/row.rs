@@ -10,6 +10,7 @@ use super::{
     commit::{is_constraint, is_own_fault},
     numeric::{Loaded, Stored},
     session::Session,
+    source,
 };
 use crate::{
     StoreError,
@@ -27,19 +28,23 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
         Err(error) if is_own_fault(session, &error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    Ok(found.as_ref().map(row_of))
+    found.as_ref().map(row_of).transpose()
 }
 
-fn row_of(row: &tokio_postgres::Row) -> Row {
+/// An amount below zero or with a fraction is in no row that this program wrote.
+fn row_of(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
     let columns = row.columns().iter().enumerate();
-    columns.map(|(place, column)| (column.name().to_owned(), row.get::<_, Loaded>(place).0)).collect()
+    let column = |(place, column): (usize, &tokio_postgres::Column)| {
+        Ok((column.name().to_owned(), source::value::<Loaded>(row, place)?.0))
+    };
+    columns.map(column).collect()
 }
 
 /// The rows that a query of a flow finds.
 pub(super) fn query(session: &Session, query: &Statement) -> Result<Vec<Row>, StoreError> {
     let values: Vec<Stored<'_>> = query.values.iter().map(Stored).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-    Ok(session.query(&query.sql, &values)?.iter().map(row_of).collect())
+    session.query(&query.sql, &values)?.iter().map(row_of).collect()
 }
 
 /// Writes one fact; whether the row was still as the decision saw it.

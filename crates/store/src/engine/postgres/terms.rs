@@ -7,11 +7,12 @@ use tokio_postgres::Row;
 use super::{
     is_passing,
     session::{Session, Values},
-    source::{hash, number, run_meta, sql_number},
+    source::sql_number,
 };
 use crate::{
     DatabaseUrl, StoreError,
-    terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+    engine::stored::{self, BadColumn},
+    history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
 };
 
 /// The tables, in the database of the books.
@@ -120,7 +121,11 @@ fn try_write(session: &Session, writes: &TermWrites) -> Result<(), tokio_postgre
 }
 
 fn read_run(row: &Row) -> Result<TermRun, StoreError> {
-    let run = TermRun { meta: run_meta(row), batch: number(row, 7), head: hash(row, 8)? };
+    let run = decode_run(row).map_err(|bad| damaged(bad.to_string()))?;
     let edited = || damaged(format!("the row of run {} is not what was written", run.meta.id));
     if i64::from(run.checksum()) == row.get::<_, i64>(9) { Ok(run) } else { Err(edited()) }
+}
+
+fn decode_run(row: &Row) -> Result<TermRun, BadColumn> {
+    Ok(TermRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? })
 }

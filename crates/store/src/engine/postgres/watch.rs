@@ -5,10 +5,8 @@
 
 use std::time::Duration;
 
-use tokio_postgres::error::SqlState;
-
-use super::{Session, open_for_reading, source::number};
-use crate::{DatabaseUrl, StoreError};
+use super::{Session, open_for_reading};
+use crate::{DatabaseUrl, StoreError, engine::stored};
 
 /// Who has the lease on books, or had it last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,16 +19,14 @@ pub struct Holder {
     pub epoch: u64,
     /// How long its lease still is unless it is renewed; nothing if it is over.
     pub left: Duration,
+    moves: bool,
 }
-
-/// Begins the name of whoever moves books into a database.
-pub(crate) const MOVE: &str = "a move from a folder";
 
 impl Holder {
     /// Whether books are being moved here, or were when that was interrupted; those are not whole.
     #[must_use]
-    pub fn is_move(&self) -> bool {
-        self.name.starts_with(MOVE)
+    pub const fn is_move(&self) -> bool {
+        self.moves
     }
 }
 
@@ -47,7 +43,7 @@ impl Watch {
         Self { url, session: None }
     }
 
-    /// Who has the lease now, or had it last; `None` if there are no books yet, or older ones.
+    /// Who has the lease now, or had it last; `None` if there are no books yet.
     ///
     /// # Errors
     /// If the primary cannot be asked.
@@ -60,17 +56,13 @@ impl Watch {
             },
         };
         let sql = "SELECT holder, address, epoch,
-                     greatest(extract(epoch FROM lease_until - clock_timestamp()) * 1000, 0)::bigint
+                     greatest(extract(epoch FROM lease_until - clock_timestamp()) * 1000, 0)::bigint, moves
                    FROM books.ledger_head";
         // After an error the connection is not used again.
-        let row = match session.one(sql, &[]) {
-            // Books of an older program: whoever opens them next for writing adds the column.
-            Err(StoreError::Postgres(error)) if error.code() == Some(&SqlState::UNDEFINED_COLUMN) => return Ok(None),
-            row => row?,
-        };
+        let row = session.one(sql, &[])?;
         self.session = Some(session);
-        let left = Duration::from_millis(number(&row, 3));
-        Ok(Some(Holder { name: row.get(0), address: row.get(1), epoch: number(&row, 2), left }))
+        let (epoch, left) = (stored::number(&row, 2)?, Duration::from_millis(stored::number(&row, 3)?));
+        Ok(Some(Holder { name: row.get(0), address: row.get(1), epoch, left, moves: row.get(4) }))
     }
 }
 

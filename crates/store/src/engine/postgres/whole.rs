@@ -28,9 +28,9 @@ const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, 
 
 /// Whether there is nothing in it that needs a transaction of several statements.
 pub(super) fn can_take(commit: &Commit<'_>) -> bool {
-    let changes_chunks_only = commit
-        .runs
-        .is_none_or(|runs| runs.added.is_none() && runs.removed.is_empty() && runs.dropped_chunks.is_empty());
+    let changes_chunks_only = commit.runs.is_none_or(|runs| {
+        runs.added.is_none() && !runs.removes_all && runs.removed.is_empty() && runs.dropped_chunks.is_empty()
+    });
     commit.assets.is_empty()
         && commit.accounts.is_empty()
         && commit.debt_links.is_empty()

@@ -12,11 +12,11 @@ use crate::{
 };
 
 pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
-    begin(&engine.connection).map_err(|error| match error {
+    begin(&engine.source.0).map_err(|error| match error {
         StoreError::Locked => CommitError::NothingHappened(error),
         _ => CommitError::Fatal(error),
     })?;
-    try_write(engine, commit).map_err(|trouble| roll_back(&engine.connection, trouble))
+    try_write(engine, commit).map_err(|trouble| roll_back(&engine.source.0, trouble))
 }
 
 pub(super) fn append(connection: &Connection, batch: &Batch, records: &Records) -> Result<(), CommitError> {
@@ -90,7 +90,7 @@ pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
 }
 
 fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
-    let connection = &engine.connection;
+    let connection = &engine.source.0;
     write_derived(connection, commit)?;
     for (place, fact, changed_before) in flow_sql::in_order(&commit.facts) {
         if engine.owns(&fact.row.table) {
@@ -200,6 +200,9 @@ fn write_runs(connection: &Connection, runs: &RunWrites) -> rusqlite::Result<()>
     for (id, data) in &runs.chunks {
         let sql = "INSERT INTO key_chunks (id, data) VALUES (?1, ?2)";
         connection.prepare_cached(sql)?.execute(params![sql_number(*id), data])?;
+    }
+    if runs.removes_all {
+        connection.execute("DELETE FROM key_runs", [])?;
     }
     for id in &runs.removed {
         connection.prepare_cached("DELETE FROM key_runs WHERE id = ?1")?.execute([sql_number(*id)])?;

@@ -2,14 +2,14 @@
 
 use bankroll_ledger::Value;
 
-use super::{load, row::loaded, settings::ReadOnly};
-use crate::{StoreError, migrations};
+use super::{load, row::loaded, source::SqliteSource};
+use crate::{StoreError, engine::migrations};
 
 /// A table: its name, its columns, its rows.
 pub(crate) type FlowTable = (String, Vec<String>, Vec<Vec<Value>>);
 
 /// Every table that is not the store's own.
-pub(crate) fn flow_tables(books: &ReadOnly) -> Result<Vec<FlowTable>, StoreError> {
+pub(crate) fn flow_tables(books: &SqliteSource) -> Result<Vec<FlowTable>, StoreError> {
     let mut alone = rusqlite::Connection::open_in_memory()?;
     migrations::migrate(&mut alone, &[migrations::BOOKS], bankroll_ledger::Time(0))?;
     let own = load::table_names(&alone)?;
@@ -17,7 +17,7 @@ pub(crate) fn flow_tables(books: &ReadOnly) -> Result<Vec<FlowTable>, StoreError
     foreign.map(|name| table(books, name)).collect()
 }
 
-fn table(books: &ReadOnly, name: String) -> Result<FlowTable, StoreError> {
+fn table(books: &SqliteSource, name: String) -> Result<FlowTable, StoreError> {
     let mut statement = books.0.prepare(&format!("SELECT * FROM \"{name}\""))?;
     let columns: Vec<(String, bool)> = statement
         .columns()

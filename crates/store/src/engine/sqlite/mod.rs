@@ -21,17 +21,20 @@ use bankroll_ledger::{Batch, Row, RowKey, Time};
 use rusqlite::Connection;
 
 use super::{Commit, CommitError, Derived, Engine, Records, RowsChanged, Source};
-use crate::{Durability, Interrupt, Migrations, StoreError, Trouble, migrations};
+use crate::{Durability, Migrations, StoreError, engine::migrations};
+#[cfg(feature = "faults")]
+use crate::{Interrupt, Trouble};
 
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
-pub(crate) use settings::{ReadOnly, open_read_only};
+pub(crate) use settings::open_read_only;
+pub(crate) use source::SqliteSource;
 pub(crate) use terms::{StatementsFile, open_statements};
 
 /// The books of one folder.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    connection: Connection,
+    source: SqliteSource,
     path: PathBuf,
     checkpointer: Checkpointer,
     /// Tables that facts and rows may not touch: the store's own.
@@ -39,6 +42,7 @@ pub(crate) struct Sqlite {
     /// Whether the statement that is being prepared is a flow's.
     flow_speaks: Arc<AtomicBool>,
     /// What a simulator lets happen to commits.
+    #[cfg(feature = "faults")]
     pub interrupt: Interrupt,
 }
 
@@ -57,22 +61,38 @@ impl Sqlite {
         checkpoint::copy_back(&connection, "TRUNCATE")?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
         Ok(Self {
-            connection,
+            source: SqliteSource(connection),
             path: path.into(),
             checkpointer,
             own_tables,
             flow_speaks,
+            #[cfg(feature = "faults")]
             interrupt: Interrupt::default(),
         })
     }
 
     /// If tables that are derived from the journal have lost rows, fills them again from it.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
-        if rebuild::is_complete(&self.connection)? {
+        if rebuild::is_complete(&self.source.0)? {
             return Ok(());
         }
-        let derived = Derived::from_journal(self)?;
-        rebuild::rebuild(&mut self.connection, &derived)
+        let derived = Derived::from_journal(&self.source)?;
+        rebuild::rebuild(&mut self.source.0, &derived)
+    }
+
+    /// Does what the engine would do if that happened.
+    #[cfg(feature = "faults")]
+    fn fail(&mut self, trouble: Trouble) -> Result<(), CommitError> {
+        if trouble == Trouble::EndsAfter {
+            commit::commit(&self.source.0)?;
+            return Err(CommitError::Fatal(StoreError::CommitLost));
+        }
+        self.end_unwritten().map_err(CommitError::Fatal)?;
+        Err(match trouble {
+            Trouble::Full => CommitError::NothingHappened(StoreError::Full),
+            Trouble::Locked => CommitError::NothingHappened(StoreError::Locked),
+            Trouble::EndsBefore | Trouble::EndsAfter => CommitError::Fatal(StoreError::CommitLost),
+        })
     }
 
     fn owns(&self, table: &str) -> bool {
@@ -81,12 +101,16 @@ impl Sqlite {
 }
 
 impl Engine for Sqlite {
+    fn source(&self) -> &dyn Source {
+        &self.source
+    }
+
     fn begin(&mut self) -> Result<(), StoreError> {
-        commit::begin(&self.connection)
+        commit::begin(&self.source.0)
     }
 
     fn end_unwritten(&mut self) -> Result<(), StoreError> {
-        if self.connection.is_autocommit() { Ok(()) } else { Ok(self.connection.execute_batch("ROLLBACK")?) }
+        if self.source.0.is_autocommit() { Ok(()) } else { Ok(self.source.0.execute_batch("ROLLBACK")?) }
     }
 
     fn mend(&mut self) -> Result<(), StoreError> {
@@ -94,7 +118,7 @@ impl Engine for Sqlite {
     }
 
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError> {
-        if self.owns(&key.table) { Ok(None) } else { row::read(&self.connection, key) }
+        if self.owns(&key.table) { Ok(None) } else { row::read(&self.source.0, key) }
     }
 
     fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
@@ -102,7 +126,7 @@ impl Engine for Sqlite {
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
-        Ok(commit::sweep_chunks(&self.connection, "key_chunks", live)?)
+        Ok(commit::sweep_chunks(&self.source.0, "key_chunks", live)?)
     }
 
     fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
@@ -110,29 +134,19 @@ impl Engine for Sqlite {
     }
 
     fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError> {
-        commit::append(&self.connection, batch, records)
+        commit::append(&self.source.0, batch, records)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        match self.interrupt.ask() {
-            None => commit::commit(&self.connection),
-            Some(Trouble::EndsAfter) => {
-                commit::commit(&self.connection)?;
-                Err(CommitError::Fatal(StoreError::CommitLost))
-            }
-            Some(trouble) => {
-                self.end_unwritten().map_err(CommitError::Fatal)?;
-                Err(match trouble {
-                    Trouble::Full => CommitError::NothingHappened(StoreError::Full),
-                    Trouble::Locked => CommitError::NothingHappened(StoreError::Locked),
-                    Trouble::EndsBefore | Trouble::EndsAfter => CommitError::Fatal(StoreError::CommitLost),
-                })
-            }
+        #[cfg(feature = "faults")]
+        if let Some(trouble) = self.interrupt.ask() {
+            return self.fail(trouble);
         }
+        commit::commit(&self.source.0)
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {
-        self.checkpointer.after_commit(&self.connection)
+        self.checkpointer.after_commit(&self.source.0)
     }
 
     fn rest_at_most(&self) -> Option<Duration> {

@@ -76,7 +76,10 @@ pub(super) fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
         ValueRef::Integer(number) => Value::Int(number),
         // No flow's table has floating-point columns; one that did would read as text and fail its guard.
         ValueRef::Real(number) => Value::Text(number.to_string()),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        // A text that is none reads as its bytes and fails its guard, as on Postgres.
+        ValueRef::Text(text) => {
+            String::from_utf8(text.to_vec()).map_or_else(|_| Value::Bytes(text.to_vec()), Value::Text)
+        }
         ValueRef::Blob(bytes) => match <[u8; 16]>::try_from(bytes) {
             Ok(sortable) if is_amount => Value::Amount(Amount::from_sortable(sortable)),
             _ => Value::Bytes(bytes.to_vec()),

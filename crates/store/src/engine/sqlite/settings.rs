@@ -4,18 +4,16 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Durability, StoreError, migrations};
+use super::source::SqliteSource;
+use crate::{Durability, StoreError, engine::migrations, files};
 
 /// "Bank" in the header of the file, so that no other program's file is taken for books.
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
 /// The page cache of the writer: 64 MiB, in KiB as SQLite wants it.
 const CACHE_KIB: i64 = -65_536;
 
-/// A connection that cannot write.
-#[derive(Debug)]
-pub(crate) struct ReadOnly(pub(super) Connection);
-
 pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
+    files::open_or_create(path).map_err(StoreError::io(path))?;
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -36,13 +34,13 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     Ok(connection)
 }
 
-/// Opens books that a writer of the same version or an older one has made.
-pub(crate) fn open_read_only(path: &Path) -> Result<ReadOnly, StoreError> {
+/// Opens, without a way to write, books that a writer of the same version or an older one has made.
+pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     migrations::check_books_known(&connection)?;
-    Ok(ReadOnly(connection))
+    Ok(SqliteSource(connection))
 }
 
 /// Marks a new file as ours, and refuses a file that is somebody else's.

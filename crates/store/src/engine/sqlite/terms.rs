@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::Seq;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use super::{
@@ -18,8 +17,9 @@ use super::{
 };
 use crate::{
     StoreError,
-    runs::RunMeta,
-    terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+    engine::stored::{self, BadColumn},
+    files,
+    history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
 };
 
 /// The version of the whole format, chunks included. Another one is thrown away and built anew.
@@ -63,6 +63,7 @@ pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn TermSource>, StoreE
 
 impl TermHome for StatementsFile {
     fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
+        files::open_or_create(&self.0).map_err(StoreError::io(&self.0))?;
         let connection = Connection::open(&self.0).map_err(judged)?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(judged)?;
         let settings = format!(
@@ -111,13 +112,15 @@ impl TermSource for Statements {
         let sql = "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum
                    FROM term_runs ORDER BY first_seq";
         let mut statement = self.0.prepare_cached(sql).map_err(judged)?;
-        let rows = statement.query_map([], |row| Ok((read_run(row)?, row.get::<_, u32>(9)?))).map_err(judged)?;
-        let whole = |read: rusqlite::Result<(TermRun, u32)>| {
-            let (run, checksum) = read.map_err(judged)?;
-            let edited = || damaged(format!("the row of run {} is not what was written", run.meta.id));
-            if run.checksum() == checksum { Ok(run) } else { Err(edited()) }
-        };
-        rows.map(whole).collect()
+        let (mut runs, mut rows) = (Vec::new(), statement.query([]).map_err(judged)?);
+        while let Some(row) = rows.next().map_err(judged)? {
+            let (run, checksum) = read_run(row).map_err(|bad| damaged(bad.to_string()))?;
+            if run.checksum() != checksum {
+                return Err(damaged(format!("the row of run {} is not what was written", run.meta.id)));
+            }
+            runs.push(run);
+        }
+        Ok(runs)
     }
 
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
@@ -171,21 +174,10 @@ fn try_write(connection: &Connection, writes: &TermWrites) -> rusqlite::Result<(
     writes.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, "term_chunks", range))
 }
 
-fn read_run(row: &Row<'_>) -> rusqlite::Result<TermRun> {
-    let number = |column: usize| -> rusqlite::Result<u64> {
-        let number: i64 = row.get(column)?;
-        u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
-    };
-    let meta = RunMeta {
-        id: number(0)?,
-        level: row.get(1)?,
-        first: Seq(number(2)?),
-        last: Seq(number(3)?),
-        entries: number(4)?,
-        first_chunk: number(5)?,
-        chunks: number(6)?,
-    };
-    Ok(TermRun { meta, batch: number(7)?, head: row.get(8)? })
+/// The run that a row says, with the checksum it was stored with.
+fn read_run(row: &Row<'_>) -> Result<(TermRun, u32), BadColumn> {
+    let run = TermRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? };
+    Ok((run, stored::number(row, 9)?))
 }
 
 /// Whether an error is about what is stored, or about the machine it is stored on.

@@ -6,8 +6,9 @@
 use std::time::{Duration, Instant};
 
 use bankroll_ledger::Time;
+use bankroll_store::columns::{text, text_of};
 use bankroll_store::{
-    DatabaseUrl, HandOver, INDEXER_EVENTS, InboxSource, Ledger, NewRow, Options, Reader, RowState, StoreError, Watch,
+    Consumed, Consumer, DatabaseUrl, Ledger, NewRow, Options, PAYOUT_EVENTS, Reader, Rows, StoreError, Watch,
 };
 use bankroll_testkit::postgres;
 
@@ -19,12 +20,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn row(id: &str) -> NewRow {
     NewRow {
         id: id.into(),
-        kind: "deposit.final".into(),
+        kind: "payout.ended".into(),
         subject: id.into(),
         body: "{}".into(),
-        node: "indexer-1".into(),
+        node: "wallet-1".into(),
         created_at: Time(1),
     }
+}
+
+fn state_of(rows: &Rows, id: &str) -> Result<Vec<String>, StoreError> {
+    let found = rows.read("SELECT state FROM payout_events WHERE id = $1", vec![text(id)])?;
+    Ok(found.iter().map(|row| text_of(row, "state").unwrap().to_owned()).collect())
 }
 
 #[test]
@@ -40,14 +46,16 @@ fn postgres_other_nodes_ask_the_primary_and_never_a_standby() {
     postgres::run(&standby.url("postgres"), "SELECT pg_wal_replay_pause()");
     // The standby is the first that is tried.
     let url = DatabaseUrl::new(standby.url_of_two(&primary));
-    let (mut watch, mut giver, mut source) =
-        (Watch::new(url.clone()), HandOver::to(url.clone()), InboxSource::new(url.clone()));
+    let (mut watch, giver) = (Watch::new(url.clone()), Rows::of(url.clone()).unwrap());
+    let hand_over = |id: &str| giver.write(vec![PAYOUT_EVENTS.adding(&row(id))]);
+    let mut consumer = Consumer::new(PAYOUT_EVENTS, &["payout.ended"], url.clone(), 10, |_| Consumed::Nothing);
 
     let ledger = open("10.0.0.2:7450");
     let holder = watch.look().unwrap().unwrap();
     assert_eq!((holder.address.as_str(), holder.left.is_zero()), ("10.0.0.2:7450", false));
-    giver.add(INDEXER_EVENTS, &[row("a")]).unwrap();
-    assert_eq!(source.states(INDEXER_EVENTS, &["a".into()]).unwrap(), [("a".into(), RowState::New(None))]);
+    assert_eq!(hand_over("a").unwrap(), [1]);
+    assert_eq!(consumer.round(&ledger, Time(2)).unwrap().applied, 1);
+    assert_eq!(state_of(&giver, "a").unwrap(), ["applied"]);
     bankroll_testkit::script::set_up(&ledger).unwrap();
     assert_eq!(
         Reader::open(url.clone()).unwrap().head().unwrap().seq,
@@ -56,16 +64,16 @@ fn postgres_other_nodes_ask_the_primary_and_never_a_standby() {
     ledger.close();
     assert_eq!(watch.look().unwrap().unwrap().address, "", "given up");
 
-    // Without a primary nobody answers, and the same watch, giver and source go on when there is one again.
+    // Without a primary nobody answers, and the same watch and giver go on when there is one again.
     primary.stop("fast");
     assert!(watch.look().is_err_and(|error| error.is_passing() || matches!(error, StoreError::Postgres(_))));
-    assert!(giver.add(INDEXER_EVENTS, &[row("b")]).is_err());
-    assert!(source.states(INDEXER_EVENTS, &["a".into()]).is_err());
+    assert!(hand_over("b").is_err());
+    assert!(state_of(&giver, "a").is_err());
     primary.start_again();
     let deadline = Instant::now() + PATIENCE;
-    while giver.add(INDEXER_EVENTS, &[row("b")]).is_err() {
+    while hand_over("b").is_err() {
         assert!(Instant::now() < deadline, "it comes back");
     }
-    assert_eq!(source.states(INDEXER_EVENTS, &["b".into()]).unwrap().len(), 1);
+    assert_eq!(state_of(&giver, "b").unwrap(), ["new"]);
     assert!(watch.look().unwrap().is_some());
 }

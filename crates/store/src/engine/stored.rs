@@ -1,0 +1,173 @@
+//! Rows of the store's own tables, decoded: one decoder for both engines.
+//!
+//! It guesses nothing. A number below zero, a state, settler or right that this program does not know, an amount or a hash
+//! of another length: the row was edited, and that is [`StoreError::Diverged`], never a default.
+
+use std::{fmt, str::FromStr};
+
+use bankroll_ledger::{
+    Account, AccountId, Amount, Asset, AssetId, Batch, Hold, HoldId, HoldState, Policy, Role, Roles, Seq, Time, Unit,
+    merkle::Hash,
+};
+
+use super::runs::RunMeta;
+use crate::{StoreError, StoredEvent};
+
+/// A row as an engine reads it, its columns counted from 0.
+pub(super) trait StoredRow {
+    fn name(&self, column: usize) -> String;
+    /// A whole number, of whatever width the column has.
+    fn integer(&self, column: usize) -> Result<Option<i64>, BadColumn>;
+    fn text(&self, column: usize) -> Result<&str, BadColumn>;
+    fn bytes(&self, column: usize) -> Result<&[u8], BadColumn>;
+    fn amount(&self, column: usize) -> Result<Amount, BadColumn>;
+
+    fn bad(&self, column: usize, found: impl fmt::Display) -> BadColumn {
+        BadColumn { name: self.name(column), found: found.to_string() }
+    }
+}
+
+/// A column with a value that this program never writes.
+#[derive(Debug)]
+pub(super) struct BadColumn {
+    name: String,
+    found: String,
+}
+
+impl BadColumn {
+    fn at(self, seq: Seq) -> StoreError {
+        StoreError::diverged(seq, self.to_string())
+    }
+}
+
+impl fmt::Display for BadColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {} of a stored row holds {}, which this program never writes", self.name, self.found)
+    }
+}
+
+impl From<BadColumn> for StoreError {
+    fn from(bad: BadColumn) -> Self {
+        bad.at(Seq(0))
+    }
+}
+
+/// A number that is there, and fits.
+pub(super) fn number<T: TryFrom<i64>>(row: &impl StoredRow, column: usize) -> Result<T, BadColumn> {
+    optional_number(row, column)?.ok_or_else(|| row.bad(column, "nothing"))
+}
+
+pub(super) fn optional_number<T: TryFrom<i64>>(row: &impl StoredRow, column: usize) -> Result<Option<T>, BadColumn> {
+    let number = row.integer(column)?;
+    number.map(|number| T::try_from(number).map_err(|_| row.bad(column, number))).transpose()
+}
+
+pub(super) fn seq(row: &impl StoredRow, column: usize) -> Result<Seq, BadColumn> {
+    number(row, column).map(Seq)
+}
+
+pub(super) fn hash(row: &impl StoredRow, column: usize) -> Result<Hash, BadColumn> {
+    let bytes = row.bytes(column)?;
+    bytes.try_into().map_err(|_| row.bad(column, format!("{} bytes instead of a hash", bytes.len())))
+}
+
+fn parsed<T: FromStr>(row: &impl StoredRow, column: usize) -> Result<T, BadColumn> {
+    let text = row.text(column)?;
+    text.parse().map_err(|_| row.bad(column, format!("{text:?}")))
+}
+
+fn roles(row: &impl StoredRow, column: usize) -> Result<Roles, BadColumn> {
+    let roles = Roles::from_bits(number(row, column)?);
+    if roles.is_within(Roles::those(|_| true)) { Ok(roles) } else { Err(row.bad(column, roles.bits())) }
+}
+
+/// `id, name, may_deposit, may_withdraw, may_transfer, debt, balance, held`.
+pub(super) fn account(row: &impl StoredRow) -> Result<Account, StoreError> {
+    Ok(Account {
+        id: AccountId(number(row, 0)?),
+        name: parsed(row, 1)?,
+        policy: Policy { deposit: roles(row, 2)?, withdraw: roles(row, 3)?, transfer: roles(row, 4)? },
+        debt: optional_number(row, 5)?.map(AccountId),
+        balance: row.amount(6)?,
+        held: row.amount(7)?,
+    })
+}
+
+/// `id, account, remaining, expires, settler, state`.
+pub(super) fn hold(row: &impl StoredRow) -> Result<Hold, StoreError> {
+    let id = HoldId(number(row, 0)?);
+    read_hold(row, id).map_err(|bad| bad.at(id.made_by()))
+}
+
+fn read_hold(row: &impl StoredRow, id: HoldId) -> Result<Hold, BadColumn> {
+    let (settler, state): (u8, u8) = (number(row, 4)?, number(row, 5)?);
+    let settler = Role::ALL.into_iter().find(|role| *role as u8 == settler).ok_or_else(|| row.bad(4, settler))?;
+    let states = [HoldState::Open, HoldState::Settled, HoldState::Expired];
+    let state = states.into_iter().find(|known| *known as u8 == state).ok_or_else(|| row.bad(5, state))?;
+    Ok(Hold {
+        id,
+        account: AccountId(number(row, 1)?),
+        remaining: row.amount(2)?,
+        expires: optional_number(row, 3)?.map(Time),
+        settler,
+        state,
+    })
+}
+
+/// `id, chain, contract, decimals, symbol`.
+pub(super) fn asset(row: &impl StoredRow) -> Result<(AssetId, Asset), StoreError> {
+    let unit = if row.text(2)?.is_empty() { Unit::Native } else { Unit::Token(parsed(row, 2)?) };
+    let asset = Asset { chain: parsed(row, 1)?, unit, decimals: number(row, 3)?, symbol: row.text(4)?.to_owned() };
+    Ok((AssetId(number(row, 0)?), asset))
+}
+
+/// `number, first, count, at, root, head`: the batch, and the head it was stored with.
+pub(super) fn batch(row: &impl StoredRow, previous: Hash) -> Result<(Batch, Hash), StoreError> {
+    let count = number(row, 2)?;
+    if count == 0 {
+        return Err(row.bad(2, count).into());
+    }
+    let batch = Batch {
+        number: number(row, 0)?,
+        first: seq(row, 1)?,
+        count,
+        at: Time(number(row, 3)?),
+        root: hash(row, 4)?,
+        previous,
+    };
+    Ok((batch, hash(row, 5)?))
+}
+
+/// `seq, place, kind, resource, body`.
+pub(super) fn event(row: &impl StoredRow) -> Result<StoredEvent, StoreError> {
+    let [kind, resource, body] = [row.text(2)?, row.text(3)?, row.text(4)?].map(str::to_owned);
+    Ok(StoredEvent { seq: seq(row, 0)?, place: number(row, 1)?, kind, resource, body })
+}
+
+/// `seq, record`.
+pub(super) fn record(row: &impl StoredRow) -> Result<(Seq, Vec<u8>), StoreError> {
+    Ok((seq(row, 0)?, row.bytes(1)?.to_vec()))
+}
+
+/// `original, reversal`.
+pub(super) fn reversal(row: &impl StoredRow) -> Result<(Seq, Seq), StoreError> {
+    Ok((seq(row, 0)?, seq(row, 1)?))
+}
+
+/// `id, level, first_seq, last_seq, entries, first_chunk, chunks`. Of which index it is decides what a bad column means.
+pub(super) fn run_meta(row: &impl StoredRow) -> Result<RunMeta, BadColumn> {
+    Ok(RunMeta {
+        id: number(row, 0)?,
+        level: number(row, 1)?,
+        first: seq(row, 2)?,
+        last: seq(row, 3)?,
+        entries: number(row, 4)?,
+        first_chunk: number(row, 5)?,
+        chunks: number(row, 6)?,
+    })
+}
+
+/// A run of the key index. The index is derived: one that was edited is built again, not refused.
+pub(super) fn key_run(row: &impl StoredRow) -> Result<RunMeta, StoreError> {
+    run_meta(row).map_err(|bad| StoreError::KeyIndexDamaged { what: bad.to_string() })
+}

@@ -1,0 +1,247 @@
+//! The audit: the books computed again from the journal alone, and compared with what is stored.
+//!
+//! Checked, in one pass: every batch's root and the chain over them; every request decided again by the same pure
+//! function, with the same effects; no key decided twice; every announcement in the outbox as its record made it; at the
+//! end every account, hold and asset against its table, flows' rows against the facts that set them, and debits against
+//! credits for each asset. The pass is paged, so that a writer can go on beside it; only the last step reads in one snapshot.
+
+mod flow_rows;
+
+use std::{cell::Cell, collections::BTreeMap};
+
+use bankroll_ledger::{
+    Account, AssetId, Batch, Fingerprint, HoldId, Record, Replay, Seq, Total, Verdict, merkle::Hash,
+};
+
+use self::flow_rows::FlowRows;
+use crate::{Reader, StoreError, StoredEvent, writing::recovery::check_batch};
+
+/// Batches, or holds, read at a time.
+const PAGE: usize = 256;
+
+/// How far an audit has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Records checked.
+    pub rows: u64,
+    /// Records there were when the audit began.
+    pub rows_total: u64,
+}
+
+/// What an audit found in sound books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditReport {
+    /// Records checked.
+    pub rows: u64,
+    /// Batches checked.
+    pub batches: u64,
+    /// The head of the chain.
+    pub head: Hash,
+    /// Accounts compared.
+    pub accounts: u64,
+    /// Flows' rows compared: those that facts have set.
+    pub flow_rows: u64,
+    /// For each asset, the sum of the debit-side and of the credit-side accounts. They are equal.
+    pub totals: BTreeMap<AssetId, (Total, Total)>,
+}
+
+/// An audit of one folder.
+#[derive(Debug)]
+pub struct Audit {
+    reader: Reader,
+    replay: Replay,
+    next_batch: u64,
+    next_seq: Seq,
+    head: Hash,
+    /// The upper half of every fingerprint, and its place: 16 bytes a key. Equal ones are compared in full.
+    keys: Vec<(u64, u64)>,
+    /// The announcements of the page that is being checked.
+    events: Vec<StoredEvent>,
+    flow_rows: FlowRows,
+}
+
+impl Audit {
+    /// An audit of what this reader reads.
+    #[must_use]
+    pub fn new(reader: Reader) -> Self {
+        let head = bankroll_ledger::GENESIS;
+        Self {
+            reader,
+            replay: Replay::default(),
+            next_batch: 1,
+            next_seq: Seq(1),
+            head,
+            keys: Vec::new(),
+            events: Vec::new(),
+            flow_rows: FlowRows::default(),
+        }
+    }
+
+    /// Runs the audit and tells how far it has come now and then.
+    ///
+    /// # Errors
+    /// The first difference, as [`StoreError::Diverged`], or trouble with reading.
+    pub fn run(mut self, mut tell: impl FnMut(Progress)) -> Result<(AuditReport, Vec<Account>), StoreError> {
+        let rows_total = self.reader.head()?.seq.0;
+        while self.page()? {
+            tell(Progress { rows: self.next_seq.0 - 1, rows_total });
+        }
+        // From here on in one snapshot: whatever a writer has added meanwhile, then the tables at that very moment.
+        self.reader.source().begin_snapshot()?;
+        while self.page()? {}
+        let stored = self.compare()?;
+        self.reader.source().end_snapshot()?;
+        self.check_keys()?;
+        let rows = self.next_seq.0 - 1;
+        tell(Progress { rows, rows_total: rows });
+        let totals = self.totals()?;
+        let report = AuditReport {
+            rows,
+            batches: self.next_batch - 1,
+            head: self.head,
+            accounts: stored.len() as u64,
+            flow_rows: self.flow_rows.count(),
+            totals,
+        };
+        Ok((report, stored))
+    }
+
+    /// Checks the next batches; `false` if there are none.
+    fn page(&mut self) -> Result<bool, StoreError> {
+        let batches = self.reader.source().batches_from(self.next_batch, PAGE)?;
+        let before = Seq(self.next_seq.0 - 1);
+        for (batch, stored_head) in &batches {
+            self.batch(batch, stored_head)?;
+        }
+        self.check_events(before)?;
+        Ok(!batches.is_empty())
+    }
+
+    /// The outbox has the announcements of the records that were just checked, and none besides.
+    fn check_events(&mut self, before: Seq) -> Result<(), StoreError> {
+        let expected = std::mem::take(&mut self.events);
+        let mut stored = self.reader.events_after(before, expected.len() + 1)?;
+        stored.retain(|event| event.seq < self.next_seq);
+        let differing = expected.iter().zip(&stored).find(|(expected, stored)| expected != stored);
+        let at = match differing {
+            Some((expected, stored)) => expected.seq.min(stored.seq),
+            None if stored.len() == expected.len() => return Ok(()),
+            None => expected.get(stored.len()).or(stored.last()).map_or(before, |event| event.seq),
+        };
+        Err(StoreError::diverged(at, "the announcements are not what the journal says they are"))
+    }
+
+    fn batch(&mut self, batch: &Batch, stored_head: &Hash) -> Result<(), StoreError> {
+        if batch.number != self.next_batch || batch.first != self.next_seq || batch.previous != self.head {
+            return Err(StoreError::diverged(self.next_seq, format!("batch {} is missing or moved", self.next_batch)));
+        }
+        let records = self.reader.source().records_from(batch.first, batch.count as usize)?;
+        check_batch(batch, stored_head, &records)?;
+        for (seq, bytes) in &records {
+            let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
+            self.record(*seq, batch, &record)?;
+        }
+        self.next_batch += 1;
+        self.next_seq = Seq(batch.first.0 + u64::from(batch.count));
+        self.head = *stored_head;
+        Ok(())
+    }
+
+    fn record(&mut self, seq: Seq, batch: &Batch, record: &Record) -> Result<(), StoreError> {
+        // A record that could not be read is not a record that is missing.
+        let unread = Cell::new(None);
+        let original = |place: Seq| {
+            let stored = self.reader.record(place).map_err(|error| unread.set(Some(error))).ok().flatten();
+            Record::decode(&stored.filter(|_| place < seq)?).ok()
+        };
+        let sound = self.replay.check(seq, batch.at, record, original);
+        unread.into_inner().map_or(Ok(()), Err)?;
+        sound.map_err(|unsound| StoreError::diverged(seq, unsound.to_string()))?;
+        self.replay.apply(seq, record);
+        if let Record::Decided { request, verdict: Verdict::Applied(_) } = record {
+            self.flow_rows.apply(seq, &request.facts);
+            self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {
+                seq,
+                place,
+                kind: event.kind.to_string(),
+                resource: event.resource.clone(),
+                body: event.body.clone(),
+            }));
+        }
+        if let Record::Decided { request, .. } = record {
+            self.keys.push((upper_half(request.key.fingerprint()), seq.0));
+        }
+        Ok(())
+    }
+
+    /// Compares the tables with the books that the journal gives.
+    fn compare(&self) -> Result<Vec<Account>, StoreError> {
+        let differs = |what: String| StoreError::diverged(Seq(self.next_seq.0 - 1), what);
+        let books = &self.replay.books;
+        let stored = self.reader.accounts(&crate::AccountFilter::default(), usize::MAX)?;
+        for account in &stored {
+            if books.account(account.id) != Some(account) {
+                return Err(differs(format!("account {} is not what the journal says it is", account.name)));
+            }
+        }
+        if stored.len() != books.account_count() {
+            return Err(differs("an account of the journal is not in its table".into()));
+        }
+        let open = self.reader.source().all_open_holds()?;
+        if let Some(hold) = open.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
+            return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
+        }
+        // Those that are over as well: who names one is told why it is over.
+        let holds: Vec<HoldId> = books.holds().map(|hold| hold.id).collect();
+        for page in holds.chunks(PAGE) {
+            let stored = self.reader.source().holds(page)?;
+            if let Some(hold) = stored.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
+                return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
+            }
+            if stored.len() != page.len() {
+                return Err(differs("a hold of the journal is not in its table".into()));
+            }
+        }
+        if let Some(event) = self.reader.events_after(Seq(self.next_seq.0 - 1), 1)?.first() {
+            return Err(differs(format!("something is announced of record {}, which is not there", event.seq)));
+        }
+        if self.reader.source().all_reversals()? != self.replay.reversals {
+            return Err(differs("the reversals are not what the journal says they are".into()));
+        }
+        if self.reader.assets()? != self.replay.assets.clone().into_iter().collect::<Vec<_>>() {
+            return Err(differs("the assets are not what the journal says they are".into()));
+        }
+        self.flow_rows.compare(&self.reader)?;
+        Ok(stored)
+    }
+
+    fn check_keys(&mut self) -> Result<(), StoreError> {
+        self.keys.sort_unstable();
+        for pair in self.keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            let key = |place: u64| -> Result<_, StoreError> {
+                let bytes = self.reader.record(Seq(place))?.unwrap_or_default();
+                match Record::decode(&bytes).map_err(StoreError::unreadable(Seq(place)))? {
+                    Record::Decided { request, .. } => Ok(Some(request.key)),
+                    _ => Ok(None),
+                }
+            };
+            if key(pair[0].1)? == key(pair[1].1)? {
+                return Err(StoreError::diverged(Seq(pair[1].1), "an idempotency key was decided twice"));
+            }
+        }
+        Ok(())
+    }
+
+    fn totals(&self) -> Result<BTreeMap<AssetId, (Total, Total)>, StoreError> {
+        let at = Seq(self.next_seq.0 - 1);
+        let totals = self.replay.books.totals();
+        match totals.iter().find(|(_, (debit, credit))| debit != credit) {
+            Some((asset, _)) => Err(StoreError::diverged(at, format!("debits and credits of asset {asset} differ"))),
+            None => Ok(totals),
+        }
+    }
+}
+
+fn upper_half(fingerprint: Fingerprint) -> u64 {
+    (fingerprint.0 >> 64) as u64
+}

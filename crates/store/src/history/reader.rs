@@ -1,0 +1,246 @@
+//! Reading the books beside the writer: an own connection that cannot write, and sees what is committed.
+
+use std::cell::OnceCell;
+
+use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Row, Seq, Value};
+
+use crate::{
+    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, Statement, StoreError,
+    engine::{
+        Source,
+        postgres::{open_for_reading, open_statement_tables},
+        sqlite::{open_read_only, open_statements},
+    },
+    history::{reading::View, terms::TermSource},
+    writing::recovery,
+};
+
+/// Accounts read at a time.
+const PAGE: usize = 1_000;
+
+/// Books open for reading. The writer may be another process, or nobody.
+pub struct Reader {
+    source: Box<dyn Source>,
+    /// The statement index, once it is there. Before, and without it, the journal is looked through.
+    index: OnceCell<Box<dyn TermSource>>,
+    location: Location,
+}
+
+/// Which accounts to list.
+#[derive(Clone, Debug, Default)]
+pub struct AccountFilter {
+    /// Only of this server (`@house` for the house).
+    pub scope: Option<String>,
+    /// Only of this kind.
+    pub kind: Option<Kind>,
+    /// Only of this owner.
+    pub owner: Option<Name>,
+    /// Only with something in them.
+    pub non_zero: bool,
+    /// Only after this one, in the order of their numbers.
+    pub after: Option<AccountId>,
+}
+
+/// An announcement in the outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// The record that made it.
+    pub seq: Seq,
+    /// Its place among that record's announcements.
+    pub place: u16,
+    /// Its type.
+    pub kind: String,
+    /// What it is about.
+    pub resource: String,
+    /// Its JSON body.
+    pub body: String,
+}
+
+impl Reader {
+    /// Opens the books.
+    ///
+    /// # Errors
+    /// If there are none, or a newer program has made them.
+    pub fn open(location: impl Into<Location>) -> Result<Self, StoreError> {
+        let location = location.into();
+        let source: Box<dyn Source> = match &location {
+            Location::Folder(folder) => {
+                let path = folder.join(BOOKS_FILE);
+                if !path.exists() {
+                    return Err(StoreError::NoLedger { path: folder.clone() });
+                }
+                Box::new(open_read_only(&path)?)
+            }
+            Location::Postgres(url) => Box::new(open_for_reading(url)?),
+        };
+        Ok(Self { source, index: OnceCell::new(), location })
+    }
+
+    /// Where the journal ends.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn head(&self) -> Result<Head, StoreError> {
+        self.source.head()
+    }
+
+    /// The assets.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
+        self.source.assets()
+    }
+
+    /// An account by its number.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
+        Ok(self.source.accounts(&[id])?.pop())
+    }
+
+    /// An account by its name.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn account_named(&self, name: &AccountName) -> Result<Option<Account>, StoreError> {
+        Ok(self.source.accounts_named(std::slice::from_ref(name))?.pop())
+    }
+
+    /// The next accounts that pass the filter, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn accounts(&self, filter: &AccountFilter, most: usize) -> Result<Vec<Account>, StoreError> {
+        let (mut found, mut after) = (Vec::new(), filter.after.unwrap_or(AccountId(0)));
+        while found.len() < most {
+            let page = self.source.accounts_after(after, PAGE)?;
+            let Some(last) = page.last() else { break };
+            after = last.id;
+            found.extend(page.into_iter().filter(|account| filter.passes(account)));
+        }
+        found.truncate(most);
+        Ok(found)
+    }
+
+    /// The open holds of an account.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
+        self.source.open_holds(account)
+    }
+
+    /// The announcements of the records after this one.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        self.source.events_after(seq, most)
+    }
+
+    /// The rows of flows that a query finds: one text for both engines, with `$1`, `$2`, ... for its values. A column
+    /// that was declared as an amount comes back as one.
+    ///
+    /// # Errors
+    /// If the books cannot be read, or it is no query that the database understands.
+    pub fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        self.source.flow_rows(&Statement { sql: sql.to_owned(), values, must_change: None })
+    }
+
+    /// The encoded record at a place.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+        self.source.record(seq)
+    }
+
+    /// The receipt of a record, with the head it is to be checked under.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn receipt(&self, seq: Seq) -> Result<Option<(Receipt, bankroll_ledger::merkle::Hash)>, StoreError> {
+        let Some((batch, head)) = self.source.batch_of(seq)? else { return Ok(None) };
+        let records = self.source.records_from(batch.first, batch.count as usize)?;
+        let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
+        Ok(Receipt::new(batch, &records, seq).map(|receipt| (receipt, head)))
+    }
+
+    /// The records after a place, in order.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<Entry>, StoreError> {
+        self.in_view(|view| {
+            let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
+            (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
+        })
+    }
+
+    /// Verifies the last batches of the journal, as opening the books for writing does: their records, roots and chain, and
+    /// the balances that the records say. Returns how many batches that were.
+    ///
+    /// # Errors
+    /// [`StoreError::Diverged`] if something is not as it must be; else if the books cannot be read.
+    pub fn verify_tail(&self) -> Result<u64, StoreError> {
+        self.in_view(|view| recovery::verify_tail(view.source, &recovery::head(view.source)?))
+    }
+
+    /// How far the statement index reaches.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn index_state(&self) -> Result<IndexState, StoreError> {
+        self.in_view(|view| Ok(view.index_state()))
+    }
+
+    /// Asks as of one moment. If the way to the books is lost meanwhile, that moment is over, and everything is asked once
+    /// more, of a new one.
+    pub(crate) fn in_view<T>(&self, mut ask: impl FnMut(&View<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut once = || ask(&View::open(self)?);
+        match once() {
+            Err(error) if error.is_passing() => once(),
+            answered => answered,
+        }
+    }
+
+    /// The statement index, if there is one that can be opened.
+    pub(crate) fn index(&self) -> Option<&dyn TermSource> {
+        let open = || match &self.location {
+            Location::Folder(folder) => {
+                let file = folder.join(STATEMENTS_FILE);
+                file.exists().then(|| open_statements(&file).ok()).flatten()
+            }
+            Location::Postgres(url) => open_statement_tables(url).ok(),
+        };
+        if self.index.get().is_none()
+            && let Some(index) = open()
+        {
+            // Nobody else can have set it: a reader belongs to one thread at a time.
+            let _ = self.index.set(index);
+        }
+        self.index.get().map(AsRef::as_ref)
+    }
+
+    pub(crate) fn source(&self) -> &dyn Source {
+        self.source.as_ref()
+    }
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reader")
+    }
+}
+
+impl AccountFilter {
+    fn passes(&self, account: &Account) -> bool {
+        let name = &account.name;
+        self.scope.as_ref().is_none_or(|scope| name.scope.to_string() == *scope)
+            && self.kind.is_none_or(|kind| name.kind == kind)
+            && self.owner.as_ref().is_none_or(|owner| name.owner.as_ref() == Some(owner))
+            && !(self.non_zero && account.balance.is_zero())
+    }
+}

@@ -1,0 +1,67 @@
+//! Where an account stood at a time: two lookups, for the last record that changed its balance and the last that changed
+//! what is held in it.
+
+use bankroll_ledger::{AccountId, Amount, HoldChange, Record, Seq, Time, Verdict};
+
+use super::View;
+use crate::{Reader, StoreError, history::terms::Term};
+
+/// Where an account stood after a record of the journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The last record that changed it; `None` if nothing had happened to it.
+    pub seq: Option<Seq>,
+    /// What was in it, held amounts included.
+    pub balance: Amount,
+    /// What was set aside.
+    pub held: Amount,
+}
+
+impl Reader {
+    /// Where an account stood at a time: after the last batch at or before it.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn standing_at(&self, account: AccountId, at: Time) -> Result<Standing, StoreError> {
+        self.in_view(|view| view.standing(account, view.batches.last_until(at)?))
+    }
+}
+
+impl View<'_> {
+    /// Where an account stood after the record at this place.
+    pub(super) fn standing(&self, account: AccountId, last: Seq) -> Result<Standing, StoreError> {
+        let newest = |term| -> Result<Option<Seq>, StoreError> { Ok(self.places(&[term], 1..=last.0, true, 1)?.pop()) };
+        let (posted, held) = (newest(Term::posted(account))?, newest(Term::held_in(account))?);
+        let mut standing = Standing { seq: posted.max(held), ..Standing::default() };
+        if let Some(seq) = posted {
+            standing.balance = balance_after(&self.record(seq)?, account).ok_or_else(|| misled(seq))?;
+        }
+        if let Some(seq) = held {
+            standing.held = held_after(&self.record(seq)?, account).ok_or_else(|| misled(seq))?;
+        }
+        Ok(standing)
+    }
+}
+
+/// An account's number is its term, so a record that the index names for it is its own, or the index lies.
+fn misled(seq: Seq) -> StoreError {
+    crate::history::terms::damaged(format!("record {seq} is not about what it is listed under"))
+}
+
+fn balance_after(record: &Record, account: AccountId) -> Option<Amount> {
+    let Record::Decided { verdict: Verdict::Applied(effects), .. } = record else { return None };
+    effects.postings.iter().rev().find_map(|posting| match account {
+        _ if posting.from == account => Some(posting.from_after),
+        _ if posting.to == account => Some(posting.to_after),
+        _ => None,
+    })
+}
+
+fn held_after(record: &Record, account: AccountId) -> Option<Amount> {
+    let changes: &[HoldChange] = match record {
+        Record::Decided { verdict: Verdict::Applied(effects), .. } => &effects.holds,
+        Record::HoldExpired(change) => std::slice::from_ref(change),
+        _ => return None,
+    };
+    changes.iter().rev().find(|change| change.hold.account == account).map(|change| change.held_after)
+}

@@ -1,0 +1,149 @@
+//! Finding the record of an idempotency key: through the runs of the key index, read chunk by chunk without its filters,
+//! and behind them through the journal itself.
+
+use bankroll_ledger::{Key, Namespace, Record, Scope, Seq};
+
+use super::{Entry, View};
+use crate::{Reader, StoreError, history::terms::Term, writing::keys};
+
+/// Records that mention the key's text, read at a time.
+const PAGE: usize = 256;
+
+/// Which keys to look for. A text may be a key of several namespaces and servers at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyQuery {
+    /// The key's text.
+    pub text: String,
+    /// Only in this namespace.
+    pub namespace: Option<Namespace>,
+    /// Only of this server, or of the house.
+    pub scope: Option<Scope>,
+}
+
+impl KeyQuery {
+    fn matches(&self, key: &Key) -> bool {
+        key.text == self.text
+            && self.namespace.is_none_or(|namespace| key.namespace == namespace)
+            && self.scope.as_ref().is_none_or(|scope| key.scope == *scope)
+    }
+}
+
+impl Reader {
+    /// The record of a key; `None` if the key was never decided.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn find_key(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        let (namespace, scope) = (Some(key.namespace), Some(key.scope.clone()));
+        Ok(self.find_keys(&KeyQuery { text: key.text.clone(), namespace, scope })?.pop())
+    }
+
+    /// The records of all keys that a query means, in the order of the journal.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn find_keys(&self, query: &KeyQuery) -> Result<Vec<Entry>, StoreError> {
+        self.in_view(|view| {
+            let places = view.places_of_keys(query)?;
+            places.into_iter().map(|seq| view.entry(seq)).collect()
+        })
+    }
+}
+
+impl View<'_> {
+    pub(super) fn places_of_keys(&self, query: &KeyQuery) -> Result<Vec<Seq>, StoreError> {
+        let wanted = self.keys_meant(query)?;
+        let (mut found, mut next) = (Vec::new(), Seq(1));
+        let runs = match self.source.run_metas() {
+            // The journal has every key; the process that writes builds the index again.
+            Err(StoreError::KeyIndexDamaged { .. }) => Vec::new(),
+            runs => runs?,
+        };
+        for run in runs {
+            if run.first != next || run.last > self.head.seq {
+                break;
+            }
+            for key in &wanted {
+                let chunk = |id| self.source.chunk(id);
+                match keys::places_in_run(&run, key.fingerprint(), chunk) {
+                    Ok(places) => found.extend(places),
+                    // A damaged run hides nothing: its stretch of the journal says the same.
+                    Err(StoreError::KeyIndexDamaged { .. }) => {
+                        found.extend(self.mentions(query, run.first, run.last)?);
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            next = run.last.next();
+        }
+        if query.scope.is_none() {
+            let stray = Term::stray_key(&query.text);
+            found.extend(self.places(&[stray], 1..=next.0.saturating_sub(1), false, usize::MAX)?);
+        }
+        // A key has one record, so there is no need to look further once all that can be are found.
+        let mut places = self.confirmed(query, found)?;
+        if query.scope.is_none() || places.len() < wanted.len() {
+            let behind = self.mentions(query, next, self.head.seq)?;
+            places.extend(self.confirmed(query, behind)?);
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok(places)
+    }
+
+    /// Every key that the query can mean, but for those of servers without accounts.
+    fn keys_meant(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
+        let namespaces = query.namespace.map_or_else(|| Namespace::ALL.to_vec(), |namespace| vec![namespace]);
+        let scopes = query.scope.clone().map_or_else(|| self.scopes(), |scope| Ok(vec![scope]))?;
+        let of_scope = |scope: Scope| {
+            let key = move |namespace: &Namespace| Key {
+                namespace: *namespace,
+                scope: scope.clone(),
+                text: query.text.clone(),
+            };
+            namespaces.iter().map(key).collect::<Vec<_>>()
+        };
+        Ok(scopes.into_iter().flat_map(of_scope).collect())
+    }
+
+    /// The house and every server that has an account. Names begin with the server and a slash, and are sorted, so each
+    /// step leaps over all accounts of one server.
+    fn scopes(&self) -> Result<Vec<Scope>, StoreError> {
+        let (mut scopes, mut from) = (vec![Scope::House], String::new());
+        while let Some(name) = self.source.first_name_from(&from)? {
+            let server = name.split('/').next().unwrap_or_default().to_owned();
+            scopes.extend(server.parse().ok().filter(|scope| *scope != Scope::House));
+            // The character after the slash.
+            from = server + "0";
+        }
+        Ok(scopes)
+    }
+
+    /// Places in a stretch of the journal whose bytes have the key's text in them.
+    fn mentions(&self, query: &KeyQuery, first: Seq, last: Seq) -> Result<Vec<Seq>, StoreError> {
+        let (mut found, mut next) = (Vec::new(), first);
+        while next <= last {
+            let page = self.source.places_with(query.text.as_bytes(), next, last, PAGE)?;
+            found.extend(&page);
+            match page.last() {
+                Some(seen) if page.len() == PAGE => next = seen.next(),
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Those of the places whose record has such a key.
+    fn confirmed(&self, query: &KeyQuery, mut places: Vec<Seq>) -> Result<Vec<Seq>, StoreError> {
+        places.sort_unstable();
+        places.dedup();
+        let mut kept = Vec::new();
+        for seq in places {
+            if matches!(self.record(seq)?, Record::Decided { request, .. } if query.matches(&request.key)) {
+                kept.push(seq);
+            }
+        }
+        Ok(kept)
+    }
+}

@@ -1,0 +1,90 @@
+//! Timelines: everything that happened to something, in order. What is about it, and what follows from that or led to it:
+//! the life of every hold, reversals, and what was reversed.
+
+use std::collections::BTreeSet;
+
+use bankroll_ledger::{HoldChange, HoldId, Record, Seq, Verdict};
+
+use super::{Entry, SearchQuery, Subject, View};
+use crate::{Reader, StoreError, history::terms::Term};
+
+/// Records that one hold can have in a timeline.
+const HOLD_MAX: usize = 256;
+
+/// What happened to something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// In the order of the journal.
+    pub entries: Vec<Entry>,
+    /// Whether that is all; otherwise there is more than was asked for.
+    pub complete: bool,
+}
+
+impl Reader {
+    /// Everything that happened to something: up to `most` records that are about it or follow from what is.
+    ///
+    /// For a wallet these are the newest ones, and nothing is followed: whatever follows touches its accounts too.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn timeline(&self, subject: &Subject, most: usize) -> Result<Timeline, StoreError> {
+        let newest = matches!(subject, Subject::Wallet(_));
+        let query = SearchQuery { descending: newest, most, ..SearchQuery::of(subject.clone()) };
+        let found = self.search(&query)?;
+        let complete = found.next.is_none();
+        let mut entries = found.items;
+        if newest {
+            entries.reverse();
+            return Ok(Timeline { entries, complete });
+        }
+        self.in_view(|view| view.follow(entries.clone(), complete, most))
+    }
+
+    /// The record that took a transfer back, if one did.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn reversal_of(&self, seq: Seq) -> Result<Option<Seq>, StoreError> {
+        self.source().reversal_of(seq)
+    }
+}
+
+impl View<'_> {
+    /// Adds what follows from records, up to so many in all.
+    fn follow(&self, mut entries: Vec<Entry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
+        let mut seen: BTreeSet<Seq> = entries.iter().map(|entry| entry.seq).collect();
+        let mut place = 0;
+        while place < entries.len() {
+            for seq in self.linked(&entries[place])? {
+                if seen.len() >= most {
+                    complete &= seen.contains(&seq);
+                } else if seen.insert(seq) {
+                    entries.push(self.entry(seq)?);
+                }
+            }
+            place += 1;
+        }
+        entries.sort_by_key(|entry| entry.seq);
+        Ok(Timeline { entries, complete })
+    }
+
+    /// The records that a record leads to.
+    fn linked(&self, entry: &Entry) -> Result<Vec<Seq>, StoreError> {
+        let (holds, reverses): (Vec<HoldId>, Option<Seq>) = match &entry.record {
+            Record::Decided { verdict: Verdict::Applied(effects), .. } => {
+                (effects.holds.iter().map(hold_of).collect(), effects.reverses)
+            }
+            Record::HoldExpired(change) => (vec![hold_of(change)], None),
+            _ => return Ok(Vec::new()),
+        };
+        let mut linked: Vec<Seq> = reverses.into_iter().chain(self.source.reversal_of(entry.seq)?).collect();
+        for hold in holds {
+            linked.extend(self.places(&[Term::hold(hold)], 1..=self.head.seq.0, false, HOLD_MAX)?);
+        }
+        Ok(linked)
+    }
+}
+
+fn hold_of(change: &HoldChange) -> HoldId {
+    change.hold.id
+}

@@ -1,0 +1,120 @@
+//! Making runs: a stretch of the journal sorted into one, or neighbours merged into one.
+//!
+//! Finished chunks are stored a slice at a time; the run counts from the write that stores its row. What an interrupted
+//! build leaves are chunks that no run refers to, and they are dropped when the index is next opened.
+
+use std::ops::Range;
+
+use bankroll_ledger::{Record, Seq};
+
+use super::{Servers, TermRun, TermStore, TermWrites, breath::Cut, chunk::Filling, lookup, terms_of};
+use crate::{
+    StoreError,
+    engine::{
+        Source,
+        runs::{Entry, Merge, RunMeta},
+    },
+};
+
+/// Chunks that are stored together.
+const SLICE_CHUNKS: usize = 64;
+/// Chunks that are dropped together.
+const DROP_CHUNKS: usize = 512;
+/// Records read at a time: about a millisecond of the books' log being held.
+const PAGE: usize = 1_024;
+
+/// What is done between two pieces of work; it may ask to leave the rest undone.
+type Between<'a> = &'a mut dyn FnMut() -> Result<(), Cut>;
+
+/// The sorted terms of a stretch of the journal.
+pub(super) fn entries_of(books: &dyn Source, first: Seq, last: Seq, between: Between<'_>) -> Result<Vec<Entry>, Cut> {
+    let (mut entries, mut terms, mut next) = (Vec::new(), Vec::new(), first);
+    let mut servers = Servers::default();
+    while next <= last {
+        let most = usize::try_from(last.0 - next.0 + 1).unwrap_or(usize::MAX).min(PAGE);
+        let page = books.records_from(next, most)?;
+        for (seq, bytes) in &page {
+            if *seq != next {
+                return Err(StoreError::diverged(next, "the journal has a gap").into());
+            }
+            let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
+            terms_of(&record, &mut terms);
+            terms.extend(servers.stray_key(&record, books)?.map(|term| term.0));
+            entries.extend(terms.iter().map(|term| (*term, seq.0)));
+            next = next.next();
+        }
+        if page.is_empty() {
+            return Err(StoreError::diverged(next, "the journal has a gap").into());
+        }
+        between()?;
+    }
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+/// Stores sorted entries as a run that takes the place of others. At the first entry that cannot be had it gives up, and
+/// the others stay.
+pub(super) fn store_run(
+    store: &dyn TermStore,
+    mut run: TermRun,
+    entries: impl IntoIterator<Item = Result<Entry, StoreError>>,
+    replaces: &[RunMeta],
+    between: Between<'_>,
+) -> Result<TermRun, Cut> {
+    let (mut waiting, mut filling) = (Vec::new(), None::<Filling>);
+    for entry in entries {
+        let entry = entry?;
+        match &mut filling {
+            Some(chunk) if chunk.has_room() => chunk.push(entry),
+            full => {
+                waiting.extend(full.take().map(|chunk| finish(chunk, &mut run.meta)));
+                *full = Some(Filling::begin(run.meta.chunk_range().end, run.meta.first.0, entry));
+                if waiting.len() >= SLICE_CHUNKS {
+                    store.write(&TermWrites { chunks: std::mem::take(&mut waiting), ..TermWrites::default() })?;
+                    between()?;
+                }
+            }
+        }
+    }
+    waiting.extend(filling.map(|chunk| finish(chunk, &mut run.meta)));
+    store.write(&TermWrites {
+        chunks: waiting,
+        added: Some(run.clone()),
+        removed: replaces.iter().map(|old| old.id).collect(),
+        ..TermWrites::default()
+    })?;
+    // No run refers to these any more, so they may go a few at a time.
+    for dropped in replaces.iter().flat_map(|old| slices(old.chunk_range())) {
+        between()?;
+        store.write(&TermWrites { dropped_chunks: vec![dropped], ..TermWrites::default() })?;
+    }
+    Ok(run)
+}
+
+fn slices(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let end = range.end;
+    range.step_by(DROP_CHUNKS).map(move |start| start..end.min(start.saturating_add(DROP_CHUNKS as u64)))
+}
+
+fn finish(chunk: Filling, meta: &mut RunMeta) -> (u64, Vec<u8>) {
+    let id = meta.chunk_range().end;
+    (meta.chunks, meta.entries) = (meta.chunks + 1, meta.entries + chunk.entries);
+    (id, chunk.finish())
+}
+
+/// Merges neighbours into one run, under the number and from the chunk on that it is given.
+pub(super) fn merge(
+    store: &dyn TermStore,
+    inputs: &[TermRun],
+    id: u64,
+    first_chunk: u64,
+    between: Between<'_>,
+) -> Result<TermRun, Cut> {
+    let metas: Vec<RunMeta> = inputs.iter().map(|input| input.meta.clone()).collect();
+    let (oldest, newest) = (&inputs[0], &inputs[inputs.len() - 1]);
+    let level = oldest.meta.level.saturating_add(1);
+    let meta =
+        RunMeta { id, level, first: oldest.meta.first, last: newest.meta.last, entries: 0, first_chunk, chunks: 0 };
+    let run = TermRun { meta, batch: newest.batch, head: newest.head };
+    store_run(store, run, Merge::new(&metas, |id| lookup::read(store, id)), &metas, between)
+}

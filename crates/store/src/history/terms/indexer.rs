@@ -1,0 +1,273 @@
+//! The thread that keeps the statement index: it looks at the journal's end now and then, and makes runs of what waits.
+//!
+//! It reads the books by a connection of its own and writes to the index alone. Whatever goes wrong there (a full disk,
+//! a damaged file) costs readers time and nobody else anything: it is tried again at the next look, from what is sound.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use bankroll_ledger::Seq;
+
+use super::{
+    RUN_RECORDS_MAX, TermHome, TermRun, TermStore, TermWrites,
+    breath::{Breath, Cut, TRAIL_MAX},
+    build, damaged, lookup, sound_runs,
+};
+use crate::{
+    StoreError,
+    engine::{
+        Head, Source,
+        runs::{self, RunMeta},
+    },
+};
+
+/// Runs that are still made when the books are closed, so that whoever reads them next finds most of it done.
+const RUNS_AT_CLOSE: u64 = 4;
+
+/// How soon it looks again at the earliest when there was nothing to do.
+const LOOK_MIN: Duration = Duration::from_millis(1);
+/// With so many runs merging comes first, even if records wait: a reader may have to look into each of them.
+const RUNS_MAX: usize = 48;
+
+/// When a run is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// When so many records wait.
+    pub records: u64,
+    /// Or when some have waited so long.
+    pub pause: Duration,
+}
+
+/// The thread; dropping this ends it.
+#[derive(Debug)]
+pub(crate) struct Indexer {
+    /// `None` only while it is being dropped.
+    stop: Option<Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+    end: Arc<AtomicU64>,
+}
+
+impl Indexer {
+    /// Starts beside books that end here.
+    pub fn start(books: Box<dyn Source>, home: Box<dyn TermHome>, pace: Pace, end: Seq) -> std::io::Result<Self> {
+        let (stop, stopped) = channel::<()>();
+        let end = Arc::new(AtomicU64::new(end.0));
+        let breath = Breath::new(stopped, Arc::clone(&end));
+        let work = move || {
+            let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), breath, failures: 0 };
+            let mut wait = Duration::ZERO;
+            while keeper.breath.wait(wait) {
+                wait = if keeper.look() { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
+            }
+            keeper.breath.closing = true;
+            for _ in 0..RUNS_AT_CLOSE {
+                // What was found damaged just now is worth another look: it is opened again, or begun anew.
+                if !keeper.look() && keeper.failures == 0 {
+                    break;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("statements".into()).spawn(work)?;
+        Ok(Self { stop: Some(stop), thread: Some(thread), end })
+    }
+
+    /// The journal ends here now.
+    pub fn follow(&self, end: Seq) {
+        self.end.store(end.0, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Indexer {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // It cannot panic but for a bug, which its own message tells.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// An index that is open.
+struct Index {
+    store: Box<dyn TermStore>,
+    /// In the order of the journal.
+    runs: Vec<TermRun>,
+    /// Runs of earlier times that were not read through yet, by their numbers.
+    unverified: Vec<u64>,
+    next_run: u64,
+    next_chunk: u64,
+}
+
+struct Keeper {
+    books: Box<dyn Source>,
+    home: Box<dyn TermHome>,
+    pace: Pace,
+    index: Option<Index>,
+    /// When nothing was waiting the last time.
+    looked: Instant,
+    breath: Breath,
+    /// How often the index was found damaged since something was last stored in it.
+    failures: u32,
+}
+
+impl Keeper {
+    /// Does the next piece of work; whether there may be more at once.
+    fn look(&mut self) -> bool {
+        // After an error the index is opened again, and what is not sound left out; if that does not help, begun anew.
+        match self.work() {
+            Ok(more) => more,
+            Err(Cut::Failed(StoreError::StatementIndexDamaged { .. })) => {
+                self.failures = self.failures.saturating_add(1);
+                false
+            }
+            Err(Cut::Failed(_) | Cut::Closing) => false,
+        }
+    }
+
+    fn work(&mut self) -> Result<bool, Cut> {
+        let end = self.breath.sight();
+        let trailing = |index: &Index| end.0.saturating_sub(index.covered().0);
+        if self.breath.rushing() && self.index.as_ref().is_none_or(|index| trailing(index) < TRAIL_MAX) {
+            return Ok(false);
+        }
+        let head = self.books.head()?;
+        let mut index = match self.index.take() {
+            Some(index) => index,
+            // A closed ledger that nobody has asked anything leaves no file.
+            None if head.seq == Seq(0) => return Ok(false),
+            None => self.open()?,
+        };
+        let worked = self.advance(&mut index, &head);
+        if worked.is_ok() {
+            self.index = Some(index);
+        }
+        worked
+    }
+
+    fn open(&self) -> Result<Index, StoreError> {
+        let store = if self.failures < 2 { self.home.open() } else { self.home.start_anew() };
+        let store = match store {
+            Err(StoreError::StatementIndexDamaged { .. }) => self.home.start_anew()?,
+            opened => opened?,
+        };
+        let (store, stored) = match store.runs() {
+            Err(StoreError::StatementIndexDamaged { .. }) => {
+                drop(store);
+                (self.home.start_anew()?, Vec::new())
+            }
+            stored => (store, stored?),
+        };
+        let sound = sound_runs(stored.clone(), self.books.as_ref())?;
+        let removed = stored.iter().filter(|run| !sound.contains(run)).map(|run| run.meta.id).collect();
+        store.write(&TermWrites { removed, ..TermWrites::default() })?;
+        let live: Vec<_> = sound.iter().map(|run| run.meta.chunk_range()).collect();
+        store.sweep(&live)?;
+        Ok(Index {
+            next_run: stored.iter().map(|run| run.meta.id.saturating_add(1)).max().unwrap_or(1),
+            next_chunk: live.iter().map(|range| range.end).max().unwrap_or(1),
+            unverified: sound.iter().map(|run| run.meta.id).collect(),
+            runs: sound,
+            store,
+        })
+    }
+
+    fn advance(&mut self, index: &mut Index, head: &Head) -> Result<bool, Cut> {
+        let closing = self.breath.closing;
+        if !closing && let Some(id) = index.unverified.pop() {
+            index.verify(id)?;
+            return Ok(true);
+        }
+        if !closing && index.runs.len() >= RUNS_MAX && self.merge(index)? {
+            return Ok(true);
+        }
+        let covered = index.covered();
+        let waiting =
+            head.seq.0.checked_sub(covered.0).ok_or_else(|| damaged("it covers more than the journal has"))?;
+        if waiting == 0 {
+            self.looked = Instant::now();
+        }
+        let due = waiting >= self.pace.records || self.looked.elapsed() >= self.pace.pause || closing;
+        if waiting == 0 || !due {
+            // Merges of what is there already, one at a time, while nothing is due.
+            return if closing { Ok(false) } else { self.merge(index) };
+        }
+        let last = if waiting > RUN_RECORDS_MAX { Seq(covered.0 + RUN_RECORDS_MAX) } else { head.seq };
+        index.add_run(self.books.as_ref(), last, &mut self.breath)?;
+        (self.looked, self.failures) = (Instant::now(), 0);
+        Ok(head.seq > last || index.mergeable().is_some())
+    }
+
+    fn merge(&mut self, index: &mut Index) -> Result<bool, Cut> {
+        let merged = index.merge(&mut self.breath)?;
+        if merged {
+            self.failures = 0;
+        }
+        Ok(merged)
+    }
+}
+
+impl Index {
+    fn covered(&self) -> Seq {
+        self.runs.last().map_or(Seq(0), |run| run.meta.last)
+    }
+
+    fn add_run(&mut self, books: &dyn Source, last: Seq, breath: &mut Breath) -> Result<(), Cut> {
+        let first = self.covered().next();
+        let mut rest = || breath.between();
+        let entries = build::entries_of(books, first, last, &mut rest)?;
+        let (batch, head) = books.batch_of(last)?.ok_or_else(|| StoreError::diverged(last, "a batch is missing"))?;
+        // However large: levels that never rise along the journal always leave neighbours of one level to merge.
+        let level = 0;
+        let (id, first_chunk) = (self.next_run, self.next_chunk);
+        let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };
+        let run = TermRun { meta, batch: batch.number, head };
+        let stored = build::store_run(self.store.as_ref(), run, entries.into_iter().map(Ok), &[], &mut rest)?;
+        self.note(stored);
+        Ok(())
+    }
+
+    /// Merges the oldest neighbours that are due; whether there were any.
+    fn merge(&mut self, breath: &mut Breath) -> Result<bool, Cut> {
+        let Some(range) = self.mergeable() else { return Ok(false) };
+        let inputs = &self.runs[range.clone()];
+        let merged =
+            build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk, &mut || breath.between())?;
+        self.runs.drain(range);
+        self.note(merged);
+        self.runs.sort_by_key(|run| run.meta.first);
+        Ok(true)
+    }
+
+    fn mergeable(&self) -> Option<std::ops::Range<usize>> {
+        runs::mergeable(self.runs.len(), |place| self.runs[place].meta.level)
+    }
+
+    fn note(&mut self, run: TermRun) {
+        self.next_run = run.meta.id + 1;
+        self.next_chunk = run.meta.chunk_range().end;
+        self.runs.push(run);
+    }
+
+    /// Reads a run of earlier times through; if it is not sound, cuts the index back to what lies before it.
+    fn verify(&mut self, id: u64) -> Result<(), StoreError> {
+        let Some(place) = self.runs.iter().position(|run| run.meta.id == id) else { return Ok(()) };
+        match lookup::verify(self.store.as_ref(), &self.runs[place].meta) {
+            Err(StoreError::StatementIndexDamaged { .. }) => {
+                let gone: Vec<TermRun> = self.runs.split_off(place);
+                self.store.write(&TermWrites {
+                    removed: gone.iter().map(|run| run.meta.id).collect(),
+                    dropped_chunks: gone.iter().map(|run| run.meta.chunk_range()).collect(),
+                    ..TermWrites::default()
+                })
+            }
+            verified => verified,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Delivery: answers go out once their batch is durable.
+
+use std::{sync::mpsc::Sender, thread};
+
+use bankroll_ledger::{AccountId, AssetId, OpenRejected};
+
+use super::queue::{Answer, Job, Sent};
+use crate::RowsChanged;
+
+/// What became of the calls of a batch, each sort in the order of its calls.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    pub answers: Vec<Answer>,
+    pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    pub listed: Vec<AssetId>,
+    pub rows: Vec<RowsChanged>,
+}
+
+impl Outcomes {
+    fn deliver(self, jobs: Vec<Job>) {
+        let mut answers = self.answers.into_iter();
+        let mut opened = self.opened.into_iter();
+        let mut listed = self.listed.into_iter();
+        let mut rows = self.rows.into_iter();
+        for job in jobs {
+            match job {
+                // Room first: who has an answer may call again at once.
+                Job::Money { requests, reply, room } => {
+                    drop(room);
+                    let answers = answers.by_ref().take(requests.len()).collect();
+                    reply.give_back(answers, requests);
+                }
+                Job::Open { reply, room, .. } => {
+                    drop(room);
+                    reply.give(opened.next().expect("one for each job"));
+                }
+                Job::List { reply, .. } => reply.give(listed.next().expect("one for each job")),
+                Job::Rows { reply, room, .. } => {
+                    drop(room);
+                    reply.give(rows.next().expect("one for each job"));
+                }
+                Job::Tick { .. } | Job::Stop => {}
+            }
+        }
+    }
+}
+
+/// Calls that are answered on the spot. Waking more callers than a few takes as long as a small commit, and each may
+/// take the writer's core from it, so that is left to a thread of its own while the next batch begins.
+const ANSWERED_AT_ONCE: usize = 4;
+
+/// The way to the callers of a batch that is durable.
+#[derive(Clone, Debug)]
+pub(super) struct Answers(Sender<(Vec<Job>, Outcomes)>);
+
+impl Answers {
+    pub fn deliver(&self, jobs: Vec<Job>, outcomes: Outcomes) {
+        if jobs.len() <= ANSWERED_AT_ONCE {
+            outcomes.deliver(jobs);
+        } else {
+            self.0.send((jobs, outcomes)).expect("the thread lives as long as there is a way to it");
+        }
+    }
+}
+
+/// The thread that wakes callers. What it was given is delivered before it is dropped.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    /// `None` only while it is being dropped.
+    answers: Option<Answers>,
+    thread: Option<thread::JoinHandle<()>>,
+    /// Ticks that wait until all holds that are due have expired.
+    ticks: Vec<Sent<()>>,
+}
+
+impl Delivery {
+    pub fn start() -> std::io::Result<Self> {
+        let (batches, durable) = std::sync::mpsc::channel::<(Vec<Job>, Outcomes)>();
+        let work = move || durable.into_iter().for_each(|(jobs, outcomes)| outcomes.deliver(jobs));
+        let thread = thread::Builder::new().name("answers".into()).spawn(work)?;
+        Ok(Self { answers: Some(Answers(batches)), thread: Some(thread), ticks: Vec::new() })
+    }
+
+    pub(super) fn answers(&self) -> Answers {
+        self.answers.clone().expect("it is not being dropped")
+    }
+
+    /// Answers every call of a batch that is durable.
+    pub(super) fn deliver(&mut self, mut jobs: Vec<Job>, outcomes: Outcomes, all_expired: bool) {
+        for tick in jobs.extract_if(.., |job| matches!(job, Job::Tick { .. })) {
+            if let Job::Tick { reply } = tick {
+                self.ticks.push(reply);
+            }
+        }
+        if all_expired {
+            self.ticks.drain(..).for_each(|tick| tick.give(()));
+        }
+        self.answers().deliver(jobs, outcomes);
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        self.answers = None;
+        if let Some(thread) = self.thread.take() {
+            // It cannot panic but for a bug, which its own message tells.
+            let _ = thread.join();
+        }
+    }
+}

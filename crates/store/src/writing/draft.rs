@@ -1,0 +1,326 @@
+//! A batch while it is being decided.
+//!
+//! Jobs are decided in the order they came in, some perhaps ahead, while the batch before is on its way to disk. What
+//! is decided ahead is decided from memory alone: nothing is read that the batch before could be about to change.
+
+use std::collections::HashMap;
+
+use bankroll_ledger::{
+    Account, AccountId, AccountName, Action, Asset, AssetId, Effects, Fingerprint, OpenRejected, PastTransfer, Policy,
+    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
+};
+
+use super::{
+    decided_keys::DecidedKeys,
+    keys::KeyHasher,
+    memory::Memory,
+    prefetch,
+    queue::{Answer, Job},
+    storing::{Changes, Entry},
+};
+use crate::{
+    StoreError,
+    engine::{Engine, Head, Source, Standing},
+};
+
+/// Holds that expire in one batch; the rest follow in the next.
+const EXPIRIES_MAX: usize = 1024;
+
+/// A batch while it is being decided: what is decided so far, and what only deciding needs.
+pub(super) struct Draft {
+    pub changes: Changes,
+    /// How many of the batch's jobs are decided.
+    jobs_done: usize,
+    touched: Vec<AccountId>,
+    /// Accounts that were asked for by name; `None` if there is none of that name.
+    named: HashMap<AccountName, Option<AccountId>>,
+    refused: Vec<usize>,
+}
+
+impl Draft {
+    /// An empty batch behind `before`. The requests at the places `refused` have a fact that their table refuses.
+    pub fn new(before: Head, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
+        let changes = Changes::new(before, clock, hasher);
+        Self { changes, jobs_done: 0, touched: Vec::new(), named: HashMap::new(), refused }
+    }
+
+    /// What the commit will write, and the places whose facts were refused before.
+    pub fn finish(self) -> (Changes, Vec<usize>) {
+        (self.changes, self.refused)
+    }
+
+    /// Decides the next job from memory alone, if that is possible: nothing of it needs the disk, which is away with the
+    /// batch before, and nothing of it depends on what that batch wrote but for balances, which memory has.
+    pub fn decide_ahead(
+        &mut self,
+        memory: &mut Memory,
+        lookups: &dyn Source,
+        on_its_way: &DecidedKeys,
+        jobs: &[Job],
+    ) -> bool {
+        let Some(Job::Money { requests, .. }) = jobs.get(self.jobs_done) else { return false };
+        let well_formed = || requests.iter().filter(|prepared| prepared.checked.is_ok());
+        if !well_formed().all(|prepared| prefetch::is_in_memory(&memory.books, &prepared.request)) {
+            return false;
+        }
+        let fingerprints: Vec<Fingerprint> = well_formed().map(|prepared| prepared.fingerprint).collect();
+        if fingerprints.iter().any(|key| on_its_way.has(*key)) {
+            return false;
+        }
+        // A key that was used before, and an index that is damaged, are for when the disk is back.
+        let are_new = memory.keys.are_new(|chunk| lookups.chunk(chunk), &fingerprints);
+        if !are_new.unwrap_or(false) {
+            return false;
+        }
+        self.decide_money(memory, jobs, requests.len(), &Earlier::new());
+        self.jobs_done += 1;
+        true
+    }
+
+    /// Prefetches and decides everything that the jobs ask for and that is not decided yet.
+    pub fn fill(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
+        let left = &jobs[self.jobs_done..];
+        let requests = || left.iter().flat_map(Job::requests);
+        let well_formed = requests().filter(|prepared| prepared.checked.is_ok());
+        let named = well_formed.map(|prepared| &prepared.request);
+        prefetch::prefetch(engine, &mut memory.books, named)?;
+        let fingerprints: Vec<Fingerprint> = requests().map(|prepared| prepared.fingerprint).collect();
+        let candidates = memory.look_after_keys(engine, |keys, engine| {
+            keys.candidates(|chunk| engine.source().chunk(chunk), &fingerprints)
+        })?;
+        let earlier = earlier_requests(engine, self.changes.answers.len(), &candidates)?;
+        self.look_up_names(memory, engine, left)?;
+        self.expire_due(memory, engine)?;
+        for job in left {
+            match job {
+                Job::Money { requests, .. } => self.decide_money(memory, jobs, requests.len(), &earlier),
+                Job::Open { by, names, .. } => {
+                    let opened = names.iter().map(|(name, policy)| self.open(memory, by, name, policy));
+                    let opened = opened.collect();
+                    self.changes.opened.push(opened);
+                }
+                Job::List { asset, .. } => self.list(memory, asset),
+                Job::Rows { .. } | Job::Tick { .. } | Job::Stop => {}
+            }
+            self.jobs_done += 1;
+        }
+        self.close(memory);
+        Ok(())
+    }
+
+    /// Answers the requests of the next job.
+    fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &Earlier) {
+        self.changes.requests.extend((0..count).map(|place| (self.jobs_done, place)));
+        self.changes.keys.reserve(count);
+        self.changes.answers.reserve(count);
+        for _ in 0..count {
+            let known = earlier.get(&self.changes.answers.len()).map_or(&[][..], Vec::as_slice);
+            let answer = self.answer(memory, jobs, known);
+            self.changes.answers.push(answer);
+        }
+    }
+
+    fn expire_due(&mut self, memory: &mut Memory, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        if !memory.has_due_holds(self.changes.now) {
+            return Ok(());
+        }
+        let due = engine.source().due_holds(self.changes.now, EXPIRIES_MAX)?;
+        self.changes.more_expiries = due.len() == EXPIRIES_MAX;
+        let accounts = due.iter().map(|hold| hold.account).collect();
+        prefetch::load_accounts(engine, &mut memory.books, accounts)?;
+        for hold in due {
+            memory.books.put_hold(hold);
+            let Some(change) = memory.books.expire(hold.id) else {
+                return Err(StoreError::diverged(hold.id.made_by(), "a hold holds more than its account"));
+            };
+            memory.books.apply_hold(&change);
+            self.touched.push(hold.account);
+            self.changes.holds.push(change.hold);
+            self.changes.push_record(&Record::HoldExpired(change));
+        }
+        self.changes.next_expiry = Some(self.changes.now);
+        Ok(())
+    }
+
+    /// Answers the next request: by what was answered before under its key, or by a decision.
+    fn answer(&mut self, memory: &mut Memory, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
+        let place = self.changes.answers.len();
+        let prepared = self.changes.request(jobs, place);
+        let untold = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
+        if let Err(rejection) = prepared.checked {
+            return untold(rejection);
+        }
+        for twin in self.changes.keys.places_of(prepared.fingerprint) {
+            match recall(&self.changes.request(jobs, twin).request, &prepared.request) {
+                Recall::Replay => return Answer { replayed: true, ..self.changes.answers[twin].clone() },
+                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::Unrelated => {}
+            }
+        }
+        for (seq, earlier, verdict) in earlier {
+            match recall(earlier, &prepared.request) {
+                Recall::Replay => return Answer { seq: Some(*seq), replayed: true, verdict: verdict.clone() },
+                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::Unrelated => {}
+            }
+        }
+        self.decide(memory, jobs, place)
+    }
+
+    fn decide(&mut self, memory: &mut Memory, jobs: &[Job], place: usize) -> Answer {
+        let (seq, prepared) = (self.changes.next_seq(), self.changes.request(jobs, place));
+        if let Action::Reverse(original) = prepared.request.action {
+            self.recall_original(memory, jobs, original);
+        }
+        let mut verdict = decide_checked(&memory.books, &prepared.request, seq, self.changes.now);
+        if matches!(verdict, Verdict::Applied(_)) && self.refused.contains(&place) {
+            verdict = Verdict::Rejected(Rejection::FactRefused);
+        }
+        match &verdict {
+            Verdict::Applied(effects) => {
+                memory.books.apply(seq, effects, &prepared.request.facts);
+                self.note(seq, effects);
+            }
+            Verdict::Rejected(rejection) if !rejection.is_remembered() => {
+                return Answer { seq: None, replayed: false, verdict };
+            }
+            Verdict::Rejected(_) => {}
+        }
+        self.changes.entries.push(Entry::Decided(place));
+        self.changes.keys.insert(prepared.fingerprint, place, seq);
+        Answer { seq: Some(seq), replayed: false, verdict }
+    }
+
+    /// A reversal may name a request of this very batch, which the store does not have yet.
+    fn recall_original(&self, memory: &mut Memory, jobs: &[Job], original: Seq) {
+        let entry = original.0.checked_sub(self.changes.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
+        let Some(Entry::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
+        let (request, verdict) =
+            (self.changes.request(jobs, *place).request.clone(), self.changes.answers[*place].verdict.clone());
+        let reversed_by = self.changes.reversals.iter().find(|(of, _)| *of == original).map(|(_, by)| *by);
+        if let Some(past) = PastTransfer::of(Record::Decided { request, verdict }, reversed_by) {
+            memory.books.put_past(original, past);
+        }
+    }
+
+    fn note(&mut self, seq: Seq, effects: &Effects) {
+        self.touched.extend(effects.postings.iter().flat_map(|posting| [posting.from, posting.to]));
+        for change in &effects.holds {
+            self.touched.push(change.hold.account);
+            self.changes.holds.push(change.hold);
+            self.changes.next_expiry = self.changes.next_expiry.into_iter().chain(change.hold.expires).min();
+        }
+        self.changes.reversals.extend(effects.reverses.map(|original| (original, seq)));
+    }
+
+    fn open(
+        &mut self,
+        memory: &mut Memory,
+        by: &Principal,
+        name: &AccountName,
+        policy: &Policy,
+    ) -> Result<AccountId, OpenRejected> {
+        name.check_open(by, policy)?;
+        if let Some(existing) = self.account_named(name) {
+            return Ok(existing);
+        }
+        let listed = |(id, _): &(AssetId, Asset)| *id == name.asset;
+        if !memory.assets.iter().chain(&self.changes.assets).any(listed) {
+            return Err(OpenRejected::AssetNotFound);
+        }
+        let id = AccountId(memory.last_account.0 + self.changes.accounts.len() as u64 + 1);
+        let mut account = Account::open(id, name.clone(), *policy);
+        if let Some(debt) = name.debt() {
+            account.debt = self.account_named(&debt);
+        }
+        for debtor in name.debtors() {
+            if let Some(debtor) = self.account_named(&debtor) {
+                memory.books.link_debt(debtor, id);
+                self.link_debt(debtor, id);
+            }
+        }
+        self.named.insert(name.clone(), Some(id));
+        self.changes.accounts.push(account.clone());
+        memory.books.put_account(account);
+        self.changes.push_record(&Record::AccountOpened { id, name: name.clone(), policy: *policy, by: by.clone() });
+        Ok(id)
+    }
+
+    /// The debtor may itself be new in this batch and not stored yet.
+    fn link_debt(&mut self, debtor: AccountId, debt: AccountId) {
+        match self.changes.accounts.iter_mut().find(|account| account.id == debtor) {
+            Some(new) => new.debt = Some(debt),
+            None => self.changes.debt_links.push((debtor, debt)),
+        }
+    }
+
+    /// Looks for every account that opening these names is about, at once: a server answers one question much sooner than
+    /// thousands.
+    fn look_up_names(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
+        let opened = jobs.iter().flat_map(Job::names);
+        let names: Vec<AccountName> =
+            opened.flat_map(|name| [name.clone()].into_iter().chain(name.debt()).chain(name.debtors())).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let found = engine.source().accounts_named(&names)?;
+        self.named.extend(names.into_iter().map(|name| (name, None)));
+        // Loaded by their numbers, so that a copy which this batch has changed already stays as it is.
+        prefetch::load_accounts(engine, &mut memory.books, found.iter().map(|one| one.id).collect())?;
+        self.named.extend(found.into_iter().map(|account| (account.name, Some(account.id))));
+        Ok(())
+    }
+
+    fn account_named(&self, name: &AccountName) -> Option<AccountId> {
+        *self.named.get(name).expect("looked up before anything is decided")
+    }
+
+    fn list(&mut self, memory: &Memory, asset: &Asset) {
+        let mut all = memory.assets.iter().chain(&self.changes.assets);
+        let known = all.find(|(_, known)| known.is_same_coin(asset)).map(|(id, _)| *id);
+        let id = known.unwrap_or_else(|| {
+            let id = AssetId(u32::try_from(memory.assets.len() + self.changes.assets.len() + 1).unwrap_or(u32::MAX));
+            self.changes.assets.push((id, asset.clone()));
+            self.changes.push_record(&Record::AssetListed { id, asset: asset.clone() });
+            id
+        });
+        self.changes.listed.push(id);
+    }
+
+    /// All is decided: what the touched accounts stand at.
+    fn close(&mut self, memory: &Memory) {
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        let new = self.changes.accounts.first().map(|account| account.id);
+        for id in self.touched.drain(..) {
+            let account = memory.books.account(id).expect("touched accounts are in memory");
+            if new.is_some_and(|new| id >= new) {
+                // Inserted with what it stands at now.
+                let index = usize::try_from(id.0 - new.map_or(0, |new| new.0)).expect("one of this batch");
+                (self.changes.accounts[index].balance, self.changes.accounts[index].held) =
+                    (account.balance, account.held);
+            } else {
+                self.changes.standings.push(Standing { id, balance: account.balance, held: account.held });
+            }
+        }
+    }
+}
+
+/// Earlier requests that may have used one of the keys, by the place of the request that asks.
+type Earlier = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
+
+/// `before` requests of the batch come before those that the candidates are for.
+fn earlier_requests(engine: &dyn Engine, before: usize, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
+    let mut earlier = Earlier::new();
+    let mut seqs: Vec<Seq> = candidates.iter().map(|(_, seq)| *seq).collect();
+    seqs.sort_unstable();
+    seqs.dedup();
+    let records: HashMap<Seq, Vec<u8>> = engine.source().records(&seqs)?.into_iter().collect();
+    for (place, seq) in candidates {
+        let bytes = records.get(seq).ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
+        if let Record::Decided { request, verdict } = Record::decode(bytes).map_err(StoreError::unreadable(*seq))? {
+            earlier.entry(before + *place).or_default().push((*seq, request, verdict));
+        }
+    }
+    Ok(earlier)
+}

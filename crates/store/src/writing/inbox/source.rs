@@ -1,0 +1,61 @@
+//! Reading the inbox: a connection of its own, on either engine, made anew when it is lost.
+
+use bankroll_ledger::{Row, Time};
+
+use super::table::{InboxRow, InboxTable};
+use crate::{
+    BOOKS_FILE, Location, Statement, StoreError,
+    engine::{
+        Source,
+        postgres::Outside,
+        sqlite::{SqliteSource, open_read_only},
+    },
+};
+
+/// Reads inbox tables, beside the writer or from another node; on Postgres from the primary.
+pub(super) struct InboxSource {
+    location: Location,
+    connection: Option<Connection>,
+}
+
+enum Connection {
+    Sqlite(SqliteSource),
+    Postgres(Box<Outside>),
+}
+
+impl InboxSource {
+    /// Connects when it is first asked.
+    pub fn new(location: impl Into<Location>) -> Self {
+        Self { location: location.into(), connection: None }
+    }
+
+    pub fn waiting(
+        &mut self,
+        table: InboxTable,
+        kinds: &[String],
+        now: Time,
+        most: usize,
+    ) -> Result<Vec<InboxRow>, StoreError> {
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.rows(&table.waiting(kinds, now, most))?.iter().map(InboxRow::from_row).collect()
+    }
+
+    fn rows(&mut self, query: &Statement) -> Result<Vec<Row>, StoreError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => match &self.location {
+                Location::Folder(folder) => Connection::Sqlite(open_read_only(&folder.join(BOOKS_FILE))?),
+                Location::Postgres(url) => Connection::Postgres(Box::new(Outside::connect(url)?)),
+            },
+        };
+        // After an error the connection is not used again.
+        let rows = match &connection {
+            Connection::Sqlite(reader) => reader.flow_rows(query)?,
+            Connection::Postgres(outside) => outside.rows(query)?,
+        };
+        self.connection = Some(connection);
+        Ok(rows)
+    }
+}

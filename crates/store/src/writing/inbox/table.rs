@@ -1,0 +1,134 @@
+//! The tables, their rows, and the statements on them: one text for both engines.
+
+use bankroll_ledger::{Fact, Guard, Otherwise, Row, RowKey, Seq, Time, Value};
+
+use crate::{
+    Statement, StoreError,
+    columns::{BadRow, number_of, text_of},
+};
+
+/// What has become of payouts.
+pub const PAYOUT_EVENTS: InboxTable = InboxTable { name: "payout_events", subject: "intent_id" };
+
+/// The longest reason that is kept, in characters.
+const REASON_MAX: usize = 500;
+
+/// A table through which one role hands over to `books`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboxTable {
+    name: &'static str,
+    /// The column that says what a row is about.
+    subject: &'static str,
+}
+
+/// A row to hand over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRow {
+    /// Its identity: the same fact has the same id, however often and by whomever it is handed over.
+    pub id: String,
+    /// What sort of fact: decides which flow takes it.
+    pub kind: String,
+    /// What it is about: a deposit, an intent.
+    pub subject: String,
+    /// The fact, as JSON.
+    pub body: String,
+    /// The node that hands it over.
+    pub node: String,
+    /// When; for people, and for the order in which rows are taken.
+    pub created_at: Time,
+}
+
+/// A row that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxRow {
+    /// Its identity.
+    pub id: String,
+    /// What sort of fact.
+    pub kind: String,
+    /// What it is about.
+    pub subject: String,
+    /// The fact, as JSON.
+    pub body: String,
+    /// How often it was put off.
+    pub tries: u32,
+}
+
+impl InboxTable {
+    /// Adds the row, or finds it there; changes nothing, and one row must be changed, if another fact is there under its
+    /// id. For a flow that hands over in the write of its own rows.
+    #[must_use]
+    pub fn adding(self, row: &NewRow) -> Statement {
+        let Self { name, subject } = self;
+        let sql = format!(
+            "INSERT INTO {name} (id, type, {subject}, body, node, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (id) DO UPDATE SET id = excluded.id
+             WHERE {name}.type = excluded.type AND {name}.{subject} = excluded.{subject} AND {name}.body = excluded.body"
+        );
+        let created_at = Value::Int(i64::try_from(row.created_at.0).unwrap_or(i64::MAX));
+        let texts = [&row.id, &row.kind, &row.subject, &row.body, &row.node];
+        let values = texts.into_iter().map(|text| Value::Text(text.clone())).chain([created_at]).collect();
+        Statement { sql, values, must_change: Some(1) }
+    }
+
+    /// The rows of these kinds that are new and due, oldest first.
+    pub(super) fn waiting(self, kinds: &[String], now: Time, most: usize) -> Statement {
+        let Self { name, subject } = self;
+        let places: Vec<String> = (2..kinds.len() + 2).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "SELECT id, type, {subject} AS subject, body, tries FROM {name}
+             WHERE state = 'new' AND due_at <= $1 AND type IN ({}) ORDER BY created_at, id LIMIT {most}",
+            places.join(", ")
+        );
+        let now = Value::Int(i64::try_from(now.0).unwrap_or(i64::MAX));
+        let values = [now].into_iter().chain(kinds.iter().cloned().map(Value::Text)).collect();
+        Statement { sql, values, must_change: None }
+    }
+
+    /// Consumes the row with the money it causes. It says nothing but that, so that asking again is the same request.
+    pub(super) fn consuming(self, id: &str) -> Fact {
+        let state = |text: &str| vec![("state".to_owned(), Value::Text(text.to_owned()))];
+        let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
+        let row = RowKey { table: self.name.to_owned(), columns };
+        Fact { row, guard: Guard::Is(state("new")), otherwise: Otherwise::Conflict, set: state("applied") }
+    }
+
+    /// Consumes the row without money.
+    pub(super) fn noting(self, id: &str) -> Statement {
+        let sql = format!("UPDATE {} SET state = 'applied' WHERE id = $1 AND state = 'new'", self.name);
+        Statement { sql, values: vec![Value::Text(id.to_owned())], must_change: None }
+    }
+
+    /// Keeps the row aside with the reason.
+    pub(super) fn refusing(self, id: &str, reason: &str) -> Statement {
+        let sql = format!("UPDATE {} SET state = 'refused', reason = $1 WHERE id = $2 AND state = 'new'", self.name);
+        Statement { sql, values: vec![short(reason), Value::Text(id.to_owned())], must_change: None }
+    }
+
+    /// Puts the row off until then.
+    pub(super) fn deferring(self, id: &str, reason: &str, until: Time) -> Statement {
+        let sql = format!(
+            "UPDATE {} SET tries = tries + 1, due_at = $1, reason = $2 WHERE id = $3 AND state = 'new'",
+            self.name
+        );
+        let until = Value::Int(i64::try_from(until.0).unwrap_or(i64::MAX));
+        Statement { sql, values: vec![until, short(reason), Value::Text(id.to_owned())], must_change: None }
+    }
+}
+
+fn short(reason: &str) -> Value {
+    // Postgres takes no zero bytes in texts.
+    Value::Text(reason.chars().filter(|letter| *letter != '\0').take(REASON_MAX).collect())
+}
+
+impl InboxRow {
+    /// A row with a value that no role hands over was edited, and is not guessed at.
+    pub(super) fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Self::read(row).map_err(|bad| StoreError::diverged(Seq(0), format!("the inbox: {bad}")))
+    }
+
+    fn read(row: &Row) -> Result<Self, BadRow> {
+        let text = |column| text_of(row, column).map(str::to_owned);
+        let tries = u32::try_from(number_of(row, "tries")?).map_err(|_| BadRow { column: "tries" })?;
+        Ok(Self { id: text("id")?, kind: text("type")?, subject: text("subject")?, body: text("body")?, tries })
+    }
+}

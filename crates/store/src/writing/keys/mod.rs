@@ -1,0 +1,357 @@
+//! The key index: which journal place an idempotency key was decided at.
+//!
+//! It decides money, so it may not trail: the newest keys are in memory (and rebuilt from the journal's tail when the
+//! books are opened), older ones in sorted runs in the store. A run covers an unbroken stretch of the journal and is
+//! written once, in key order; runs of one size are merged into a larger one in the background, so that random keys
+//! cost what ordered ones do and nothing is ever written in a random place.
+//!
+//! | step | where | bound |
+//! | --- | --- | --- |
+//! | newest keys | hash table | [`RECENT_MAX`] keys, 17 MiB |
+//! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
+//! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk for a false alarm in about 1,000 |
+//! | merge | [`runs::FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
+//!
+//! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
+//! chunks and summaries carry checksums) and the whole index is built again from the journal.
+
+mod filter;
+mod hasher;
+mod job;
+mod run;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::Range,
+    sync::Arc,
+};
+
+use bankroll_ledger::{Fingerprint, Record, Seq};
+
+use crate::{
+    StoreError,
+    engine::{
+        Engine, RunWrites,
+        runs::{self, Entry, RunMeta},
+    },
+};
+pub(crate) use hasher::KeyHasher;
+use job::Job;
+use run::Run;
+pub(crate) use run::{decode_chunk, places_in_run};
+
+/// How many keys stay in the hash table before they are written out as a run.
+pub(crate) const RECENT_MAX: usize = 262_144;
+/// How many chunks a commit takes along at the most, for each stretch of keys that waits to be written.
+const SLICE_CHUNKS: usize = 256;
+
+/// Newest keys, and the place each was decided at. Two keys with one fingerprint keep both entries.
+#[derive(Debug)]
+struct Recent {
+    places: HashMap<u128, u64, KeyHasher>,
+    twins: Vec<Entry>,
+}
+
+impl Recent {
+    fn new(hasher: KeyHasher) -> Self {
+        Self { places: HashMap::with_hasher(hasher), twins: Vec::new() }
+    }
+
+    fn insert(&mut self, (fingerprint, place): Entry) {
+        if let Some(older) = self.places.insert(fingerprint, place) {
+            self.twins.push((fingerprint, older));
+        }
+    }
+
+    fn find(&self, fingerprint: u128, found: &mut Vec<Seq>) {
+        found.extend(self.places.get(&fingerprint).map(|place| Seq(*place)));
+        found.extend(self.twins.iter().filter(|(twin, _)| *twin == fingerprint).map(|(_, place)| Seq(*place)));
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        self.places
+            .iter()
+            .map(|(fingerprint, place)| (*fingerprint, *place))
+            .chain(self.twins.iter().copied())
+            .collect()
+    }
+}
+
+/// A full table that waits to be stored as a run.
+#[derive(Debug)]
+struct Frozen {
+    keys: Arc<Recent>,
+    first: Seq,
+    last: Seq,
+}
+
+/// The key index of one ledger.
+#[derive(Debug)]
+pub(crate) struct KeyIndex {
+    recent: Recent,
+    recent_max: usize,
+    /// The first journal place whose key is in `recent`.
+    recent_first: Seq,
+    /// The last journal place whose key is in the index.
+    absorbed: Seq,
+    frozen: VecDeque<Frozen>,
+    /// In the order of the journal.
+    runs: Vec<Run>,
+    job: Option<Job>,
+    next_run: u64,
+    next_chunk: u64,
+    dropped: Vec<Range<u64>>,
+    pending: Upkeep,
+}
+
+/// What the next commit takes along, and what becomes true once it is durable.
+#[derive(Debug, Default)]
+struct Upkeep {
+    writes: Arc<RunWrites>,
+    finished: Option<Run>,
+}
+
+impl KeyIndex {
+    /// Loads the summaries of the runs and the keys of the journal's tail; `last` is where the journal ends.
+    pub fn load(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
+        let stored = engine.source().runs()?;
+        let runs: Vec<Run> = stored.into_iter().map(Run::load).collect::<Result<_, _>>()?;
+        let mut next = Seq(1);
+        for run in &runs {
+            if run.meta.first != next || run.meta.last > last {
+                return Err(StoreError::KeyIndexDamaged { what: format!("no run begins at record {next}") });
+            }
+            next = run.meta.last.next();
+            run.check_ends(|chunk| engine.source().chunk(chunk))?;
+        }
+        let live: Vec<Range<u64>> = runs.iter().map(|run| run.meta.chunk_range()).collect();
+        engine.sweep_chunks(&live)?;
+        let mut index = Self::empty(recent_max);
+        index.next_run = runs.iter().map(|run| run.meta.id + 1).max().unwrap_or(1);
+        index.next_chunk = live.iter().map(|range| range.end).max().unwrap_or(1);
+        index.runs = runs;
+        index.recent_first = next;
+        index.absorbed = Seq(next.0 - 1);
+        while index.absorb_page(engine, last)? {}
+        Ok(index)
+    }
+
+    /// Builds the index anew from the journal alone, and stores it.
+    pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
+        super::recovery::commit_runs(engine, &RunWrites { removes_all: true, ..RunWrites::default() })?;
+        engine.sweep_chunks(&[])?;
+        let mut index = Self::empty(recent_max);
+        while index.absorb_page(engine, last)? {
+            index.settle(engine)?;
+        }
+        Ok(index)
+    }
+
+    fn empty(recent_max: usize) -> Self {
+        Self {
+            recent: Recent::new(KeyHasher::new()),
+            recent_max,
+            recent_first: Seq(1),
+            absorbed: Seq(0),
+            frozen: VecDeque::new(),
+            runs: Vec::new(),
+            job: None,
+            next_run: 1,
+            next_chunk: 1,
+            dropped: Vec::new(),
+            pending: Upkeep::default(),
+        }
+    }
+
+    /// The hasher of this index's tables.
+    pub fn hasher(&self) -> KeyHasher {
+        *self.recent.places.hasher()
+    }
+
+    /// Takes in the keys of the next records; `false` if there are none.
+    fn absorb_page(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<bool, StoreError> {
+        let from = self.absorbed.next();
+        if from > last {
+            return Ok(false);
+        }
+        let records = engine.source().records_from(from, 10_000)?;
+        for (seq, bytes) in &records {
+            let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
+            if let Record::Decided { request, .. } = record {
+                self.recent.insert((request.key.fingerprint().0, seq.0));
+            }
+        }
+        let (read, _) = records.last().ok_or_else(|| StoreError::diverged(from, "the journal has a gap"))?;
+        self.absorbed = *read;
+        self.freeze_if_full();
+        Ok(true)
+    }
+
+    /// The places at which each key may have been decided, with the key's position in the question.
+    pub fn candidates(
+        &self,
+        mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
+        keys: &[Fingerprint],
+    ) -> Result<Vec<(usize, Seq)>, StoreError> {
+        let mut found = Vec::new();
+        let mut places = Vec::new();
+        for (position, key) in keys.iter().enumerate() {
+            self.find_in_memory(*key, &mut places);
+            found.extend(places.drain(..).map(|place| (position, place)));
+        }
+        // Run by run, so that the filter's cache lines are fetched for many keys at once; and in the order of the run,
+        // so that keys of one chunk follow each other.
+        let mut likely = Vec::new();
+        for run in &self.runs {
+            likely.extend(keys.iter().enumerate().filter(|(_, key)| run.may_have(key.0)));
+            likely.sort_unstable_by_key(|(_, key)| key.0);
+            let mut chunks = run.chunks(&mut chunk);
+            for (position, key) in likely.drain(..) {
+                chunks.find(key.0, &mut places)?;
+                found.extend(places.drain(..).map(|place| (position, place)));
+            }
+        }
+        // In the order of the journal, where they are going to be read.
+        found.sort_unstable_by_key(|(_, place)| *place);
+        Ok(found)
+    }
+
+    /// Whether none of the keys was ever used; looks no further than the first that may have been.
+    pub fn are_new(
+        &self,
+        mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
+        keys: &[Fingerprint],
+    ) -> Result<bool, StoreError> {
+        let mut places = Vec::new();
+        keys.iter().for_each(|key| self.find_in_memory(*key, &mut places));
+        for run in &self.runs {
+            let mut chunks = run.chunks(&mut chunk);
+            for key in keys.iter().filter(|key| run.may_have(key.0)) {
+                if !places.is_empty() {
+                    return Ok(false);
+                }
+                chunks.find(key.0, &mut places)?;
+            }
+        }
+        Ok(places.is_empty())
+    }
+
+    fn find_in_memory(&self, key: Fingerprint, places: &mut Vec<Seq>) {
+        self.recent.find(key.0, places);
+        self.frozen.iter().for_each(|frozen| frozen.keys.find(key.0, places));
+    }
+
+    /// Takes in the keys of a batch that is durable; `last` is the batch's last place.
+    pub fn publish(&mut self, keys: impl Iterator<Item = (Fingerprint, Seq)>, last: Seq) {
+        for (key, seq) in keys {
+            self.recent.insert((key.0, seq.0));
+        }
+        self.absorbed = last;
+        self.freeze_if_full();
+    }
+
+    fn freeze_if_full(&mut self) {
+        if self.recent.places.len() >= self.recent_max {
+            let next = Recent::new(self.hasher());
+            let keys = Arc::new(std::mem::replace(&mut self.recent, next));
+            self.frozen.push_back(Frozen { keys, first: self.recent_first, last: self.absorbed });
+            self.recent_first = self.absorbed.next();
+        }
+    }
+
+    /// Whether there is something that the next commit should take along.
+    pub fn has_upkeep(&self) -> bool {
+        self.job.is_some() || !self.frozen.is_empty() || !self.dropped.is_empty() || self.mergeable().is_some()
+    }
+
+    /// Makes the next slice ready, unless one is; never waits for the threads that sort and merge.
+    pub fn prepare_upkeep(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        if !self.pending.writes.is_empty() {
+            return Ok(());
+        }
+        self.start_job(engine)?;
+        let mut writes = RunWrites::default();
+        let most = SLICE_CHUNKS * (1 + self.frozen.len());
+        if let Some(job) = &mut self.job {
+            writes.chunks = job.take(most, &mut self.next_chunk)?;
+            if let Some(run) = job.finished() {
+                writes.added = Some((run.meta.clone(), run.summary()));
+                writes.removed.clone_from(&job.replaces);
+                self.pending.finished = Some(run);
+            }
+        }
+        if let Some(dropped) = self.dropped.pop() {
+            let end = dropped.end.min(dropped.start + most as u64);
+            writes.dropped_chunks.push(dropped.start..end);
+            if end < dropped.end {
+                self.dropped.push(end..dropped.end);
+            }
+        }
+        self.pending.writes = Arc::new(writes);
+        Ok(())
+    }
+
+    /// What the next commit takes along.
+    pub fn pending(&self) -> Arc<RunWrites> {
+        Arc::clone(&self.pending.writes)
+    }
+
+    /// Stores all that waits, waiting for the threads: for when nobody is being served.
+    fn settle(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        while self.has_upkeep() {
+            self.start_job(engine)?;
+            if let Some(job) = &mut self.job {
+                job.wait();
+            }
+            self.prepare_upkeep(engine)?;
+            super::recovery::commit_runs(engine, &self.pending.writes)?;
+            self.committed();
+        }
+        Ok(())
+    }
+
+    /// What was pending is durable.
+    pub fn committed(&mut self) {
+        let Some(run) = std::mem::take(&mut self.pending).finished else { return };
+        let job = self.job.take().expect("a run is finished by a job");
+        if job.replaces.is_empty() {
+            self.frozen.pop_front();
+        }
+        let (gone, kept): (Vec<Run>, Vec<Run>) =
+            self.runs.drain(..).partition(|run| job.replaces.contains(&run.meta.id));
+        self.dropped.extend(gone.iter().map(|run| run.meta.chunk_range()));
+        self.runs = kept;
+        self.runs.push(run);
+        self.runs.sort_by_key(|run| run.meta.first);
+    }
+
+    /// The commit that took it along was rolled back: the job is given up and begun anew by the next one.
+    pub fn rolled_back(&mut self) {
+        self.dropped.extend_from_slice(&std::mem::take(&mut self.pending).writes.dropped_chunks);
+        if let Some(job) = self.job.take() {
+            self.dropped.push(job.first_chunk()..self.next_chunk);
+        }
+    }
+
+    fn start_job(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        if self.job.is_some() {
+            return Ok(());
+        }
+        let id = self.next_run;
+        if let Some(frozen) = self.frozen.front() {
+            self.job = Some(Job::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
+        } else if let Some(range) = self.mergeable() {
+            let inputs: Vec<RunMeta> = self.runs[range].iter().map(|run| run.meta.clone()).collect();
+            self.job = Some(Job::merge(id, inputs, engine.beside()?, self.next_chunk));
+        } else {
+            return Ok(());
+        }
+        self.next_run += 1;
+        Ok(())
+    }
+
+    /// Neighbours of one level that are due to be merged.
+    fn mergeable(&self) -> Option<Range<usize>> {
+        runs::mergeable(self.runs.len(), |place| self.runs[place].meta.level)
+    }
+}

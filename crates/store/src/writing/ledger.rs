@@ -1,0 +1,406 @@
+//! The ledger as the rest of the program uses it: a handle that can be cloned and shared.
+
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::channel,
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejected, Policy, Principal, Request, Time};
+use tokio::sync::Semaphore;
+
+use super::{
+    aside::{Aside, Disk},
+    delivery::Delivery,
+    keys::{KeyIndex, RECENT_MAX},
+    lock::FolderLock,
+    memory::Memory,
+    queue::{FACTS_WEIGHT, Job, Message, Prepared, Queue},
+    recovery,
+    writer::{BATCH_MAX, Writer},
+};
+use crate::{
+    Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
+    engine::{
+        Engine,
+        migrations::with_flows,
+        postgres::{Claim, Postgres, StatementTables},
+        sqlite::{Sqlite, StatementsFile},
+    },
+    files,
+    history::terms::{Indexer, Pace, TermHome},
+};
+
+/// The database in its folder.
+pub const BOOKS_FILE: &str = "books.db";
+/// The statement index in the same folder: derived, and made again when it is lost.
+pub const STATEMENTS_FILE: &str = "statements.db";
+/// The file whose lock is the right to write to the folder; it says who has it.
+pub const LOCK_FILE: &str = "books.lock";
+
+/// How the books are kept.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where they are.
+    pub location: Location,
+    /// How long another node must wait before it may take over from one that has gone silent; on Postgres only.
+    pub lease: Duration,
+    /// Where this process answers other nodes, told to them with the lease; empty if it does not. On Postgres only.
+    pub address: String,
+    /// Where the time comes from.
+    pub clock: Clock,
+    /// How much a crash of the machine may lose.
+    pub durability: Durability,
+    /// Requests that may wait or be worked on at once, about: one with facts counts as seventeen.
+    pub queue_max: usize,
+    /// Accounts that are kept in memory at the most.
+    pub accounts_in_memory_max: usize,
+    /// Keys that are kept in memory before they are written out as a run.
+    pub keys_in_memory_max: usize,
+    /// From how many requests on a batch is committed by another thread while the next is decided: with fewer, handing
+    /// it over takes longer than what could be decided meanwhile.
+    pub commit_aside_from: usize,
+    /// How many records may wait before they are added to the statement index.
+    pub index_records_max: u64,
+    /// How long some may wait.
+    pub index_pause: Duration,
+    /// The tables of flows.
+    pub migrations: Vec<Migrations>,
+    /// What a simulator lets happen to commits.
+    #[cfg(feature = "faults")]
+    pub interrupt: crate::Interrupt,
+}
+
+/// How much a crash of the machine may lose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing that was acknowledged: every commit is synced.
+    #[default]
+    Full,
+    /// The newest commits, acknowledged ones among them. For experiments with play money only.
+    MayLoseRecentCommits,
+}
+
+impl Options {
+    /// The ordinary ones, for a folder or a database.
+    #[must_use]
+    pub fn new(location: impl Into<Location>) -> Self {
+        Self {
+            location: location.into(),
+            lease: Duration::from_secs(10),
+            address: String::new(),
+            clock: Clock::machine(),
+            durability: Durability::Full,
+            queue_max: 65_536,
+            accounts_in_memory_max: 262_144,
+            keys_in_memory_max: RECENT_MAX,
+            commit_aside_from: 128,
+            index_records_max: 4_096,
+            index_pause: Duration::from_secs(1),
+            migrations: Vec::new(),
+            #[cfg(feature = "faults")]
+            interrupt: crate::Interrupt::default(),
+        }
+    }
+}
+
+/// The books of one folder, open for writing.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    queue: Queue,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    location: Location,
+    queue_max: usize,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+    decided_ahead: Arc<AtomicU64>,
+    jobs: std::sync::mpsc::Sender<Message>,
+}
+
+impl Ledger {
+    /// Opens the books of a folder, or makes new ones: takes the lock, checks the settings, migrates, verifies the
+    /// tail of the journal and starts the writer.
+    ///
+    /// # Errors
+    /// If another process has them, a setting is not safe, or what is stored is not sound.
+    pub fn open(options: Options) -> Result<Self, StoreError> {
+        let (mut engine, lock) = open_engine(&options)?;
+        let head = recovery::head(engine.source())?;
+        recovery::verify_tail(engine.source(), &head)?;
+        let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
+            Err(StoreError::KeyIndexDamaged { .. }) => {
+                KeyIndex::rebuild(engine.as_mut(), head.seq, options.keys_in_memory_max)?
+            }
+            loaded => loaded?,
+        };
+        let (jobs, receiver) = channel();
+        let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
+        let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
+        let statements: Box<dyn TermHome> = match &options.location {
+            Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
+            Location::Postgres(url) => Box::new(StatementTables(url.clone())),
+        };
+        let pace = Pace { records: options.index_records_max, pause: options.index_pause };
+        let indexer = Indexer::start(engine.beside()?, statements, pace, head.seq);
+        let writer = Writer {
+            indexer: indexer.map_err(StoreError::io(THREAD))?,
+            clock: options.clock,
+            messages: receiver,
+            memory: Memory {
+                head,
+                books: Books::default(),
+                assets: engine.source().assets()?,
+                last_account: engine.source().last_ids()?.1,
+                keys,
+                recent_max: options.keys_in_memory_max,
+                next_expiry: engine.source().next_expiry()?,
+            },
+            accounts_max: options.accounts_in_memory_max,
+            aside: Aside::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
+            delivery,
+            waiting: VecDeque::new(),
+            commit_aside_from: options.commit_aside_from,
+            decided_ahead: Arc::clone(&decided_ahead),
+            stopped_by: Arc::clone(&stopped_by),
+            lookups: engine.beside()?,
+            disk: Disk::new(engine),
+        };
+        let run = move || {
+            writer.run();
+            // Freed only after the database is closed.
+            drop(lock);
+        };
+        let thread = std::thread::Builder::new().name("books".into()).spawn(run);
+        let thread = thread.map_err(StoreError::io(THREAD))?;
+        let room = Arc::new(Semaphore::new(options.queue_max));
+        let shared = Shared {
+            location: options.location,
+            queue_max: options.queue_max,
+            writer: Mutex::new(Some(thread)),
+            stopped_by,
+            decided_ahead,
+            jobs: jobs.clone(),
+        };
+        Ok(Self { queue: Queue { jobs, room }, shared: Arc::new(shared) })
+    }
+
+    /// Where the books are.
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.shared.location
+    }
+
+    /// Hands requests to the writer. Each is decided on its own, in order; the answers come in the same order.
+    ///
+    /// # Errors
+    /// If there is no room, the call is too large, or the writer has stopped. Nothing happened then.
+    pub fn submit(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
+        let given = self.countable(&requests)?;
+        // Room first: a caller that never stops is refused before it costs anything.
+        let mut room = self.queue.room_for(given)?;
+        let (requests, weight) = self.prepared(requests)?;
+        if weight > given {
+            room.merge(self.queue.room_for(weight - given)?);
+        }
+        self.queue.send(|reply| Job::Money { requests, reply, room })
+    }
+
+    /// The same for flows, which have nobody to tell that there is no room: waits for it in this thread, in turn.
+    ///
+    /// # Errors
+    /// If the call is too large, or the writer has stopped. Nothing happened then.
+    pub fn submit_in_turn(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
+        self.countable(&requests)?;
+        let (requests, weight) = self.prepared(requests)?;
+        // All at once: two that hold some and wait for more could wait for each other.
+        let room = self.queue.wait_for_room(weight)?;
+        self.queue.send(|reply| Job::Money { requests, reply, room })
+    }
+
+    fn countable(&self, requests: &[Request]) -> Result<usize, Refused> {
+        let (given, most) = (requests.len(), BATCH_MAX.min(self.shared.queue_max));
+        if (1..=most).contains(&given) { Ok(given) } else { Err(Refused::CallSize { given, most }) }
+    }
+
+    /// Ready for the writer, and the room that they take.
+    fn prepared(&self, requests: Vec<Request>) -> Result<(Vec<Prepared>, usize), Refused> {
+        let requests: Vec<Prepared> = requests.into_iter().map(Prepared::new).collect();
+        let weight = requests.iter().map(Prepared::weight).sum();
+        if weight > self.shared.queue_max {
+            // It would never fit; "busy" would be told for ever.
+            let (given, most) = (requests.len(), self.shared.queue_max / FACTS_WEIGHT);
+            return Err(Refused::CallSize { given, most });
+        }
+        Ok((requests, weight))
+    }
+
+    /// Hands one request to the writer and waits for its answer.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn apply(&self, request: Request) -> Result<Answer, CallError> {
+        let mut answers = self.submit(vec![request])?.wait()?;
+        answers.pop().ok_or(CallError::Failed(Failure::Unknown))
+    }
+
+    /// Opens accounts with the policy of their kind; one that exists keeps the policy it has.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn open_accounts(
+        &self,
+        by: &Principal,
+        names: Vec<AccountName>,
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallError> {
+        let names = names.into_iter().map(|name| (Policy::of(name.kind), name)).map(|(policy, name)| (name, policy));
+        self.open_accounts_with(by, names.collect())
+    }
+
+    /// Opens accounts, each with its own policy.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn open_accounts_with(
+        &self,
+        by: &Principal,
+        names: Vec<(AccountName, Policy)>,
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallError> {
+        let given = names.len();
+        if !(1..=BATCH_MAX).contains(&given) {
+            return Err(Refused::CallSize { given, most: BATCH_MAX }.into());
+        }
+        // Whoever opens accounts waits for the answer anyway.
+        let room = self.queue.wait_for_room(given.min(self.shared.queue_max))?;
+        Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, room })?.wait()?)
+    }
+
+    /// Lists an asset; one that is known keeps its number.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn list_asset(&self, asset: Asset) -> Result<AssetId, CallError> {
+        Ok(self.queue.send(|reply| Job::List { asset, reply })?.wait()?)
+    }
+
+    /// Writes rows of a flow, all or none, in the next commit.
+    ///
+    /// # Errors
+    /// If there is no room, or the writer has stopped.
+    pub fn write_rows(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
+        let room = self.queue.room_for(self.room_of(&statements))?;
+        self.queue.send(|reply| Job::Rows { statements, reply, room })
+    }
+
+    /// The same for flows: waits for room in this thread, in turn.
+    ///
+    /// # Errors
+    /// If the writer has stopped.
+    pub fn write_rows_in_turn(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
+        let room = self.queue.wait_for_room(self.room_of(&statements))?;
+        self.queue.send(|reply| Job::Rows { statements, reply, room })
+    }
+
+    /// What belongs together cannot be cut: if it is more than the queue holds, it has the queue for itself.
+    fn room_of(&self, statements: &[Statement]) -> usize {
+        statements.len().clamp(1, self.shared.queue_max)
+    }
+
+    /// Makes the writer look at the clock; returns when the holds that are due have expired.
+    ///
+    /// # Errors
+    /// If the call was not taken, or has no answer.
+    pub fn tick(&self) -> Result<(), CallError> {
+        Ok(self.queue.send(|reply| Job::Tick { reply })?.wait()?)
+    }
+
+    /// Why the writer stopped, if an error stopped it.
+    #[must_use]
+    pub fn stopped_by(&self) -> Option<Arc<StoreError>> {
+        self.shared.stopped_by.get().cloned()
+    }
+
+    /// How many calls were decided while the batch before theirs was on its way to disk, since the books were opened.
+    #[must_use]
+    pub fn decided_ahead(&self) -> u64 {
+        self.shared.decided_ahead.load(Ordering::Relaxed)
+    }
+
+    /// Lets the writer finish what it has and waits until the folder is free.
+    pub fn close(self) {
+        self.shared.close();
+    }
+}
+
+impl Shared {
+    fn close(&self) {
+        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // Fails only if the writer has stopped already.
+            let _ = self.jobs.send(Message::Call(Job::Stop));
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Opens the database, and takes the right to write to it.
+fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+    let sets = with_flows(&options.migrations);
+    let now = options.clock.now();
+    match &options.location {
+        Location::Folder(folder) => {
+            files::create_folder(folder).map_err(StoreError::io(folder))?;
+            let lock = FolderLock::take(&folder.join(LOCK_FILE))?;
+            let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
+            engine.restore_derived()?;
+            #[cfg(feature = "faults")]
+            {
+                engine.interrupt = options.interrupt.clone();
+            }
+            Ok((Box::new(engine), Some(lock)))
+        }
+        Location::Postgres(url) => {
+            let (holder, address) = (holder_name(now), options.address.clone());
+            let claim = Claim { holder, address, lease: options.lease, moves: false };
+            let mut engine = Postgres::open(url, claim, &sets, now)?;
+            engine.restore_derived()?;
+            Ok((Box::new(engine), None))
+        }
+    }
+}
+
+/// A name that no other writer has or ever had. Processes of two machines may have one number and clocks that are wrong,
+/// so chance has the last word.
+fn holder_name(now: Time) -> String {
+    let chance = RandomState::new().hash_one(now.0);
+    format!("process {}-{}-{chance:016x}", std::process::id(), now.0)
+}
+
+/// What cannot be used if a thread cannot be started.
+const THREAD: &str = "a thread for the writer";
+
+/// Why a call has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// It was not taken; nothing happened.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It was taken, and failed.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+}

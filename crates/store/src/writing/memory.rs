@@ -1,0 +1,67 @@
+//! What a batch is decided by: the books as the writer has them in memory.
+
+use bankroll_ledger::{AccountId, Asset, AssetId, Batch, Books, Seq, Time};
+
+use super::{decided_keys::DecidedKeys, keys::KeyIndex, storing::Changes};
+use crate::{
+    StoreError,
+    engine::{Engine, Head},
+};
+
+/// Shared by the writer, which keeps it, and the draft of a batch, which decides by it and changes it.
+pub(super) struct Memory {
+    pub head: Head,
+    pub books: Books,
+    pub assets: Vec<(AssetId, Asset)>,
+    pub last_account: AccountId,
+    pub keys: KeyIndex,
+    pub recent_max: usize,
+    pub next_expiry: Option<Time>,
+}
+
+impl Memory {
+    /// Whether holds are due to expire before anything else is decided at this time.
+    pub fn has_due_holds(&self, now: Time) -> bool {
+        self.next_expiry.is_some_and(|expiry| expiry <= now)
+    }
+
+    /// Does something with the key index; if it is damaged, builds it again from the journal and does it once more.
+    pub fn look_after_keys<T>(
+        &mut self,
+        engine: &mut dyn Engine,
+        mut work: impl FnMut(&mut KeyIndex, &mut dyn Engine) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match work(&mut self.keys, engine) {
+            Err(StoreError::KeyIndexDamaged { .. }) => {
+                self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
+                work(&mut self.keys, engine)
+            }
+            done => done,
+        }
+    }
+
+    /// Head and keys of a batch that is durable now.
+    pub fn follow(&mut self, batch: Option<&Batch>, keys: &DecidedKeys) {
+        self.keys.committed();
+        if let Some(batch) = batch {
+            let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
+            self.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
+            self.keys.publish(keys.iter(), seq);
+        }
+    }
+
+    /// The batch is durable: memory follows.
+    pub fn publish(&mut self, changes: &mut Changes, engine: &dyn Engine) {
+        self.follow(changes.batch.as_ref(), &changes.keys);
+        self.assets.append(&mut changes.assets);
+        self.last_account.0 += changes.accounts.len() as u64;
+        self.next_expiry = match (changes.more_expiries, self.next_expiry) {
+            (true, _) => Some(changes.now),
+            // Some have expired: only the store knows which is next.
+            (false, Some(expiry)) if expiry <= changes.now => {
+                engine.source().next_expiry().unwrap_or(Some(changes.now))
+            }
+            (false, expiry) => expiry.into_iter().chain(changes.next_expiry).min(),
+        };
+    }
+}

@@ -1,0 +1,122 @@
+//! Prefetch: what a batch names and memory does not have.
+
+use std::collections::BTreeMap;
+
+use bankroll_ledger::{
+    AccountId, Action, Amount, Books, Hold, HoldId, HoldState, Leg, PastTransfer, Record, Request, Seq,
+};
+
+use crate::{StoreError, engine::Engine};
+
+/// Loads everything that the requests name. Afterwards, what is not in the books does not exist.
+pub(super) fn prefetch<'a>(
+    engine: &mut dyn Engine,
+    books: &mut Books,
+    requests: impl Iterator<Item = &'a Request>,
+) -> Result<(), StoreError> {
+    let mut named = Named::default();
+    for request in requests {
+        named.collect(books, request);
+    }
+    for fact in named.facts {
+        if let Some(row) = engine.row(&fact.row)? {
+            books.put_row(fact.row.clone(), row);
+        }
+    }
+    let holds = engine.source().holds(&named.holds)?;
+    for hold in &holds {
+        named.accounts.push(hold.account);
+        books.put_hold(*hold);
+    }
+    for original in named.originals {
+        if let Some(past) = past_transfer(engine, original)? {
+            named.accounts.extend(past.postings.iter().flat_map(|posting| [posting.from, posting.to]));
+            books.put_past(original, past);
+        }
+    }
+    load_accounts(engine, books, named.accounts)?;
+    check_held(books, &holds)
+}
+
+/// Whoever settles a hold frees what its account holds for it. Books in which that is less than its holds have left were
+/// edited, and nothing is decided by them.
+fn check_held(books: &Books, holds: &[Hold]) -> Result<(), StoreError> {
+    let open: BTreeMap<HoldId, &Hold> =
+        holds.iter().filter(|hold| hold.state == HoldState::Open).map(|hold| (hold.id, hold)).collect();
+    let mut left = BTreeMap::<AccountId, Amount>::new();
+    for hold in open.into_values() {
+        let all = left.entry(hold.account).or_insert(Amount::ZERO);
+        let held = books.account(hold.account).map(|account| account.held);
+        match all.checked_add(hold.remaining).filter(|all| Some(*all) <= held) {
+            Some(sum) => *all = sum,
+            None => return Err(StoreError::diverged(hold.id.made_by(), "a hold holds more than its account")),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a request can be decided by what memory has: it names no account that memory lacks, and neither a hold, a
+/// past transfer nor a fact, whose present state only the store knows.
+pub(super) fn is_in_memory(books: &Books, request: &Request) -> bool {
+    let mut named = Named::default();
+    named.collect(books, request);
+    named.accounts.is_empty() && named.holds.is_empty() && named.originals.is_empty() && named.facts.is_empty()
+}
+
+/// Loads accounts, and with each the account its owner's debt is kept in.
+pub(super) fn load_accounts(
+    engine: &mut dyn Engine,
+    books: &mut Books,
+    mut ids: Vec<AccountId>,
+) -> Result<(), StoreError> {
+    while !ids.is_empty() {
+        ids.retain(|id| books.account(*id).is_none());
+        ids.sort_unstable();
+        ids.dedup();
+        let loaded = engine.source().accounts(&ids)?;
+        ids = loaded.iter().filter_map(|account| account.debt).collect();
+        loaded.into_iter().for_each(|account| books.put_account(account));
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Named<'a> {
+    accounts: Vec<AccountId>,
+    holds: Vec<HoldId>,
+    originals: Vec<Seq>,
+    facts: Vec<&'a bankroll_ledger::Fact>,
+}
+
+impl<'a> Named<'a> {
+    fn collect(&mut self, books: &Books, request: &'a Request) {
+        let mut name = |id: AccountId| {
+            if books.account(id).is_none() {
+                self.accounts.push(id);
+            }
+        };
+        match &request.action {
+            Action::Legs(legs) => {
+                for leg in legs {
+                    match *leg {
+                        Leg::Move { from, to, .. } => [from, to].into_iter().for_each(&mut name),
+                        Leg::Hold { account, .. } => name(account),
+                        Leg::Post { hold, to, .. } => {
+                            name(to);
+                            self.holds.push(hold);
+                        }
+                        Leg::Release { hold } => self.holds.push(hold),
+                    }
+                }
+            }
+            Action::Reverse(original) => self.originals.push(*original),
+        }
+        self.facts.extend(&request.facts);
+    }
+}
+
+fn past_transfer(engine: &mut dyn Engine, seq: Seq) -> Result<Option<PastTransfer>, StoreError> {
+    let Some(bytes) = engine.source().record(seq)? else { return Ok(None) };
+    let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
+    Ok(PastTransfer::of(record, engine.source().reversal_of(seq)?))
+}

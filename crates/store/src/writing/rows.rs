@@ -1,0 +1,139 @@
+//! A flow's rows, as a role works with them: read beside the writer, written all or none.
+//!
+//! On SQLite, and where the books are in this process, rows go through the writer's second lane. A role elsewhere writes
+//! its own tables straight into the database.
+//!
+//! It guarantees that what [`Rows::write`] says is written is durable, and that a set of statements of which one cannot be
+//! carried out has changed nothing. After [`RowsError::Call`] and [`RowsError::Store`] it may not be known whether it is
+//! there: whoever writes reads again before he goes on, and guards what he writes by what he has read (`WHERE`, and how many
+//! rows must change).
+//!
+//! It does not know what the rows mean.
+
+use std::cell::RefCell;
+
+use bankroll_ledger::{Row, Value};
+
+use crate::{CallError, DatabaseUrl, Ledger, Reader, RowsRejected, Statement, StoreError, engine::postgres::Outside};
+
+/// The rows of flows.
+pub struct Rows {
+    reader: Reader,
+    location: RowsLocation,
+    /// The connection to a database whose writer is elsewhere, while there is one.
+    connection: RefCell<Option<Outside>>,
+}
+
+/// Where the rows of flows are written.
+#[derive(Clone, Debug)]
+pub enum RowsLocation {
+    /// Through the writer in this process.
+    Writer(Ledger),
+    /// Into a database whose writer is elsewhere.
+    Database(DatabaseUrl),
+}
+
+impl From<&Ledger> for RowsLocation {
+    fn from(ledger: &Ledger) -> Self {
+        Self::Writer(ledger.clone())
+    }
+}
+
+impl From<DatabaseUrl> for RowsLocation {
+    fn from(url: DatabaseUrl) -> Self {
+        Self::Database(url)
+    }
+}
+
+impl From<&Self> for RowsLocation {
+    fn from(location: &Self) -> Self {
+        location.clone()
+    }
+}
+
+/// Why rows were not written, or not for certain.
+#[derive(Debug, thiserror::Error)]
+pub enum RowsError {
+    /// None was written.
+    #[error("the rows were not written")]
+    Rejected(#[from] RowsRejected),
+    /// The writer did not take them, or could not tell.
+    #[error("the writer has no answer")]
+    Call(#[from] CallError),
+    /// The database is out of reach, or could not tell.
+    #[error("the database has no answer")]
+    Store(#[from] StoreError),
+}
+
+impl Rows {
+    /// With the writer in this process, or in a database whose writer is elsewhere.
+    ///
+    /// # Errors
+    /// If the books cannot be opened for reading.
+    pub fn open(location: impl Into<RowsLocation>) -> Result<Self, StoreError> {
+        let location = location.into();
+        let reader = match &location {
+            RowsLocation::Writer(ledger) => Reader::open(ledger.location()),
+            RowsLocation::Database(url) => Reader::open(url.clone()),
+        };
+        Ok(Self { reader: reader?, location, connection: RefCell::default() })
+    }
+
+    /// With the writer in this process.
+    ///
+    /// # Errors
+    /// If the books cannot be opened for reading.
+    pub fn beside(ledger: &Ledger) -> Result<Self, StoreError> {
+        Self::open(ledger)
+    }
+
+    /// In a database whose writer is elsewhere.
+    ///
+    /// # Errors
+    /// If the books cannot be opened for reading.
+    pub fn of(url: DatabaseUrl) -> Result<Self, StoreError> {
+        Self::open(url)
+    }
+
+    /// What is committed, of the books too.
+    #[must_use]
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The rows that a query finds; see [`Reader::rows`].
+    ///
+    /// # Errors
+    /// If the books cannot be read, or it is no query that the database understands.
+    pub fn read(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        self.reader.rows(sql, values)
+    }
+
+    /// Writes rows, all or none, and waits until they are durable. Answers how many rows each statement changed.
+    ///
+    /// # Errors
+    /// See [`RowsError`].
+    pub fn write(&self, statements: Vec<Statement>) -> Result<Vec<u64>, RowsError> {
+        let written = match &self.location {
+            RowsLocation::Writer(ledger) => {
+                let reply = ledger.write_rows_in_turn(statements).map_err(CallError::from)?;
+                reply.wait().map_err(CallError::from)?
+            }
+            RowsLocation::Database(url) => {
+                let known = self.connection.borrow_mut().take();
+                let outside = known.map_or_else(|| Outside::connect(url), Ok)?;
+                // After an error the connection is not used again.
+                let written = outside.write(&statements)?;
+                *self.connection.borrow_mut() = Some(outside);
+                written
+            }
+        };
+        Ok(written?)
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Rows")
+    }
+}

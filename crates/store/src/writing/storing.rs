@@ -1,0 +1,199 @@
+//! A decided batch on its way into the store.
+
+use std::thread;
+
+use bankroll_ledger::{
+    Account, AccountId, Asset, AssetId, Batch, Fact, Hold, OpenRejected, Record, Seq, Time, Verdict, merkle::Hash,
+};
+
+use super::{
+    decided_keys::DecidedKeys,
+    delivery::Outcomes,
+    keys::KeyHasher,
+    queue::{Answer, Job, Prepared},
+};
+use crate::{
+    RowsChanged,
+    engine::{Commit, CommitError, Engine, Head, Records, RunWrites, Standing},
+};
+
+/// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
+const SEALED_BESIDE_MIN: usize = 512;
+
+/// What a decided batch changes, and what its callers are told once it is durable.
+pub(super) struct Changes {
+    pub before: Head,
+    pub now: Time,
+    /// Where each request of the jobs that are decided is: its job, and its place in it.
+    pub requests: Vec<(usize, usize)>,
+    pub entries: Vec<Entry>,
+    pub standings: Vec<Standing>,
+    pub holds: Vec<Hold>,
+    pub reversals: Vec<(Seq, Seq)>,
+    pub assets: Vec<(AssetId, Asset)>,
+    pub accounts: Vec<Account>,
+    pub debt_links: Vec<(AccountId, AccountId)>,
+    pub keys: DecidedKeys,
+    pub answers: Vec<Answer>,
+    pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    pub listed: Vec<AssetId>,
+    pub next_expiry: Option<Time>,
+    pub more_expiries: bool,
+    pub batch: Option<Batch>,
+}
+
+/// A record to be: encoded already, or the request at this place with its answer.
+pub(super) enum Entry {
+    Encoded(Vec<u8>),
+    Decided(usize),
+}
+
+impl Changes {
+    pub fn new(before: Head, clock: Time, hasher: KeyHasher) -> Self {
+        Self {
+            before,
+            // The clock may have jumped back; the journal's time never does.
+            now: clock.max(before.at),
+            requests: Vec::new(),
+            entries: Vec::new(),
+            standings: Vec::new(),
+            holds: Vec::new(),
+            reversals: Vec::new(),
+            assets: Vec::new(),
+            accounts: Vec::new(),
+            debt_links: Vec::new(),
+            keys: DecidedKeys::new(hasher),
+            answers: Vec::new(),
+            opened: Vec::new(),
+            listed: Vec::new(),
+            next_expiry: None,
+            more_expiries: false,
+            batch: None,
+        }
+    }
+
+    pub fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a Prepared {
+        let (job, place) = self.requests[place];
+        &jobs[job].requests()[place]
+    }
+
+    pub fn next_seq(&self) -> Seq {
+        Seq(self.before.seq.0 + self.entries.len() as u64 + 1)
+    }
+
+    pub fn push_record(&mut self, record: &Record) {
+        self.entries.push(Entry::Encoded(record.encode()));
+    }
+
+    /// Stores everything in one transaction: at once if the engine likes that better; otherwise what is derived first, while
+    /// another thread encodes the records and computes their root, which takes about as long; then the records.
+    pub fn store(
+        &mut self,
+        jobs: &[Job],
+        engine: &mut dyn Engine,
+        runs: &RunWrites,
+    ) -> Result<Vec<RowsChanged>, CommitError> {
+        let Some(commit) = self.commit(jobs, runs) else {
+            return engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal);
+        };
+        if !self.entries.is_empty() && engine.stores_whole(&commit) {
+            let (records, root) = self.seal(jobs);
+            let batch = self.batch_of(&records, root);
+            engine.store_whole(&commit, &batch, &records)?;
+            self.batch = Some(batch);
+            return Ok(Vec::new());
+        }
+        let (rows, (records, root)) = thread::scope(|scope| {
+            let seal = || self.seal(jobs);
+            let beside = (self.entries.len() >= SEALED_BESIDE_MIN).then(|| scope.spawn(seal));
+            let rows = engine.write(&commit)?;
+            Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
+        })?;
+        if records.len() > 0 {
+            let batch = self.batch_of(&records, root);
+            engine.append(&batch, &records)?;
+            self.batch = Some(batch);
+        }
+        engine.commit()?;
+        Ok(rows)
+    }
+
+    fn batch_of(&self, records: &Records, root: Hash) -> Batch {
+        Batch {
+            number: self.before.batch + 1,
+            first: self.before.seq.next(),
+            count: u32::try_from(records.len()).expect("a batch is far smaller"),
+            at: self.now,
+            root,
+            previous: self.before.hash,
+        }
+    }
+
+    /// The records as the journal stores them, and their root.
+    fn seal(&self, jobs: &[Job]) -> (Records, Hash) {
+        let mut records = Records::default();
+        for entry in &self.entries {
+            match entry {
+                Entry::Encoded(record) => records.bytes.extend(record),
+                Entry::Decided(place) => {
+                    let (request, verdict) = (&self.request(jobs, *place).encoded, &self.answers[*place].verdict);
+                    Record::append_decided(&mut records.bytes, request, verdict);
+                }
+            }
+            records.end_record();
+        }
+        let root = records.root();
+        (records, root)
+    }
+
+    /// What to write besides the records; `None` if there is nothing at all.
+    fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
+        let rows: Vec<_> = jobs.iter().filter_map(Job::statements).collect();
+        if self.entries.is_empty() && rows.is_empty() && runs.is_empty() {
+            return None;
+        }
+        let applied = jobs
+            .iter()
+            .flat_map(Job::requests)
+            .zip(&self.answers)
+            .enumerate()
+            .filter(|(_, (_, answer))| !answer.replayed && matches!(answer.verdict, Verdict::Applied(_)));
+        let (mut facts, mut events) = (Vec::<(usize, &Fact)>::new(), Vec::new());
+        for (place, (prepared, answer)) in applied {
+            facts.extend(prepared.request.facts.iter().map(|fact| (place, fact)));
+            let seq = answer.seq.expect("an applied request has a place");
+            events.extend(prepared.request.events.iter().zip(0_u16..).map(|(event, number)| (seq, number, event)));
+        }
+        Some(Commit {
+            assets: &self.assets,
+            accounts: &self.accounts,
+            debt_links: &self.debt_links,
+            standings: &self.standings,
+            holds: &self.holds,
+            reversals: &self.reversals,
+            facts,
+            events,
+            runs: Some(runs),
+            rows,
+        })
+    }
+
+    /// Where the journal will end, but for the hash, which only the sealed records give.
+    pub fn head_to_be(&self) -> Head {
+        let count = self.entries.len() as u64;
+        if count == 0 {
+            return self.before;
+        }
+        let seq = Seq(self.before.seq.0 + count);
+        Head { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
+    }
+
+    /// Whether no hold that is due is left to expire in a later batch.
+    pub fn all_expired(&self) -> bool {
+        !self.more_expiries
+    }
+
+    pub fn outcomes(self, rows: Vec<RowsChanged>) -> Outcomes {
+        Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
+    }
+}

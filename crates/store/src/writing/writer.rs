@@ -1,0 +1,330 @@
+//! The single writer: the only thread that changes the books.
+//!
+//! | phase | what happens | if it fails |
+//! | --- | --- | --- |
+//! | admit | the caller's thread checks the form and takes room in the queue | `Refused`, nothing happened |
+//! | gather | whatever has arrived while the last batch was on its way to disk, up to a full batch; never waits for more | - |
+//! | prefetch | accounts, holds, rows, earlier records and keys that the batch names and memory does not have | stop |
+//! | decide | pure, in order of arrival, on the books in memory | a rejection is an answer |
+//! | commit | one transaction, synced | rolled back for certain: callers are told, memory is dropped; in doubt: stop |
+//! | publish | the keys are known, the callers are answered | - |
+//!
+//! While a batch of plain money is on its way to disk, the next is gathered and decided ahead as far as memory alone
+//! can; so two batches at the most are decided and not durable. Nobody else can see that: every answer, rejections and
+//! replays included, is given after the commit of the batch it was decided in. If a batch does not arrive, what was
+//! decided ahead of it is decided anew.
+//!
+//! "Stop" means: the callers of the batch are told that the outcome is unknown, all later calls are refused, and the
+//! books must be opened again, which verifies the tail of the journal.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::Duration,
+};
+
+use bankroll_ledger::Batch;
+
+use super::{
+    aside::{Arrived, Aside, Disk, OnItsWay},
+    delivery::Delivery,
+    draft::Draft,
+    memory::Memory,
+    queue::{Job, Message},
+    recovery,
+    storing::Changes,
+};
+use crate::{
+    Clock, Failure, StoreError,
+    engine::{CommitError, Source},
+    history::terms::Indexer,
+};
+
+/// Requests in one call, and in one batch.
+pub(crate) const BATCH_MAX: usize = 8192;
+/// A batch of which so many requests were decided ahead is large enough to go to disk as it is.
+const ENOUGH_AHEAD: usize = 1024;
+/// Sets of row statements in one batch.
+const ROWS_MAX: usize = 256;
+/// How soon background work on the key index is looked at while nobody calls.
+const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
+
+pub(crate) struct Writer {
+    // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
+    // of these can write.
+    /// The thread of the statement index.
+    pub indexer: Indexer,
+    /// A second way to the key index, for when the disk is away.
+    pub lookups: Box<dyn Source>,
+    pub disk: Disk,
+    pub clock: Clock,
+    pub messages: Receiver<Message>,
+    pub memory: Memory,
+    pub accounts_max: usize,
+    /// Before `delivery`, which it hands answers to: it is dropped first.
+    pub aside: Aside,
+    pub delivery: Delivery,
+    /// Calls that have arrived and are in no batch yet.
+    pub waiting: VecDeque<Job>,
+    pub commit_aside_from: usize,
+    /// Calls that were decided while the batch before theirs was on its way.
+    pub decided_ahead: Arc<AtomicU64>,
+    /// Why the writer stopped, for whoever asks.
+    pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+}
+
+impl Writer {
+    /// Works until it is told to stop or must.
+    pub fn run(mut self) {
+        let (mut on_its_way, mut jobs) = (None, Vec::new());
+        loop {
+            let worked = self.next_batch(&mut on_its_way, &mut jobs);
+            match worked {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    // Before anybody is told, so that who is told can ask why.
+                    let _ = self.stopped_by.set(Arc::new(error));
+                    jobs.drain(..).for_each(|job| job.fail(&Failure::Unknown));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Gathers, decides and commits one batch, or sends it on its way; `false` if it was told to stop.
+    fn next_batch(&mut self, on_its_way: &mut Option<OnItsWay>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let ahead = match on_its_way.take() {
+            Some(last) => self.decide_until_arrival(last, jobs)?,
+            None => None,
+        };
+        // The disk waits for a batch that is decided already, not for what else could be put into it.
+        if ahead.as_ref().is_none_or(|draft| draft.changes.answers.len() < ENOUGH_AHEAD) {
+            self.gather(jobs);
+        }
+        let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
+        *on_its_way = self.work(jobs, ahead)?;
+        Ok(!stop)
+    }
+
+    /// Decides what arrives, as far as memory alone can, until the last batch is durable.
+    fn decide_until_arrival(&mut self, last: OnItsWay, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
+        let mut draft = Draft::new(last.head_to_be, self.clock.now(), Vec::new(), self.memory.keys.hasher());
+        let mut may_go_on = !last.forget_all && !self.memory.has_due_holds(draft.changes.now);
+        let mut weight = 0;
+        loop {
+            while may_go_on && let Some(job) = self.waiting.pop_front() {
+                weight += job.weight().0;
+                jobs.push(job);
+                may_go_on = weight <= BATCH_MAX
+                    && draft.decide_ahead(&mut self.memory, self.lookups.as_ref(), &last.keys, jobs);
+                if may_go_on {
+                    self.decided_ahead.fetch_add(1, Ordering::Relaxed);
+                } else {
+                    self.waiting.extend(jobs.pop());
+                    self.waiting.rotate_right(1);
+                }
+            }
+            match self.messages.recv() {
+                Ok(Message::Call(job)) => self.waiting.push_back(job),
+                Ok(Message::Arrived(arrived)) => {
+                    let arrived = self.arrive(&last, *arrived, jobs)?;
+                    if !arrived || jobs.is_empty() {
+                        return Ok(None);
+                    }
+                    draft.changes.before.hash = self.memory.head.hash;
+                    // What was decided ahead has its places in the journal already; they must be the next ones.
+                    if draft.changes.before != self.memory.head {
+                        return Err(StoreError::diverged(
+                            self.memory.head.seq,
+                            "a batch did not end where it was to end",
+                        ));
+                    }
+                    return Ok(Some(draft));
+                }
+                Ok(Message::Lost) | Err(_) => return Err(StoreError::CommitLost),
+            }
+        }
+    }
+
+    /// The disk is back; whether the batch it was away with is durable. If nobody knows, its calls join the jobs, whose
+    /// callers will be told just that.
+    fn arrive(&mut self, last: &OnItsWay, arrived: Arrived, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let (stored, housekeeping) = arrived.unload(&mut self.disk);
+        match stored {
+            Ok(batch) => {
+                self.memory.follow(batch.as_ref(), &last.keys);
+                self.tell_indexer(batch.as_ref());
+                housekeeping?;
+            }
+            Err((CommitError::NothingHappened(error), mut given_up)) => {
+                self.give_up_batch(&mut given_up, &error)?;
+                return Ok(false);
+            }
+            Err((CommitError::Fatal(error), in_doubt)) => {
+                jobs.extend(in_doubt);
+                return Err(error);
+            }
+            Err((CommitError::FactRefused(_), _)) => unreachable!("batches with facts do not go aside"),
+        }
+        if last.forget_all {
+            self.memory.books.forget_all();
+        }
+        Ok(true)
+    }
+
+    /// Adds what has arrived to the batch; if there is nothing, waits for the first call or for something else that is
+    /// due.
+    fn gather(&mut self, jobs: &mut Vec<Job>) {
+        if jobs.is_empty() && self.waiting.is_empty() {
+            let first = match self.pause() {
+                Some(pause) => self.messages.recv_timeout(pause),
+                None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            self.waiting.extend(first.ok().and_then(Message::call));
+        }
+        let (mut requests, mut rows) = (0, 0);
+        for job in jobs.iter() {
+            let (more_requests, more_rows) = job.weight();
+            (requests, rows) = (requests + more_requests, rows + more_rows);
+        }
+        while !matches!(jobs.last(), Some(Job::Stop)) {
+            let next = self.waiting.pop_front().or_else(|| self.messages.try_recv().ok().and_then(Message::call));
+            let Some(job) = next else { return };
+            let (more_requests, more_rows) = job.weight();
+            (requests, rows) = (requests + more_requests, rows + more_rows);
+            if requests > BATCH_MAX || rows > ROWS_MAX {
+                self.waiting.push_front(job);
+                return;
+            }
+            jobs.push(job);
+        }
+    }
+
+    /// How long to wait at most; `None` for as long as it takes.
+    fn pause(&mut self) -> Option<Duration> {
+        let until_expiry = self.memory.next_expiry.map(|expiry| {
+            let wait = Duration::from_micros(expiry.0.saturating_sub(self.clock.now().0));
+            // A clock that stands still must not make this loop spin.
+            wait.max(UPKEEP_PAUSE)
+        });
+        let upkeep = self.memory.keys.has_upkeep().then_some(UPKEEP_PAUSE);
+        until_expiry.into_iter().chain(upkeep).chain(self.disk.engine().rest_at_most()).min()
+    }
+
+    /// Decides the batch, or what is left of it, and commits and answers it, or sends it on its way.
+    fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<OnItsWay>, StoreError> {
+        let mut refused = Vec::new();
+        loop {
+            match self.disk.engine().begin() {
+                Err(passing @ StoreError::Locked) => {
+                    self.give_up_batch(jobs, &passing)?;
+                    return Ok(None);
+                }
+                begun => begun?,
+            }
+            let mut draft = ahead.take().unwrap_or_else(|| {
+                Draft::new(self.memory.head, self.clock.now(), std::mem::take(&mut refused), self.memory.keys.hasher())
+            });
+            let (memory, engine) = (&mut self.memory, self.disk.engine());
+            let filled = draft.fill(memory, engine, jobs);
+            match filled.and_then(|()| memory.look_after_keys(engine, |keys, engine| keys.prepare_upkeep(engine))) {
+                Err(error) if error.is_passing() => {
+                    self.disk.engine().mend()?;
+                    self.give_up_batch(jobs, &StoreError::Unreachable)?;
+                    return Ok(None);
+                }
+                filled => filled?,
+            }
+            let (mut changes, refused_before) = draft.finish();
+            if self.may_go_aside(&changes, jobs) {
+                return self.send_aside(changes, std::mem::take(jobs)).map(Some);
+            }
+            match changes.store(jobs, self.disk.engine(), &self.memory.keys.pending()) {
+                Ok(rows) => {
+                    self.publish(changes, jobs, rows);
+                    return self.disk.engine().after_commit().map(|()| None);
+                }
+                Err(CommitError::FactRefused(place)) => {
+                    refused = refused_before;
+                    refused.push(place);
+                    self.memory.books.forget_all();
+                }
+                Err(CommitError::NothingHappened(error)) => {
+                    self.give_up_batch(jobs, &error)?;
+                    return Ok(None);
+                }
+                Err(CommitError::Fatal(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that want an answer of their own,
+    /// no expiry whose successor only the store knows.
+    fn may_go_aside(&self, changes: &Changes, jobs: &[Job]) -> bool {
+        changes.answers.len() >= self.commit_aside_from
+            && !self.memory.has_due_holds(changes.now)
+            && jobs.iter().all(Job::is_plain_money)
+    }
+
+    fn send_aside(&mut self, mut changes: Changes, jobs: Vec<Job>) -> Result<OnItsWay, StoreError> {
+        let head_to_be = changes.head_to_be();
+        let keys = changes.keys.take();
+        self.memory.next_expiry = self.memory.next_expiry.into_iter().chain(changes.next_expiry).min();
+        self.aside.send(&mut self.disk, changes, jobs, self.memory.keys.pending())?;
+        self.memory.books.forget_all_but_accounts();
+        Ok(OnItsWay { keys, head_to_be, forget_all: self.memory.books.account_count() > self.accounts_max })
+    }
+
+    fn publish(&mut self, mut changes: Changes, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
+        let all_expired = changes.all_expired();
+        self.memory.publish(&mut changes, self.disk.engine());
+        self.tell_indexer(changes.batch.as_ref());
+        self.delivery.deliver(std::mem::take(jobs), changes.outcomes(rows), all_expired);
+        if self.memory.books.account_count() > self.accounts_max {
+            self.memory.books.forget_all();
+        } else {
+            self.memory.books.forget_all_but_accounts();
+        }
+    }
+
+    /// The statement index follows what is durable.
+    fn tell_indexer(&self, batch: Option<&Batch>) {
+        if batch.is_some() {
+            self.indexer.follow(self.memory.head.seq);
+        }
+    }
+
+    /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
+    fn give_up_batch(&mut self, jobs: &mut Vec<Job>, error: &StoreError) -> Result<(), StoreError> {
+        let failure = match error {
+            StoreError::Full => Failure::StorageFull,
+            StoreError::Unreachable => Failure::Unreachable,
+            _ => Failure::Locked,
+        };
+        jobs.drain(..).for_each(|job| job.fail(&failure));
+        self.memory.books.forget_all();
+        while let Err(error) = self.read_anew() {
+            if !error.is_passing() {
+                return Err(error);
+            }
+            // Whoever cannot be mended says so; a server that comes and goes is waited for.
+            self.disk.engine().mend()?;
+        }
+        self.memory.keys.rolled_back();
+        Ok(())
+    }
+
+    fn read_anew(&mut self) -> Result<(), StoreError> {
+        self.memory.next_expiry = self.disk.engine().source().next_expiry()?;
+        if recovery::head(self.disk.engine().source())? == self.memory.head {
+            Ok(())
+        } else {
+            Err(StoreError::diverged(self.memory.head.seq, "a batch that was rolled back is in the journal"))
+        }
+    }
+}

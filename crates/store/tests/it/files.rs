@@ -1,0 +1,44 @@
+//! Who may read the files of books: their owner alone.
+
+use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+use bankroll_ledger::{Asset, Unit};
+use bankroll_store::{BOOKS_FILE, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
+
+use crate::world::name;
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).permissions().mode() & 0o777
+}
+
+#[test]
+fn files_and_folders_of_books_are_for_their_owner_alone() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("server").join("books");
+    let ledger = Ledger::open(Options::new(&folder)).unwrap();
+    let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
+    ledger.list_asset(ether).unwrap();
+    let log = format!("{BOOKS_FILE}-wal");
+    let memory = format!("{BOOKS_FILE}-shm");
+    for file in [BOOKS_FILE, LOCK_FILE, &log, &memory] {
+        assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
+    }
+    // The index has something to list, and the thread that makes its file has ended when the books are closed.
+    ledger.close();
+    assert_eq!(mode(&folder.join(STATEMENTS_FILE)), 0o600);
+    for folder in [&folder, folder.parent().unwrap()] {
+        assert_eq!(mode(folder), 0o700, "{}", folder.display());
+    }
+}
+
+/// The umask belongs to the whole process, so the story above is told by another one.
+#[test]
+fn a_permissive_umask_opens_nothing() {
+    let told = Command::new("sh")
+        .args(["-c", "umask 0000 && exec \"$0\" --exact files::files_and_folders_of_books_are_for_their_owner_alone"])
+        .arg(std::env::current_exe().unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&told.stdout);
+    assert!(told.status.success() && said.contains("1 passed"), "{said}");
+}
