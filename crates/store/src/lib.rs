@@ -35,7 +35,7 @@ pub use history::{
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use writing::{
     Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE,
-    Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, STATEMENTS_FILE,
+    Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
 };
 #[cfg(feature = "faults")]
 pub use writing::{Interrupt, Trouble};

@@ -12,6 +12,7 @@ use crate::{
         sqlite::{open_read_only, open_statements},
     },
     history::{reading::View, terms::TermSource},
+    writing::recovery,
 };
 
 /// Accounts read at a time.
@@ -176,6 +177,15 @@ impl Reader {
             let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
             (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
         })
+    }
+
+    /// Verifies the last batches of the journal, as opening the books for writing does: their records, roots and chain, and
+    /// the balances that the records say. Returns how many batches that were.
+    ///
+    /// # Errors
+    /// [`StoreError::Diverged`] if something is not as it must be; else if the books cannot be read.
+    pub fn verify_tail(&self) -> Result<u64, StoreError> {
+        self.in_view(|view| recovery::verify_tail(view.source, &recovery::head(view.source)?))
     }
 
     /// How far the statement index reaches.

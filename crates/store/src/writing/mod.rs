@@ -41,4 +41,4 @@ pub use interrupt::{Interrupt, Trouble};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use moving::{Move, Moving};
 pub use queue::{Answer, Reply};
-pub use rows::{Rows, RowsError};
+pub use rows::{Rows, RowsError, RowsLocation};

@@ -23,14 +23,16 @@ pub(crate) fn head(source: &dyn Source) -> Result<Head, StoreError> {
     }
 }
 
-/// Verifies the end of the journal: records, roots, chain, and the balances that the records say.
-pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<(), StoreError> {
+/// Verifies the end of the journal: records, roots, chain, and the balances that the records say. Returns how many batches
+/// that were.
+pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<u64, StoreError> {
     let batches = source.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
-    let mut expected = Expected::default();
+    let (mut expected, mut verified) = (Expected::default(), 0);
     for (batch, stored_head) in batches.iter().filter(|(batch, _)| batch.first.0 > from) {
         let records = source.records_from(batch.first, batch.count as usize)?;
         check_batch(batch, stored_head, &records)?;
+        verified += 1;
         for (seq, bytes) in &records {
             expected.note(&Record::decode(bytes).map_err(StoreError::unreadable(*seq))?);
         }
@@ -38,7 +40,8 @@ pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<(), StoreE
     if batches.last().is_some_and(|(_, stored)| *stored != head.hash) {
         return Err(StoreError::diverged(head.seq, "the chain does not end at its head"));
     }
-    expected.compare(source, head)
+    expected.compare(source, head)?;
+    Ok(verified)
 }
 
 /// Whether a batch is what its row says: its records without a gap, their root, and the head that follows from it.

@@ -19,14 +19,36 @@ use crate::{CallError, DatabaseUrl, Ledger, Reader, RowsRejected, Statement, Sto
 /// The rows of flows.
 pub struct Rows {
     reader: Reader,
-    way: Way,
+    location: RowsLocation,
+    /// The connection to a database whose writer is elsewhere, while there is one.
+    connection: RefCell<Option<Outside>>,
 }
 
-enum Way {
+/// Where the rows of flows are written.
+#[derive(Clone, Debug)]
+pub enum RowsLocation {
     /// Through the writer in this process.
-    Here(Ledger),
-    /// Into the database, over a connection of its own while there is one.
-    Database(DatabaseUrl, Box<RefCell<Option<Outside>>>),
+    Writer(Ledger),
+    /// Into a database whose writer is elsewhere.
+    Database(DatabaseUrl),
+}
+
+impl From<&Ledger> for RowsLocation {
+    fn from(ledger: &Ledger) -> Self {
+        Self::Writer(ledger.clone())
+    }
+}
+
+impl From<DatabaseUrl> for RowsLocation {
+    fn from(url: DatabaseUrl) -> Self {
+        Self::Database(url)
+    }
+}
+
+impl From<&Self> for RowsLocation {
+    fn from(location: &Self) -> Self {
+        location.clone()
+    }
 }
 
 /// Why rows were not written, or not for certain.
@@ -44,12 +66,25 @@ pub enum RowsError {
 }
 
 impl Rows {
+    /// With the writer in this process, or in a database whose writer is elsewhere.
+    ///
+    /// # Errors
+    /// If the books cannot be opened for reading.
+    pub fn open(location: impl Into<RowsLocation>) -> Result<Self, StoreError> {
+        let location = location.into();
+        let reader = match &location {
+            RowsLocation::Writer(ledger) => Reader::open(ledger.location()),
+            RowsLocation::Database(url) => Reader::open(url.clone()),
+        };
+        Ok(Self { reader: reader?, location, connection: RefCell::default() })
+    }
+
     /// With the writer in this process.
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
     pub fn beside(ledger: &Ledger) -> Result<Self, StoreError> {
-        Ok(Self { reader: Reader::open(ledger.location())?, way: Way::Here(ledger.clone()) })
+        Self::open(ledger)
     }
 
     /// In a database whose writer is elsewhere.
@@ -57,7 +92,7 @@ impl Rows {
     /// # Errors
     /// If the books cannot be opened for reading.
     pub fn of(url: DatabaseUrl) -> Result<Self, StoreError> {
-        Ok(Self { reader: Reader::open(url.clone())?, way: Way::Database(url, Box::default()) })
+        Self::open(url)
     }
 
     /// What is committed, of the books too.
@@ -79,17 +114,17 @@ impl Rows {
     /// # Errors
     /// See [`RowsError`].
     pub fn write(&self, statements: Vec<Statement>) -> Result<Vec<u64>, RowsError> {
-        let written = match &self.way {
-            Way::Here(ledger) => {
+        let written = match &self.location {
+            RowsLocation::Writer(ledger) => {
                 let reply = ledger.write_rows_in_turn(statements).map_err(CallError::from)?;
                 reply.wait().map_err(CallError::from)?
             }
-            Way::Database(url, connection) => {
-                let known = connection.borrow_mut().take();
+            RowsLocation::Database(url) => {
+                let known = self.connection.borrow_mut().take();
                 let outside = known.map_or_else(|| Outside::connect(url), Ok)?;
                 // After an error the connection is not used again.
                 let written = outside.write(&statements)?;
-                *connection.borrow_mut() = Some(outside);
+                *self.connection.borrow_mut() = Some(outside);
                 written
             }
         };

@@ -132,6 +132,16 @@ fn the_tables_refuse_what_this_program_never_writes() {
     }
 }
 
+#[test]
+fn the_end_of_the_journal_is_verified_beside_the_writer() {
+    let world = World::new();
+    let alice = world.player("alice", 100);
+    let head = world.reader().head().unwrap();
+    assert_eq!(world.reader().verify_tail().unwrap(), head.batch);
+    edit(&world, &format!("UPDATE balances SET balance = held WHERE id = {alice}"));
+    diverged(world.reader().verify_tail(), &format!("account {alice}"), "balance");
+}
+
 /// A hold whose state is unknown is not one that has expired: nothing is decided by it.
 #[test]
 fn a_hold_in_a_state_that_nobody_knows_stops_the_writer() {

@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{AccountId, Kind, Namespace, Principal, Time};
 use bankroll_store::{
-    Consumed, Consumer, InboxRow, Location, NewRow, PAYOUT_EVENTS, Round, Rows, RowsError, RowsRejected,
+    Consumed, Consumer, InboxRow, Location, NewRow, PAYOUT_EVENTS, Round, Rows, RowsError, RowsLocation, RowsRejected,
 };
 
 use bankroll_testkit::postgres;
@@ -26,11 +26,11 @@ impl Story {
 
     /// As another role hands over: into the database, or with the writer where there is only one process.
     fn try_hand_over(&self, rows: &[NewRow]) -> Result<Vec<u64>, RowsError> {
-        let giver = match &self.world.options.location {
-            Location::Folder(_) => Rows::beside(self.world.ledger()),
-            Location::Postgres(url) => Rows::of(url.clone()),
+        let location = match &self.world.options.location {
+            Location::Folder(_) => RowsLocation::from(self.world.ledger()),
+            Location::Postgres(url) => url.clone().into(),
         };
-        giver.unwrap().write(rows.iter().map(|row| PAYOUT_EVENTS.adding(row)).collect())
+        Rows::open(location).unwrap().write(rows.iter().map(|row| PAYOUT_EVENTS.adding(row)).collect())
     }
 
     fn hand_over(&self, rows: &[NewRow]) {
