@@ -138,8 +138,8 @@ fn the_end_of_the_journal_is_verified_beside_the_writer() {
     let alice = world.player("alice", 100);
     let head = world.reader().head().unwrap();
     assert_eq!(world.reader().verify_tail().unwrap(), head.batch);
-    edit(&world, &format!("UPDATE balances SET held = balance WHERE id = {alice}"));
-    diverged(world.reader().verify_tail(), &format!("account {alice}"), "held");
+    edit(&world, &format!("UPDATE balances SET balance = held WHERE id = {alice}"));
+    diverged(world.reader().verify_tail(), &format!("account {alice}"), "balance");
 }
 
 /// A hold whose state is unknown is not one that has expired: nothing is decided by it.

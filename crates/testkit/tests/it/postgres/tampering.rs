@@ -73,7 +73,7 @@ const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
     ("holds", "account", "account + 1", OPEN, Found),
     ("holds", "remaining", "remaining + 1", OPEN, Found),
     ("holds", "expires", "9000000000000000000", OPEN, Found),
-    ("holds", "settler", "settler + 1", OPEN, Found),
+    ("holds", "settler", "(settler + 1) % 7", OPEN, Found),
     ("holds", "state", "1", OPEN, Found),
     ("holds", "state", "0", SETTLED, Found),
     ("holds", "account", "account + 1", SETTLED, Found),
