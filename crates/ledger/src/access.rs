@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountName, Kind, Name, Namespace, Scope, Side};
+use crate::{AccountKind, AccountName, Name, Namespace, Scope, Side};
 
 /// Whoever asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,8 +57,8 @@ impl Role {
 
     /// The route table: whether this role may ever move money from one kind to the other.
     #[must_use]
-    pub fn may_route(self, from: Kind, to: Kind) -> bool {
-        use Kind::{
+    pub fn may_route(self, from: AccountKind, to: AccountKind) -> bool {
+        use AccountKind::{
             Clearing, Custody, Debt, Developer, Ecosystem, Funds, House, InTransit, NetworkFees, PlayOnly, Suspense,
             Table, Unallocated, World,
         };
@@ -89,7 +89,7 @@ impl Role {
             // An override sets right what went wrong among what we owe; it can forgive a debt from the house's own
             // capital, and it can touch neither a wallet nor chips on a table.
             Self::Admin => {
-                let owed = |kind: Kind| kind.side() == Side::Credit && kind != Table;
+                let owed = |kind: AccountKind| kind.side() == Side::Credit && kind != Table;
                 owed(from) && (owed(to) || (from == House && to == Debt))
             }
             Self::Developer | Self::User => false,
@@ -98,27 +98,37 @@ impl Role {
 
     /// Whether this role may ever set money of this kind aside.
     #[must_use]
-    pub fn may_hold(self, kind: Kind) -> bool {
+    pub fn may_hold(self, kind: AccountKind) -> bool {
         match self {
-            Self::GameServer => matches!(kind, Kind::Funds | Kind::PlayOnly),
-            Self::User => matches!(kind, Kind::Funds | Kind::Unallocated),
-            Self::Developer => kind == Kind::Developer,
+            Self::GameServer => matches!(kind, AccountKind::Funds | AccountKind::PlayOnly),
+            Self::User => matches!(kind, AccountKind::Funds | AccountKind::Unallocated),
+            Self::Developer => kind == AccountKind::Developer,
             Self::System => {
-                matches!(kind, Kind::Funds | Kind::Unallocated | Kind::Developer | Kind::Suspense | Kind::House)
+                matches!(
+                    kind,
+                    AccountKind::Funds
+                        | AccountKind::Unallocated
+                        | AccountKind::Developer
+                        | AccountKind::Suspense
+                        | AccountKind::House
+                )
             }
-            Self::Admin => kind.side() == Side::Credit && kind != Kind::Table,
+            Self::Admin => kind.side() == Side::Credit && kind != AccountKind::Table,
             Self::Indexer | Self::Tables => false,
         }
     }
 
     /// Whether this role may open accounts of this kind.
     #[must_use]
-    pub fn may_open(self, kind: Kind) -> bool {
+    pub fn may_open(self, kind: AccountKind) -> bool {
         match self {
             Self::System => true,
-            Self::Indexer => matches!(kind, Kind::Funds | Kind::Unallocated | Kind::PlayOnly | Kind::Debt),
-            Self::GameServer => matches!(kind, Kind::Funds | Kind::Unallocated),
-            Self::Tables => kind == Kind::Table,
+            Self::Indexer => matches!(
+                kind,
+                AccountKind::Funds | AccountKind::Unallocated | AccountKind::PlayOnly | AccountKind::Debt
+            ),
+            Self::GameServer => matches!(kind, AccountKind::Funds | AccountKind::Unallocated),
+            Self::Tables => kind == AccountKind::Table,
             Self::Admin | Self::Developer | Self::User => false,
         }
     }
@@ -211,7 +221,7 @@ impl Roles {
 /// Who may put into an account, set aside and pay out of it, and move money out of it. Stored with the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
+pub struct AccountPolicy {
     /// May move money into it.
     pub deposit: Roles,
     /// May hold, post and release.
@@ -220,12 +230,12 @@ pub struct Policy {
     pub transfer: Roles,
 }
 
-impl Policy {
+impl AccountPolicy {
     /// The widest policy an account of this kind can have: exactly what the route table allows.
     #[must_use]
-    pub fn of(kind: Kind) -> Self {
-        let routes_in = |role: Role| Kind::ALL.into_iter().any(|from| role.may_route(from, kind));
-        let routes_out = |role: Role| Kind::ALL.into_iter().any(|to| role.may_route(kind, to));
+    pub fn of(kind: AccountKind) -> Self {
+        let routes_in = |role: Role| AccountKind::ALL.into_iter().any(|from| role.may_route(from, kind));
+        let routes_out = |role: Role| AccountKind::ALL.into_iter().any(|to| role.may_route(kind, to));
         Self {
             deposit: Roles::those(routes_in),
             withdraw: Roles::those(|role| role.may_hold(kind)),

@@ -4,13 +4,13 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, Amount, AssetId, Name, NameError, Policy, Principal, Scope};
+use crate::{AccountId, AccountPolicy, Amount, AssetId, Name, NameError, Principal, Scope};
 
 /// What an account is for. The kind fixes its side, its owner and who may move what where. New kinds go to the end: the
 /// journal stores their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AccountKind {
     /// A player's money: may be played, may be paid out.
     Funds,
     /// A player's money that is no buy-in (yet): may be paid out, is not spawn-eligible.
@@ -52,7 +52,7 @@ pub enum Side {
 
 /// Who can own an account of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OwnedBy {
+enum OwnerKind {
     /// Named owner within one server.
     Player,
     /// The server itself; no owner is named.
@@ -65,7 +65,7 @@ enum OwnedBy {
     Debtor,
 }
 
-impl Kind {
+impl AccountKind {
     /// Every kind, in the order of the enum.
     pub const ALL: [Self; 14] = [
         Self::Funds,
@@ -138,24 +138,24 @@ impl Kind {
         }
     }
 
-    const fn owned_by(self) -> OwnedBy {
+    const fn owned_by(self) -> OwnerKind {
         match self {
-            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::Table => OwnedBy::Player,
-            Self::World | Self::Ecosystem | Self::Developer | Self::Clearing => OwnedBy::Server,
-            Self::Suspense | Self::House | Self::InTransit | Self::NetworkFees => OwnedBy::House,
-            Self::Custody => OwnedBy::Wallet,
-            Self::Debt => OwnedBy::Debtor,
+            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::Table => OwnerKind::Player,
+            Self::World | Self::Ecosystem | Self::Developer | Self::Clearing => OwnerKind::Server,
+            Self::Suspense | Self::House | Self::InTransit | Self::NetworkFees => OwnerKind::House,
+            Self::Custody => OwnerKind::Wallet,
+            Self::Debt => OwnerKind::Debtor,
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for AccountKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for AccountKind {
     type Err = AccountNameError;
 
     fn from_str(text: &str) -> Result<Self, AccountNameError> {
@@ -172,7 +172,7 @@ pub struct AccountName {
     /// Whose books.
     pub scope: Scope,
     /// What for.
-    pub kind: Kind,
+    pub kind: AccountKind,
     /// Of which asset.
     pub asset: AssetId,
     /// The player, seat or wallet; `None` where server or house is the owner.
@@ -205,24 +205,24 @@ impl AccountName {
     pub fn is_well_owned(&self) -> bool {
         let (house, owner) = (self.scope == Scope::House, self.owner.is_some());
         match self.kind.owned_by() {
-            OwnedBy::Player => !house && owner,
-            OwnedBy::Server => !house && !owner,
-            OwnedBy::House => house && !owner,
-            OwnedBy::Wallet => owner,
-            OwnedBy::Debtor => !house,
+            OwnerKind::Player => !house && owner,
+            OwnerKind::Server => !house && !owner,
+            OwnerKind::House => house && !owner,
+            OwnerKind::Wallet => owner,
+            OwnerKind::Debtor => !house,
         }
     }
 
     /// The account in which the same owner's debt is kept; `None` for kinds that owe nothing.
     #[must_use]
     pub fn debt(&self) -> Option<Self> {
-        self.kind.may_owe().then(|| Self { kind: Kind::Debt, ..self.clone() })
+        self.kind.may_owe().then(|| Self { kind: AccountKind::Debt, ..self.clone() })
     }
 
     /// For a debt account: the accounts whose debt it keeps.
     #[must_use]
     pub fn debtors(&self) -> Vec<Self> {
-        let owing = Kind::ALL.into_iter().filter(|kind| self.kind == Kind::Debt && kind.may_owe());
+        let owing = AccountKind::ALL.into_iter().filter(|kind| self.kind == AccountKind::Debt && kind.may_owe());
         owing.map(|kind| Self { kind, ..self.clone() }).filter(Self::is_well_owned).collect()
     }
 
@@ -230,15 +230,15 @@ impl AccountName {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn check_open(&self, by: &Principal, policy: &Policy) -> Result<(), OpenRejected> {
+    pub fn check_open(&self, by: &Principal, policy: &AccountPolicy) -> Result<(), OpenRejection> {
         if !self.is_well_owned() {
-            return Err(OpenRejected::Owner);
+            return Err(OpenRejection::Owner);
         }
         if !by.role().may_open(self.kind) || !by.reaches(self) {
-            return Err(OpenRejected::NotAllowed);
+            return Err(OpenRejection::NotAllowed);
         }
-        if !policy.is_within(&Policy::of(self.kind)) {
-            return Err(OpenRejected::PolicyTooWide);
+        if !policy.is_within(&AccountPolicy::of(self.kind)) {
+            return Err(OpenRejection::PolicyTooWide);
         }
         Ok(())
     }
@@ -278,7 +278,7 @@ impl FromStr for AccountName {
 
 /// Why an account was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum OpenRejected {
+pub enum OpenRejection {
     /// Scope and owner do not go with the kind.
     #[error("accounts of this kind belong to somebody else: check server and owner")]
     Owner,
@@ -301,7 +301,7 @@ pub struct Account {
     /// Its name.
     pub name: AccountName,
     /// Who may put in, take out and move on.
-    pub policy: Policy,
+    pub policy: AccountPolicy,
     /// Where its owner's debt is kept, once there is such an account.
     pub debt: Option<AccountId>,
     /// What is in it, held amounts included. Never below zero, on either side of the books.
@@ -313,7 +313,7 @@ pub struct Account {
 impl Account {
     /// A new account with nothing in it.
     #[must_use]
-    pub fn open(id: AccountId, name: AccountName, policy: Policy) -> Self {
+    pub fn open(id: AccountId, name: AccountName, policy: AccountPolicy) -> Self {
         Self { id, name, policy, debt: None, balance: Amount::ZERO, held: Amount::ZERO }
     }
 

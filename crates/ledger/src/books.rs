@@ -33,14 +33,14 @@ impl Hasher for NumberHasher {
     }
 }
 
-type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// Accounts, holds, past transfers and flow rows as they stand.
 #[derive(Clone, Debug, Default)]
 pub struct Books {
-    accounts: Numbered<AccountId, Account>,
-    holds: Numbered<HoldId, Hold>,
-    past: Numbered<Seq, PastTransfer>,
+    accounts: NumberMap<AccountId, Account>,
+    holds: NumberMap<HoldId, Hold>,
+    past: NumberMap<Seq, PastTransfer>,
     rows: HashMap<RowKey, Row>,
 }
 

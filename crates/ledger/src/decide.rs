@@ -11,8 +11,8 @@
 use smallvec::SmallVec;
 
 use crate::{
-    Account, AccountId, Action, Amount, Books, Effects, Hold, HoldChange, HoldId, HoldState, Kind, Leg, Otherwise,
-    Posting, Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
+    Account, AccountId, AccountKind, Action, Amount, Books, Effects, GuardFailure, Hold, HoldChange, HoldId, HoldState,
+    Leg, Posting, Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
 };
 
 /// Decides one request, as the one that would get place `seq` in the journal.
@@ -57,26 +57,26 @@ pub fn recall(earlier: &Request, request: &Request) -> Recall {
 }
 
 fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<Effects, Rejection> {
-    check_guards(books, request, Otherwise::Paused, Rejection::ServerPaused)?;
+    check_guards(books, request, GuardFailure::Paused, Rejection::ServerPaused)?;
     let role = request.principal.role();
     let mut work = Work { books, role, touched: SmallVec::new(), holds: Vec::new(), effects: Effects::default() };
     match &request.action {
         Action::Legs(legs) => {
             let steps = resolve(books, legs)?;
             check_access(&request.principal, &steps)?;
-            if steps.iter().any(|step| matches!(step, Step::Post { from, to, .. } if from.id == to.id)) {
+            if steps.iter().any(|step| matches!(step, ResolvedLeg::Post { from, to, .. } if from.id == to.id)) {
                 return Err(Rejection::AccountsMustDiffer);
             }
             check_assets(&steps)?;
             check_expiry(&steps, now)?;
-            check_guards(books, request, Otherwise::Conflict, Rejection::GuardFailed)?;
+            check_guards(books, request, GuardFailure::Conflict, Rejection::GuardFailed)?;
             for (step, place) in steps.iter().zip(0_u8..) {
                 work.carry_out(step, HoldId::of(seq, place))?;
             }
         }
         Action::Reverse(original) => {
             let postings = reversible(books, request, *original)?;
-            check_guards(books, request, Otherwise::Conflict, Rejection::GuardFailed)?;
+            check_guards(books, request, GuardFailure::Conflict, Rejection::GuardFailed)?;
             work.effects.reverses = Some(*original);
             for posting in postings.iter().rev() {
                 work.take_back(posting)?;
@@ -87,7 +87,7 @@ fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<E
 }
 
 /// A leg with the accounts and the hold it names.
-enum Step<'a> {
+enum ResolvedLeg<'a> {
     Move { from: &'a Account, to: &'a Account, amount: Amount },
     Hold { account: &'a Account, amount: Amount, expires: Option<Time>, settler: Settler },
     Post { hold: &'a Hold, from: &'a Account, to: &'a Account, amount: Amount },
@@ -95,9 +95,9 @@ enum Step<'a> {
 }
 
 /// Nearly every request has one or two legs and touches two accounts: those need no allocation.
-type Steps<'a> = SmallVec<[Step<'a>; 2]>;
+type ResolvedLegs<'a> = SmallVec<[ResolvedLeg<'a>; 2]>;
 
-fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<Steps<'a>, Rejection> {
+fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<ResolvedLegs<'a>, Rejection> {
     let account = |id: AccountId| books.account(id).ok_or(Rejection::AccountNotFound);
     for leg in legs {
         match *leg {
@@ -108,22 +108,22 @@ fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<Steps<'a>, Rejection> {
     }
     let hold = |id: HoldId| books.hold(id).ok_or(Rejection::HoldNotFound);
     let resolve_one = |leg: &Leg| match *leg {
-        Leg::Move { from, to, amount } => Ok(Step::Move { from: account(from)?, to: account(to)?, amount }),
+        Leg::Move { from, to, amount } => Ok(ResolvedLeg::Move { from: account(from)?, to: account(to)?, amount }),
         Leg::Hold { account: id, amount, expires, settler } => {
-            Ok(Step::Hold { account: account(id)?, amount, expires, settler })
+            Ok(ResolvedLeg::Hold { account: account(id)?, amount, expires, settler })
         }
         Leg::Post { hold: id, to, amount } => {
             let hold = hold(id)?;
-            Ok(Step::Post { hold, from: account(hold.account)?, to: account(to)?, amount })
+            Ok(ResolvedLeg::Post { hold, from: account(hold.account)?, to: account(to)?, amount })
         }
         Leg::Release { hold: id } => {
-            hold(id).and_then(|hold| Ok(Step::Release { hold, account: account(hold.account)? }))
+            hold(id).and_then(|hold| Ok(ResolvedLeg::Release { hold, account: account(hold.account)? }))
         }
     };
     legs.iter().map(resolve_one).collect()
 }
 
-fn check_access(principal: &Principal, steps: &[Step<'_>]) -> Result<(), Rejection> {
+fn check_access(principal: &Principal, steps: &[ResolvedLeg<'_>]) -> Result<(), Rejection> {
     let role = principal.role();
     // Money never crosses from one server's books to another's.
     let one_server = |a: &Account, b: &Account| {
@@ -147,35 +147,35 @@ fn check_access(principal: &Principal, steps: &[Step<'_>]) -> Result<(), Rejecti
     let may_settle =
         |hold: &Hold, account: &Account| may_withdraw(account) && (hold.settler == role || role == Role::System);
     let allowed = steps.iter().all(|step| match *step {
-        Step::Move { from, to, .. } => {
+        ResolvedLeg::Move { from, to, .. } => {
             from.policy.transfer.has(role) && principal.reaches(&from.name) && may_route(from, to)
         }
-        Step::Hold { account, .. } => may_withdraw(account),
-        Step::Post { hold, from, to, .. } => may_settle(hold, from) && may_route(from, to),
-        Step::Release { hold, account } => may_settle(hold, account),
+        ResolvedLeg::Hold { account, .. } => may_withdraw(account),
+        ResolvedLeg::Post { hold, from, to, .. } => may_settle(hold, from) && may_route(from, to),
+        ResolvedLeg::Release { hold, account } => may_settle(hold, account),
     });
     if allowed { Ok(()) } else { Err(Rejection::NotAllowed) }
 }
 
-fn check_assets(steps: &[Step<'_>]) -> Result<(), Rejection> {
+fn check_assets(steps: &[ResolvedLeg<'_>]) -> Result<(), Rejection> {
     let matching = steps.iter().all(|step| match step {
-        Step::Move { from, to, .. } | Step::Post { from, to, .. } => from.name.asset == to.name.asset,
-        Step::Hold { .. } | Step::Release { .. } => true,
+        ResolvedLeg::Move { from, to, .. } | ResolvedLeg::Post { from, to, .. } => from.name.asset == to.name.asset,
+        ResolvedLeg::Hold { .. } | ResolvedLeg::Release { .. } => true,
     });
     if matching { Ok(()) } else { Err(Rejection::AssetMismatch) }
 }
 
-fn check_expiry(steps: &[Step<'_>], now: Time) -> Result<(), Rejection> {
+fn check_expiry(steps: &[ResolvedLeg<'_>], now: Time) -> Result<(), Rejection> {
     let over = |hold: &Hold| hold.state == HoldState::Expired || (hold.state == HoldState::Open && hold.is_due(now));
     let expired = steps.iter().any(|step| match step {
-        Step::Post { hold, .. } | Step::Release { hold, .. } => over(hold),
-        Step::Hold { expires, .. } => expires.is_some_and(|expires| expires <= now),
-        Step::Move { .. } => false,
+        ResolvedLeg::Post { hold, .. } | ResolvedLeg::Release { hold, .. } => over(hold),
+        ResolvedLeg::Hold { expires, .. } => expires.is_some_and(|expires| expires <= now),
+        ResolvedLeg::Move { .. } => false,
     });
     if expired { Err(Rejection::HoldExpired) } else { Ok(()) }
 }
 
-fn check_guards(books: &Books, request: &Request, sort: Otherwise, broken: Rejection) -> Result<(), Rejection> {
+fn check_guards(books: &Books, request: &Request, sort: GuardFailure, broken: Rejection) -> Result<(), Rejection> {
     let mut guarded = request.facts.iter().filter(|fact| fact.otherwise == sort);
     if guarded.all(|fact| fact.guard.holds(books.row(&fact.row))) { Ok(()) } else { Err(broken) }
 }
@@ -201,33 +201,33 @@ fn reversible<'a>(books: &'a Books, request: &Request, original: Seq) -> Result<
 struct Work<'a> {
     books: &'a Books,
     role: Role,
-    touched: SmallVec<[Standing<'a>; 3]>,
+    touched: SmallVec<[TouchedAccount<'a>; 3]>,
     holds: Vec<Hold>,
     effects: Effects,
 }
 
-struct Standing<'a> {
+struct TouchedAccount<'a> {
     account: &'a Account,
     balance: Amount,
     held: Amount,
 }
 
-impl Standing<'_> {
+impl TouchedAccount<'_> {
     fn available(&self) -> Amount {
         self.balance.checked_sub(self.held).unwrap_or(Amount::ZERO)
     }
 }
 
 impl<'a> Work<'a> {
-    fn carry_out(&mut self, step: &Step<'a>, new_hold: HoldId) -> Result<(), Rejection> {
+    fn carry_out(&mut self, step: &ResolvedLeg<'a>, new_hold: HoldId) -> Result<(), Rejection> {
         match *step {
-            Step::Move { from, to, amount } => self.credit(from, to, amount),
-            Step::Hold { account, amount, expires, settler } => {
-                let standing = self.standing(account);
-                if standing.available() < amount {
+            ResolvedLeg::Move { from, to, amount } => self.credit(from, to, amount),
+            ResolvedLeg::Hold { account, amount, expires, settler } => {
+                let touched = self.touch(account);
+                if touched.available() < amount {
                     return Err(Rejection::InsufficientFunds);
                 }
-                standing.held = standing.held.checked_add(amount).ok_or(Rejection::BalanceOverflow)?;
+                touched.held = touched.held.checked_add(amount).ok_or(Rejection::BalanceOverflow)?;
                 // Later than any store can write down is never.
                 let expires = expires.filter(|expires| expires.0 <= i64::MAX.cast_unsigned());
                 let settler = match settler {
@@ -245,7 +245,7 @@ impl<'a> Work<'a> {
                 });
                 Ok(())
             }
-            Step::Post { hold, from, to, amount } => {
+            ResolvedLeg::Post { hold, from, to, amount } => {
                 let hold = self.open_hold(hold)?;
                 let remaining = hold.remaining.checked_sub(amount).ok_or(Rejection::HoldExceeded)?;
                 self.free(from, amount);
@@ -254,7 +254,7 @@ impl<'a> Work<'a> {
                 self.record_hold(Hold { remaining, state, ..hold });
                 Ok(())
             }
-            Step::Release { hold, account } => {
+            ResolvedLeg::Release { hold, account } => {
                 let hold = self.open_hold(hold)?;
                 self.free(account, hold.remaining);
                 self.record_hold(Hold { remaining: Amount::ZERO, state: HoldState::Settled, ..hold });
@@ -270,7 +270,7 @@ impl<'a> Work<'a> {
         let (Some(debt), true) = (debt, debt.is_some_and(|debt| debt.id != from.id)) else {
             return self.post(from, to, amount);
         };
-        let repaid = self.standing(debt).balance.min(amount);
+        let repaid = self.touch(debt).balance.min(amount);
         self.post(from, debt, repaid)?;
         self.post(from, to, amount.checked_sub(repaid).unwrap_or(Amount::ZERO))
     }
@@ -280,13 +280,13 @@ impl<'a> Work<'a> {
         let account = |id: AccountId| self.books.account(id).ok_or(Rejection::AccountNotFound);
         let (giver, taker) = (account(posting.to)?, account(posting.from)?);
         let returned = match giver.name.kind.side() {
-            Side::Credit => self.standing(giver).available().min(posting.amount),
+            Side::Credit => self.touch(giver).available().min(posting.amount),
             Side::Debit => posting.amount,
         };
         self.credit(giver, taker, returned)?;
         let owed = posting.amount.checked_sub(returned).unwrap_or(Amount::ZERO);
         // Early credit that was played is the house's loss, not the player's debt.
-        if owed.is_zero() || (giver.name.kind == Kind::PlayOnly && taker.name.kind == Kind::House) {
+        if owed.is_zero() || (giver.name.kind == AccountKind::PlayOnly && taker.name.kind == AccountKind::House) {
             return Ok(());
         }
         // Nobody owes himself: between two accounts of one owner, a debt would be money out of nothing.
@@ -300,14 +300,14 @@ impl<'a> Work<'a> {
         if amount.is_zero() {
             return Ok(());
         }
-        let giver = self.standing(from);
+        let giver = self.touch(from);
         giver.balance = match from.name.kind.side() {
             Side::Credit if giver.available() < amount => return Err(Rejection::InsufficientFunds),
             Side::Credit => giver.balance.checked_sub(amount).ok_or(Rejection::InsufficientFunds)?,
             Side::Debit => giver.balance.checked_add(amount).ok_or(Rejection::BalanceOverflow)?,
         };
         let from_after = giver.balance;
-        let taker = self.standing(to);
+        let taker = self.touch(to);
         taker.balance = match to.name.kind.side() {
             Side::Credit => taker.balance.checked_add(amount).ok_or(Rejection::BalanceOverflow)?,
             // A wallet cannot pay out what it does not hold, nor can a debt be repaid twice.
@@ -318,11 +318,11 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn standing(&mut self, account: &'a Account) -> &mut Standing<'a> {
-        let place = self.touched.iter().position(|standing| standing.account.id == account.id);
+    fn touch(&mut self, account: &'a Account) -> &mut TouchedAccount<'a> {
+        let place = self.touched.iter().position(|touched| touched.account.id == account.id);
         let place = place.unwrap_or(self.touched.len());
         if place == self.touched.len() {
-            self.touched.push(Standing { account, balance: account.balance, held: account.held });
+            self.touched.push(TouchedAccount { account, balance: account.balance, held: account.held });
         }
         self.touched.get_mut(place).expect("found or just pushed")
     }
@@ -334,12 +334,12 @@ impl<'a> Work<'a> {
     }
 
     fn free(&mut self, account: &'a Account, amount: Amount) {
-        let standing = self.standing(account);
-        standing.held = standing.held.checked_sub(amount).expect("an account holds at least what each hold has left");
+        let touched = self.touch(account);
+        touched.held = touched.held.checked_sub(amount).expect("an account holds at least what each hold has left");
     }
 
     fn record_hold(&mut self, hold: Hold) {
-        let held_after = self.touched.iter().find(|standing| standing.account.id == hold.account);
+        let held_after = self.touched.iter().find(|touched| touched.account.id == hold.account);
         let held_after = held_after.expect("a changed hold has touched its account").held;
         self.holds.push(hold);
         self.effects.holds.push(HoldChange { hold, held_after });

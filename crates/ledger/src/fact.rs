@@ -14,7 +14,7 @@ use crate::Amount;
 /// A column's value, the same on both engines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Value {
+pub enum ColumnValue {
     /// No value.
     Null,
     /// A whole number.
@@ -28,7 +28,7 @@ pub enum Value {
 }
 
 /// Column name and value.
-pub type Column = (String, Value);
+pub type Column = (String, ColumnValue);
 
 /// Which row: its table and the columns of its primary key, in the table's order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct RowKey {
 }
 
 /// A row as it stands.
-pub type Row = BTreeMap<String, Value>;
+pub type Row = BTreeMap<String, ColumnValue>;
 
 /// What must be true of the row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub enum Guard {
 /// What a failed guard means for the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Otherwise {
+pub enum GuardFailure {
     /// Something else happened to the row first: a verdict, remembered with the key.
     Conflict,
     /// The row says the server is paused: not remembered, the same request may succeed later.
@@ -73,7 +73,7 @@ pub struct Fact {
     /// What must be true of it.
     pub guard: Guard,
     /// What a failed guard means.
-    pub otherwise: Otherwise,
+    pub otherwise: GuardFailure,
     /// What to set. Empty for a fact that only checks.
     pub set: Vec<Column>,
 }
@@ -120,7 +120,7 @@ impl Fact {
     }
 }
 
-impl Value {
+impl ColumnValue {
     fn is_storable(&self) -> bool {
         if let Self::Text(text) = self { is_storable(text) } else { true }
     }

@@ -38,7 +38,7 @@ impl Namespace {
 /// An idempotency key: unique within its namespace and scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
+pub struct IdempotencyKey {
     /// Whose keys.
     pub namespace: Namespace,
     /// Which server's.
@@ -47,7 +47,7 @@ pub struct Key {
     pub text: String,
 }
 
-impl Key {
+impl IdempotencyKey {
     /// Whether the text is one a key may have.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, AccountName, Amount, Asset, AssetId, Hold, Policy, Principal, Rejection, Request, Seq};
+use crate::{AccountId, AccountName, AccountPolicy, Amount, Asset, AssetId, Hold, Principal, Rejection, Request, Seq};
 
 /// The version of the encoding, the first byte of every record.
 const VERSION: u8 = 1;
@@ -25,7 +25,7 @@ pub enum Record {
         /// Its name.
         name: AccountName,
         /// Who may do what with it.
-        policy: Policy,
+        policy: AccountPolicy,
         /// Who opened it.
         by: Principal,
     },

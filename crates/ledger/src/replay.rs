@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    Account, AccountId, AccountName, Asset, AssetId, Books, Otherwise, PastTransfer, Record, Rejection, Request, Seq,
-    Time, Verdict, decide,
+    Account, AccountId, AccountName, Asset, AssetId, Books, GuardFailure, PastTransfer, Record, Rejection, Request,
+    Seq, Time, Verdict, decide,
 };
 
 /// Books that grow record by record, with every account in memory.
@@ -22,7 +22,7 @@ pub struct Replay {
 /// A record that does not follow from the ones before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
-pub struct Unsound {
+pub struct Divergence {
     /// What is wrong with it.
     pub what: String,
 }
@@ -65,8 +65,8 @@ impl Replay {
         at: Time,
         record: &Record,
         original: impl FnOnce(Seq) -> Option<Record>,
-    ) -> Result<(), Unsound> {
-        let unsound = |what: &str| Err(Unsound { what: what.to_owned() });
+    ) -> Result<(), Divergence> {
+        let unsound = |what: &str| Err(Divergence { what: what.to_owned() });
         match record {
             Record::AssetListed { id, asset } => {
                 let known = self.assets.values().any(|known| known.is_same_coin(asset));
@@ -100,9 +100,9 @@ impl Replay {
         request: &Request,
         verdict: &Verdict,
         original: impl FnOnce(Seq) -> Option<Record>,
-    ) -> Result<(), Unsound> {
+    ) -> Result<(), Divergence> {
         if request.check().is_err() || matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
-            return Err(Unsound { what: "a request is in the journal that leaves no trace there".into() });
+            return Err(Divergence { what: "a request is in the journal that leaves no trace there".into() });
         }
         if let crate::Action::Reverse(place) = request.action {
             let reversed_by = self.reversals.get(&place).copied();
@@ -116,7 +116,7 @@ impl Replay {
             // Whether a guard held depends on the flows' tables at that time, which the journal does not have.
             decide(&self.books, &Request { facts: Vec::new(), ..request.clone() }, seq, at)
         };
-        let guarded = request.facts.iter().any(|fact| fact.otherwise == Otherwise::Conflict);
+        let guarded = request.facts.iter().any(|fact| fact.otherwise == GuardFailure::Conflict);
         let follows = match (verdict, &again) {
             (Verdict::Rejected(Rejection::GuardFailed), Verdict::Rejected(later)) => {
                 guarded && *later > Rejection::GuardFailed
@@ -128,6 +128,6 @@ impl Replay {
             _ => again == *verdict,
         };
         let what = || format!("the request was decided otherwise: {verdict:?} instead of {again:?}");
-        if follows { Ok(()) } else { Err(Unsound { what: what() }) }
+        if follows { Ok(()) } else { Err(Divergence { what: what() }) }
     }
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    AccountId, Amount, Confirmation, Fact, HoldId, Key, Name, Principal, Rejection, Seq, Time, fact::is_storable,
+    AccountId, Amount, Confirmation, Fact, HoldId, IdempotencyKey, Name, Principal, Rejection, Seq, Time,
+    fact::is_storable,
 };
 
 /// The most legs in one request.
@@ -19,7 +20,7 @@ pub const EXTRAS_BYTES_MAX: usize = 16 * 1024;
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The idempotency key.
-    pub key: Key,
+    pub key: IdempotencyKey,
     /// Who asks.
     pub principal: Principal,
     /// For an override: who agreed.

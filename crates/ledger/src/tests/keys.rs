@@ -1,7 +1,7 @@
 //! Keys: one key, one effect, for ever; and nobody takes another's.
 
 use super::story::{Story, check, principal};
-use crate::{Key, Namespace, Recall, Scope, recall};
+use crate::{IdempotencyKey, Namespace, Recall, Scope, recall};
 
 #[test]
 fn the_same_request_again_gets_the_same_answer() {
@@ -135,8 +135,8 @@ fn a_key_has_1_to_255_bytes_and_no_control_characters() {
     }
 }
 
-fn key(namespace: Namespace, scope: &str, text: &str) -> Key {
-    Key { namespace, scope: scope.parse().unwrap(), text: text.to_owned() }
+fn key(namespace: Namespace, scope: &str, text: &str) -> IdempotencyKey {
+    IdempotencyKey { namespace, scope: scope.parse().unwrap(), text: text.to_owned() }
 }
 
 /// What every store has on disk. Each is the head of SHA-256 over namespace, scope and text:

@@ -1,7 +1,7 @@
 //! Reach: one's own server, one's own wallet, and policies that only narrow.
 
 use super::story::{Story, check, principal};
-use crate::{AccountName, Kind, OpenRejected, Policy, Role, Roles};
+use crate::{AccountKind, AccountName, AccountPolicy, OpenRejection, Role, Roles};
 
 #[test]
 fn a_game_server_moves_only_what_is_its_own() {
@@ -154,53 +154,53 @@ fn an_override_needs_the_yes_of_another_person() {
 fn house_kinds_are_opened_by_the_system_alone() {
     let open = |who: &str, name: &str| {
         let name: AccountName = name.parse().unwrap();
-        name.check_open(&principal(who).0, &Policy::of(name.kind))
+        name.check_open(&principal(who).0, &AccountPolicy::of(name.kind))
     };
     let house =
         ["@house/suspense/1", "@house/house/1", "@house/custody/1/w", "@house/in_transit/1", "@house/network_fees/1"];
     for name in house.into_iter().chain(["arena/custody/1/w", "arena/clearing/1", "arena/world/1"]) {
         assert_eq!(open("system", name), Ok(()));
         for who in ["indexer", "admin(ann+ben)", "developer", "game_server", "user(w)", "tables"] {
-            assert_eq!(open(who, name), Err(OpenRejected::NotAllowed), "{who} {name}");
+            assert_eq!(open(who, name), Err(OpenRejection::NotAllowed), "{who} {name}");
         }
     }
     assert_eq!(open("game_server", "arena/funds/1/alice"), Ok(()));
-    assert_eq!(open("game_server(rival)", "arena/funds/1/alice"), Err(OpenRejected::NotAllowed));
+    assert_eq!(open("game_server(rival)", "arena/funds/1/alice"), Err(OpenRejection::NotAllowed));
 }
 
 #[test]
 fn opening_checks_the_owner_then_the_right_then_the_policy() {
-    let wide = Policy { transfer: Roles::those(|_| true), ..Policy::of(Kind::World) };
+    let wide = AccountPolicy { transfer: Roles::those(|_| true), ..AccountPolicy::of(AccountKind::World) };
     let name: AccountName = "arena/world/1".parse().unwrap();
     let unowned = AccountName { owner: Some("alice".parse().unwrap()), ..name.clone() };
     let open = |name: &AccountName, who: &str, policy| name.check_open(&principal(who).0, &policy);
-    assert_eq!(open(&unowned, "game_server", wide), Err(OpenRejected::Owner));
-    assert_eq!(open(&name, "game_server", wide), Err(OpenRejected::NotAllowed));
-    assert_eq!(open(&name, "system", wide), Err(OpenRejected::PolicyTooWide));
-    assert_eq!(open(&name, "system", Policy::of(Kind::World)), Ok(()));
+    assert_eq!(open(&unowned, "game_server", wide), Err(OpenRejection::Owner));
+    assert_eq!(open(&name, "game_server", wide), Err(OpenRejection::NotAllowed));
+    assert_eq!(open(&name, "system", wide), Err(OpenRejection::PolicyTooWide));
+    assert_eq!(open(&name, "system", AccountPolicy::of(AccountKind::World)), Ok(()));
 }
 
 #[test]
 fn a_policy_may_be_narrower_than_the_kind_and_never_wider() {
-    for kind in Kind::ALL {
-        let (widest, nobody) = (Policy::of(kind), Roles::default());
+    for kind in AccountKind::ALL {
+        let (widest, nobody) = (AccountPolicy::of(kind), Roles::default());
         assert!(
-            Policy { deposit: nobody, withdraw: nobody, transfer: nobody }.is_within(&widest)
+            AccountPolicy { deposit: nobody, withdraw: nobody, transfer: nobody }.is_within(&widest)
                 && widest.is_within(&widest)
         );
         for role in Role::ALL {
             let with = |roles: Roles| Roles::those(|other| other == role || roles.has(other));
             let wider = [
-                (widest.deposit.has(role), Policy { deposit: with(widest.deposit), ..widest }),
-                (widest.withdraw.has(role), Policy { withdraw: with(widest.withdraw), ..widest }),
-                (widest.transfer.has(role), Policy { transfer: with(widest.transfer), ..widest }),
+                (widest.deposit.has(role), AccountPolicy { deposit: with(widest.deposit), ..widest }),
+                (widest.withdraw.has(role), AccountPolicy { withdraw: with(widest.withdraw), ..widest }),
+                (widest.transfer.has(role), AccountPolicy { transfer: with(widest.transfer), ..widest }),
             ];
             for (had_it, policy) in wider {
                 assert_eq!(policy.is_within(&widest), had_it, "{kind} {role:?}");
             }
         }
         // A bit of no role is not a way around it either.
-        assert!(!Policy { deposit: Roles::from_bits(0x80), ..widest }.is_within(&widest));
+        assert!(!AccountPolicy { deposit: Roles::from_bits(0x80), ..widest }.is_within(&widest));
     }
 }
 
@@ -209,9 +209,9 @@ fn a_policy_may_be_narrower_than_the_kind_and_never_wider() {
 fn a_narrow_policy_closes_routes_that_the_kind_has() {
     let mut story = Story::new();
     let without = |roles: Roles| Roles::those(|role| roles.has(role) && role != Role::GameServer);
-    let Policy { deposit, transfer, .. } = Policy::of(Kind::Funds);
+    let AccountPolicy { deposit, transfer, .. } = AccountPolicy::of(AccountKind::Funds);
     let withdraw = Roles::those(|role| role == Role::User);
-    let policy = Policy { deposit: without(deposit), withdraw, transfer: without(transfer) };
+    let policy = AccountPolicy { deposit: without(deposit), withdraw, transfer: without(transfer) };
     story.open_with("carol", "arena/funds/1/carol", policy);
     story.tell(
         "deposit d1 100 -> carol

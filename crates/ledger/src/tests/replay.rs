@@ -2,8 +2,8 @@
 
 use super::story::{Story, everything};
 use crate::{
-    AccountId, Action, Amount, Asset, AssetId, Effects, HoldChange, Kind, Policy, Principal, Record, Rejection, Replay,
-    Role, Roles, Seq, Time, Unit, Verdict,
+    AccountId, AccountKind, AccountPolicy, Action, Amount, Asset, AssetId, Effects, HoldChange, Principal, Record,
+    Rejection, Replay, Role, Roles, Seq, Time, Unit, Verdict,
 };
 
 const TALE: &str = "
@@ -233,13 +233,13 @@ fn an_account_is_opened_once_and_as_it_may_be() {
         replay.check(Seq(99), Time(500), &record, |_| None).map_err(|unsound| unsound.what)
     };
     let (alice, carol, policy, by) =
-        ("arena/debt/1/alice", "arena/debt/1/carol", Policy::of(Kind::Debt), Principal::Indexer);
+        ("arena/debt/1/alice", "arena/debt/1/carol", AccountPolicy::of(AccountKind::Debt), Principal::Indexer);
     let before = Err("the account was opened before".to_owned());
     let not_so = Err("the account could not be opened so".to_owned());
     assert_eq!(opened(9, alice, policy, &by), before);
     assert_eq!(opened(99, alice, policy, &by), before);
     assert_eq!(opened(9, carol, policy, &by), before);
-    let wide = Policy { deposit: Roles::those(|_| true), ..policy };
+    let wide = AccountPolicy { deposit: Roles::those(|_| true), ..policy };
     assert_eq!(opened(99, carol, wide, &by), not_so);
     assert_eq!(opened(99, carol, policy, &Principal::Tables), not_so);
     assert_eq!(opened(99, "arena/debt/3/carol", policy, &by), not_so, "there is no asset 3");

@@ -86,7 +86,7 @@ fn held_money_is_not_taken() {
     );
 }
 
-/// Otherwise the taker would have the money again, and could take it away, while its other account owes it.
+/// GuardFailure the taker would have the money again, and could take it away, while its other account owes it.
 #[test]
 fn nobody_owes_himself() {
     check(

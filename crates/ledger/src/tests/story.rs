@@ -8,8 +8,9 @@ mod language;
 use std::collections::HashMap;
 
 use crate::{
-    Account, AccountId, Action, Amount, Asset, AssetId, Books, Hold, HoldId, HoldState, Key, PastTransfer, Policy,
-    Posting, Principal, Recall, Record, Rejection, Replay, Request, Seq, Side, Time, Unit, Verdict, decide, recall,
+    Account, AccountId, AccountPolicy, Action, Amount, Asset, AssetId, Books, Hold, HoldId, HoldState, IdempotencyKey,
+    PastTransfer, Posting, Principal, Recall, Record, Rejection, Replay, Request, Seq, Side, Time, Unit, Verdict,
+    decide, recall,
 };
 
 pub use self::language::{key_of, principal};
@@ -43,7 +44,7 @@ pub struct Story {
     accounts: Vec<(String, AccountId)>,
     holds: HashMap<String, HoldId>,
     places: HashMap<String, Seq>,
-    asked: HashMap<Key, (Request, Verdict)>,
+    asked: HashMap<IdempotencyKey, (Request, Verdict)>,
 }
 
 impl Story {
@@ -123,7 +124,7 @@ impl Story {
         answer
     }
 
-    pub fn open_with(&mut self, nick: &str, name: &str, policy: Policy) {
+    pub fn open_with(&mut self, nick: &str, name: &str, policy: AccountPolicy) {
         let id = AccountId(self.accounts.len() as u64 + 1);
         self.accounts.push((nick.to_owned(), id));
         self.commit(Record::AccountOpened { id, name: name.parse().unwrap(), policy, by: Principal::System });
@@ -169,7 +170,7 @@ impl Story {
 
     fn open(&mut self, nick: &str, name: &str) {
         let kind = name.split('/').nth(1).unwrap().parse().unwrap();
-        self.open_with(nick, name, Policy::of(kind));
+        self.open_with(nick, name, AccountPolicy::of(kind));
     }
 
     #[track_caller]

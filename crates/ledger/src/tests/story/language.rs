@@ -20,8 +20,8 @@
 
 use super::Story;
 use crate::{
-    Action, Amount, Column, Confirmation, Fact, Guard, Key, Leg, Namespace, Otherwise, Principal, References, Request,
-    RowKey, Scope, Settler, Time, Value,
+    Action, Amount, Column, ColumnValue, Confirmation, Fact, Guard, GuardFailure, IdempotencyKey, Leg, Namespace,
+    Principal, References, Request, RowKey, Scope, Settler, Time,
 };
 
 impl Story {
@@ -74,14 +74,14 @@ impl Story {
                 return;
             }
             ["make", row, set] => {
-                return request.facts.push(fact(row, Guard::Absent, Otherwise::Conflict, vec![column(set)]));
+                return request.facts.push(fact(row, Guard::Absent, GuardFailure::Conflict, vec![column(set)]));
             }
             ["turn", row, is, "into", set] => {
                 let guard = Guard::Is(vec![column(is)]);
-                return request.facts.push(fact(row, guard, Otherwise::Conflict, vec![column(set)]));
+                return request.facts.push(fact(row, guard, GuardFailure::Conflict, vec![column(set)]));
             }
             ["need", row, is] => {
-                return request.facts.push(fact(row, Guard::Is(vec![column(is)]), Otherwise::Paused, Vec::new()));
+                return request.facts.push(fact(row, Guard::Is(vec![column(is)]), GuardFailure::Paused, Vec::new()));
             }
             _ => panic!("no such step: {step}"),
         };
@@ -92,7 +92,7 @@ impl Story {
 }
 
 /// The key that this principal would use: in its own namespace, for its own server.
-pub fn key_of(principal: &Principal, text: &str) -> Key {
+pub fn key_of(principal: &Principal, text: &str) -> IdempotencyKey {
     let namespace = match principal {
         Principal::Indexer => Namespace::Deposits,
         Principal::Tables => Namespace::Tables,
@@ -108,7 +108,7 @@ pub fn key_of(principal: &Principal, text: &str) -> Key {
         Principal::User(wallet) => format!("{wallet}/{text}"),
         _ => text.to_owned(),
     };
-    Key { namespace, scope: Scope::Server(server), text }
+    IdempotencyKey { namespace, scope: Scope::Server(server), text }
 }
 
 /// `system`, `game_server` (of arena), `game_server(rival)`, `user(alice)`, `admin(ann)`, `admin(ann+ben)` (confirmed).
@@ -132,11 +132,11 @@ pub fn principal(text: &str) -> (Principal, Option<Confirmation>) {
 
 fn column(text: &str) -> Column {
     let (name, value) = text.split_once('=').expect("column=value");
-    (name.to_owned(), Value::Text(value.to_owned()))
+    (name.to_owned(), ColumnValue::Text(value.to_owned()))
 }
 
-fn fact(row: &str, guard: Guard, otherwise: Otherwise, set: Vec<Column>) -> Fact {
+fn fact(row: &str, guard: Guard, otherwise: GuardFailure, set: Vec<Column>) -> Fact {
     let (table, id) = row.split_once('/').expect("table/id");
-    let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
+    let columns = vec![("id".to_owned(), ColumnValue::Text(id.to_owned()))];
     Fact { row: RowKey { table: table.to_owned(), columns }, guard, otherwise, set }
 }
