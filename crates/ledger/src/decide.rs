@@ -1,12 +1,12 @@
 //! The decision: the one place where money may move.
 //!
 //! Pure: no clock, no IO, no randomness. The rules about the request as a whole are checked first, each over all legs
-//! before the next, in the order of [`Rejection`]; then the legs are carried out one by one on a copy of the touched
-//! balances, and the first that cannot be carried out rejects the request. Nothing is changed here: the caller applies
-//! the effects, and they say what every touched balance is afterwards.
+//! before the next, in the order of [`Rejection`]. Then the legs are executed one by one on a copy of the touched
+//! balances, and the first leg that fails rejects the request. Nothing is changed here: the caller applies the effects,
+//! which carry every touched balance as it is afterwards.
 //!
-//! What it does not know: whether the key was used before (see [`recall`]), and whether the books in memory are the
-//! truth. Both are the store's part.
+//! It does not know whether the key was used before (see [`recall`]), nor whether the books in memory are current. The
+//! store is responsible for both.
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use crate::{
     Leg, Posting, Principal, Rejection, Request, Role, Scope, Seq, Settler, Side, Time, Verdict,
 };
 
-/// Decides one request, as the one that would get place `seq` in the journal.
+/// Decides one request, as the record at position `seq` of the journal.
 #[must_use]
 pub fn decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Verdict {
     match request.check() {
@@ -33,14 +33,14 @@ pub fn decide_checked(books: &Books, request: &Request, seq: Seq, now: Time) -> 
     }
 }
 
-/// What an earlier request with the same fingerprint means for this one.
+/// The relation of a request to an earlier one with the same fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
-    /// Another key that happens to share the fingerprint.
+    /// A different key; the fingerprints collide.
     Unrelated,
-    /// The same request again: it gets the same answer.
+    /// The same request: it gets the same answer.
     Replay,
-    /// The same key for something else.
+    /// The same key with another body.
     KeyReused,
 }
 
@@ -71,7 +71,7 @@ fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<E
             check_expiry(&steps, now)?;
             check_guards(books, request, GuardFailure::Conflict, Rejection::GuardFailed)?;
             for (step, place) in steps.iter().zip(0_u8..) {
-                work.carry_out(step, HoldId::of(seq, place))?;
+                work.execute(step, HoldId::of(seq, place))?;
             }
         }
         Action::Reverse(original) => {
@@ -79,14 +79,14 @@ fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<E
             check_guards(books, request, GuardFailure::Conflict, Rejection::GuardFailed)?;
             work.effects.reverses = Some(*original);
             for posting in postings.iter().rev() {
-                work.take_back(posting)?;
+                work.reverse_posting(posting)?;
             }
         }
     }
     Ok(work.effects)
 }
 
-/// A leg with the accounts and the hold it names.
+/// A leg with the accounts and the hold that it names.
 enum ResolvedLeg<'a> {
     Move { from: &'a Account, to: &'a Account, amount: Amount },
     Hold { account: &'a Account, amount: Amount, expires: Option<Time>, settler: Settler },
@@ -94,7 +94,7 @@ enum ResolvedLeg<'a> {
     Release { hold: &'a Hold, account: &'a Account },
 }
 
-/// Nearly every request has one or two legs and touches two accounts: those need no allocation.
+/// Nearly every request has one or two legs and touches two accounts: these need no allocation.
 type ResolvedLegs<'a> = SmallVec<[ResolvedLeg<'a>; 2]>;
 
 fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<ResolvedLegs<'a>, Rejection> {
@@ -129,7 +129,7 @@ fn check_access(principal: &Principal, steps: &[ResolvedLeg<'_>]) -> Result<(), 
     let one_server = |a: &Account, b: &Account| {
         a.name.scope == b.name.scope || a.name.scope == Scope::House || b.name.scope == Scope::House
     };
-    // Nor from one player straight to another, unless two persons override it.
+    // Nor from one player directly to another, unless two operators override it.
     let one_player = |a: &Account, b: &Account| {
         let players = a.name.kind.is_players() && b.name.kind.is_players();
         !players || a.name.owner == b.name.owner || role == Role::Admin
@@ -175,12 +175,12 @@ fn check_expiry(steps: &[ResolvedLeg<'_>], now: Time) -> Result<(), Rejection> {
     if expired { Err(Rejection::HoldExpired) } else { Ok(()) }
 }
 
-fn check_guards(books: &Books, request: &Request, sort: GuardFailure, broken: Rejection) -> Result<(), Rejection> {
-    let mut guarded = request.facts.iter().filter(|fact| fact.otherwise == sort);
+fn check_guards(books: &Books, request: &Request, meaning: GuardFailure, broken: Rejection) -> Result<(), Rejection> {
+    let mut guarded = request.facts.iter().filter(|fact| fact.otherwise == meaning);
     if guarded.all(|fact| fact.guard.holds(books.row(&fact.row))) { Ok(()) } else { Err(broken) }
 }
 
-/// The postings to take back, if this principal may take them back.
+/// The postings to reverse, if this principal may reverse them.
 fn reversible<'a>(books: &'a Books, request: &Request, original: Seq) -> Result<&'a [Posting], Rejection> {
     let past = books.past(original).ok_or(Rejection::TransferNotFound)?;
     if past.postings.is_empty() || past.is_reversal {
@@ -191,13 +191,13 @@ fn reversible<'a>(books: &'a Books, request: &Request, original: Seq) -> Result<
     }
     match request.principal.role() {
         Role::System | Role::Admin => Ok(&past.postings),
-        // The deposits flow takes back what it gave, and nothing else.
+        // The deposits flow reverses its own credits only.
         Role::Indexer if past.by == Role::Indexer => Ok(&past.postings),
         _ => Err(Rejection::NotAllowed),
     }
 }
 
-/// The working copy: what the touched accounts and holds would be.
+/// The working copy of the touched accounts and holds.
 struct Work<'a> {
     books: &'a Books,
     role: Role,
@@ -219,7 +219,7 @@ impl TouchedAccount<'_> {
 }
 
 impl<'a> Work<'a> {
-    fn carry_out(&mut self, step: &ResolvedLeg<'a>, new_hold: HoldId) -> Result<(), Rejection> {
+    fn execute(&mut self, step: &ResolvedLeg<'a>, new_hold: HoldId) -> Result<(), Rejection> {
         match *step {
             ResolvedLeg::Move { from, to, amount } => self.credit(from, to, amount),
             ResolvedLeg::Hold { account, amount, expires, settler } => {
@@ -228,7 +228,7 @@ impl<'a> Work<'a> {
                     return Err(Rejection::InsufficientFunds);
                 }
                 touched.held = touched.held.checked_add(amount).ok_or(Rejection::BalanceOverflow)?;
-                // Later than any store can write down is never.
+                // A time beyond what a store can keep means never.
                 let expires = expires.filter(|expires| expires.0 <= i64::MAX.cast_unsigned());
                 let settler = match settler {
                     Settler::Holder => self.role,
@@ -263,7 +263,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Moves an amount to an account; what its owner owes is repaid from it first.
+    /// Moves an amount to an account; first it repays what the owner owes.
     fn credit(&mut self, from: &'a Account, to: &'a Account, amount: Amount) -> Result<(), Rejection> {
         let repays = to.name.kind.repays_debt(from.name.kind);
         let debt = to.debt.filter(|_| repays).and_then(|id| self.books.account(id));
@@ -275,8 +275,8 @@ impl<'a> Work<'a> {
         self.post(from, to, amount.checked_sub(repaid).unwrap_or(Amount::ZERO))
     }
 
-    /// Takes a posting back: from the account that got it as far as it can give, the rest as its owner's debt.
-    fn take_back(&mut self, posting: &Posting) -> Result<(), Rejection> {
+    /// Reverses a posting: the receiving account returns what it has available, the rest becomes its owner's debt.
+    fn reverse_posting(&mut self, posting: &Posting) -> Result<(), Rejection> {
         let account = |id: AccountId| self.books.account(id).ok_or(Rejection::AccountNotFound);
         let (giver, taker) = (account(posting.to)?, account(posting.from)?);
         let returned = match giver.name.kind.side() {
@@ -285,17 +285,17 @@ impl<'a> Work<'a> {
         };
         self.credit(giver, taker, returned)?;
         let owed = posting.amount.checked_sub(returned).unwrap_or(Amount::ZERO);
-        // Early credit that was played is the house's loss, not the player's debt.
+        // Early credit that was spent is the house's loss, not the player's debt.
         if owed.is_zero() || (giver.name.kind == AccountKind::PlayOnly && taker.name.kind == AccountKind::House) {
             return Ok(());
         }
-        // Nobody owes himself: between two accounts of one owner, a debt would be money out of nothing.
+        // Between two accounts of one owner there is no debt: it would create money.
         let debt = giver.debt.filter(|debt| taker.debt != Some(*debt));
         let debt = debt.and_then(|id| self.books.account(id)).ok_or(Rejection::DebtAccountNotFound)?;
         self.credit(debt, taker, owed)
     }
 
-    /// One posting: the only lines that change balances. An amount of zero is no posting.
+    /// One posting: the only lines that change balances. An amount of zero makes no posting.
     fn post(&mut self, from: &'a Account, to: &'a Account, amount: Amount) -> Result<(), Rejection> {
         if amount.is_zero() {
             return Ok(());
@@ -310,7 +310,7 @@ impl<'a> Work<'a> {
         let taker = self.touch(to);
         taker.balance = match to.name.kind.side() {
             Side::Credit => taker.balance.checked_add(amount).ok_or(Rejection::BalanceOverflow)?,
-            // A wallet cannot pay out what it does not hold, nor can a debt be repaid twice.
+            // A wallet cannot pay more than it holds, and a debt cannot be repaid twice.
             Side::Debit => taker.balance.checked_sub(amount).ok_or(Rejection::CustodyShort)?,
         };
         let to_after = taker.balance;
@@ -319,15 +319,15 @@ impl<'a> Work<'a> {
     }
 
     fn touch(&mut self, account: &'a Account) -> &mut TouchedAccount<'a> {
-        let place = self.touched.iter().position(|touched| touched.account.id == account.id);
-        let place = place.unwrap_or(self.touched.len());
-        if place == self.touched.len() {
+        let index = self.touched.iter().position(|touched| touched.account.id == account.id);
+        let index = index.unwrap_or(self.touched.len());
+        if index == self.touched.len() {
             self.touched.push(TouchedAccount { account, balance: account.balance, held: account.held });
         }
-        self.touched.get_mut(place).expect("found or just pushed")
+        self.touched.get_mut(index).expect("found or just pushed")
     }
 
-    /// The hold as the legs before this one left it.
+    /// The hold after the legs before this one.
     fn open_hold(&self, hold: &Hold) -> Result<Hold, Rejection> {
         let current = self.holds.iter().rev().find(|changed| changed.id == hold.id).unwrap_or(hold);
         if current.state == HoldState::Open { Ok(*current) } else { Err(Rejection::HoldSettled) }

@@ -1,12 +1,12 @@
-//! What may happen to money.
+//! The rules for money.
 //!
-//! This crate is the ledger without a disk: amounts, accounts, requests and the rules that decide them. It is pure (no
+//! This crate is the ledger without storage: amounts, accounts, requests and the rules that decide them. It is pure (no
 //! IO, no clock, no randomness), so that the same [`decide`] serves every store, the simulator and the audit.
 //!
 //! It guarantees, for every request it decides:
 //! - debits equal credits per asset, because a [`Posting`] moves one amount from one account to another;
 //! - no account goes below zero, and no account holds more than it has;
-//! - a request is applied whole or not at all;
+//! - a request is applied as a whole or not at all;
 //! - no principal moves money along a route it does not have.
 //!
 //! It deliberately does not know: chains, games, tables of flows, how records are stored, and what time it is.
@@ -14,14 +14,15 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what an amount, an asset, an account is | [`Amount`], [`Asset`], [`Account`], [`AccountKind`] |
-//! | what can be asked | [`Request`], [`Leg`], [`Fact`] |
-//! | who may ask it | [`Principal`], [`Role::may_route`], [`AccountPolicy`] |
+//! | what a caller can request | [`Request`], [`Leg`], [`Fact`] |
+//! | who may request it | [`Principal`], [`Role::may_route`], [`AccountPolicy`] |
 //! | how it is decided | [`decide`], [`Rejection`] |
-//! | what is written down, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
+//! | what the caller gets | [`Answer`], [`Verdict`] |
+//! | what is stored, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
-#![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
+#![allow(clippy::missing_panics_doc, reason = "a panic here is a bug of this crate, never caused by input")]
 
 mod access;
 mod account;

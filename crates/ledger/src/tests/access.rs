@@ -6,11 +6,11 @@ use crate::{
     HoldState, Leg, OpenRejection, Principal, References, Request, Role, Scope, Seq, Settler, Side, Time, decide,
 };
 
-/// Each of them acts on its own server and its own wallet, confirmed, with its own keys: only routes can stop it.
+/// Each acts on its own server and its own wallet, confirmed, with its own keys: only the routes can reject it.
 const PRINCIPALS: [&str; 7] =
     ["indexer", "admin(ann+ben)", "developer", "game_server", "user(alice)", "tables", "system"];
 
-/// Everything that may be moved; whatever is not listed is `not_allowed`.
+/// All routes; everything that is not listed is `not_allowed`.
 const ROUTES: &str = "
 indexer      unallocated  -> funds unallocated ecosystem developer
 indexer      play_only    -> house
@@ -46,7 +46,7 @@ system       in_transit   -> custody
 system       network_fees -> custody
 ";
 
-/// Two accounts of every kind, with 10 in each, so that every kind can be asked to pay its own.
+/// Two accounts of every kind, with 10 in each, so that a move within each kind can be tried.
 fn books() -> Books {
     let mut books = Books::default();
     for (place, kind) in (0..).zip(AccountKind::ALL) {
@@ -59,7 +59,7 @@ fn books() -> Books {
     books
 }
 
-/// In arena's books where that is possible, and alice's where somebody owns it.
+/// In arena's books where that is possible, and alice's where the kind has an owner.
 fn name(kind: AccountKind) -> AccountName {
     let server = Scope::Server("arena".parse().unwrap());
     let forms = [(server.clone(), Some("alice".parse().unwrap())), (server, None), (Scope::House, None)];
@@ -128,7 +128,7 @@ fn only_the_indexer_and_the_system_touch_what_is_on_chain() {
 }
 
 #[test]
-fn money_is_set_aside_by_these_in_these_kinds() {
+fn these_roles_hold_money_in_these_kinds() {
     let books = books();
     let may = |who, kind| {
         ask(
@@ -150,8 +150,8 @@ fn money_is_set_aside_by_these_in_these_kinds() {
     assert_eq!(table, expected);
 }
 
-/// A hold widens nobody's routes: it is posted by the role that made it or by the system, if that role may hold there,
-/// along a route that it has.
+/// A hold adds no routes: only the role that made it or the system posts it, if that role may hold there, along a route
+/// that it has.
 #[test]
 fn a_post_needs_the_right_to_hold_the_hold_and_the_route() {
     let mut books = books();

@@ -1,4 +1,4 @@
-//! Records: golden bytes, so that a change of the format is noticed before a journal becomes unreadable.
+//! Records: golden bytes, so that a change of the format fails here before a journal becomes unreadable.
 
 use crate::{
     AccountId, AccountKind, AccountName, AccountPolicy, Action, Amount, Asset, AssetId, BlockRef, ColumnValue,

@@ -1,19 +1,19 @@
 //! The language of stories, one event per line:
 //!
 //! ```text
-//! open alice.debt arena/debt/1/alice                   an account and what the story calls it
+//! open alice.debt arena/debt/1/alice                   an account and its name in the story
 //! deposit d1 100 -> alice                              short for: d1 indexer: move vault -> alice 100  applied
 //! k1 game_server: move alice -> world 60               applied
 //! k2 game_server: hold alice 30 until 500              applied h1
 //! k3 system: post h1 -> vault 10, release h1           applied
 //! r1 admin(ann+ben): reverse d1                        applied
-//! at 500                                               time passes
-//! expire h1                                            the writer notices
+//! at 500                                               sets the clock
+//! expire h1                                            the writer records the expiry
 //! ```
 //!
-//! A request is `key principal: steps`, then two spaces and what must become of it; `applied` names the holds that it
+//! A request is `key principal: steps`, then two spaces and its expected outcome; `applied` names the holds that it
 //! made, `... again` is the answer to a key used before. `#7` is an account, hold or record by number, `k1@deposits` a
-//! key in a namespace that is not the principal's own. A line that begins with `//` says why.
+//! key in a namespace that is not the principal's own. A line that begins with `//` is a comment.
 //!
 //! Facts are steps too: `make table/id col=value` (no such row yet), `turn table/id col=value into col=value` (else a
 //! conflict), `need table/id col=value` (else the server is paused).
@@ -25,7 +25,7 @@ use crate::{
 };
 
 impl Story {
-    /// Reads a request without asking it.
+    /// Reads a request without submitting it.
     pub fn read(&self, asked: &str) -> Request {
         let (who, what) = asked.split_once(':').expect("key principal: steps");
         let (key, who) = who.split_once(' ').expect("key principal: steps");
