@@ -1,64 +1,55 @@
 //! Access: who may move money along which route, and whose keys are whose.
 //!
-//! A right is a route (role, kind -> kind), so that "may spend from funds" never means "to anybody". Three things must
-//! agree before a leg is allowed: the route table here, the policy stored with each account (written when it was
-//! opened, never looser than the table), and the reach of the principal (its own server, its own wallet).
+//! A right is a route (role, kind -> kind), so that "may spend from funds" never means "to any account". Three things must
+//! agree before a leg is allowed: the route table here, the policy stored with each account (written when the account
+//! is opened, never wider than the table), and the reach of the principal (its own server, its own wallet).
 //!
-//! Nobody mints: `custody` is touched by the deposits flow and by settlement only, and no caller can open a house kind.
+//! No caller can mint: only the deposits flow and settlement touch `custody`, and only the system opens house kinds.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountName, Kind, Name, Namespace, Scope, Side};
+use crate::{AccountKind, AccountName, Name, Namespace, Scope, Side};
 
-/// Whoever asks.
+/// The caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Principal {
     /// The deposits flow.
     Indexer,
-    /// An operator, acting by override.
+    /// An operator who overrides the normal rules; needs a second operator's confirmation.
     Admin(Name),
     /// The owner of a server's fees.
     Developer(Name),
-    /// A game server.
     GameServer(Name),
-    /// A player, by wallet.
+    /// A player, named by wallet.
     User(Name),
-    /// The poker operator.
+    /// The part that runs card tables.
     Tables,
     /// Bankroll itself: payouts, allocation, hot accounts, treasury moves.
     System,
 }
 
-/// A principal without its name: what policies are written in. New roles go to the end: policies store their places.
+/// A principal without its name, as policies store it. New roles go to the end: policies store their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// See [`Principal::Indexer`].
     Indexer,
-    /// See [`Principal::Admin`].
     Admin,
-    /// See [`Principal::Developer`].
     Developer,
-    /// See [`Principal::GameServer`].
     GameServer,
-    /// See [`Principal::User`].
     User,
-    /// See [`Principal::Tables`].
     Tables,
-    /// See [`Principal::System`].
     System,
 }
 
 impl Role {
-    /// Every role.
     pub const ALL: [Self; 7] =
         [Self::Indexer, Self::Admin, Self::Developer, Self::GameServer, Self::User, Self::Tables, Self::System];
 
     /// The route table: whether this role may ever move money from one kind to the other.
     #[must_use]
-    pub fn may_route(self, from: Kind, to: Kind) -> bool {
-        use Kind::{
+    pub fn may_route(self, from: AccountKind, to: AccountKind) -> bool {
+        use AccountKind::{
             Clearing, Custody, Debt, Developer, Ecosystem, Funds, House, InTransit, NetworkFees, PlayOnly, Suspense,
             Table, Unallocated, World,
         };
@@ -86,46 +77,55 @@ impl Role {
                 InTransit | NetworkFees => to == Custody,
                 Table | Debt => false,
             },
-            // An override sets right what went wrong among what we owe; it can forgive a debt from the house's own
-            // capital, and it can touch neither a wallet nor chips on a table.
+            // An override corrects errors among what we owe. It can forgive a debt from the house's own capital. It can
+            // touch neither a wallet nor chips on a table.
             Self::Admin => {
-                let owed = |kind: Kind| kind.side() == Side::Credit && kind != Table;
+                let owed = |kind: AccountKind| kind.side() == Side::Credit && kind != Table;
                 owed(from) && (owed(to) || (from == House && to == Debt))
             }
             Self::Developer | Self::User => false,
         }
     }
 
-    /// Whether this role may ever set money of this kind aside.
+    /// Whether this role may ever hold money in accounts of this kind.
     #[must_use]
-    pub fn may_hold(self, kind: Kind) -> bool {
+    pub fn may_hold(self, kind: AccountKind) -> bool {
         match self {
-            Self::GameServer => matches!(kind, Kind::Funds | Kind::PlayOnly),
-            Self::User => matches!(kind, Kind::Funds | Kind::Unallocated),
-            Self::Developer => kind == Kind::Developer,
+            Self::GameServer => matches!(kind, AccountKind::Funds | AccountKind::PlayOnly),
+            Self::User => matches!(kind, AccountKind::Funds | AccountKind::Unallocated),
+            Self::Developer => kind == AccountKind::Developer,
             Self::System => {
-                matches!(kind, Kind::Funds | Kind::Unallocated | Kind::Developer | Kind::Suspense | Kind::House)
+                matches!(
+                    kind,
+                    AccountKind::Funds
+                        | AccountKind::Unallocated
+                        | AccountKind::Developer
+                        | AccountKind::Suspense
+                        | AccountKind::House
+                )
             }
-            Self::Admin => kind.side() == Side::Credit && kind != Kind::Table,
+            Self::Admin => kind.side() == Side::Credit && kind != AccountKind::Table,
             Self::Indexer | Self::Tables => false,
         }
     }
 
     /// Whether this role may open accounts of this kind.
     #[must_use]
-    pub fn may_open(self, kind: Kind) -> bool {
+    pub fn may_open(self, kind: AccountKind) -> bool {
         match self {
             Self::System => true,
-            Self::Indexer => matches!(kind, Kind::Funds | Kind::Unallocated | Kind::PlayOnly | Kind::Debt),
-            Self::GameServer => matches!(kind, Kind::Funds | Kind::Unallocated),
-            Self::Tables => kind == Kind::Table,
+            Self::Indexer => matches!(
+                kind,
+                AccountKind::Funds | AccountKind::Unallocated | AccountKind::PlayOnly | AccountKind::Debt
+            ),
+            Self::GameServer => matches!(kind, AccountKind::Funds | AccountKind::Unallocated),
+            Self::Tables => kind == AccountKind::Table,
             Self::Admin | Self::Developer | Self::User => false,
         }
     }
 }
 
 impl Principal {
-    /// The principal without its name.
     #[must_use]
     pub const fn role(&self) -> Role {
         match self {
@@ -151,8 +151,8 @@ impl Principal {
         }
     }
 
-    /// Whether this principal may use keys of this namespace and scope. A key is remembered for ever, so nobody may
-    /// occupy another's.
+    /// Whether this principal may use keys of this namespace and scope. A key is remembered for ever, so no principal
+    /// may occupy a key of another.
     #[must_use]
     pub fn may_use_key(&self, namespace: Namespace, scope: &Scope, text: &str) -> bool {
         let own = |server: &Name| matches!(scope, Scope::Server(of) if of == server);
@@ -176,14 +176,13 @@ impl Principal {
 pub struct Roles(u8);
 
 impl Roles {
-    /// The roles for which `allowed` says yes.
+    /// The roles for which `allowed` is true.
     #[must_use]
     pub fn those(allowed: impl Fn(Role) -> bool) -> Self {
         let bit = |role: Role| if allowed(role) { 1_u8 << (role as u8) } else { 0 };
         Self(Role::ALL.into_iter().fold(0, |set, role| set | bit(role)))
     }
 
-    /// Whether the role is in the set.
     #[must_use]
     pub const fn has(self, role: Role) -> bool {
         self.0 & (1 << (role as u8)) != 0
@@ -208,10 +207,10 @@ impl Roles {
     }
 }
 
-/// Who may put into an account, set aside and pay out of it, and move money out of it. Stored with the account.
+/// The roles that may use an account. Stored with the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
+pub struct AccountPolicy {
     /// May move money into it.
     pub deposit: Roles,
     /// May hold, post and release.
@@ -220,12 +219,12 @@ pub struct Policy {
     pub transfer: Roles,
 }
 
-impl Policy {
+impl AccountPolicy {
     /// The widest policy an account of this kind can have: exactly what the route table allows.
     #[must_use]
-    pub fn of(kind: Kind) -> Self {
-        let routes_in = |role: Role| Kind::ALL.into_iter().any(|from| role.may_route(from, kind));
-        let routes_out = |role: Role| Kind::ALL.into_iter().any(|to| role.may_route(kind, to));
+    pub fn of(kind: AccountKind) -> Self {
+        let routes_in = |role: Role| AccountKind::ALL.into_iter().any(|from| role.may_route(from, kind));
+        let routes_out = |role: Role| AccountKind::ALL.into_iter().any(|to| role.may_route(kind, to));
         Self {
             deposit: Roles::those(routes_in),
             withdraw: Roles::those(|role| role.may_hold(kind)),
@@ -242,12 +241,11 @@ impl Policy {
     }
 }
 
-/// A second person's yes to an override.
+/// A second operator's consent to an override.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmation {
-    /// The proposal that was confirmed.
     pub proposal: Name,
-    /// Who confirmed it; never the one who acts.
+    /// The operator who confirmed it; never the one who acts.
     pub by: Name,
 }

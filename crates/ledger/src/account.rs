@@ -4,26 +4,26 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, Amount, AssetId, Name, NameError, Policy, Principal, Scope};
+use crate::{AccountId, AccountPolicy, Amount, AssetId, Name, NameError, Principal, Scope};
 
-/// What an account is for. The kind fixes its side, its owner and who may move what where. New kinds go to the end: the
-/// journal stores their places.
+/// The purpose of an account. The kind fixes its side, its owner and its routes. New kinds go to the end: the journal
+/// stores their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A player's money: may be played, may be paid out.
+pub enum AccountKind {
+    /// A player's money: may be staked, may be paid out.
     Funds,
-    /// A player's money that is no buy-in (yet): may be paid out, is not spawn-eligible.
+    /// A player's money that is not a stake yet: may be paid out, may not be staked.
     Unallocated,
-    /// Credited to a player before finality: may be played, not paid out.
+    /// Credited to a player before finality: may be staked, may not be paid out.
     PlayOnly,
-    /// Value deployed in the game world.
+    /// Stakes in play inside a server's game.
     World,
-    /// The budget for pellets.
+    /// A server's budget for what its game gives out.
     Ecosystem,
     /// Fees the developer earned.
     Developer,
-    /// Chips of one seat of one poker game.
+    /// Chips of one seat at one card table.
     Table,
     /// The control total of a server's hot accounts.
     Clearing,
@@ -33,27 +33,26 @@ pub enum Kind {
     House,
     /// What one of our wallets must hold on chain.
     Custody,
-    /// Between two of our wallets.
+    /// In transit between two of our wallets.
     InTransit,
-    /// Gas paid and not charged on.
+    /// Network fees paid and not charged to a player.
     NetworkFees,
-    /// Owed to us after an orphaned credit was already spent.
+    /// Owed to us after a credit was spent and its deposit orphaned.
     Debt,
 }
 
-/// Which way an account counts.
+/// The side of the books on which an account counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// What we owe: money that comes in adds to it.
     Credit,
-    /// What we own: money that leaves it for another account adds to it, as a deposit adds to what a wallet holds.
+    /// What we own: money that moves from it to another account adds to it, as a deposit adds to a wallet.
     Debit,
 }
 
-/// Who can own an account of a kind.
+/// The owners that accounts of a kind can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OwnedBy {
-    /// Named owner within one server.
+enum OwnerKind {
     Player,
     /// The server itself; no owner is named.
     Server,
@@ -61,12 +60,11 @@ enum OwnedBy {
     House,
     /// A named wallet of the house or of a server.
     Wallet,
-    /// A player, or the server itself where developer or ecosystem owe something back.
+    /// A player, or the server itself for what `developer` or `ecosystem` owe.
     Debtor,
 }
 
-impl Kind {
-    /// Every kind, in the order of the enum.
+impl AccountKind {
     pub const ALL: [Self; 14] = [
         Self::Funds,
         Self::Unallocated,
@@ -84,7 +82,6 @@ impl Kind {
         Self::Debt,
     ];
 
-    /// Which way accounts of this kind count.
     #[must_use]
     pub const fn side(self) -> Side {
         match self {
@@ -94,8 +91,8 @@ impl Kind {
     }
 
     /// Whether a credit from the other kind to this one first repays what the owner owes. Early credit is the house's
-    /// money and cannot repay anything. The pellet budget repays only from deposits, as when an orphaned one comes
-    /// back: what the game recycles belongs to the game.
+    /// money and cannot repay anything. The game's budget repays only from deposits, as when an orphaned one is
+    /// included again: what the game recycles belongs to the game.
     #[must_use]
     pub const fn repays_debt(self, from: Self) -> bool {
         match self {
@@ -138,24 +135,24 @@ impl Kind {
         }
     }
 
-    const fn owned_by(self) -> OwnedBy {
+    const fn owned_by(self) -> OwnerKind {
         match self {
-            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::Table => OwnedBy::Player,
-            Self::World | Self::Ecosystem | Self::Developer | Self::Clearing => OwnedBy::Server,
-            Self::Suspense | Self::House | Self::InTransit | Self::NetworkFees => OwnedBy::House,
-            Self::Custody => OwnedBy::Wallet,
-            Self::Debt => OwnedBy::Debtor,
+            Self::Funds | Self::Unallocated | Self::PlayOnly | Self::Table => OwnerKind::Player,
+            Self::World | Self::Ecosystem | Self::Developer | Self::Clearing => OwnerKind::Server,
+            Self::Suspense | Self::House | Self::InTransit | Self::NetworkFees => OwnerKind::House,
+            Self::Custody => OwnerKind::Wallet,
+            Self::Debt => OwnerKind::Debtor,
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for AccountKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for AccountKind {
     type Err = AccountNameError;
 
     fn from_str(text: &str) -> Result<Self, AccountNameError> {
@@ -163,17 +160,14 @@ impl FromStr for Kind {
     }
 }
 
-/// What tells one account from every other: whose books, which asset, what for, whose.
+/// What identifies an account: whose books, which asset, what for, whose.
 ///
 /// Written `server/kind/asset` or `server/kind/asset/owner`: `arena-1/funds/1/0xab12`, `@house/suspense/1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountName {
-    /// Whose books.
     pub scope: Scope,
-    /// What for.
-    pub kind: Kind,
-    /// Of which asset.
+    pub kind: AccountKind,
     pub asset: AssetId,
     /// The player, seat or wallet; `None` where server or house is the owner.
     pub owner: Option<Name>,
@@ -182,47 +176,43 @@ pub struct AccountName {
 /// Why a text is not an account's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccountNameError {
-    /// Wrong number of parts.
     #[error("an account is written server/kind/asset or server/kind/asset/owner")]
     Shape,
-    /// No such kind.
     #[error("there is no account kind of that name")]
     UnknownKind,
-    /// The third part is not an asset's number.
     #[error("the third part of an account's name is the asset's number")]
     AssetNumber,
-    /// Server or owner is not a name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The kind does not go with this server and owner.
-    #[error("accounts of this kind belong to somebody else: check server and owner")]
+    /// The kind does not fit this server and owner.
+    #[error("the kind does not fit this server and owner: check both parts")]
     Owner,
 }
 
 impl AccountName {
-    /// Whether scope and owner are of the sort that the kind asks for.
+    /// Whether scope and owner fit the kind.
     #[must_use]
     pub fn is_well_owned(&self) -> bool {
         let (house, owner) = (self.scope == Scope::House, self.owner.is_some());
         match self.kind.owned_by() {
-            OwnedBy::Player => !house && owner,
-            OwnedBy::Server => !house && !owner,
-            OwnedBy::House => house && !owner,
-            OwnedBy::Wallet => owner,
-            OwnedBy::Debtor => !house,
+            OwnerKind::Player => !house && owner,
+            OwnerKind::Server => !house && !owner,
+            OwnerKind::House => house && !owner,
+            OwnerKind::Wallet => owner,
+            OwnerKind::Debtor => !house,
         }
     }
 
-    /// The account in which the same owner's debt is kept; `None` for kinds that owe nothing.
+    /// The account that keeps the same owner's debt; `None` for kinds that owe nothing.
     #[must_use]
     pub fn debt(&self) -> Option<Self> {
-        self.kind.may_owe().then(|| Self { kind: Kind::Debt, ..self.clone() })
+        self.kind.may_owe().then(|| Self { kind: AccountKind::Debt, ..self.clone() })
     }
 
     /// For a debt account: the accounts whose debt it keeps.
     #[must_use]
     pub fn debtors(&self) -> Vec<Self> {
-        let owing = Kind::ALL.into_iter().filter(|kind| self.kind == Kind::Debt && kind.may_owe());
+        let owing = AccountKind::ALL.into_iter().filter(|kind| self.kind == AccountKind::Debt && kind.may_owe());
         owing.map(|kind| Self { kind, ..self.clone() }).filter(Self::is_well_owned).collect()
     }
 
@@ -230,15 +220,15 @@ impl AccountName {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn check_open(&self, by: &Principal, policy: &Policy) -> Result<(), OpenRejected> {
+    pub fn check_open(&self, by: &Principal, policy: &AccountPolicy) -> Result<(), OpenRejection> {
         if !self.is_well_owned() {
-            return Err(OpenRejected::Owner);
+            return Err(OpenRejection::Owner);
         }
         if !by.role().may_open(self.kind) || !by.reaches(self) {
-            return Err(OpenRejected::NotAllowed);
+            return Err(OpenRejection::NotAllowed);
         }
-        if !policy.is_within(&Policy::of(self.kind)) {
-            return Err(OpenRejected::PolicyTooWide);
+        if !policy.is_within(&AccountPolicy::of(self.kind)) {
+            return Err(OpenRejection::PolicyTooWide);
         }
         Ok(())
     }
@@ -262,7 +252,7 @@ impl FromStr for AccountName {
             _ => return Err(AccountNameError::Shape),
         };
         let number: u32 = asset.parse().map_err(|_| AccountNameError::AssetNumber)?;
-        // `+1` and `01` are numbers to the parser; one account must have one name.
+        // The parser accepts `+1` and `01`; one account must have one name.
         if number.to_string() != asset {
             return Err(AccountNameError::AssetNumber);
         }
@@ -278,42 +268,37 @@ impl FromStr for AccountName {
 
 /// Why an account was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum OpenRejected {
-    /// Scope and owner do not go with the kind.
-    #[error("accounts of this kind belong to somebody else: check server and owner")]
+pub enum OpenRejection {
+    /// Scope and owner do not fit the kind.
+    #[error("the kind does not fit this server and owner: check both parts")]
     Owner,
-    /// The principal may not open such an account.
     #[error("the principal may not open such an account")]
     NotAllowed,
     /// The policy allows what the route table does not.
     #[error("the policy is wider than accounts of this kind can have")]
     PolicyTooWide,
-    /// The asset was never listed.
     #[error("there is no such asset")]
     AssetNotFound,
 }
 
-/// An account as the writer knows it: who it is, and where it stands.
+/// An account in memory: its identity and its current balances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its number.
     pub id: AccountId,
-    /// Its name.
     pub name: AccountName,
-    /// Who may put in, take out and move on.
-    pub policy: Policy,
-    /// Where its owner's debt is kept, once there is such an account.
+    pub policy: AccountPolicy,
+    /// The account that keeps its owner's debt, once it is open.
     pub debt: Option<AccountId>,
-    /// What is in it, held amounts included. Never below zero, on either side of the books.
+    /// Includes held amounts. Never below zero, on either side of the books.
     pub balance: Amount,
-    /// The part of the balance that is set aside. Never above the balance.
+    /// The part of the balance that is held. Never above the balance.
     pub held: Amount,
 }
 
 impl Account {
-    /// A new account with nothing in it.
+    /// A new account, empty.
     #[must_use]
-    pub fn open(id: AccountId, name: AccountName, policy: Policy) -> Self {
+    pub fn open(id: AccountId, name: AccountName, policy: AccountPolicy) -> Self {
         Self { id, name, policy, debt: None, balance: Amount::ZERO, held: Amount::ZERO }
     }
 

@@ -1,8 +1,7 @@
-//! Books: accounts, holds and rows as they stand, in memory.
+//! Books: the current accounts, holds and rows, in memory.
 //!
-//! The writer fills them with what a batch touches and drops them when in doubt; the audit and the simulator fill
-//! them with everything. What is not in here does not exist as far as [`crate::decide`] is concerned, so whoever
-//! calls it must first have loaded what the request names.
+//! The writer loads what a batch touches and drops it when in doubt; the audit and the simulator load everything. What
+//! is not in here does not exist for [`crate::decide`], so its caller must first load all that the request names.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,8 +13,8 @@ use crate::{
     Row, RowKey, Seq, Side, Total, Verdict,
 };
 
-/// Hashes the ledger's own numbers. They are given out in order, so nobody can choose them to collide, and a keyed hash
-/// would cost more than everything else that is done with them.
+/// Hashes the ledger's own numbers. They are assigned in order, so no caller can choose them to collide, and a keyed hash
+/// would cost more than all other work with them.
 #[derive(Clone, Copy, Debug, Default)]
 struct NumberHasher(u64);
 
@@ -33,32 +32,31 @@ impl Hasher for NumberHasher {
     }
 }
 
-type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
-/// Accounts, holds, past transfers and flow rows as they stand.
+/// The current accounts, holds, past transfers and flow rows.
 #[derive(Clone, Debug, Default)]
 pub struct Books {
-    accounts: Numbered<AccountId, Account>,
-    holds: Numbered<HoldId, Hold>,
-    past: Numbered<Seq, PastTransfer>,
+    accounts: NumberMap<AccountId, Account>,
+    holds: NumberMap<HoldId, Hold>,
+    past: NumberMap<Seq, PastTransfer>,
     rows: HashMap<RowKey, Row>,
 }
 
-/// A request of the past that somebody wants to take back.
+/// A past request that is about to be reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastTransfer {
-    /// Who had asked for it.
+    /// The role that requested it.
     pub by: Role,
-    /// What it had moved.
+    /// What it moved.
     pub postings: Vec<Posting>,
-    /// Whether it was itself a reversal.
     pub is_reversal: bool,
-    /// The reversal that took it back, if there was one.
+    /// The record of its reversal, if it was reversed.
     pub reversed_by: Option<Seq>,
 }
 
 impl PastTransfer {
-    /// The transfer that a record made; `None` if it made none.
+    /// The transfer of an applied request; `None` for other records.
     #[must_use]
     pub fn of(record: Record, reversed_by: Option<Seq>) -> Option<Self> {
         let Record::Decided { request, verdict: Verdict::Applied(effects) } = record else { return None };
@@ -72,74 +70,63 @@ impl PastTransfer {
 }
 
 impl Books {
-    /// An account, if there is one.
     #[must_use]
     pub fn account(&self, id: AccountId) -> Option<&Account> {
         self.accounts.get(&id)
     }
 
-    /// All accounts in memory.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
         self.accounts.values()
     }
 
-    /// How many accounts are in memory.
     #[must_use]
     pub fn account_count(&self) -> usize {
         self.accounts.len()
     }
 
-    /// All holds in memory.
     pub fn holds(&self) -> impl Iterator<Item = &Hold> {
         self.holds.values()
     }
 
-    /// A hold, if there is one.
     #[must_use]
     pub fn hold(&self, id: HoldId) -> Option<&Hold> {
         self.holds.get(&id)
     }
 
-    /// A past transfer, if there is one.
     #[must_use]
     pub fn past(&self, seq: Seq) -> Option<&PastTransfer> {
         self.past.get(&seq)
     }
 
-    /// A flow's row, if there is one.
     #[must_use]
     pub fn row(&self, key: &RowKey) -> Option<&Row> {
         self.rows.get(key)
     }
 
-    /// Puts an account in as it stands.
     pub fn put_account(&mut self, account: Account) {
         self.accounts.insert(account.id, account);
     }
 
-    /// Puts a hold in as it stands.
     pub fn put_hold(&mut self, hold: Hold) {
         self.holds.insert(hold.id, hold);
     }
 
-    /// Puts a past transfer in.
     pub fn put_past(&mut self, seq: Seq, past: PastTransfer) {
         self.past.insert(seq, past);
     }
 
-    /// Puts a row in as it stands.
     pub fn put_row(&mut self, key: RowKey, row: Row) {
         self.rows.insert(key, row);
     }
 
-    /// Tells an account where its owner's debt is kept.
+    /// Sets the account that keeps the owner's debt.
     pub fn link_debt(&mut self, account: AccountId, debt: AccountId) {
         if let Some(account) = self.accounts.get_mut(&account) {
             account.debt = Some(debt);
         }
     }
 
-    /// Applies what was decided for the request at `seq`.
+    /// Applies the effects of the request at `seq`.
     pub fn apply(&mut self, seq: Seq, effects: &Effects, facts: &[Fact]) {
         for posting in &effects.postings {
             self.apply_posting(posting);
@@ -156,7 +143,7 @@ impl Books {
         }
     }
 
-    /// Applies a hold's change; also how an expiry is applied.
+    /// Applies a change of a hold, an expiry included.
     pub fn apply_hold(&mut self, change: &HoldChange) {
         self.holds.insert(change.hold.id, change.hold);
         if let Some(account) = self.accounts.get_mut(&change.hold.account) {
@@ -172,7 +159,7 @@ impl Books {
         }
     }
 
-    /// The change that ends a hold whose time is over; `None` if it is not open.
+    /// The change that expires a hold; `None` if it is not open.
     #[must_use]
     pub fn expire(&self, id: HoldId) -> Option<HoldChange> {
         let hold = self.hold(id).filter(|hold| hold.state == HoldState::Open)?;
@@ -181,21 +168,20 @@ impl Books {
         Some(HoldChange { hold, held_after })
     }
 
-    /// Forgets everything but the accounts: what is only worth keeping while a batch is decided.
+    /// Drops what is only needed while one batch is decided.
     pub fn forget_all_but_accounts(&mut self) {
         self.holds.clear();
         self.past.clear();
         self.rows.clear();
     }
 
-    /// Forgets everything.
     pub fn forget_all(&mut self) {
         self.accounts.clear();
         self.forget_all_but_accounts();
     }
 
-    /// For each asset, all debit-side balances and all credit-side ones: equal in sound books. Only meaningful when all
-    /// accounts are in memory.
+    /// For each asset, the sums of all debit-side and all credit-side balances: equal in sound books. Only meaningful when
+    /// all accounts are in memory.
     #[must_use]
     pub fn totals(&self) -> BTreeMap<AssetId, (Total, Total)> {
         let mut totals = BTreeMap::<AssetId, (Total, Total)>::new();

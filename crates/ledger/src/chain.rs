@@ -11,25 +11,24 @@ use crate::{
 /// The head of a ledger without batches.
 pub const GENESIS: Hash = [0; 32];
 
-/// What one commit of the writer is known by.
+/// The header of one commit of the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// Its number, from 1, without gaps.
     pub number: u64,
-    /// The place of its first record.
+    /// The position of its first record.
     pub first: Seq,
     /// How many records it has; at least one.
     pub count: u32,
     /// When the writer decided it. Never earlier than the batch before.
     pub at: Time,
-    /// The Merkle root over its records.
     pub root: Hash,
     /// The head of the chain before it.
     pub previous: Hash,
 }
 
 impl Batch {
-    /// The head of the chain after this batch: it stands for the whole journal up to here.
+    /// The head of the chain after this batch: it commits to the whole journal up to here.
     #[must_use]
     pub fn head(&self) -> Hash {
         Sha256::new()
@@ -45,23 +44,21 @@ impl Batch {
     }
 }
 
-/// Proof that a record is in the journal: its bytes, its way to the root of its batch, and that batch.
+/// Proof that a record is in the journal: its bytes, its path to the root of its batch, and that batch.
 ///
-/// Whoever has the head that was published for that batch can check it without the ledger.
+/// A reader with the published head of that batch can verify it without the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The record's place in the journal.
+    /// The record's position in the journal.
     pub seq: Seq,
-    /// The record.
     pub record: Vec<u8>,
-    /// The siblings on the way to the root.
+    /// The siblings on the path to the root.
     pub siblings: Vec<Hash>,
-    /// The batch.
     pub batch: Batch,
 }
 
 impl Receipt {
-    /// Makes the receipt of a record from all records of its batch. `None` if the batch does not have it.
+    /// The receipt of a record, from all records of its batch. `None` if the batch does not have it.
     #[must_use]
     pub fn new(batch: Batch, records: &[Vec<u8>], seq: Seq) -> Option<Self> {
         let index = usize::try_from(seq.0.checked_sub(batch.first.0)?).ok()?;
@@ -70,7 +67,7 @@ impl Receipt {
         Some(Self { seq, record: records.get(index)?.clone(), siblings, batch })
     }
 
-    /// Whether the receipt proves that its record stands at its place under this head.
+    /// Whether the receipt proves its record at its position under this head.
     #[must_use]
     pub fn proves_under(&self, head: &Hash) -> bool {
         let index = self.seq.0.checked_sub(self.batch.first.0).and_then(|index| usize::try_from(index).ok());

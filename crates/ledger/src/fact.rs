@@ -1,9 +1,9 @@
-//! Facts: what a flow wants recorded in the same commit as the money.
+//! Facts: rows that a flow records in the same commit as the money.
 //!
-//! A fact is data, never a closure: one row of one of the flow's tables, a guard on that row as it stands, and the
-//! columns to set. So it can be checked in the decision, covered by the journal's hash chain, and replayed. A column
-//! that a fact has set changes by facts alone from then on, and its row stays: an audit calls anything else an edit. The
-//! ledger does not know what the tables mean.
+//! A fact is data, never a closure: one row of one of the flow's tables, a guard on the current row, and the columns to
+//! set. So the decision can check it, the journal's hash chain covers it, and it can be replayed. Once a fact has set a
+//! column, only facts may change it and its row must stay: an audit reports anything else as an edit. The ledger does not
+//! know what the tables mean.
 
 use std::collections::BTreeMap;
 
@@ -14,53 +14,47 @@ use crate::Amount;
 /// A column's value, the same on both engines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Value {
-    /// No value.
+pub enum ColumnValue {
     Null,
-    /// A whole number.
     Int(i64),
-    /// A text.
     Text(String),
-    /// Bytes.
     Bytes(Vec<u8>),
     /// An amount, stored as the engine stores amounts.
     Amount(Amount),
 }
 
 /// Column name and value.
-pub type Column = (String, Value);
+pub type Column = (String, ColumnValue);
 
-/// Which row: its table and the columns of its primary key, in the table's order.
+/// A row's table and the columns of its primary key, in the table's order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowKey {
-    /// The table.
     pub table: String,
-    /// The columns of its primary key.
     pub columns: Vec<Column>,
 }
 
-/// A row as it stands.
-pub type Row = BTreeMap<String, Value>;
+/// The current columns of a row.
+pub type Row = BTreeMap<String, ColumnValue>;
 
-/// What must be true of the row.
+/// A condition on the row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guard {
-    /// There is no such row yet; the fact makes it.
+    /// The row does not exist yet; the fact creates it.
     Absent,
-    /// The row is there and these columns have these values. Whoever guards a column must have set it, since a default
-    /// of the table is not seen until the next batch.
+    /// The row exists and these columns have these values. The guarded columns must have been set by a fact, since a
+    /// default of the table is not visible until the next batch.
     Is(Vec<Column>),
 }
 
 /// What a failed guard means for the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Otherwise {
-    /// Something else happened to the row first: a verdict, remembered with the key.
+pub enum GuardFailure {
+    /// Another request changed the row first: a verdict, remembered with the key.
     Conflict,
-    /// The row says the server is paused: not remembered, the same request may succeed later.
+    /// The server is paused: not remembered, the same request may succeed later.
     Paused,
 }
 
@@ -68,18 +62,15 @@ pub enum Otherwise {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// Which row.
     pub row: RowKey,
-    /// What must be true of it.
     pub guard: Guard,
-    /// What a failed guard means.
-    pub otherwise: Otherwise,
-    /// What to set. Empty for a fact that only checks.
+    pub otherwise: GuardFailure,
+    /// Empty for a fact that only checks.
     pub set: Vec<Column>,
 }
 
 impl Guard {
-    /// Whether the row as it stands satisfies the guard.
+    /// Whether the current row satisfies the guard.
     #[must_use]
     pub fn holds(&self, row: Option<&Row>) -> bool {
         match (self, row) {
@@ -91,7 +82,7 @@ impl Guard {
 }
 
 impl Fact {
-    /// The row as it stands after this fact.
+    /// The row after this fact.
     #[must_use]
     pub fn apply(&self, row: Option<&Row>) -> Row {
         let mut after = row.cloned().unwrap_or_else(|| self.row.columns.iter().cloned().collect());
@@ -99,8 +90,8 @@ impl Fact {
         after
     }
 
-    /// Whether table and columns are plain identifiers, the key is named, and every text is one that any store can keep: what may
-    /// be put into a statement.
+    /// Whether the fact is safe to put into a statement: table and columns are plain identifiers, the key is named, and
+    /// every store can keep every text.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         let guarded: &[Column] = match &self.guard {
@@ -120,18 +111,18 @@ impl Fact {
     }
 }
 
-impl Value {
+impl ColumnValue {
     fn is_storable(&self) -> bool {
         if let Self::Text(text) = self { is_storable(text) } else { true }
     }
 }
 
-/// Postgres keeps no text with a zero in it. Whoever sends one is told so, by either store, instead of stopping the books.
+/// Postgres cannot keep a text with a zero byte. Either store refuses it for the caller, instead of stopping the ledger.
 pub(crate) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }
 
-/// `[a-z][a-z0-9_]*`, at most 63 bytes (Postgres cuts longer ones).
+/// `[a-z][a-z0-9_]*`, at most 63 bytes (Postgres truncates longer ones).
 fn is_identifier(text: &str) -> bool {
     let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
     (1..=63).contains(&text.len())

@@ -5,11 +5,10 @@ use sha2::{Digest, Sha256};
 
 use crate::Scope;
 
-/// The longest key, in bytes.
 pub const KEY_BYTES_MAX: usize = 255;
 
-/// Whose keys they are. The system's own never share a namespace with a caller's, nor a player's with a game's. New
-/// namespaces go to the end: the journal stores their places.
+/// The group of callers that a key belongs to. The system's keys never share a namespace with a caller's, nor a player's
+/// with a game's. New namespaces go to the end: the journal stores their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namespace {
@@ -19,18 +18,17 @@ pub enum Namespace {
     Deposits,
     /// Settlement of payouts.
     Payouts,
-    /// Hands and seats.
+    /// Hands and seats of card tables.
     Tables,
     /// Entries drained from hot accounts.
     Hot,
-    /// Everything else Bankroll does by itself.
+    /// Everything else that Bankroll does by itself.
     System,
-    /// Players, each with the keys that begin with his wallet and a slash.
+    /// Players; each may use the keys that begin with their own wallet and a slash.
     Player,
 }
 
 impl Namespace {
-    /// Every namespace, in the order of the enum.
     pub const ALL: [Self; 7] =
         [Self::Client, Self::Deposits, Self::Payouts, Self::Tables, Self::Hot, Self::System, Self::Player];
 }
@@ -38,24 +36,21 @@ impl Namespace {
 /// An idempotency key: unique within its namespace and scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
-    /// Whose keys.
+pub struct IdempotencyKey {
     pub namespace: Namespace,
-    /// Which server's.
     pub scope: Scope,
     /// 1 to 255 bytes without control characters.
     pub text: String,
 }
 
-impl Key {
-    /// Whether the text is one a key may have.
+impl IdempotencyKey {
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         (1..=KEY_BYTES_MAX).contains(&self.text.len()) && !self.text.chars().any(char::is_control)
     }
 
-    /// What the key index stores: 128 bits of a hash, so that every key costs the same and hostile keys cannot be
-    /// aimed at one place. Two keys with one fingerprint are told apart by their records.
+    /// What the key index stores: 128 bits of a hash, so that every key costs the same and hostile keys cannot target one
+    /// slot. The records distinguish two keys with one fingerprint.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();

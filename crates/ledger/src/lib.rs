@@ -1,31 +1,32 @@
-//! What may happen to money.
+//! The rules for money.
 //!
-//! This crate is the ledger without a disk: amounts, accounts, requests and the rules that decide them. It is pure (no
+//! This crate is the ledger without storage: amounts, accounts, requests and the rules that decide them. It is pure (no
 //! IO, no clock, no randomness), so that the same [`decide`] serves every store, the simulator and the audit.
 //!
 //! It guarantees, for every request it decides:
 //! - debits equal credits per asset, because a [`Posting`] moves one amount from one account to another;
 //! - no account goes below zero, and no account holds more than it has;
-//! - a request is applied whole or not at all;
+//! - a request is applied as a whole or not at all;
 //! - no principal moves money along a route it does not have.
 //!
 //! It deliberately does not know: chains, games, tables of flows, how records are stored, and what time it is.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what an amount, an asset, an account is | [`Amount`], [`Asset`], [`Account`], [`Kind`] |
-//! | what can be asked | [`Request`], [`Leg`], [`Fact`] |
-//! | who may ask it | [`Principal`], [`Role::may_route`], [`Policy`] |
+//! | what an amount, an asset, an account is | [`Amount`], [`Asset`], [`Account`], [`AccountKind`] |
+//! | what a caller can request | [`Request`], [`Leg`], [`Fact`] |
+//! | who may request it | [`Principal`], [`Role::may_route`], [`AccountPolicy`] |
 //! | how it is decided | [`decide`], [`Rejection`] |
-//! | what is written down, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
+//! | what the caller gets | [`Answer`], [`Verdict`] |
+//! | what is stored, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
-#![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
+#![allow(clippy::missing_panics_doc, reason = "a panic here is a bug of this crate, never caused by input")]
 
 mod access;
 mod account;
+mod answer;
 mod books;
 mod chain;
 mod decide;
@@ -41,21 +42,28 @@ mod request;
 
 pub use bankroll_money::{Amount, AmountError, Asset, AssetId, Name, NameError, Time, Total, Unit};
 
-pub use access::{Confirmation, Policy, Principal, Role, Roles};
-pub use account::{Account, AccountName, AccountNameError, Kind, OpenRejected, Side};
+pub use access::{AccountPolicy, Confirmation, Principal, Role, Roles};
+pub use account::{Account, AccountKind, AccountName, AccountNameError, OpenRejection, Side};
+pub use answer::Answer;
 pub use books::{Books, PastTransfer};
 pub use chain::{Batch, GENESIS, Receipt};
 pub use decide::{Recall, decide, decide_checked, recall};
-pub use fact::{Column, Fact, Guard, Otherwise, Row, RowKey, Value};
+pub use fact::{Column, ColumnValue, Fact, Guard, GuardFailure, Row, RowKey};
 pub use hold::{Hold, HoldState};
-pub use key::{Fingerprint, KEY_BYTES_MAX, Key, Namespace};
+pub use key::{Fingerprint, IdempotencyKey, KEY_BYTES_MAX, Namespace};
 pub use name::{AccountId, HoldId, Scope, Seq};
 pub use record::{Effects, HoldChange, Posting, Record, RecordError, Verdict};
 pub use rejection::Rejection;
-pub use replay::{Replay, Unsound};
+pub use replay::{Divergence, Replay};
 pub use request::{
     Action, BlockRef, BodyHash, EXTRAS_BYTES_MAX, Event, FACTS_MAX, LEGS_MAX, Leg, References, Request, Settler,
 };
+
+pub use access::AccountPolicy as Policy; // TEMPORARY alias
+pub use account::{AccountKind as Kind, OpenRejection as OpenRejected}; // TEMPORARY alias
+pub use fact::{ColumnValue as Value, GuardFailure as Otherwise}; // TEMPORARY alias
+pub use key::IdempotencyKey as Key; // TEMPORARY alias
+pub use replay::Divergence as Unsound; // TEMPORARY alias
 
 #[cfg(test)]
 mod tests;

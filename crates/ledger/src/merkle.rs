@@ -1,18 +1,16 @@
 //! Merkle trees over the records of a batch (RFC 6962 shape: leaves and nodes are hashed under different prefixes,
-//! a lone last node goes up unchanged).
+//! an unpaired last node moves up unchanged).
 
 use sha2::{Digest, Sha256};
 
-/// A SHA-256 digest.
 pub type Hash = [u8; 32];
 
-/// The hash of one record.
 #[must_use]
 pub fn leaf(record: &[u8]) -> Hash {
     Sha256::new().chain_update([0]).chain_update(record).finalize().into()
 }
 
-/// The root over some leaves; of none, the hash of nothing.
+/// The root over the leaves; without leaves, the hash of the empty string.
 #[must_use]
 pub fn root(leaves: &[Hash]) -> Hash {
     let mut level = leaves.to_vec();
@@ -22,7 +20,7 @@ pub fn root(leaves: &[Hash]) -> Hash {
     level.first().copied().unwrap_or_else(|| Sha256::digest([]).into())
 }
 
-/// The siblings on the way from a leaf to the root, lowest first. `None` if there is no such leaf.
+/// The siblings on the path from a leaf to the root, lowest first. `None` if there is no such leaf.
 #[must_use]
 pub fn path(leaves: &[Hash], index: usize) -> Option<Vec<Hash>> {
     leaves.get(index)?;
@@ -35,7 +33,7 @@ pub fn path(leaves: &[Hash], index: usize) -> Option<Vec<Hash>> {
     Some(siblings)
 }
 
-/// The root that a leaf at `index` of `count` leads to by these siblings; `None` if their number is wrong.
+/// The root that follows from a leaf at `index` of `count` and these siblings; `None` if their number is wrong.
 #[must_use]
 pub fn climb(leaf: Hash, index: usize, count: usize, siblings: &[Hash]) -> Option<Hash> {
     if index >= count {

@@ -5,12 +5,10 @@ use std::{fmt, str::FromStr};
 use bankroll_money::{Name, NameError};
 use serde::{Deserialize, Serialize};
 
-/// Whose books an account or a key belongs to: the house's own, or those of one game server.
+/// The books that an account or a key belongs to: the operator's own, or those of one game server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
-    /// The operator.
     House,
-    /// One game server.
     Server(Name),
 }
 
@@ -48,21 +46,19 @@ macro_rules! number {
 }
 
 number! {
-    /// An account's number in this ledger, given when it is opened. Numbers are never used again.
+    /// An account's number in this ledger, assigned when it is opened and never reused.
     AccountId(u64)
 }
 number! {
-    /// The place of a record in the journal, from 1, without gaps.
+    /// The position of a record in the journal, from 1, without gaps.
     Seq(u64)
 }
 number! {
-    /// A hold's number: the journal place of the request that made it and the leg's place in that request.
+    /// A hold's number: the journal position of the request that made it and the leg's index in that request.
     HoldId(u64)
 }
 
 impl Seq {
-    /// The place after this one.
-    ///
     /// # Panics
     /// After 2^64 records, which at a million a second is half a million years away.
     #[must_use]
@@ -82,7 +78,7 @@ impl HoldId {
         Self(base | u64::from(leg & 0x0f))
     }
 
-    /// The journal place of the request that made the hold.
+    /// The journal position of the request that made the hold.
     #[must_use]
     pub fn made_by(self) -> Seq {
         Seq(self.0 >> 4)

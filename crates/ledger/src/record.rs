@@ -1,8 +1,8 @@
-//! Records: what the journal keeps. Replaying them in order, and nothing else, gives the books.
+//! Records: the entries of the journal. Replaying them in order rebuilds the books, with nothing else.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, AccountName, Amount, Asset, AssetId, Hold, Policy, Principal, Rejection, Request, Seq};
+use crate::{AccountId, AccountName, AccountPolicy, Amount, Asset, AssetId, Hold, Principal, Rejection, Request, Seq};
 
 /// The version of the encoding, the first byte of every record.
 const VERSION: u8 = 1;
@@ -11,77 +11,46 @@ const VERSION: u8 = 1;
 #[expect(clippy::large_enum_variant, reason = "nearly every record is the large one")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
-    /// An asset was listed.
-    AssetListed {
-        /// Its number.
-        id: AssetId,
-        /// What it is.
-        asset: Asset,
-    },
-    /// An account was opened.
-    AccountOpened {
-        /// Its number.
-        id: AccountId,
-        /// Its name.
-        name: AccountName,
-        /// Who may do what with it.
-        policy: Policy,
-        /// Who opened it.
-        by: Principal,
-    },
-    /// A request was decided.
-    Decided {
-        /// The request, whole.
-        request: Request,
-        /// What became of it.
-        verdict: Verdict,
-    },
-    /// A hold's time was over.
+    AssetListed { id: AssetId, asset: Asset },
+    AccountOpened { id: AccountId, name: AccountName, policy: AccountPolicy, by: Principal },
+    Decided { request: Request, verdict: Verdict },
     HoldExpired(HoldChange),
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It was applied, with these effects.
     Applied(Effects),
-    /// It was not, and never will be under this key.
+    /// Never applied under this key.
     Rejected(Rejection),
 }
 
-/// What an applied request did.
+/// The changes made by an applied request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
-    /// The money it moved, in order. A leg that repaid a debt, or could not take everything back, is two postings.
+    /// In order. A leg that repaid a debt, or could not return everything, is two postings.
     pub postings: Vec<Posting>,
-    /// The holds it made or changed, each as it stands afterwards.
+    /// The holds it made or changed, each as it is afterwards.
     pub holds: Vec<HoldChange>,
-    /// The transfer that it took back.
     pub reverses: Option<Seq>,
 }
 
-/// Money that moved, with both balances after it: one line of two statements.
+/// One movement of money with both balances after it: one line in each of two statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posting {
-    /// Out of this account.
     pub from: AccountId,
-    /// Into this one.
     pub to: AccountId,
-    /// So much.
     pub amount: Amount,
-    /// The balance of `from` after it.
     pub from_after: Amount,
-    /// The balance of `to` after it.
     pub to_after: Amount,
 }
 
-/// A hold after a change, with what its account holds in all.
+/// A hold after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldChange {
-    /// The hold.
     pub hold: Hold,
-    /// All that is held in its account after the change.
+    /// The sum held in its account after the change.
     pub held_after: Amount,
 }
 
@@ -103,9 +72,9 @@ impl Record {
     }
 
     /// Appends [`Record::Decided`] as [`Record::encode`] would encode it, from a request that was encoded before
-    /// ([`Request::encode`]): the writer's time is the scarcest there is, and callers have encoded theirs already.
+    /// ([`Request::encode`]): the writer is the bottleneck, so callers encode their requests themselves.
     pub fn append_decided(bytes: &mut Vec<u8>, request: &[u8], verdict: &Verdict) {
-        // The variant's place in the enum, as its encoding has it; a test keeps the two equal.
+        // The position of the variant in the enum, as postcard encodes it; a test keeps the two equal.
         bytes.extend([VERSION, 2]);
         bytes.extend(request);
         *bytes = postcard::to_extend(verdict, std::mem::take(bytes)).expect("encoding into memory cannot fail");

@@ -1,20 +1,18 @@
-//! Replay: the books from the journal alone.
+//! Replay: rebuilds the books from the journal alone, and checks that each record follows from those before it.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    Account, AccountId, AccountName, Asset, AssetId, Books, Otherwise, PastTransfer, Record, Rejection, Request, Seq,
-    Time, Verdict, decide,
+    Account, AccountId, AccountName, Asset, AssetId, Books, GuardFailure, PastTransfer, Record, Rejection, Request,
+    Seq, Time, Verdict, decide,
 };
 
 /// Books that grow record by record, with every account in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
-    /// Accounts and holds as they stand.
     pub books: Books,
-    /// Assets by number.
     pub assets: BTreeMap<AssetId, Asset>,
-    /// Transfers that were taken back, and by which record.
+    /// Reversed transfers, each with the record that reversed it.
     pub reversals: BTreeMap<Seq, Seq>,
     names: HashMap<AccountName, AccountId>,
 }
@@ -22,13 +20,12 @@ pub struct Replay {
 /// A record that does not follow from the ones before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
-pub struct Unsound {
-    /// What is wrong with it.
+pub struct Divergence {
     pub what: String,
 }
 
 impl Replay {
-    /// Applies a record as it stands.
+    /// Applies a record without checking it.
     pub fn apply(&mut self, seq: Seq, record: &Record) {
         match record {
             Record::AssetListed { id, asset } => drop(self.assets.insert(*id, asset.clone())),
@@ -44,7 +41,7 @@ impl Replay {
                 self.books.put_account(account);
             }
             Record::Decided { verdict: Verdict::Applied(effects), .. } => {
-                // Facts belong to the flows' tables; here only money counts.
+                // Facts belong to the flows' tables; replay covers money only.
                 self.books.apply(seq, effects, &[]);
                 self.reversals.extend(effects.reverses.map(|original| (original, seq)));
             }
@@ -53,30 +50,30 @@ impl Replay {
         }
     }
 
-    /// Whether the record follows from the books as they stand: every request is decided again.
+    /// Checks that the record follows from the current books: every request is decided again.
     ///
-    /// `original` finds the record that a reversal takes back.
+    /// `original` finds the record that a reversal reverses.
     ///
     /// # Errors
-    /// What is wrong with the record.
+    /// The first difference.
     pub fn check(
         &mut self,
         seq: Seq,
         at: Time,
         record: &Record,
         original: impl FnOnce(Seq) -> Option<Record>,
-    ) -> Result<(), Unsound> {
-        let unsound = |what: &str| Err(Unsound { what: what.to_owned() });
+    ) -> Result<(), Divergence> {
+        let divergence = |what: &str| Err(Divergence { what: what.to_owned() });
         match record {
             Record::AssetListed { id, asset } => {
                 let known = self.assets.values().any(|known| known.is_same_coin(asset));
-                if known || self.assets.contains_key(id) { unsound("the asset was listed before") } else { Ok(()) }
+                if known || self.assets.contains_key(id) { divergence("the asset was listed before") } else { Ok(()) }
             }
             Record::AccountOpened { id, name, policy, by } => {
                 if self.names.contains_key(name) || self.books.account(*id).is_some() {
-                    unsound("the account was opened before")
+                    divergence("the account was opened before")
                 } else if name.check_open(by, policy).is_err() || !self.assets.contains_key(&name.asset) {
-                    unsound("the account could not be opened so")
+                    divergence("the account could not have been opened like this")
                 } else {
                     Ok(())
                 }
@@ -86,7 +83,7 @@ impl Replay {
                 if due && self.books.expire(change.hold.id) == Some(*change) {
                     Ok(())
                 } else {
-                    unsound("the hold could not expire so")
+                    divergence("the hold could not have expired like this")
                 }
             }
             Record::Decided { request, verdict } => self.check_decided(seq, at, request, verdict, original),
@@ -100,9 +97,9 @@ impl Replay {
         request: &Request,
         verdict: &Verdict,
         original: impl FnOnce(Seq) -> Option<Record>,
-    ) -> Result<(), Unsound> {
+    ) -> Result<(), Divergence> {
         if request.check().is_err() || matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
-            return Err(Unsound { what: "a request is in the journal that leaves no trace there".into() });
+            return Err(Divergence { what: "the journal records a request that must not be recorded".into() });
         }
         if let crate::Action::Reverse(place) = request.action {
             let reversed_by = self.reversals.get(&place).copied();
@@ -113,10 +110,10 @@ impl Replay {
         let again = if request.facts.is_empty() {
             decide(&self.books, request, seq, at)
         } else {
-            // Whether a guard held depends on the flows' tables at that time, which the journal does not have.
+            // Whether a guard passed depends on the flows' tables at that time, which the journal does not have.
             decide(&self.books, &Request { facts: Vec::new(), ..request.clone() }, seq, at)
         };
-        let guarded = request.facts.iter().any(|fact| fact.otherwise == Otherwise::Conflict);
+        let guarded = request.facts.iter().any(|fact| fact.otherwise == GuardFailure::Conflict);
         let follows = match (verdict, &again) {
             (Verdict::Rejected(Rejection::GuardFailed), Verdict::Rejected(later)) => {
                 guarded && *later > Rejection::GuardFailed
@@ -127,7 +124,7 @@ impl Replay {
             }
             _ => again == *verdict,
         };
-        let what = || format!("the request was decided otherwise: {verdict:?} instead of {again:?}");
-        if follows { Ok(()) } else { Err(Unsound { what: what() }) }
+        let what = || format!("the request was decided differently: {verdict:?} instead of {again:?}");
+        if follows { Ok(()) } else { Err(Divergence { what: what() }) }
     }
 }

@@ -1,49 +1,44 @@
-//! Requests: what somebody asks of the ledger, whole or not at all.
+//! Requests: what a caller asks the ledger to do, as a whole or not at all.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    AccountId, Amount, Confirmation, Fact, HoldId, Key, Name, Principal, Rejection, Seq, Time, fact::is_storable,
+    AccountId, Amount, Confirmation, Fact, HoldId, IdempotencyKey, Name, Principal, Rejection, Seq, Time,
+    fact::is_storable,
 };
 
-/// The most legs in one request.
 pub const LEGS_MAX: usize = 16;
 /// The most facts, and the most events, in one request.
 pub const FACTS_MAX: usize = 16;
 /// The most bytes that facts and events of one request may take together.
 pub const EXTRAS_BYTES_MAX: usize = 16 * 1024;
 
-/// One atomic request under one key.
+/// One atomic request under one idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The idempotency key.
-    pub key: Key,
-    /// Who asks.
+    pub key: IdempotencyKey,
     pub principal: Principal,
-    /// For an override: who agreed.
+    /// For an override: the operator who agreed.
     pub confirmation: Option<Confirmation>,
-    /// What to do.
     pub action: Action,
-    /// What it is about.
     #[serde(default)]
     pub references: References,
-    /// Rows of flows to check and write in the same commit.
+    /// Rows of flows, checked and written in the same commit.
     #[serde(default)]
     pub facts: Vec<Fact>,
-    /// Events to announce, in the same commit.
+    /// Events, announced in the same commit.
     #[serde(default)]
     pub events: Vec<Event>,
 }
 
-/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// One to sixteen legs, of any sorts.
+    /// One to sixteen legs, of any kind.
     Legs(Vec<Leg>),
-    /// Take back what the request at this place moved. What was spent meanwhile becomes its owner's debt.
+    /// Reverses what the request at this position moved. What was spent meanwhile becomes its owner's debt.
     Reverse(Seq),
 }
 
@@ -51,87 +46,68 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Leg {
-    /// Move an amount.
     Move {
-        /// Out of this account.
         from: AccountId,
-        /// Into this one.
         to: AccountId,
-        /// So much.
         amount: Amount,
     },
-    /// Set an amount aside in its account.
+    /// Reserves an amount in its account.
     Hold {
-        /// In this account.
         account: AccountId,
-        /// So much.
         amount: Amount,
-        /// Until then, or until it is settled. Later than year 294,000 is never.
+        /// A time after the year 294,000 means never.
         expires: Option<Time>,
-        /// Who may post or release it.
         settler: Settler,
     },
-    /// Move all or part of what is held. What is left stays held.
+    /// Moves all or part of a hold. The rest stays held.
     Post {
-        /// Out of this hold.
         hold: HoldId,
-        /// Into this account.
         to: AccountId,
-        /// So much.
         amount: Amount,
     },
-    /// Free all that is left of a hold.
+    /// Makes the rest of a hold available again.
     Release {
-        /// This hold.
         hold: HoldId,
     },
 }
 
-/// Who may settle a hold.
+/// The role that may post or release a hold; the system always may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settler {
     /// The role that made it: a reservation.
     Holder,
-    /// Bankroll alone: a payout, which must not be freed while its transaction may still pay.
+    /// Only Bankroll: a payout, which must not be released while its transaction may still pay.
     System,
 }
 
-/// What a request is about: what nobody could add to the journal later.
+/// The objects that a request refers to: they cannot be added to the journal later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct References {
-    /// The deposit.
     pub deposit: Option<String>,
-    /// The payout intent.
     pub intent: Option<String>,
-    /// The transaction on chain.
     pub tx_hash: Option<String>,
-    /// The hand.
     pub hand: Option<String>,
     /// The block in which a custody leg took effect on chain.
     pub block: Option<BlockRef>,
 }
 
-/// A block on a chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockRef {
-    /// Its height.
     pub number: u64,
-    /// Its hash.
     pub hash: String,
 }
 
-/// Something to announce in the outbox.
+/// An announcement for the outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
     /// Its type: `deposit.credited`.
     pub kind: Name,
-    /// What it is about: `dep_01h...`.
+    /// Its subject: `dep_01h...`.
     pub resource: String,
-    /// Its JSON body.
     pub body: String,
 }
 
@@ -139,7 +115,7 @@ pub struct Event {
 pub type BodyHash = [u8; 32];
 
 impl Request {
-    /// Checks what can be seen without the books: the form, and whether the caller may use the key at all.
+    /// Checks what needs no books: the form, and whether the caller may use the key at all.
     ///
     /// # Errors
     /// The first rule that is broken.
@@ -183,7 +159,7 @@ impl Request {
         Sha256::new().chain_update(b"bankroll request body 1\0").chain_update(bytes).finalize().into()
     }
 
-    /// The request as a record has it.
+    /// The bytes of the request inside its record.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         postcard::to_extend(self, Vec::with_capacity(128)).expect("encoding into memory cannot fail")
@@ -210,7 +186,7 @@ impl Request {
 }
 
 impl Leg {
-    /// The amount it names; a release names none.
+    /// A release has none.
     #[must_use]
     pub const fn amount(&self) -> Option<Amount> {
         match self {

@@ -33,10 +33,11 @@ mod server;
 pub mod wire;
 
 pub use authority::{Authority, AuthorityError, CA_CERTIFICATE, CA_KEY};
+pub use bankroll_ledger::Answer;
 pub use forwarder::{BooksAt, CallError, Forwarder, Pending, Trouble};
 pub use identity::{Identity, IdentityError, certificate_file, key_file};
 pub use name::{NodeName, NodeNameError};
 pub use rights::{Claim, Rights};
 pub use role::{NodeRole, NodeRoles, UnknownRole};
 pub use server::{Desk, Server, ServerError};
-pub use wire::{Answer, Refusal};
+pub use wire::Refusal;

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
+use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejected, Principal, Request};
 use tokio::{
     io::{ReadHalf, WriteHalf},
     net::{TcpListener, TcpStream},
@@ -29,7 +29,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use crate::{
     Identity, Rights,
     identity::Peer,
-    wire::{self, Answer, Ask, CALL_MAX, FrameError, Question, Refusal, Reply, Told, Violation},
+    wire::{self, Ask, CALL_MAX, FrameError, Question, Refusal, Reply, Told, Violation},
 };
 
 const CONNECTIONS_MAX: usize = 256;

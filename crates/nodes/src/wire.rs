@@ -4,7 +4,7 @@
 //! one way and replies the other, in any order, matched by their numbers. Whoever breaks the form is told so and cut off.
 //! Bounds: [`FRAME_MAX`] bytes a frame, [`CALL_MAX`] requests a call.
 
-use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request, Seq, Verdict};
+use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejected, Principal, Request};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -72,17 +72,6 @@ pub enum Reply {
     Applied(Vec<Answer>),
     /// One for each name, in order.
     Opened(Vec<Result<AccountId, OpenRejected>>),
-}
-
-/// What became of one request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// Its place in the journal; `None` for a rejection that leaves no trace.
-    pub seq: Option<Seq>,
-    /// Whether this is the stored answer to an earlier request with the same key and body.
-    pub replayed: bool,
-    /// The verdict.
-    pub verdict: Verdict,
 }
 
 /// Why a call has no answer.

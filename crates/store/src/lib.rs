@@ -22,6 +22,7 @@ mod history;
 mod location;
 mod writing;
 
+pub use bankroll_ledger::Answer;
 pub use engine::{
     Head, RowsChanged, RowsRejected, Statement,
     migrations::{BOOKS, INBOX, Migrations},
@@ -34,8 +35,8 @@ pub use history::{
 };
 pub use location::{AddressError, DatabaseUrl, Location, Protection};
 pub use writing::{
-    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE,
-    Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
+    BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE, Ledger,
+    Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
 };
 #[cfg(feature = "faults")]
 pub use writing::{Interrupt, Trouble};

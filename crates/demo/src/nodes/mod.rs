@@ -125,8 +125,7 @@ impl Nodes {
         let begun = self.forwarder.apply(requests.clone(), CALL_WITHIN);
         let answers = self.wait(begun, &requests)?;
         ensure!(answers.len() == asked.len(), "an answer is missing");
-        let heard = |Answer { seq, replayed, verdict }| Heard::from(&bankroll_store::Answer { seq, replayed, verdict });
-        Ok(answers.into_iter().map(heard).collect())
+        Ok(answers.iter().map(Heard::from).collect())
     }
 
     /// Waits for a call, and makes it again for as long as nobody knows what became of it.

@@ -2,15 +2,15 @@
 
 use super::story::{code, key_of, principal};
 use crate::{
-    Account, AccountId, AccountName, Action, Amount, AssetId, Books, Hold, HoldId, HoldState, Kind, Leg, OpenRejected,
-    Policy, Principal, References, Request, Role, Scope, Seq, Settler, Side, Time, decide,
+    Account, AccountId, AccountKind, AccountName, AccountPolicy, Action, Amount, AssetId, Books, Hold, HoldId,
+    HoldState, Leg, OpenRejection, Principal, References, Request, Role, Scope, Seq, Settler, Side, Time, decide,
 };
 
-/// Each of them acts on its own server and its own wallet, confirmed, with its own keys: only routes can stop it.
+/// Each acts on its own server and its own wallet, confirmed, with its own keys: only the routes can reject it.
 const PRINCIPALS: [&str; 7] =
     ["indexer", "admin(ann+ben)", "developer", "game_server", "user(alice)", "tables", "system"];
 
-/// Everything that may be moved; whatever is not listed is `not_allowed`.
+/// All routes; everything that is not listed is `not_allowed`.
 const ROUTES: &str = "
 indexer      unallocated  -> funds unallocated ecosystem developer
 indexer      play_only    -> house
@@ -46,32 +46,32 @@ system       in_transit   -> custody
 system       network_fees -> custody
 ";
 
-/// Two accounts of every kind, with 10 in each, so that every kind can be asked to pay its own.
+/// Two accounts of every kind, with 10 in each, so that a move within each kind can be tried.
 fn books() -> Books {
     let mut books = Books::default();
-    for (place, kind) in (0..).zip(Kind::ALL) {
+    for (place, kind) in (0..).zip(AccountKind::ALL) {
         for id in [place, place + 100] {
             let name = name(kind);
-            let account = Account::open(AccountId(id), name, Policy::of(kind));
+            let account = Account::open(AccountId(id), name, AccountPolicy::of(kind));
             books.put_account(Account { balance: Amount::new(10), ..account });
         }
     }
     books
 }
 
-/// In arena's books where that is possible, and alice's where somebody owns it.
-fn name(kind: Kind) -> AccountName {
+/// In arena's books where that is possible, and alice's where the kind has an owner.
+fn name(kind: AccountKind) -> AccountName {
     let server = Scope::Server("arena".parse().unwrap());
     let forms = [(server.clone(), Some("alice".parse().unwrap())), (server, None), (Scope::House, None)];
     let names = forms.into_iter().map(|(scope, owner)| AccountName { scope, kind, asset: AssetId(1), owner });
     names.into_iter().find(AccountName::is_well_owned).unwrap()
 }
 
-fn from(kind: Kind) -> AccountId {
+fn from(kind: AccountKind) -> AccountId {
     AccountId(kind as u64)
 }
 
-fn to(kind: Kind) -> AccountId {
+fn to(kind: AccountKind) -> AccountId {
     AccountId(kind as u64 + 100)
 }
 
@@ -93,8 +93,8 @@ fn ask(books: &Books, who: &str, leg: Leg) -> bool {
     }
 }
 
-fn kinds(allowed: impl Fn(Kind) -> bool) -> String {
-    Kind::ALL.into_iter().filter(|kind| allowed(*kind)).map(Kind::as_str).collect::<Vec<_>>().join(" ")
+fn kinds(allowed: impl Fn(AccountKind) -> bool) -> String {
+    AccountKind::ALL.into_iter().filter(|kind| allowed(*kind)).map(AccountKind::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn role_of(who: &str) -> &str {
@@ -106,7 +106,7 @@ fn money_moves_along_these_routes_and_no_others() {
     let books = books();
     let mut table = String::from("\n");
     for who in PRINCIPALS {
-        for source in Kind::ALL {
+        for source in AccountKind::ALL {
             let may =
                 |target| ask(&books, who, Leg::Move { from: from(source), to: to(target), amount: Amount::new(1) });
             let targets = kinds(may);
@@ -128,7 +128,7 @@ fn only_the_indexer_and_the_system_touch_what_is_on_chain() {
 }
 
 #[test]
-fn money_is_set_aside_by_these_in_these_kinds() {
+fn these_roles_hold_money_in_these_kinds() {
     let books = books();
     let may = |who, kind| {
         ask(
@@ -150,12 +150,12 @@ fn money_is_set_aside_by_these_in_these_kinds() {
     assert_eq!(table, expected);
 }
 
-/// A hold widens nobody's routes: it is posted by the role that made it or by the system, if that role may hold there,
-/// along a route that it has.
+/// A hold adds no routes: only the role that made it or the system posts it, if that role may hold there, along a route
+/// that it has.
 #[test]
 fn a_post_needs_the_right_to_hold_the_hold_and_the_route() {
     let mut books = books();
-    let credit_side = Kind::ALL.into_iter().filter(|kind| kind.side() == Side::Credit);
+    let credit_side = AccountKind::ALL.into_iter().filter(|kind| kind.side() == Side::Credit);
     for (source, settler) in credit_side.flat_map(|kind| Role::ALL.map(|settler| (kind, settler))) {
         let account = books.account(from(source)).unwrap().clone();
         books.put_account(Account { held: Amount::new(5), ..account });
@@ -165,7 +165,7 @@ fn a_post_needs_the_right_to_hold_the_hold_and_the_route() {
             let may_settle = role.may_hold(source) && (role == settler || role == Role::System);
             let released = ask(&books, who, Leg::Release { hold: id });
             assert_eq!(released, may_settle, "{who} {source} held by {settler:?}");
-            for target in Kind::ALL {
+            for target in AccountKind::ALL {
                 let posted = ask(&books, who, Leg::Post { hold: id, to: to(target), amount: Amount::new(1) });
                 let routed = may_settle && role.may_route(source, target);
                 assert_eq!(posted, routed, "{who} {source} -> {target} held by {settler:?}");
@@ -178,9 +178,9 @@ fn a_post_needs_the_right_to_hold_the_hold_and_the_route() {
 fn accounts_are_opened_by_these() {
     let may = |who: &str, kind| {
         let (by, _) = principal(who);
-        match name(kind).check_open(&by, &Policy::of(kind)) {
+        match name(kind).check_open(&by, &AccountPolicy::of(kind)) {
             Ok(()) => true,
-            Err(OpenRejected::NotAllowed) => false,
+            Err(OpenRejection::NotAllowed) => false,
             Err(other) => panic!("{who} {kind}: {other}"),
         }
     };
@@ -206,18 +206,18 @@ fn the_widest_policy_says_who_can_ever_do_it() {
         names.map(|(_, who)| role_of(who)).collect::<Vec<_>>().join(" ")
     };
     let policy = |kind| {
-        let Policy { deposit, withdraw, transfer } = Policy::of(kind);
+        let AccountPolicy { deposit, withdraw, transfer } = AccountPolicy::of(kind);
         format!("{kind}: in {}; held {}; out {}", roles(deposit), roles(withdraw), roles(transfer))
     };
     let funds = "funds: in indexer admin game_server tables system; held admin game_server user system; \
                  out admin game_server tables system";
-    assert_eq!(policy(Kind::Funds), funds);
+    assert_eq!(policy(AccountKind::Funds), funds);
     let early = "play_only: in indexer admin game_server system; held admin game_server; \
                  out indexer admin game_server system";
-    assert_eq!(policy(Kind::PlayOnly), early);
-    assert_eq!(policy(Kind::Table), "table: in tables; held ; out tables");
-    assert_eq!(policy(Kind::Custody), "custody: in system; held ; out indexer system");
-    assert_eq!(policy(Kind::Debt), "debt: in admin; held ; out ");
+    assert_eq!(policy(AccountKind::PlayOnly), early);
+    assert_eq!(policy(AccountKind::Table), "table: in tables; held ; out tables");
+    assert_eq!(policy(AccountKind::Custody), "custody: in system; held ; out indexer system");
+    assert_eq!(policy(AccountKind::Debt), "debt: in admin; held ; out ");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn check_with_debt(scenario: &str, expected: &str) {
 }
 
 #[test]
-fn the_player_owes_his_share_and_the_server_its_own() {
+fn the_player_owes_their_share_and_the_server_its_own() {
     check_with_debt("", "house 20, world 110, alice.debt 100, arena.debt 30");
 }
 
@@ -32,14 +32,14 @@ fn an_equal_credit_repays_the_debt_exactly() {
 }
 
 #[test]
-fn of_a_larger_credit_the_rest_is_the_players() {
+fn the_rest_of_a_larger_credit_is_the_players() {
     check_with_debt("deposit d2 130 -> alice", "vault 130, house 20, world 110, alice 30, arena.debt 30");
 }
 
 #[test]
 fn a_credit_that_repays_is_recorded_as_what_it_did() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "open alice.debt arena/debt/1/alice
          deposit d1 100 -> alice
          k1 game_server: move alice -> world 100  applied
@@ -66,12 +66,12 @@ fn the_orphaned_deposit_included_again_cancels_the_debt() {
 
 /// A server has one debt, whichever of its shares was spent.
 #[test]
-fn a_deposits_share_for_the_pellets_repays_what_the_server_owes() {
+fn a_deposits_share_for_the_ecosystem_repays_what_the_server_owes() {
     check_with_debt("deposit d2 25 -> ecosystem", "vault 25, house 20, world 110, alice.debt 100, arena.debt 5");
     check_with_debt("deposit d2 40 -> ecosystem", "vault 40, house 20, world 110, ecosystem 10, alice.debt 100");
 }
 
-/// What the game recycles, and what else is put into the pellets, is for the pellets.
+/// Money that the game or the house puts into the budget belongs to the budget.
 #[test]
 fn only_deposits_into_the_ecosystem_repay() {
     check_with_debt(
@@ -119,7 +119,7 @@ fn early_credit_is_the_houses_and_repays_nothing() {
 }
 
 #[test]
-fn nobody_pays_for_another() {
+fn a_credit_repays_no_other_owners_debt() {
     check_with_debt(
         "open alice.pol arena/funds/2/alice
          open vault.pol @house/custody/2/vault
@@ -168,7 +168,7 @@ fn debts_add_up() {
 }
 
 #[test]
-fn a_deposit_that_repaid_can_be_taken_back() {
+fn a_deposit_that_repaid_can_be_reversed() {
     check_with_debt(
         "deposit d2 150 -> alice
          r2 indexer: reverse d2  applied",

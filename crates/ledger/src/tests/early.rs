@@ -1,4 +1,4 @@
-//! Early credit: the house's money in a player's hands until his deposit is final.
+//! Early credit: the house's money, lent to a player until their deposit is final.
 
 use super::story::{Story, check};
 
@@ -14,7 +14,7 @@ fn check_early(scenario: &str, expected: &str) {
 }
 
 #[test]
-fn it_is_the_houses_money() {
+fn early_credit_is_the_houses_money() {
     check_early(
         "e2 indexer: move house -> alice.early 51  insufficient_funds
          e3 indexer: move vault -> alice.early 1   not_allowed",
@@ -23,7 +23,7 @@ fn it_is_the_houses_money() {
 }
 
 #[test]
-fn it_may_be_played_but_not_paid_out() {
+fn early_credit_may_be_staked_but_not_paid_out() {
     check_early(
         "u1 user(alice): hold alice.early 50 by system  not_allowed
          s1 system: hold alice.early 50                 not_allowed
@@ -34,7 +34,7 @@ fn it_may_be_played_but_not_paid_out() {
     );
 }
 
-/// A spawn that did not happen gives it back as what it was, to him who had it on this server.
+/// A stake that is returned goes back as early credit, to the same player on the same server.
 #[test]
 fn what_comes_back_from_the_world_is_early_credit_again() {
     check_early(
@@ -59,13 +59,13 @@ fn when_the_deposit_is_final_the_house_has_its_money_back() {
 }
 
 #[test]
-fn what_was_not_played_is_taken_back_whole() {
+fn early_credit_that_was_not_staked_is_returned_in_full() {
     check_early("r1 indexer: reverse e1  applied", "vault 100, house 100");
 }
 
-/// The transaction never became final: whoever plays with early credit risks the house's money, not his own.
+/// The transaction never became final: a player who stakes early credit risks the house's money, not their own.
 #[test]
-fn what_was_played_is_the_houses_loss() {
+fn early_credit_that_was_staked_is_the_houses_loss() {
     check_early(
         "open alice.debt arena/debt/1/alice
          k1 game_server: move alice.early -> world 30  applied
@@ -74,11 +74,11 @@ fn what_was_played_is_the_houses_loss() {
     );
 }
 
-/// Neither is there anything to book the loss in, nor does the deposits flow wait for it.
+/// There is no debt to book, and the deposits flow does not wait for one.
 #[test]
-fn no_debt_account_is_asked_for() {
+fn a_lost_early_credit_needs_no_debt_account() {
     let mut story = Story::new();
-    story.tell(BEFORE).tell(
+    story.run(BEFORE).run(
         "k1 game_server: move alice.early -> world 30  applied
          r1 indexer: reverse e1                        applied",
     );
@@ -87,9 +87,9 @@ fn no_debt_account_is_asked_for() {
 }
 
 #[test]
-fn of_what_was_played_whole_nothing_comes_back_but_it_is_taken_back_once() {
+fn early_credit_that_was_staked_in_full_is_reversed_once_without_postings() {
     let mut story = Story::new();
-    story.tell(BEFORE).tell(
+    story.run(BEFORE).run(
         "k1 game_server: move alice.early -> world 50  applied
          r1 indexer: reverse e1                        applied
          r1 indexer: reverse e1                        applied again
@@ -100,9 +100,9 @@ fn of_what_was_played_whole_nothing_comes_back_but_it_is_taken_back_once() {
     assert_eq!(story.standings(), "vault 100, house 50, world 50");
 }
 
-/// One request may have given both; each is taken back by its own rule.
+/// One request may have credited both; each is reversed by its own rule.
 #[test]
-fn beside_it_the_players_own_money_is_owed_as_ever() {
+fn the_players_own_money_in_the_same_request_is_still_owed() {
     check_early(
         "open alice.debt arena/debt/1/alice
          d1 indexer: move house -> alice.early 10, move vault -> alice 40      applied
@@ -114,7 +114,7 @@ fn beside_it_the_players_own_money_is_owed_as_ever() {
 
 /// Alice owes 40: neither early credit nor what the game gives back of it repays that.
 #[test]
-fn it_repays_nothing() {
+fn early_credit_that_returns_repays_nothing() {
     check_early(
         "open alice.debt arena/debt/1/alice
          deposit d1 40 -> alice

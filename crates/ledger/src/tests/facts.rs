@@ -2,8 +2,8 @@
 
 use super::story::{Story, check};
 use crate::{
-    Amount, BlockRef, EXTRAS_BYTES_MAX, Event, FACTS_MAX, Fact, Guard, Otherwise, References, Request, Row, RowKey,
-    Value,
+    Amount, BlockRef, ColumnValue, EXTRAS_BYTES_MAX, Event, FACTS_MAX, Fact, Guard, GuardFailure, References, Request,
+    Row, RowKey,
 };
 
 #[test]
@@ -74,19 +74,19 @@ fn a_pause_is_seen_before_the_accounts_and_a_conflict_after_them() {
     );
 }
 
-fn text(value: &str) -> Value {
-    Value::Text(value.to_owned())
+fn text(value: &str) -> ColumnValue {
+    ColumnValue::Text(value.to_owned())
 }
 
 fn fact(table: &str, key: &str, guard: Guard, set: &[&str]) -> Fact {
     let row = RowKey { table: table.to_owned(), columns: vec![(key.to_owned(), text("x1"))] };
     let set = set.iter().map(|name| ((*name).to_owned(), text("v"))).collect();
-    Fact { row, guard, otherwise: Otherwise::Conflict, set }
+    Fact { row, guard, otherwise: GuardFailure::Conflict, set }
 }
 
 #[test]
 fn tables_and_columns_are_plain_identifiers() {
-    let is = |name: &str| Guard::Is(vec![(name.to_owned(), Value::Null)]);
+    let is = |name: &str| Guard::Is(vec![(name.to_owned(), ColumnValue::Null)]);
     for legal in ["a", "deposits", "table_2", &"x".repeat(63)] {
         assert!(fact(legal, legal, is(legal), &["state"]).is_well_formed(), "{legal}");
         assert!(fact("t", "id", is("c"), &["c", legal]).is_well_formed(), "{legal}");
@@ -133,14 +133,15 @@ fn a_fact_does_not_set_its_own_key() {
 
 #[test]
 fn guards_look_at_the_row_as_it_stands() {
-    let row: Row = [("state".to_owned(), text("credited")), ("paid".to_owned(), Value::Amount(Amount::new(5)))].into();
-    let is = |columns: &[(&str, Value)]| {
+    let row: Row =
+        [("state".to_owned(), text("credited")), ("paid".to_owned(), ColumnValue::Amount(Amount::new(5)))].into();
+    let is = |columns: &[(&str, ColumnValue)]| {
         let columns = columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         Guard::Is(columns).holds(Some(&row))
     };
     assert!(is(&[]));
-    assert!(is(&[("state", text("credited")), ("paid", Value::Amount(Amount::new(5)))]));
-    assert!(!is(&[("state", text("credited")), ("paid", Value::Int(5))]), "an amount is not an integer");
+    assert!(is(&[("state", text("credited")), ("paid", ColumnValue::Amount(Amount::new(5)))]));
+    assert!(!is(&[("state", text("credited")), ("paid", ColumnValue::Int(5))]), "an amount is not an integer");
     assert!(!is(&[("state", text("Credited"))]));
     assert!(!is(&[("other", text("credited"))]));
     assert!(!Guard::Is(Vec::new()).holds(None));
@@ -151,11 +152,14 @@ fn guards_look_at_the_row_as_it_stands() {
 fn a_row_after_its_fact_has_key_old_columns_and_new_ones() {
     let made = fact("deposits", "id", Guard::Absent, &["state"]).apply(None);
     assert_eq!(made, Row::from([("id".to_owned(), text("x1")), ("state".to_owned(), text("v"))]));
-    let before =
-        Row::from([("id".to_owned(), text("x1")), ("state".to_owned(), text("old")), ("n".to_owned(), Value::Int(1))]);
+    let before = Row::from([
+        ("id".to_owned(), text("x1")),
+        ("state".to_owned(), text("old")),
+        ("n".to_owned(), ColumnValue::Int(1)),
+    ]);
     let after = fact("deposits", "id", Guard::Is(Vec::new()), &["state"]).apply(Some(&before));
     assert_eq!(after["state"], text("v"));
-    assert_eq!(after["n"], Value::Int(1));
+    assert_eq!(after["n"], ColumnValue::Int(1));
 }
 
 fn checked(change: impl FnOnce(&mut Request)) -> &'static str {
@@ -175,7 +179,7 @@ fn facts_and_events_are_limited_in_number_and_size() {
     assert_eq!(checked(|request| request.facts = (0..=FACTS_MAX).map(fact).collect()), "fact_malformed");
     assert_eq!(checked(|request| request.events = vec![event("d1", 2); FACTS_MAX]), "ok");
     assert_eq!(checked(|request| request.events = vec![event("d1", 2); FACTS_MAX + 1]), "fact_malformed");
-    // Beside the body: two lengths of the lists, kind and its length, resource and its length, length of the body.
+    // In addition to the body: two lengths of the lists, kind and its length, resource and its length, length of the body.
     let around = 2 + 17 + 3 + 2;
     assert_eq!(checked(|request| request.events = vec![event("d1", EXTRAS_BYTES_MAX - around)]), "ok");
     assert_eq!(checked(|request| request.events = vec![event("d1", EXTRAS_BYTES_MAX - around + 1)]), "fact_malformed");
@@ -207,7 +211,7 @@ fn references_and_resources_are_short_and_printable() {
 
 #[test]
 fn a_text_that_a_store_cannot_keep_is_malformed() {
-    let zero = || Value::Text("a\0b".into());
+    let zero = || ColumnValue::Text("a\0b".into());
     let with_fact = |fact: Fact| checked(|request| request.facts = vec![fact]);
     let plain = || fact("deposits", "id", Guard::Is(Vec::new()), &["state"]);
     assert_eq!(with_fact(plain()), "ok");

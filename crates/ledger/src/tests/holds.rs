@@ -1,4 +1,4 @@
-//! Holds: set aside, posted in parts, released, over.
+//! Holds: made, posted in parts, released, expired.
 
 use super::story::{Story, check};
 use crate::{Amount, HoldId, HoldState, Role, Time};
@@ -75,7 +75,7 @@ fn held_money_can_be_neither_moved_nor_held_again() {
     );
 }
 
-/// Between its time and the record of its expiry nobody can use a hold, and its money is not free yet either.
+/// Between its time and the record of its expiry no role can use a hold, and its money is not available yet either.
 #[test]
 fn a_hold_ends_at_its_time() {
     check(
@@ -119,9 +119,9 @@ fn a_hold_without_a_time_never_ends_by_itself() {
 }
 
 #[test]
-fn a_time_that_no_store_can_write_down_is_never() {
+fn a_time_that_no_store_can_keep_means_never() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 1 until 9223372036854775807, hold alice 1 until 9223372036854775808  applied h1 h2",
     );
@@ -130,7 +130,7 @@ fn a_time_that_no_store_can_write_down_is_never() {
     assert_eq!(expires("h2"), None);
 }
 
-/// A payout must not be freed while its transaction may still pay.
+/// A payout must not be released while its transaction may still pay.
 #[test]
 fn only_the_system_settles_what_was_held_for_it() {
     check(
@@ -146,7 +146,7 @@ fn only_the_system_settles_what_was_held_for_it() {
     );
 }
 
-/// A player cannot free what a game has reserved for a spawn, nor a game what he has set aside.
+/// A player cannot release what a game has reserved, nor a game what the player holds.
 #[test]
 fn a_reservation_is_settled_by_the_role_that_made_it() {
     check(
@@ -169,7 +169,7 @@ fn a_reservation_is_settled_by_the_role_that_made_it() {
 }
 
 #[test]
-fn the_system_settles_whatever_anybody_holds() {
+fn the_system_settles_every_hold() {
     check(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 40                           applied h1
@@ -183,7 +183,7 @@ fn the_system_settles_whatever_anybody_holds() {
 #[test]
 fn a_hold_says_who_settles_it() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 1, hold alice 1 by system     applied h1 h2
          u1 user(alice): hold alice 1, hold alice 1 by system     applied h3 h4
@@ -213,7 +213,7 @@ fn a_post_goes_only_where_the_money_could_be_moved() {
 }
 
 #[test]
-fn nobody_holds_on_the_debit_side() {
+fn no_role_holds_on_the_debit_side() {
     check(
         "open alice.debt arena/debt/1/alice
          open transit @house/in_transit/1
@@ -260,7 +260,7 @@ fn holds_of_one_account_are_independent() {
 #[test]
 fn a_request_cannot_use_a_hold_that_it_makes_itself() {
     let mut story = Story::new();
-    story.tell("deposit d1 100 -> alice");
+    story.run("deposit d1 100 -> alice");
     let own = HoldId::of(story.next_seq(), 0);
     let line = format!("k1 game_server: hold alice 60, post #{own} -> world 60");
     let request = story.read(&line);
@@ -273,9 +273,9 @@ fn sixteen_holds_have_sixteen_numbers() {
     let mut story = Story::new();
     let names: Vec<String> = (0..16).map(|leg| format!("h{leg}")).collect();
     let legs = vec!["hold alice 1"; 16].join(", ");
-    story.tell("deposit d1 16 -> alice");
+    story.run("deposit d1 16 -> alice");
     let seq = story.next_seq();
-    story.tell(&format!("k1 game_server: {legs}  applied {}", names.join(" ")));
+    story.run(&format!("k1 game_server: {legs}  applied {}", names.join(" ")));
     let ids: Vec<HoldId> = names.iter().map(|name| story.hold(name)).collect();
     assert_eq!(ids, (0..16).map(|leg| HoldId(seq.0 * 16 + leg)).collect::<Vec<_>>());
     assert_eq!(story.standings(), "vault 16, alice 16 held 16");
@@ -284,7 +284,7 @@ fn sixteen_holds_have_sixteen_numbers() {
 #[test]
 fn only_an_open_hold_can_expire() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 60 until 500  applied h1
          k2 game_server: hold alice 10 until 500  applied h2

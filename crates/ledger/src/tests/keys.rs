@@ -1,7 +1,7 @@
-//! Keys: one key, one effect, for ever; and nobody takes another's.
+//! Keys: one key, one effect, for ever; and no principal can use another's.
 
 use super::story::{Story, check, principal};
-use crate::{Key, Namespace, Recall, Scope, recall};
+use crate::{IdempotencyKey, Namespace, Recall, Scope, recall};
 
 #[test]
 fn the_same_request_again_gets_the_same_answer() {
@@ -58,9 +58,9 @@ fn equal_texts_in_other_namespaces_and_scopes_are_other_keys() {
     );
 }
 
-/// A game that names its key after a player takes nothing from him: they are two keys.
+/// A game that names its key after a player takes nothing from the player: they are two keys.
 #[test]
-fn nobody_can_occupy_a_key_of_a_players() {
+fn no_other_principal_can_occupy_a_players_key() {
     check(
         "deposit d1 100 -> alice
          alice/k1 game_server: move alice -> world 1         applied
@@ -80,7 +80,7 @@ fn nobody_can_occupy_a_key_of_a_players() {
 
 /// Which namespaces each principal may write keys in: its own server's, another server's, and the house's scope.
 #[test]
-fn nobody_can_occupy_a_key_of_the_systems() {
+fn no_caller_can_occupy_a_key_of_the_system() {
     let namespaces = [
         (Namespace::Client, "client"),
         (Namespace::Deposits, "deposits"),
@@ -118,7 +118,7 @@ fn nobody_can_occupy_a_key_of_the_systems() {
 #[test]
 fn a_key_has_1_to_255_bytes_and_no_control_characters() {
     let mut story = Story::new();
-    story.tell("deposit d1 100 -> alice");
+    story.run("deposit d1 100 -> alice");
     let mut ask = |text: &str| {
         let mut request = story.read("k1 game_server: move alice -> world 1");
         text.clone_into(&mut request.key.text);
@@ -135,8 +135,8 @@ fn a_key_has_1_to_255_bytes_and_no_control_characters() {
     }
 }
 
-fn key(namespace: Namespace, scope: &str, text: &str) -> Key {
-    Key { namespace, scope: scope.parse().unwrap(), text: text.to_owned() }
+fn key(namespace: Namespace, scope: &str, text: &str) -> IdempotencyKey {
+    IdempotencyKey { namespace, scope: scope.parse().unwrap(), text: text.to_owned() }
 }
 
 /// What every store has on disk. Each is the head of SHA-256 over namespace, scope and text:
@@ -179,6 +179,6 @@ fn requests_are_compared_by_key_and_then_by_body() {
     assert_eq!(recall(&asked, &asked.clone()), Recall::Replay);
     assert_eq!(recall(&asked, &story.read("k1 game_server: move alice -> world 61")), Recall::KeyReused);
     assert_eq!(recall(&asked, &story.read("k2 game_server: move alice -> world 60")), Recall::Unrelated);
-    // The key is not part of the body: only its owner decides where it lies.
+    // The key is not part of the body.
     assert_eq!(asked.body_hash(), story.read("k2 game_server: move alice -> world 60").body_hash());
 }

@@ -52,16 +52,16 @@ fn both_ends_of_a_move_must_differ() {
     );
 }
 
-/// The account of a post is its hold's, so that only the books can tell.
+/// The account of a post is its hold's, so that this is known only with the books.
 #[test]
 fn both_ends_of_a_post_must_differ() {
     check(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 40                             applied h1
-         // A game server has no route from funds to funds, and is told no more than that.
+         // A game server has no route from funds to funds, and learns no more than that.
          k2 game_server: post h1 -> alice 10                       not_allowed
          k3 user(bob): post h1 -> alice 10                         not_allowed
-         // Among what an override may do, funds to funds is a route.
+         // An override has a route from funds to funds.
          a1 admin(ann+ben): hold alice 20                          applied h2
          a2 admin(ann+ben): post h2 -> alice 20                    accounts_must_differ
          // As with a move, the key stays free.
@@ -121,14 +121,14 @@ fn an_account_cannot_receive_more_than_128_bits() {
 #[test]
 fn the_total_of_an_asset_may_leave_128_bits() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "deposit d1 MAX -> alice
          open other @house/custody/1/other",
     );
     let totals = |story: &Story| story.books.totals()[&AssetId(1)];
     let (debit, credit) = totals(&story);
     assert_eq!((debit.amount(), credit.amount()), (Some(Amount::MAX), Some(Amount::MAX)));
-    story.tell("d2 indexer: move other -> bob 8  applied");
+    story.run("d2 indexer: move other -> bob 8  applied");
     let (debit, credit) = totals(&story);
     assert_eq!((debit.amount(), credit.amount()), (None, None));
     assert_eq!((debit.to_string(), credit.to_string()), ("1 * 2^128 + 7".to_owned(), "1 * 2^128 + 7".to_owned()));
@@ -137,7 +137,7 @@ fn the_total_of_an_asset_may_leave_128_bits() {
 #[test]
 fn each_asset_has_its_own_totals() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "open vault2 @house/custody/2/vault
          open alice2 arena/funds/2/alice
          deposit d1 100 -> alice
@@ -155,14 +155,14 @@ fn a_wallet_pays_no_more_than_it_holds() {
          k1 user(alice): hold alice 60 by system  applied h1
          k2 system: post h1 -> other 60           custody_short
          k3 system: post h1 -> vault 60           applied
-         // Whose fault it is: the player's, if he has less than that as well.
+         // If the player has less as well, that is reported first.
          k4 system: move alice -> vault 41        insufficient_funds
          k5 system: move alice -> other 41        insufficient_funds",
         "vault 40, alice 40",
     );
 }
 
-/// The chain has paid and the books come later: the same settlement is asked again, under the same key.
+/// The chain has paid and the books are behind: the same settlement is retried, under the same key.
 #[test]
 fn a_payout_waits_until_the_books_have_caught_up_with_the_wallet() {
     check(

@@ -1,6 +1,6 @@
 //! Names, scopes, accounts' names, kinds and who can own them.
 
-use crate::{AccountName, AccountNameError, AssetId, HoldId, Kind, Name, Scope, Seq, Side};
+use crate::{AccountKind, AccountName, AccountNameError, AssetId, HoldId, Name, Scope, Seq, Side};
 
 #[test]
 fn no_server_can_call_itself_the_house() {
@@ -71,7 +71,7 @@ fn every_kind_has_its_side_and_its_owners() {
         ("house+owner", "@house", "/x"),
         ("house", "@house", ""),
     ];
-    let line = |kind: Kind| {
+    let line = |kind: AccountKind| {
         let is_legal = |scope, owner| format!("{scope}/{kind}/1{owner}").parse::<AccountName>().is_ok();
         let accepted = forms.iter().filter(|(_, scope, owner)| is_legal(scope, owner)).map(|(form, ..)| *form);
         format!("{kind} {:?}: {}", kind.side(), accepted.collect::<Vec<_>>().join(" "))
@@ -92,23 +92,24 @@ fn every_kind_has_its_side_and_its_owners() {
         "network_fees Debit: house",
         "debt Debit: server+owner server",
     ];
-    assert_eq!(Kind::ALL.map(line), table);
+    assert_eq!(AccountKind::ALL.map(line), table);
 }
 
 #[test]
 fn the_list_of_kinds_is_complete() {
-    for (place, kind) in Kind::ALL.into_iter().enumerate() {
+    for (place, kind) in AccountKind::ALL.into_iter().enumerate() {
         assert_eq!(postcard::from_bytes(&[place as u8]), Ok(kind));
         assert_eq!(kind.as_str().parse(), Ok(kind));
         assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
     }
-    assert!(postcard::from_bytes::<Kind>(&[Kind::ALL.len() as u8]).is_err());
-    assert_eq!(Kind::ALL.iter().filter(|kind| kind.side() == Side::Debit).count(), 4);
+    assert!(postcard::from_bytes::<AccountKind>(&[AccountKind::ALL.len() as u8]).is_err());
+    assert_eq!(AccountKind::ALL.iter().filter(|kind| kind.side() == Side::Debit).count(), 4);
 }
 
 #[test]
 fn these_kinds_are_a_players_own_money() {
-    let own: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.is_players()).map(Kind::as_str).collect();
+    let own: Vec<&str> =
+        AccountKind::ALL.into_iter().filter(|kind| kind.is_players()).map(AccountKind::as_str).collect();
     assert_eq!(own, ["funds", "unallocated", "play_only"]);
 }
 

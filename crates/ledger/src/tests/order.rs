@@ -1,9 +1,9 @@
-//! The order of the checks: a request that breaks two rules is told of the earlier one.
+//! The order of the checks: for a request that breaks two rules the earlier one is reported.
 
 use super::story::{Story, check};
 use crate::{Rejection, Request};
 
-/// Each line breaks the rule it is told of and one that comes later.
+/// Each line breaks the reported rule and one that comes later.
 #[test]
 fn form_is_checked_before_everything_else() {
     check(
@@ -50,9 +50,9 @@ fn the_request_as_a_whole_is_checked_rule_by_rule() {
     );
 }
 
-/// From here on legs are carried out one by one, so the earlier leg wins, whatever its rule.
+/// From here on legs are executed one by one, so the earlier leg wins, whatever its rule.
 #[test]
-fn legs_are_carried_out_in_their_order() {
+fn legs_are_executed_in_their_order() {
     check(
         "deposit d1 100 -> alice
          k1 game_server: hold alice 20                       applied h1
@@ -79,11 +79,11 @@ fn a_settled_hold_is_settled_even_after_its_time() {
     );
 }
 
-/// What `Request::check` can see without the books is exactly what `decide` says first.
+/// What `Request::check` rejects without the books is exactly what `decide` rejects first.
 #[test]
-fn the_check_at_the_door_and_the_decision_agree() {
+fn the_check_of_the_form_and_the_decision_agree() {
     let mut story = Story::new();
-    story.tell("deposit d1 100 -> alice");
+    story.run("deposit d1 100 -> alice");
     let door = |request: &Request| request.check().err().map(Rejection::code);
     let lines = [
         ("k1 game_server: move alice -> world 1", None),

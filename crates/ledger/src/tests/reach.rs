@@ -1,7 +1,7 @@
-//! Reach: one's own server, one's own wallet, and policies that only narrow.
+//! Reach: the own server, the own wallet, and policies that only narrow.
 
 use super::story::{Story, check, principal};
-use crate::{AccountName, Kind, OpenRejected, Policy, Role, Roles};
+use crate::{AccountKind, AccountName, AccountPolicy, OpenRejection, Role, Roles};
 
 #[test]
 fn a_game_server_moves_only_what_is_its_own() {
@@ -36,9 +36,9 @@ fn money_never_crosses_from_one_servers_books_to_anothers() {
     );
 }
 
-/// Allocation stays within one player's accounts; only two persons together can pay one from another's.
+/// Allocation stays within one player's accounts; only two operators together can pay one player from another's.
 #[test]
-fn money_never_goes_straight_from_one_player_to_another() {
+fn money_never_moves_directly_from_one_player_to_another() {
     check(
         "open alice.more arena/unallocated/1/alice
          open bob.more arena/unallocated/1/bob
@@ -61,7 +61,7 @@ fn money_never_goes_straight_from_one_player_to_another() {
 }
 
 #[test]
-fn a_player_sets_only_his_own_money_aside() {
+fn a_player_holds_only_their_own_money() {
     check(
         "open alice.more arena/unallocated/1/alice
          open alice.seat arena/table/1/alice
@@ -83,7 +83,7 @@ fn a_player_sets_only_his_own_money_aside() {
 }
 
 #[test]
-fn a_developer_sets_only_his_own_fees_aside() {
+fn a_developer_holds_only_their_own_fees() {
     check(
         "open rival.developer rival/developer/1
          deposit d1 25 -> developer
@@ -100,7 +100,7 @@ fn a_developer_sets_only_his_own_fees_aside() {
 }
 
 #[test]
-fn nobody_mints() {
+fn no_caller_mints() {
     check(
         "open alice.debt arena/debt/1/alice
          k1 game_server: move vault -> alice 1          not_allowed
@@ -136,7 +136,7 @@ fn chips_are_moved_by_the_tables_alone() {
 }
 
 #[test]
-fn an_override_needs_the_yes_of_another_person() {
+fn an_override_needs_the_confirmation_of_another_operator() {
     check(
         "deposit d1 100 -> alice
          k1 admin(ann): move alice -> bob 10      not_confirmed
@@ -154,66 +154,66 @@ fn an_override_needs_the_yes_of_another_person() {
 fn house_kinds_are_opened_by_the_system_alone() {
     let open = |who: &str, name: &str| {
         let name: AccountName = name.parse().unwrap();
-        name.check_open(&principal(who).0, &Policy::of(name.kind))
+        name.check_open(&principal(who).0, &AccountPolicy::of(name.kind))
     };
     let house =
         ["@house/suspense/1", "@house/house/1", "@house/custody/1/w", "@house/in_transit/1", "@house/network_fees/1"];
     for name in house.into_iter().chain(["arena/custody/1/w", "arena/clearing/1", "arena/world/1"]) {
         assert_eq!(open("system", name), Ok(()));
         for who in ["indexer", "admin(ann+ben)", "developer", "game_server", "user(w)", "tables"] {
-            assert_eq!(open(who, name), Err(OpenRejected::NotAllowed), "{who} {name}");
+            assert_eq!(open(who, name), Err(OpenRejection::NotAllowed), "{who} {name}");
         }
     }
     assert_eq!(open("game_server", "arena/funds/1/alice"), Ok(()));
-    assert_eq!(open("game_server(rival)", "arena/funds/1/alice"), Err(OpenRejected::NotAllowed));
+    assert_eq!(open("game_server(rival)", "arena/funds/1/alice"), Err(OpenRejection::NotAllowed));
 }
 
 #[test]
 fn opening_checks_the_owner_then_the_right_then_the_policy() {
-    let wide = Policy { transfer: Roles::those(|_| true), ..Policy::of(Kind::World) };
+    let wide = AccountPolicy { transfer: Roles::those(|_| true), ..AccountPolicy::of(AccountKind::World) };
     let name: AccountName = "arena/world/1".parse().unwrap();
     let unowned = AccountName { owner: Some("alice".parse().unwrap()), ..name.clone() };
     let open = |name: &AccountName, who: &str, policy| name.check_open(&principal(who).0, &policy);
-    assert_eq!(open(&unowned, "game_server", wide), Err(OpenRejected::Owner));
-    assert_eq!(open(&name, "game_server", wide), Err(OpenRejected::NotAllowed));
-    assert_eq!(open(&name, "system", wide), Err(OpenRejected::PolicyTooWide));
-    assert_eq!(open(&name, "system", Policy::of(Kind::World)), Ok(()));
+    assert_eq!(open(&unowned, "game_server", wide), Err(OpenRejection::Owner));
+    assert_eq!(open(&name, "game_server", wide), Err(OpenRejection::NotAllowed));
+    assert_eq!(open(&name, "system", wide), Err(OpenRejection::PolicyTooWide));
+    assert_eq!(open(&name, "system", AccountPolicy::of(AccountKind::World)), Ok(()));
 }
 
 #[test]
 fn a_policy_may_be_narrower_than_the_kind_and_never_wider() {
-    for kind in Kind::ALL {
-        let (widest, nobody) = (Policy::of(kind), Roles::default());
+    for kind in AccountKind::ALL {
+        let (widest, no_roles) = (AccountPolicy::of(kind), Roles::default());
         assert!(
-            Policy { deposit: nobody, withdraw: nobody, transfer: nobody }.is_within(&widest)
+            AccountPolicy { deposit: no_roles, withdraw: no_roles, transfer: no_roles }.is_within(&widest)
                 && widest.is_within(&widest)
         );
         for role in Role::ALL {
             let with = |roles: Roles| Roles::those(|other| other == role || roles.has(other));
             let wider = [
-                (widest.deposit.has(role), Policy { deposit: with(widest.deposit), ..widest }),
-                (widest.withdraw.has(role), Policy { withdraw: with(widest.withdraw), ..widest }),
-                (widest.transfer.has(role), Policy { transfer: with(widest.transfer), ..widest }),
+                (widest.deposit.has(role), AccountPolicy { deposit: with(widest.deposit), ..widest }),
+                (widest.withdraw.has(role), AccountPolicy { withdraw: with(widest.withdraw), ..widest }),
+                (widest.transfer.has(role), AccountPolicy { transfer: with(widest.transfer), ..widest }),
             ];
             for (had_it, policy) in wider {
                 assert_eq!(policy.is_within(&widest), had_it, "{kind} {role:?}");
             }
         }
-        // A bit of no role is not a way around it either.
-        assert!(!Policy { deposit: Roles::from_bits(0x80), ..widest }.is_within(&widest));
+        // A bit that is no role does not bypass the rule either.
+        assert!(!AccountPolicy { deposit: Roles::from_bits(0x80), ..widest }.is_within(&widest));
     }
 }
 
-/// Carol's account takes nothing from game servers, gives nothing to them and lets nobody but her set aside.
+/// Carol's account accepts nothing from game servers, sends nothing to them, and only she may hold in it.
 #[test]
 fn a_narrow_policy_closes_routes_that_the_kind_has() {
     let mut story = Story::new();
     let without = |roles: Roles| Roles::those(|role| roles.has(role) && role != Role::GameServer);
-    let Policy { deposit, transfer, .. } = Policy::of(Kind::Funds);
+    let AccountPolicy { deposit, transfer, .. } = AccountPolicy::of(AccountKind::Funds);
     let withdraw = Roles::those(|role| role == Role::User);
-    let policy = Policy { deposit: without(deposit), withdraw, transfer: without(transfer) };
+    let policy = AccountPolicy { deposit: without(deposit), withdraw, transfer: without(transfer) };
     story.open_with("carol", "arena/funds/1/carol", policy);
-    story.tell(
+    story.run(
         "deposit d1 100 -> carol
          deposit d2 100 -> alice
          k1 game_server: move carol -> world 1   not_allowed

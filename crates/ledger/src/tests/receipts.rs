@@ -1,4 +1,4 @@
-//! The chain of batches, and receipts that anybody can check.
+//! The chain of batches, and receipts that can be verified without the ledger.
 
 use super::story::Story;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// The records of a story, as a journal stores them.
 fn records() -> Vec<Vec<u8>> {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "deposit d1 100 -> alice
          k1 game_server: move alice -> world 60  applied
          k2 game_server: move alice -> world 60  insufficient_funds",
@@ -96,7 +96,7 @@ fn receipt() -> (Receipt, Hash) {
 }
 
 #[test]
-fn a_receipt_survives_its_way_to_the_caller() {
+fn a_receipt_survives_its_encoding() {
     let (receipt, head) = receipt();
     let json = serde_json::to_string(&receipt).unwrap();
     let back: Receipt = serde_json::from_str(&json).unwrap();
@@ -117,7 +117,7 @@ fn a_receipt_holds_only_under_its_own_head() {
 }
 
 #[test]
-fn any_changed_byte_of_the_record_is_noticed() {
+fn any_changed_byte_of_the_record_is_detected() {
     let (receipt, head) = receipt();
     for place in 0..receipt.record.len() {
         let mut forged = receipt.clone();
@@ -132,7 +132,7 @@ fn any_changed_byte_of_the_record_is_noticed() {
 }
 
 #[test]
-fn any_changed_byte_of_the_way_is_noticed() {
+fn any_changed_byte_of_the_path_is_detected() {
     let (receipt, head) = receipt();
     for place in 0..receipt.siblings.len() * 32 {
         let mut forged = receipt.clone();
@@ -150,7 +150,7 @@ fn any_changed_byte_of_the_way_is_noticed() {
 }
 
 #[test]
-fn any_changed_byte_of_the_batch_or_the_place_is_noticed() {
+fn any_changed_byte_of_the_batch_or_the_position_is_detected() {
     let (receipt, head) = receipt();
     let bytes = postcard::to_stdvec(&receipt).unwrap();
     let batch = postcard::to_stdvec(&receipt.batch).unwrap();

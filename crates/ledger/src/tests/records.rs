@@ -1,9 +1,10 @@
-//! Records: golden bytes, so that a change of the format is noticed before a journal becomes unreadable.
+//! Records: golden bytes, so that a change of the format fails here before a journal becomes unreadable.
 
 use crate::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, BlockRef, Confirmation, Effects, Event, Fact, Guard, Hold,
-    HoldChange, HoldId, HoldState, Key, Kind, Leg, Name, Namespace, Otherwise, Policy, Posting, Principal, Record,
-    RecordError, References, Rejection, Request, Role, RowKey, Scope, Seq, Settler, Time, Unit, Value, Verdict,
+    AccountId, AccountKind, AccountName, AccountPolicy, Action, Amount, Asset, AssetId, BlockRef, ColumnValue,
+    Confirmation, Effects, Event, Fact, Guard, GuardFailure, Hold, HoldChange, HoldId, HoldState, IdempotencyKey, Leg,
+    Name, Namespace, Posting, Principal, Record, RecordError, References, Rejection, Request, Role, RowKey, Scope, Seq,
+    Settler, Time, Unit, Verdict,
 };
 
 fn name(text: &str) -> Name {
@@ -22,7 +23,7 @@ fn asset_listed() -> Record {
 fn account_opened() -> Record {
     let name: AccountName = "arena/funds/1/alice".parse().unwrap();
     let by = Principal::GameServer("arena".parse().unwrap());
-    Record::AccountOpened { id: AccountId(7), name, policy: Policy::of(Kind::Funds), by }
+    Record::AccountOpened { id: AccountId(7), name, policy: AccountPolicy::of(AccountKind::Funds), by }
 }
 
 fn hold(state: HoldState, remaining: u128) -> Hold {
@@ -38,7 +39,11 @@ fn hold_expired() -> Record {
 fn request() -> Request {
     let (account, amount) = (AccountId(7), Amount::new(60));
     Request {
-        key: Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: "k1".to_owned() },
+        key: IdempotencyKey {
+            namespace: Namespace::Client,
+            scope: Scope::Server(name("arena")),
+            text: "k1".to_owned(),
+        },
         principal: Principal::Admin(name("ann")),
         confirmation: Some(Confirmation { proposal: name("p1"), by: name("ben") }),
         action: Action::Legs(vec![
@@ -55,10 +60,16 @@ fn request() -> Request {
             block: Some(BlockRef { number: 9, hash: "0xb".to_owned() }),
         },
         facts: vec![Fact {
-            row: RowKey { table: "t".to_owned(), columns: vec![("id".to_owned(), Value::Int(-1))] },
-            guard: Guard::Is(vec![("a".to_owned(), Value::Null), ("b".to_owned(), Value::Bytes(vec![0xff]))]),
-            otherwise: Otherwise::Paused,
-            set: vec![("c".to_owned(), Value::Amount(amount)), ("d".to_owned(), Value::Text("x".to_owned()))],
+            row: RowKey { table: "t".to_owned(), columns: vec![("id".to_owned(), ColumnValue::Int(-1))] },
+            guard: Guard::Is(vec![
+                ("a".to_owned(), ColumnValue::Null),
+                ("b".to_owned(), ColumnValue::Bytes(vec![0xff])),
+            ]),
+            otherwise: GuardFailure::Paused,
+            set: vec![
+                ("c".to_owned(), ColumnValue::Amount(amount)),
+                ("d".to_owned(), ColumnValue::Text("x".to_owned())),
+            ],
         }],
         events: vec![Event { kind: name("e.k"), resource: "r".to_owned(), body: "{}".to_owned() }],
     }
@@ -139,7 +150,7 @@ fn the_hash_of_a_body_never_changes() {
 #[test]
 fn everything_but_the_key_is_in_the_hash_of_the_body() {
     let request = request();
-    let other_key = Key { text: "k2".to_owned(), ..request.key.clone() };
+    let other_key = IdempotencyKey { text: "k2".to_owned(), ..request.key.clone() };
     assert_eq!(Request { key: other_key, ..request.clone() }.body_hash(), request.body_hash());
     let others = [
         Request { principal: Principal::Admin(name("eve")), ..request.clone() },

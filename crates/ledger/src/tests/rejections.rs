@@ -1,11 +1,11 @@
-//! Every rejection, each told by the shortest story that ends with it.
+//! Every rejection, each with the shortest story that ends with it.
 
 use std::collections::HashSet;
 
 use super::story::{Story, check};
 use crate::Rejection;
 
-/// In the order of the enum, each after a deposit of 100 for alice. What else a story does, it undoes.
+/// In the order of the enum, each after a deposit of 100 for alice. A story undoes its other effects.
 const STORIES: [(Rejection, &str); 24] = [
     (Rejection::KeyMalformed, "k\u{7f}1 game_server: move alice -> world 1  key_malformed"),
     (Rejection::LegsOutOfRange, "k1 game_server:  legs_out_of_range"),
@@ -87,10 +87,11 @@ fn every_rejection_leaves_the_books_as_they_were() {
 
 #[test]
 fn only_the_store_can_refuse_a_fact() {
-    let told: Vec<Rejection> = STORIES.iter().map(|(rejection, _)| *rejection).collect();
-    let untold: Vec<Rejection> = Rejection::ALL.into_iter().filter(|rejection| !told.contains(rejection)).collect();
-    assert_eq!(untold, [Rejection::FactRefused], "constraints of tables are not known to `decide`");
-    assert!(told.is_sorted());
+    let with_story: Vec<Rejection> = STORIES.iter().map(|(rejection, _)| *rejection).collect();
+    let without_story: Vec<Rejection> =
+        Rejection::ALL.into_iter().filter(|rejection| !with_story.contains(rejection)).collect();
+    assert_eq!(without_story, [Rejection::FactRefused], "constraints of tables are not known to `decide`");
+    assert!(with_story.is_sorted());
 }
 
 #[test]
@@ -103,16 +104,16 @@ fn the_list_is_complete_and_in_the_order_of_the_enum() {
 
 /// Both the journal and JSON have the code, so that a rule added in the middle changes nothing that was written.
 #[test]
-fn a_rejection_is_stored_and_told_by_its_code() {
+fn a_rejection_is_stored_and_reported_by_its_code() {
     let codes: HashSet<&str> = Rejection::ALL.iter().map(|rejection| rejection.code()).collect();
     assert_eq!(codes.len(), Rejection::ALL.len());
     for rejection in Rejection::ALL {
         let code = rejection.code();
-        let (stored, told) = ([&[code.len() as u8], code.as_bytes()].concat(), format!("\"{code}\""));
+        let (stored, json) = ([&[code.len() as u8], code.as_bytes()].concat(), format!("\"{code}\""));
         assert_eq!(postcard::to_stdvec(&rejection).unwrap(), stored);
         assert_eq!(postcard::from_bytes(&stored), Ok(rejection));
-        assert_eq!(serde_json::to_string(&rejection).unwrap(), told);
-        assert_eq!(serde_json::from_str::<Rejection>(&told).unwrap(), rejection);
+        assert_eq!(serde_json::to_string(&rejection).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Rejection>(&json).unwrap(), rejection);
     }
 }
 
@@ -149,10 +150,10 @@ fn verdicts_are_remembered_and_refusals_of_the_form_are_not() {
 fn what_is_not_remembered_leaves_no_record() {
     for (rejection, scenario) in STORIES {
         let mut story = Story::new();
-        story.tell("deposit d1 100 -> alice");
+        story.run("deposit d1 100 -> alice");
         for line in scenario.lines() {
             let records = story.journal.len();
-            story.tell(line);
+            story.run(line);
             if line.ends_with(rejection.code()) {
                 assert_eq!(story.journal.len() - records, usize::from(rejection.is_remembered()), "{rejection:?}");
             }

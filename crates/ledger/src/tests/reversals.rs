@@ -1,9 +1,9 @@
-//! Reversals: what was given is taken back from those who got it; what is gone is owed.
+//! Reversals: the receivers return what they got; what they have spent becomes their debt.
 
 use super::story::{Story, check};
 
 #[test]
-fn an_orphaned_deposit_is_taken_back_whole() {
+fn an_orphaned_deposit_is_reversed_in_full() {
     check(
         "deposit d1 100 -> alice
          deposit d2 7 -> alice
@@ -45,13 +45,13 @@ fn the_debt_account_may_be_older_than_the_account() {
 }
 
 #[test]
-fn without_a_debt_account_nothing_is_taken_back() {
+fn without_a_debt_account_nothing_is_reversed() {
     check(
         "deposit d1 100 -> alice
          k1 game_server: move alice -> world 60  applied
          r1 indexer: reverse d1                  debt_account_not_found
          r1 indexer: reverse d1                  debt_account_not_found
-         // The deposits flow opens it and asks again, under the same key.
+         // The deposits flow opens it and retries, under the same key.
          open alice.debt arena/debt/1/alice
          r1 indexer: reverse d1                  applied
          r1 indexer: reverse d1                  applied again",
@@ -59,7 +59,7 @@ fn without_a_debt_account_nothing_is_taken_back() {
     );
 }
 
-/// The developer was paid out and the pellets were eaten; bob's deposit keeps the wallet filled.
+/// The developer was paid out and the budget was spent; bob's deposit keeps the wallet filled.
 #[test]
 fn a_server_owes_the_shares_it_has_spent() {
     check(
@@ -86,9 +86,9 @@ fn held_money_is_not_taken() {
     );
 }
 
-/// Otherwise the taker would have the money again, and could take it away, while its other account owes it.
+/// Otherwise the owner would have the money again, and could withdraw it, while their other account owes it.
 #[test]
-fn nobody_owes_himself() {
+fn two_accounts_of_one_owner_make_no_debt() {
     check(
         "open more arena/unallocated/1/alice
          open alice.debt arena/debt/1/alice
@@ -142,7 +142,7 @@ fn what_moved_nothing_cannot_be_reversed() {
 }
 
 #[test]
-fn the_indexer_takes_back_only_what_it_gave() {
+fn the_indexer_reverses_only_its_own_credits() {
     check(
         "deposit d1 100 -> alice
          k1 game_server: move alice -> world 60  applied
@@ -169,11 +169,11 @@ fn a_failed_payout_comes_back_from_the_wallet() {
     );
 }
 
-/// Alice owes 100 for an orphaned deposit that she has played, and then her payout of 60 comes back.
+/// Alice owes 100 for an orphaned deposit that she has staked, and then her payout of 60 comes back.
 #[test]
-fn what_is_given_back_to_a_debtor_repays_his_debt_first() {
+fn what_returns_to_a_debtor_repays_their_debt_first() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "open alice.debt arena/debt/1/alice
          deposit d1 100 -> alice
          deposit d2 130 -> alice
@@ -187,7 +187,7 @@ fn what_is_given_back_to_a_debtor_repays_his_debt_first() {
     );
     assert_eq!(story.standings(), "vault 60, world 100, alice.debt 40");
     assert_eq!(story.postings("r2"), ["vault -> alice.debt 60 (then 60 and 40)"]);
-    story.tell("r4 system: reverse w4  applied");
+    story.run("r4 system: reverse w4  applied");
     assert_eq!(story.standings(), "vault 130, world 100, alice 30");
     assert_eq!(
         story.postings("r4"),
@@ -195,9 +195,9 @@ fn what_is_given_back_to_a_debtor_repays_his_debt_first() {
     );
 }
 
-/// What bob got from alice and has spent is his debt now; and it repays hers.
+/// Bob owes what he got from alice and has spent; and it repays her debt.
 #[test]
-fn what_another_owes_to_a_debtor_repays_his_debt_too() {
+fn what_another_player_owes_to_a_debtor_repays_their_debt_too() {
     check(
         "open alice.debt arena/debt/1/alice
          open bob.debt arena/debt/1/bob
@@ -210,7 +210,7 @@ fn what_another_owes_to_a_debtor_repays_his_debt_too() {
     );
 }
 
-/// The orphaned deposit was paid out already: the wallet cannot have had it, so the books wait for the rest.
+/// The orphaned deposit was paid out already: the wallet cannot have held it, so the books wait for the rest.
 #[test]
 fn a_wallet_gives_back_no_more_than_it_holds() {
     check(
@@ -225,9 +225,9 @@ fn a_wallet_gives_back_no_more_than_it_holds() {
     );
 }
 
-/// Postings are undone last first, so that money which passed through an account is there when it is asked for.
+/// Postings are reversed last first, so that money which moved through an account is available when it is needed.
 #[test]
-fn a_chain_of_moves_is_undone_backwards() {
+fn a_chain_of_moves_is_reversed_last_first() {
     check(
         "open alice.more arena/unallocated/1/alice
          deposit d1 100 -> alice
@@ -237,11 +237,11 @@ fn a_chain_of_moves_is_undone_backwards() {
     );
 }
 
-/// The journal tells what was taken back and what is owed; there is no posting of nothing.
+/// The journal shows what was returned and what is owed; there is no posting of zero.
 #[test]
 fn a_reversal_is_recorded_share_by_share() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "open alice.debt arena/debt/1/alice
          open arena.debt arena/debt/1
          d1 indexer: move vault -> alice 100, move vault -> developer 25, move vault -> ecosystem 10  applied
@@ -260,7 +260,7 @@ fn a_reversal_is_recorded_share_by_share() {
 #[test]
 fn a_reversal_is_linked_to_what_it_reverses() {
     let mut story = Story::new();
-    story.tell(
+    story.run(
         "deposit d1 100 -> alice
          r1 indexer: reverse d1  applied",
     );
@@ -270,7 +270,7 @@ fn a_reversal_is_linked_to_what_it_reverses() {
 }
 
 #[test]
-fn what_the_house_or_suspense_no_longer_has_is_nobodys_debt() {
+fn what_the_house_or_suspense_no_longer_has_becomes_no_debt() {
     check(
         "d1 indexer: move vault -> suspense 100  applied
          d2 indexer: move suspense -> alice 100  applied

@@ -1,6 +1,6 @@
-//! Stories: text in, expected values visible, and a harness that doubts every step.
+//! Stories: text in, expected values visible, and a harness that verifies every step.
 //!
-//! The harness keeps books as the writer does and a replay as the auditor does. Whatever is recorded must survive its
+//! The harness keeps books as the writer does and a replay as the auditor does. Every record must survive its
 //! encoding, be accepted by the auditor, and leave both with the same sound books. The language is in `language`.
 
 mod language;
@@ -8,8 +8,9 @@ mod language;
 use std::collections::HashMap;
 
 use crate::{
-    Account, AccountId, Action, Amount, Asset, AssetId, Books, Hold, HoldId, HoldState, Key, PastTransfer, Policy,
-    Posting, Principal, Recall, Record, Rejection, Replay, Request, Seq, Side, Time, Unit, Verdict, decide, recall,
+    Account, AccountId, AccountPolicy, Action, Amount, Asset, AssetId, Books, Hold, HoldId, HoldState, IdempotencyKey,
+    PastTransfer, Posting, Principal, Recall, Record, Rejection, Replay, Request, Seq, Side, Time, Unit, Verdict,
+    decide, recall,
 };
 
 pub use self::language::{key_of, principal};
@@ -26,15 +27,15 @@ const CAST: [(&str, &str); 8] = [
     ("bob", "arena/funds/1/bob"),
 ];
 
-/// Runs a story and compares how the accounts that are not empty stand at its end.
+/// Runs a story and compares the balances of the accounts that are not empty at its end.
 #[track_caller]
 pub fn check(scenario: &str, expected: &str) {
     let mut story = Story::new();
-    story.tell(scenario);
+    story.run(scenario);
     assert_eq!(story.standings(), expected);
 }
 
-/// The writer's books and the auditor's, side by side.
+/// The writer's books and the auditor's.
 pub struct Story {
     pub books: Books,
     pub replay: Replay,
@@ -43,7 +44,7 @@ pub struct Story {
     accounts: Vec<(String, AccountId)>,
     holds: HashMap<String, HoldId>,
     places: HashMap<String, Seq>,
-    asked: HashMap<Key, (Request, Verdict)>,
+    decided: HashMap<IdempotencyKey, (Request, Verdict)>,
 }
 
 impl Story {
@@ -56,7 +57,7 @@ impl Story {
             accounts: Vec::new(),
             holds: HashMap::new(),
             places: HashMap::new(),
-            asked: HashMap::new(),
+            decided: HashMap::new(),
         };
         for (id, symbol) in [(1, "ETH"), (2, "POL")] {
             let chain = format!("eip155:{id}").parse().unwrap();
@@ -70,7 +71,7 @@ impl Story {
     }
 
     #[track_caller]
-    pub fn tell(&mut self, scenario: &str) -> &mut Self {
+    pub fn run(&mut self, scenario: &str) -> &mut Self {
         for line in scenario.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
             match line.split_whitespace().collect::<Vec<_>>()[..] {
                 ["at", time] => self.now = Time(time.parse().unwrap()),
@@ -95,12 +96,12 @@ impl Story {
         self.accounts.iter().filter_map(standing).collect::<Vec<_>>().join(", ")
     }
 
-    /// Asks as the writer does: the form, the memory of keys, the decision, the record.
+    /// Does what the writer does: checks the form and earlier keys, decides, records.
     pub fn ask(&mut self, request: Request) -> String {
         if let Err(rejection) = request.check() {
             return rejection.code().to_owned();
         }
-        if let Some((earlier, verdict)) = self.asked.get(&request.key) {
+        if let Some((earlier, verdict)) = self.decided.get(&request.key) {
             return match recall(earlier, &request) {
                 Recall::Replay => format!("{} again", code(verdict)),
                 _ => Rejection::KeyReused.code().to_owned(),
@@ -117,13 +118,13 @@ impl Story {
         if matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
             return answer;
         }
-        self.asked.insert(request.key.clone(), (request.clone(), verdict.clone()));
+        self.decided.insert(request.key.clone(), (request.clone(), verdict.clone()));
         self.places.insert(request.key.text.clone(), self.next_seq());
         self.commit(Record::Decided { request, verdict });
         answer
     }
 
-    pub fn open_with(&mut self, nick: &str, name: &str, policy: Policy) {
+    pub fn open_with(&mut self, nick: &str, name: &str, policy: AccountPolicy) {
         let id = AccountId(self.accounts.len() as u64 + 1);
         self.accounts.push((nick.to_owned(), id));
         self.commit(Record::AccountOpened { id, name: name.parse().unwrap(), policy, by: Principal::System });
@@ -169,7 +170,7 @@ impl Story {
 
     fn open(&mut self, nick: &str, name: &str) {
         let kind = name.split('/').nth(1).unwrap().parse().unwrap();
-        self.open_with(nick, name, Policy::of(kind));
+        self.open_with(nick, name, AccountPolicy::of(kind));
     }
 
     #[track_caller]
@@ -196,7 +197,7 @@ impl Story {
         self.commit(Record::HoldExpired(change));
     }
 
-    /// Appends to the journal what survives every doubt.
+    /// Appends a record to the journal after all checks.
     fn commit(&mut self, record: Record) {
         let seq = self.next_seq();
         let bytes = record.encode();
@@ -214,7 +215,7 @@ impl Story {
                 }
             }
             Record::HoldExpired(change) => self.books.apply_hold(change),
-            // The writer learns of new accounts as the auditor does, debts linked both ways.
+            // The writer loads new accounts as the auditor has them, debts linked both ways.
             Record::AccountOpened { .. } => {
                 for account in self.replay.books.accounts() {
                     self.books.put_account(account.clone());

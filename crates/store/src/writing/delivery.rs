@@ -2,9 +2,9 @@
 
 use std::{sync::mpsc::Sender, thread};
 
-use bankroll_ledger::{AccountId, AssetId, OpenRejected};
+use bankroll_ledger::{AccountId, Answer, AssetId, OpenRejected};
 
-use super::queue::{Answer, Job, Sent};
+use super::queue::{Job, Sent};
 use crate::RowsChanged;
 
 /// What became of the calls of a batch, each sort in the order of its calls.

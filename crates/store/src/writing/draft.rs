@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Action, Asset, AssetId, Effects, Fingerprint, OpenRejected, PastTransfer, Policy,
-    Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
+    Account, AccountId, AccountName, Action, Answer, Asset, AssetId, Effects, Fingerprint, OpenRejected, PastTransfer,
+    Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
 };
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     keys::KeyHasher,
     memory::Memory,
     prefetch,
-    queue::{Answer, Job},
+    queue::Job,
     storing::{Changes, Entry},
 };
 use crate::{

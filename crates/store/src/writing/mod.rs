@@ -40,5 +40,5 @@ pub use inbox::{Consumed, Consumer, InboxError, InboxRow, InboxTable, NewRow, PA
 pub use interrupt::{Interrupt, Trouble};
 pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
 pub use moving::{Move, Moving};
-pub use queue::{Answer, Reply};
+pub use queue::Reply;
 pub use rows::{Rows, RowsError, RowsLocation};

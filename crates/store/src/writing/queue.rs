@@ -8,37 +8,13 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Asset, AssetId, Effects, Fingerprint, OpenRejected, Policy, Principal, Rejection,
-    Request, Seq, Verdict,
+    AccountId, AccountName, Action, Answer, Asset, AssetId, Fingerprint, OpenRejected, Policy, Principal, Rejection,
+    Request,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::aside::Arrived;
 use crate::{Failure, Refused, RowsChanged, Statement};
-
-/// What became of one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Its place in the journal; `None` for a rejection that leaves no trace.
-    pub seq: Option<Seq>,
-    /// Whether this is the stored answer to an earlier request with the same key and body.
-    pub replayed: bool,
-    /// The verdict.
-    pub verdict: Verdict,
-}
-
-impl Answer {
-    /// What an applied request did.
-    ///
-    /// # Errors
-    /// The rejection, if it was rejected.
-    pub fn effects(&self) -> Result<&Effects, Rejection> {
-        match &self.verdict {
-            Verdict::Applied(effects) => Ok(effects),
-            Verdict::Rejected(rejection) => Err(*rejection),
-        }
-    }
-}
 
 /// The room that a request with facts or events takes in the queue.
 pub(crate) const FACTS_WEIGHT: usize = 17;

@@ -3,14 +3,15 @@
 use std::thread;
 
 use bankroll_ledger::{
-    Account, AccountId, Asset, AssetId, Batch, Fact, Hold, OpenRejected, Record, Seq, Time, Verdict, merkle::Hash,
+    Account, AccountId, Answer, Asset, AssetId, Batch, Fact, Hold, OpenRejected, Record, Seq, Time, Verdict,
+    merkle::Hash,
 };
 
 use super::{
     decided_keys::DecidedKeys,
     delivery::Outcomes,
     keys::KeyHasher,
-    queue::{Answer, Job, Prepared},
+    queue::{Job, Prepared},
 };
 use crate::{
     RowsChanged,

@@ -1,31 +1,31 @@
 //! The language of stories, one event per line:
 //!
 //! ```text
-//! open alice.debt arena/debt/1/alice                   an account and what the story calls it
+//! open alice.debt arena/debt/1/alice                   an account and its name in the story
 //! deposit d1 100 -> alice                              short for: d1 indexer: move vault -> alice 100  applied
 //! k1 game_server: move alice -> world 60               applied
 //! k2 game_server: hold alice 30 until 500              applied h1
 //! k3 system: post h1 -> vault 10, release h1           applied
 //! r1 admin(ann+ben): reverse d1                        applied
-//! at 500                                               time passes
-//! expire h1                                            the writer notices
+//! at 500                                               sets the clock
+//! expire h1                                            the writer records the expiry
 //! ```
 //!
-//! A request is `key principal: steps`, then two spaces and what must become of it; `applied` names the holds that it
+//! A request is `key principal: steps`, then two spaces and its expected outcome; `applied` names the holds that it
 //! made, `... again` is the answer to a key used before. `#7` is an account, hold or record by number, `k1@deposits` a
-//! key in a namespace that is not the principal's own. A line that begins with `//` says why.
+//! key in a namespace that is not the principal's own. A line that begins with `//` is a comment.
 //!
 //! Facts are steps too: `make table/id col=value` (no such row yet), `turn table/id col=value into col=value` (else a
 //! conflict), `need table/id col=value` (else the server is paused).
 
 use super::Story;
 use crate::{
-    Action, Amount, Column, Confirmation, Fact, Guard, Key, Leg, Namespace, Otherwise, Principal, References, Request,
-    RowKey, Scope, Settler, Time, Value,
+    Action, Amount, Column, ColumnValue, Confirmation, Fact, Guard, GuardFailure, IdempotencyKey, Leg, Namespace,
+    Principal, References, Request, RowKey, Scope, Settler, Time,
 };
 
 impl Story {
-    /// Reads a request without asking it.
+    /// Reads a request without submitting it.
     pub fn read(&self, asked: &str) -> Request {
         let (who, what) = asked.split_once(':').expect("key principal: steps");
         let (key, who) = who.split_once(' ').expect("key principal: steps");
@@ -74,14 +74,14 @@ impl Story {
                 return;
             }
             ["make", row, set] => {
-                return request.facts.push(fact(row, Guard::Absent, Otherwise::Conflict, vec![column(set)]));
+                return request.facts.push(fact(row, Guard::Absent, GuardFailure::Conflict, vec![column(set)]));
             }
             ["turn", row, is, "into", set] => {
                 let guard = Guard::Is(vec![column(is)]);
-                return request.facts.push(fact(row, guard, Otherwise::Conflict, vec![column(set)]));
+                return request.facts.push(fact(row, guard, GuardFailure::Conflict, vec![column(set)]));
             }
             ["need", row, is] => {
-                return request.facts.push(fact(row, Guard::Is(vec![column(is)]), Otherwise::Paused, Vec::new()));
+                return request.facts.push(fact(row, Guard::Is(vec![column(is)]), GuardFailure::Paused, Vec::new()));
             }
             _ => panic!("no such step: {step}"),
         };
@@ -92,7 +92,7 @@ impl Story {
 }
 
 /// The key that this principal would use: in its own namespace, for its own server.
-pub fn key_of(principal: &Principal, text: &str) -> Key {
+pub fn key_of(principal: &Principal, text: &str) -> IdempotencyKey {
     let namespace = match principal {
         Principal::Indexer => Namespace::Deposits,
         Principal::Tables => Namespace::Tables,
@@ -108,7 +108,7 @@ pub fn key_of(principal: &Principal, text: &str) -> Key {
         Principal::User(wallet) => format!("{wallet}/{text}"),
         _ => text.to_owned(),
     };
-    Key { namespace, scope: Scope::Server(server), text }
+    IdempotencyKey { namespace, scope: Scope::Server(server), text }
 }
 
 /// `system`, `game_server` (of arena), `game_server(rival)`, `user(alice)`, `admin(ann)`, `admin(ann+ben)` (confirmed).
@@ -132,11 +132,11 @@ pub fn principal(text: &str) -> (Principal, Option<Confirmation>) {
 
 fn column(text: &str) -> Column {
     let (name, value) = text.split_once('=').expect("column=value");
-    (name.to_owned(), Value::Text(value.to_owned()))
+    (name.to_owned(), ColumnValue::Text(value.to_owned()))
 }
 
-fn fact(row: &str, guard: Guard, otherwise: Otherwise, set: Vec<Column>) -> Fact {
+fn fact(row: &str, guard: Guard, otherwise: GuardFailure, set: Vec<Column>) -> Fact {
     let (table, id) = row.split_once('/').expect("table/id");
-    let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
+    let columns = vec![("id".to_owned(), ColumnValue::Text(id.to_owned()))];
     Fact { row: RowKey { table: table.to_owned(), columns }, guard, otherwise, set }
 }
