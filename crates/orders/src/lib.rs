@@ -18,7 +18,6 @@
 //! | what travels | [`Request`], [`Answer`], [`Head`], [`frame`] |
 //! | why not | [`Refusal`] |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]

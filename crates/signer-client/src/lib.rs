@@ -7,7 +7,6 @@
 //! It does not know: when to ask again, and where heads are kept. Whoever asks stores the newest head with what it
 //! got, before it acts on it, and sends it along with the next request.
 
-#![deny(missing_docs)]
 #![warn(clippy::pedantic)]
 
 use std::{

@@ -18,7 +18,6 @@
 //!
 //! It deliberately does not know: the ledger's books, nodes, what a chain says, and what happened to what it signed.
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::doc_markdown, reason = "SQLite is a name, and some of these words are for people's eyes")]

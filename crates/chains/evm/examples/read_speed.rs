@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use bankroll_chains_evm::{Address, At, Bytes, Identity, Limits, Node, Sent, U256};
+use bankroll_chains_evm::{Address, At, Bytes, Identity, InProcessRpc, Limits, Node, Sent, U256};
 use bankroll_chains_simulated::{Chain, Config, Key, Payment};
 
 const BLOCKS: u64 = 1_000;
@@ -17,7 +17,7 @@ const PAYMENTS: u64 = 30;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut chain = Chain::new(Config::new(1));
-    let identity = Identity::from(&chain);
+    let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
     let started = Instant::now();
     for block in 0..BLOCKS {
         for raw in payments(block) {
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         chain.mine(time);
     }
     told("made, signing included", BLOCKS, started);
-    let node = Node::simulated(Arc::new(Mutex::new(chain)), 0, identity);
+    let node = Node::in_process(InProcessRpc::new(Chain::in_process(Arc::new(Mutex::new(chain)), 0)), identity);
     read("read and verified in process", &node)?;
 
     if let Some(url) = std::env::args().nth(1) {

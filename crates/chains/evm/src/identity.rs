@@ -1,7 +1,6 @@
 //! Which chain a node is on: its number, and the hash of its first block. Numbers alone have been used twice.
 
 use alloy_primitives::B256;
-use bankroll_chains_simulated::Chain;
 use serde_json::json;
 
 use crate::{
@@ -26,12 +25,6 @@ impl Identity {
     pub fn discover(url: &str, limits: Limits) -> Result<Result<Self, NodeError>, BadUrl> {
         let nobody = Self { chain_id: 0, genesis: B256::ZERO };
         Node::http(url, nobody, limits).map(|node| node.discover_identity())
-    }
-}
-
-impl From<&Chain> for Identity {
-    fn from(chain: &Chain) -> Self {
-        Self { chain_id: chain.config().chain_id, genesis: chain.genesis() }
     }
 }
 

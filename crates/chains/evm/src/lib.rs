@@ -19,14 +19,12 @@
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | how to reach a node | [`Node::http`], [`Node::simulated`], [`Identity`] |
+//! | how to reach a node | [`Node::http`], [`Node::in_process`], [`Identity`] |
 //! | reading | [`Node::header`], [`Node::block`], [`Block`], [`Transaction`], [`Transfer`], [`Node::internal_transfers`] |
 //! | asking | [`Node::nonce`], [`Node::balance`], [`Node::token_balance`], [`Node::fees`], [`Node::estimate_gas`], [`Node::find`] |
 //! | sending | [`Node::send`], [`Sent`] |
 //! | what can go wrong | [`NodeError`] |
 //! | what real nodes do differently | `quirks.rs` |
-
-#![deny(missing_docs)]
 
 mod accounts;
 mod block;
@@ -55,7 +53,7 @@ pub use log::{Log, Transfer, TransferLog};
 pub use node::Node;
 pub use send::{Sent, transaction_hash};
 pub use traces::InternalTransfer;
-pub use transport::{BadUrl, Limits};
+pub use transport::{BadUrl, InProcessRpc, Limits};
 pub use value::{TooLarge, Value};
 
 pub use alloy_primitives::{Address, B256, Bytes, U256};

@@ -5,21 +5,17 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use alloy_primitives::U256;
-use bankroll_chains_simulated::Chain;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
     error::NodeError,
     identity::Identity,
-    transport::{BadUrl, Limits, Transport},
+    transport::{BadUrl, InProcessRpc, Limits, Transport},
     wire,
 };
 
@@ -38,9 +34,9 @@ impl Node {
         Transport::http(url, limits).map(|transport| Self::new(transport, identity))
     }
 
-    /// One of the nodes of a simulated chain in this process.
-    pub fn simulated(chain: Arc<Mutex<Chain>>, node: usize, identity: Identity) -> Self {
-        Self::new(Transport::Simulated { chain, node }, identity)
+    /// A node in the same process. What it answers is verified like an answer over HTTP.
+    pub fn in_process(rpc: InProcessRpc, identity: Identity) -> Self {
+        Self::new(Transport::InProcess(rpc), identity)
     }
 
     fn new(transport: Transport, identity: Identity) -> Self {

@@ -21,7 +21,6 @@
 //! | its tokens and other contracts | [`contracts`] |
 //! | what it answers | [`Chain::answer`], [`Reply`] |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
 mod block;

@@ -3,8 +3,8 @@
 use bankroll_chains_evm::{
     Address, At, Bytes, Call, Disagreement, Fees, InternalTransfer, NodeError, Transfer, TransferLog,
 };
-use bankroll_chains_evm::{Found, Identity, Node, U256, Unavailable, Value};
-use bankroll_chains_simulated::{Config, Fate, Reorg, contracts};
+use bankroll_chains_evm::{Found, Identity, InProcessRpc, Node, U256, Unavailable, Value};
+use bankroll_chains_simulated::{Chain, Config, Fate, Reorg, contracts};
 use bankroll_money::Amount;
 
 use crate::world::{HOUSE, World};
@@ -169,7 +169,7 @@ fn a_node_of_another_chain_is_asked_nothing() {
     let (ours, theirs) = (World::new(), World::with(Config::new(8)));
     theirs.pay(0, HOUSE, 5);
     let Identity { chain_id, genesis } = ours.identity();
-    let wrong = Node::simulated(theirs.shared(), 0, ours.identity());
+    let wrong = Node::in_process(InProcessRpc::new(Chain::in_process(theirs.shared(), 0)), ours.identity());
     let found = theirs.identity().genesis;
     let expected = NodeError::Disagreeing(Disagreement::Genesis { expected: genesis, found });
     assert_eq!(wrong.header(At::Latest), Err(expected.clone()));

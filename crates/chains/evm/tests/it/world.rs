@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use bankroll_chains_evm::{Address, At, B256, Block, Identity, Node, U256};
+use bankroll_chains_evm::{Address, At, B256, Block, Identity, InProcessRpc, Node, U256};
 use bankroll_chains_simulated::{Chain, Config, Key, Payment};
 
 pub struct World {
@@ -21,7 +21,7 @@ impl World {
 
     pub fn with(config: Config) -> Self {
         let (seed, chain) = (config.seed, Chain::new(config));
-        let identity = Identity::from(&chain);
+        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         Self { chain: Arc::new(Mutex::new(chain)), identity, seed }
     }
 
@@ -38,7 +38,7 @@ impl World {
     }
 
     pub fn node(&self, number: usize) -> Node {
-        Node::simulated(self.shared(), number, self.identity)
+        Node::in_process(InProcessRpc::new(Chain::in_process(self.shared(), number)), self.identity)
     }
 
     pub fn player(&self, number: u64) -> Key {

@@ -17,6 +17,11 @@ mod show;
 mod spoil;
 mod traces;
 
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use serde_json::{Value, json};
 
 use crate::{chain::Chain, fault::Fault};
@@ -64,6 +69,20 @@ impl Chain {
             return reply;
         }
         body(&answer)
+    }
+
+    /// One node of a shared chain as a function for clients in the same process: an HTTP status and a body, or the error
+    /// that a connection would fail with.
+    pub fn in_process(chain: Arc<Mutex<Self>>, node: usize) -> impl Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> {
+        move |request| {
+            let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
+            match chain.answer(node, request) {
+                Reply::Body(body) => Ok((200, body)),
+                Reply::Status(status, text) => Ok((status, text.into())),
+                Reply::Silence => Err(io::ErrorKind::TimedOut.into()),
+                Reply::NobodyThere => Err(io::ErrorKind::ConnectionRefused.into()),
+            }
+        }
     }
 
     fn fail_before(&mut self, node: usize) -> Option<Reply> {
