@@ -35,8 +35,9 @@ pub mod policy;
 pub mod server;
 mod signer;
 
-pub use judge::{Counted, Promise, Recalled, Transaction, Verdict, judge, judge_renouncing};
+pub use judge::{LimitUsage, OrderHistory, SigningPromise, SigningVerdict, TransactionFields, judge, judge_revocation};
 pub use key::LocalKey;
 pub use memory::Memory;
-pub use policy::Policy;
-pub use signer::{Fault, Signer};
+pub use policy::SigningPolicy;
+pub use policy::SigningPolicy as Policy; // TEMPORARY alias
+pub use signer::{Signer, SignerFault};

@@ -15,26 +15,26 @@ use crate::error::Unavailable;
 
 /// How long and how much a node may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RpcLimits {
     /// From the first byte out to the last byte in.
-    pub whole: Duration,
+    pub total: Duration,
     /// Until there is a connection.
     pub connect: Duration,
     /// The most bytes of an answer.
     pub answer_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for RpcLimits {
     /// Thirty seconds, five for the connection, 256 MiB: a full block with traces is tens of them.
     fn default() -> Self {
-        Self { whole: Duration::from_secs(30), connect: Duration::from_secs(5), answer_bytes: 256 << 20 }
+        Self { total: Duration::from_secs(30), connect: Duration::from_secs(5), answer_bytes: 256 << 20 }
     }
 }
 
 /// A text that is no address of a node. The text is not in here, since it may contain a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the address of a node must be http://host[:port]/path or https://host[:port]/path")]
-pub struct BadUrl;
+pub struct InvalidRpcUrl;
 
 /// A node in the same process, as a simulator needs it: a function from the request's bytes to an HTTP status and a body.
 /// Its error is what a connection would fail with.
@@ -63,17 +63,17 @@ pub enum Transport {
 pub struct Http {
     agent: Agent,
     url: Uri,
-    limits: Limits,
+    limits: RpcLimits,
 }
 
 impl Transport {
-    pub fn http(url: &str, limits: Limits) -> Result<Self, BadUrl> {
-        let url: Uri = url.parse().map_err(|_| BadUrl)?;
+    pub fn http(url: &str, limits: RpcLimits) -> Result<Self, InvalidRpcUrl> {
+        let url: Uri = url.parse().map_err(|_| InvalidRpcUrl)?;
         if !matches!(url.scheme_str(), Some("http" | "https")) || url.host().is_none_or(str::is_empty) {
-            return Err(BadUrl);
+            return Err(InvalidRpcUrl);
         }
         let config = Agent::config_builder()
-            .timeout_global(Some(limits.whole))
+            .timeout_global(Some(limits.total))
             .timeout_connect(Some(limits.connect))
             .http_status_as_error(false)
             // A node that sends us elsewhere is not the node that was configured.
