@@ -10,7 +10,8 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use bankroll_chains_evm::{B256, Node};
+use bankroll_chains_evm::{B256, InProcessRpc, Node};
+use bankroll_chains_simulated::Chain;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_roles::{
     Log,
@@ -59,7 +60,7 @@ impl Outside {
         let wallet = signer.wallet.0.into();
         let street = Street::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = Setup {
-            way: Way::Here(Arc::clone(&chain.shared)),
+            way: Way::Here(InProcessRpc::new(Chain::in_process(Arc::clone(&chain.shared), 0))),
             identity: chain.identity,
             coin: arena::coin()?,
             wallet,
@@ -124,7 +125,10 @@ impl Outside {
 
     /// Chain and books, side by side.
     pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciled> {
-        let node = Node::simulated(Arc::clone(&self.chain.shared), 0, self.chain.identity);
+        let node = Node::in_process(
+            InProcessRpc::new(Chain::in_process(Arc::clone(&self.chain.shared), 0)),
+            self.chain.identity,
+        );
         let (address, custody) = (self.setup.wallet, self.custody.clone());
         reconcile(&node, reader, &Wallet { chain: CHAIN, address, custody, since: self.since })
     }

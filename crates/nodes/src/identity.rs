@@ -38,7 +38,7 @@ pub fn key_file(folder: &Path, node: &NodeName) -> PathBuf {
 
 /// Why a node cannot say who it is.
 #[derive(Debug, thiserror::Error)]
-pub enum IdentityError {
+pub enum NodeIdentityError {
     /// A file cannot be read, or has no certificate or key in it.
     #[error("cannot read {path}; `bankroll nodes init` makes an authority, `bankroll nodes add` a node's certificate")]
     File {
@@ -75,19 +75,19 @@ pub enum IdentityError {
 
 /// Who a node is.
 #[derive(Clone)]
-pub struct Identity {
+pub struct NodeIdentity {
     node: NodeName,
     roles: NodeRoles,
     pub(crate) server: Arc<ServerConfig>,
     pub(crate) client: Arc<ClientConfig>,
 }
 
-impl Identity {
+impl NodeIdentity {
     /// Reads the node's files, and checks that others will believe them.
     ///
     /// # Errors
     /// If a file is missing, the key may be read by others, or the certificate is not one of this node and authority, now.
-    pub fn load(folder: &Path, node: &NodeName, now: Time) -> Result<Self, IdentityError> {
+    pub fn load(folder: &Path, node: &NodeName, now: Time) -> Result<Self, NodeIdentityError> {
         let (ca_path, path, key_path) =
             (folder.join(CA_CERTIFICATE), certificate_file(folder, node), key_file(folder, node));
         let ca = one_certificate(&ca_path)?;
@@ -95,11 +95,11 @@ impl Identity {
         refuse_exposed(&key_path)?;
         let key = || {
             PrivateKeyDer::from_pem_file(&key_path)
-                .map_err(|source| IdentityError::File { path: key_path.clone(), source })
+                .map_err(|source| NodeIdentityError::File { path: key_path.clone(), source })
         };
-        let unusable = |source: rustls::Error| IdentityError::Certificate { path: path.clone(), source };
+        let unusable = |source: rustls::Error| NodeIdentityError::Certificate { path: path.clone(), source };
         let mut roots = RootCertStore::empty();
-        roots.add(ca).map_err(|source| IdentityError::Certificate { path: ca_path, source })?;
+        roots.add(ca).map_err(|source| NodeIdentityError::Certificate { path: ca_path, source })?;
         let (roots, provider) = (Arc::new(roots), Arc::new(rustls::crypto::ring::default_provider()));
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
             .build()
@@ -107,7 +107,7 @@ impl Identity {
         let at = UnixTime::since_unix_epoch(Duration::from_micros(now.0));
         verifier.verify_client_cert(&certificate, &[], at).map_err(unusable)?;
         let peer = Peer::of(&certificate).filter(|peer| peer.node == *node);
-        let peer = peer.ok_or_else(|| IdentityError::Name { path: path.clone(), node: node.clone() })?;
+        let peer = peer.ok_or_else(|| NodeIdentityError::Name { path: path.clone(), node: node.clone() })?;
         let chain = vec![certificate];
         let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&TLS13])
@@ -148,22 +148,22 @@ fn client_config(
     Ok(client)
 }
 
-fn one_certificate(path: &Path) -> Result<CertificateDer<'static>, IdentityError> {
-    CertificateDer::from_pem_file(path).map_err(|source| IdentityError::File { path: path.to_owned(), source })
+fn one_certificate(path: &Path) -> Result<CertificateDer<'static>, NodeIdentityError> {
+    CertificateDer::from_pem_file(path).map_err(|source| NodeIdentityError::File { path: path.to_owned(), source })
 }
 
 #[cfg(unix)]
-fn refuse_exposed(path: &Path) -> Result<(), IdentityError> {
+fn refuse_exposed(path: &Path) -> Result<(), NodeIdentityError> {
     use std::os::unix::fs::PermissionsExt;
     match path.metadata() {
-        Ok(file) if file.permissions().mode() & 0o077 != 0 => Err(IdentityError::Exposed { path: path.to_owned() }),
+        Ok(file) if file.permissions().mode() & 0o077 != 0 => Err(NodeIdentityError::Exposed { path: path.to_owned() }),
         // A file that is not there is told when it is read.
         _ => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-fn refuse_exposed(_: &Path) -> Result<(), IdentityError> {
+fn refuse_exposed(_: &Path) -> Result<(), NodeIdentityError> {
     Ok(())
 }
 
@@ -192,7 +192,7 @@ impl Peer {
     }
 }
 
-impl std::fmt::Debug for Identity {
+impl std::fmt::Debug for NodeIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity").field("node", &self.node).field("roles", &self.roles).finish_non_exhaustive()
     }

@@ -18,9 +18,9 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | which roles there are, and what each may ask | [`NodeRole`], [`Rights`] |
-//! | how certificates are made and read | [`Authority`], [`Identity`] |
+//! | how certificates are made and read | [`Authority`], [`NodeIdentity`] |
 //! | what goes over the wire | [`wire`] |
-//! | the books' side | [`Server`], [`Desk`] |
+//! | the books' side | [`NodeServer`], [`CallHandler`] |
 //! | the other side | [`Forwarder`], [`CallError`] |
 
 mod authority;
@@ -34,10 +34,13 @@ pub mod wire;
 
 pub use authority::{Authority, AuthorityError, CA_CERTIFICATE, CA_KEY};
 pub use bankroll_ledger::Answer;
-pub use forwarder::{BooksAt, CallError, Forwarder, Pending, Trouble};
-pub use identity::{Identity, IdentityError, certificate_file, key_file};
+pub use forwarder::{BooksLocation, CallError, Forwarder, PendingCall, UnavailableReason};
+pub use identity::{NodeIdentity, NodeIdentityError, certificate_file, key_file};
 pub use name::{NodeName, NodeNameError};
-pub use rights::{Claim, Rights};
+pub use rights::{PrincipalClaim, Rights};
 pub use role::{NodeRole, NodeRoles, UnknownRole};
-pub use server::{Desk, Server, ServerError};
-pub use wire::Refusal;
+pub use server::{CallHandler, NodeServer, NodeServerError};
+pub use wire::CallRefusal;
+// TEMPORARY aliases of old names.
+#[rustfmt::skip]
+pub use self::{BooksLocation as BooksAt, PrincipalClaim as Claim, CallHandler as Desk, NodeIdentity as Identity, NodeIdentityError as IdentityError, PendingCall as Pending, CallRefusal as Refusal, NodeServer as Server, NodeServerError as ServerError, UnavailableReason as Trouble};

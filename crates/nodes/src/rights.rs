@@ -22,7 +22,7 @@ use crate::{NodeRole, NodeRoles};
 
 /// What was claimed without the right to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
-pub enum Claim {
+pub enum PrincipalClaim {
     /// To be this principal, under such a key.
     #[error("none of its roles speaks for such a principal under such a key (request {request})")]
     Principal {
@@ -69,19 +69,19 @@ impl Rights {
     ///
     /// # Errors
     /// The first thing it may not ask.
-    pub fn check(&self, roles: NodeRoles, requests: &[Request]) -> Result<(), Claim> {
+    pub fn check(&self, roles: NodeRoles, requests: &[Request]) -> Result<(), PrincipalClaim> {
         for (request, number) in requests.iter().zip(0..) {
             if !roles.iter().any(|role| speaks_for(role, &request.principal, request.key.namespace)) {
-                return Err(Claim::Principal { request: number });
+                return Err(PrincipalClaim::Principal { request: number });
             }
             let listed = |list: &[(NodeRole, String)], name: &str| {
                 list.iter().any(|(role, listed)| roles.has(*role) && listed == name)
             };
             if let Some(fact) = request.facts.iter().find(|fact| !listed(&self.tables, &fact.row.table)) {
-                return Err(Claim::Fact { table: fact.row.table.chars().take(63).collect() });
+                return Err(PrincipalClaim::Fact { table: fact.row.table.chars().take(63).collect() });
             }
             if let Some(event) = request.events.iter().find(|event| !listed(&self.events, event.kind.as_str())) {
-                return Err(Claim::Event { kind: event.kind.to_string() });
+                return Err(PrincipalClaim::Event { kind: event.kind.to_string() });
             }
         }
         Ok(())
@@ -91,13 +91,13 @@ impl Rights {
     ///
     /// # Errors
     /// If it may not.
-    pub fn check_open(&self, roles: NodeRoles, by: &Principal) -> Result<(), Claim> {
+    pub fn check_open(&self, roles: NodeRoles, by: &Principal) -> Result<(), PrincipalClaim> {
         let may = match by.role() {
             Role::Indexer => roles.has(NodeRole::Indexer),
             Role::GameServer => roles.has(NodeRole::Api),
             Role::Admin | Role::Developer | Role::User | Role::Tables | Role::System => false,
         };
-        if may { Ok(()) } else { Err(Claim::Principal { request: 0 }) }
+        if may { Ok(()) } else { Err(PrincipalClaim::Principal { request: 0 }) }
     }
 }
 

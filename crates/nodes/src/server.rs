@@ -1,4 +1,4 @@
-//! The books' side: takes connections of nodes, checks what each may ask, and hands calls to the desk.
+//! The books' side: takes connections of nodes, checks what each may ask, and hands calls to the handler.
 //!
 //! | bound | what happens there |
 //! | --- | --- |
@@ -6,7 +6,7 @@
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), an answer nobody takes ([`WRITE_WITHIN`]) | the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
 //!
-//! Whatever a connection does, it ends alone. A call that was handed to the desk is carried out even if its connection is
+//! Whatever a connection does, it ends alone. A call that was handed to the handler is carried out even if its connection is
 //! gone; whoever asked will ask again.
 
 use std::{
@@ -27,9 +27,11 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
-    Identity, Rights,
+    NodeIdentity, Rights,
     identity::Peer,
-    wire::{self, Ask, CALL_MAX, FrameError, Question, Refusal, Reply, Told, Violation},
+    wire::{
+        self, Answer, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, ServerFrame,
+    },
 };
 
 const CONNECTIONS_MAX: usize = 256;
@@ -41,24 +43,24 @@ const WRITE_WITHIN: Duration = Duration::from_secs(30);
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
 /// Whoever carries calls out: the ledger, while this node holds it.
-pub trait Desk: Send + Sync + 'static {
+pub trait CallHandler: Send + Sync + 'static {
     /// Whether this node holds the books.
     fn holds(&self) -> bool;
 
     /// Applies requests, each on its own; one answer each, in order.
-    fn apply(&self, requests: Vec<Request>) -> impl Future<Output = Result<Vec<Answer>, Refusal>> + Send;
+    fn apply(&self, requests: Vec<Request>) -> impl Future<Output = Result<Vec<Answer>, CallRefusal>> + Send;
 
     /// Opens accounts, each with the policy of its kind; one answer each, in order.
     fn open(
         &self,
         by: Principal,
         names: Vec<AccountName>,
-    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejected>>, Refusal>> + Send;
+    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejected>>, CallRefusal>> + Send;
 }
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
-pub enum ServerError {
+pub enum NodeServerError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -72,7 +74,7 @@ pub enum ServerError {
 
 /// A server that runs until it is stopped or dropped.
 #[derive(Debug)]
-pub struct Server {
+pub struct NodeServer {
     runtime: Option<Runtime>,
     address: SocketAddr,
     stop: watch::Sender<bool>,
@@ -80,24 +82,24 @@ pub struct Server {
 }
 
 struct Shared<D> {
-    desk: Arc<D>,
+    handler: Arc<D>,
     rights: Rights,
     acceptor: TlsAcceptor,
     stop: watch::Receiver<bool>,
 }
 
-impl Server {
+impl NodeServer {
     /// Listens on this address; port 0 for any.
     ///
     /// # Errors
     /// If the address cannot be listened on.
-    pub fn start<D: Desk>(
+    pub fn start<D: CallHandler>(
         listen: &str,
-        identity: &Identity,
+        identity: &NodeIdentity,
         rights: Rights,
-        desk: Arc<D>,
-    ) -> Result<Self, ServerError> {
-        let failed = |source: std::io::Error| ServerError::Listen { address: listen.to_owned(), source };
+        handler: Arc<D>,
+    ) -> Result<Self, NodeServerError> {
+        let failed = |source: std::io::Error| NodeServerError::Listen { address: listen.to_owned(), source };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("nodes")
@@ -110,7 +112,7 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let acceptor = TlsAcceptor::from(Arc::clone(&identity.server));
-        let shared = Arc::new(Shared { desk, rights, acceptor, stop: stopped });
+        let shared = Arc::new(Shared { handler, rights, acceptor, stop: stopped });
         runtime.spawn(accept(listener, shared, Arc::clone(&connections)));
         Ok(Self { runtime: Some(runtime), address, stop, connections })
     }
@@ -127,14 +129,14 @@ impl Server {
         let _ = self.stop.send(true);
         if let Some(runtime) = self.runtime.take() {
             let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-            // Every connection gives its place back when it ends.
+            // Every connection gives its permit back when it ends.
             let _ = runtime.block_on(async { timeout(DRAIN_WITHIN, self.connections.acquire_many(all)).await });
             runtime.shutdown_background();
         }
     }
 }
 
-impl Drop for Server {
+impl Drop for NodeServer {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -142,7 +144,7 @@ impl Drop for Server {
     }
 }
 
-async fn accept<D: Desk>(listener: TcpListener, shared: Arc<Shared<D>>, connections: Arc<Semaphore>) {
+async fn accept<D: CallHandler>(listener: TcpListener, shared: Arc<Shared<D>>, connections: Arc<Semaphore>) {
     let mut stop = shared.stop.clone();
     loop {
         let accepted = tokio::select! {
@@ -154,110 +156,112 @@ async fn accept<D: Desk>(listener: TcpListener, shared: Arc<Shared<D>>, connecti
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(place) = Arc::clone(&connections).try_acquire_owned() else { continue };
+        let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             serve(stream, &shared).await;
-            drop(place);
+            drop(permit);
         });
     }
 }
 
 /// One connection, from its handshake to its end.
-async fn serve<D: Desk>(stream: TcpStream, shared: &Arc<Shared<D>>) {
+async fn serve<D: CallHandler>(stream: TcpStream, shared: &Arc<Shared<D>>) {
     // Answers are small and awaited.
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = timeout(HANDSHAKE, shared.acceptor.accept(stream)).await else { return };
     let certificates = stream.get_ref().1.peer_certificates();
     let peer = certificates.and_then(|chain| Peer::of(chain.first()?));
     let (reading, writing) = tokio::io::split(stream);
-    let (tell, told) = mpsc::channel(IN_FLIGHT_MAX);
-    let writer = tokio::spawn(write(writing, told));
+    let (replies, frames) = mpsc::channel(IN_FLIGHT_MAX);
+    let writer = tokio::spawn(write(writing, frames));
     let first = match &peer {
-        Some(_) => Told::Welcome { version: wire::VERSION, holds: shared.desk.holds() },
-        None => Told::Goodbye(Violation::Nameless),
+        Some(_) => ServerFrame::Welcome { version: wire::VERSION, holds: shared.handler.holds() },
+        None => ServerFrame::Goodbye(FrameViolation::Nameless),
     };
-    let _ = tell.send(first).await;
+    let _ = replies.send(first).await;
     if let Some(peer) = peer {
-        hear(reading, &peer, &tell, shared).await;
+        read_requests(reading, &peer, &replies, shared).await;
     }
     // The writer ends when the last call in flight has been answered.
-    drop(tell);
+    drop(replies);
     let _ = writer.await;
 }
 
 /// Reads asks until the connection ends, breaks the form, or the server stops.
-async fn hear<D: Desk>(
+async fn read_requests<D: CallHandler>(
     mut reading: ReadHalf<TlsStream<TcpStream>>,
     peer: &Peer,
-    tell: &mpsc::Sender<Told>,
+    replies: &mpsc::Sender<ServerFrame>,
     shared: &Arc<Shared<D>>,
 ) {
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT_MAX));
     let mut stop = shared.stop.clone();
     loop {
         let read = tokio::select! {
-            read = timeout(SILENCE, wire::read::<Ask>(&mut reading)) => read,
+            read = timeout(SILENCE, wire::read::<CallRequest>(&mut reading)) => read,
             _ = stop.wait_for(|stop| *stop) => return,
         };
-        let ask = match read {
-            Ok(Ok(Some(ask))) => ask,
+        let request = match read {
+            Ok(Ok(Some(request))) => request,
             Ok(Ok(None) | Err(FrameError::Io(_))) => return,
             Ok(Err(FrameError::Violation(violation))) => {
-                let _ = tell.send(Told::Goodbye(violation)).await;
+                let _ = replies.send(ServerFrame::Goodbye(violation)).await;
                 return;
             }
             Err(_) => {
-                let _ = tell.send(Told::Goodbye(Violation::Silent)).await;
+                let _ = replies.send(ServerFrame::Goodbye(FrameViolation::Silent)).await;
                 return;
             }
         };
-        let Ok(place) = Arc::clone(&in_flight).acquire_owned().await else { return };
-        let allowed = may_ask(&ask.question, peer, &shared.rights);
-        let (tell, shared) = (tell.clone(), Arc::clone(shared));
+        let Ok(permit) = Arc::clone(&in_flight).acquire_owned().await else { return };
+        let allowed = check_allowed(&request.body, peer, &shared.rights);
+        let (replies, shared) = (replies.clone(), Arc::clone(shared));
         tokio::spawn(async move {
             let reply = match allowed {
-                Ok(()) => answer(ask.question, shared.desk.as_ref()).await,
+                Ok(()) => answer(request.body, shared.handler.as_ref()).await,
                 Err(refusal) => Err(refusal),
             };
             // A connection that is gone hears nothing.
-            let _ = tell.send(Told::Reply { number: ask.number, reply }).await;
-            drop(place);
+            let _ = replies.send(ServerFrame::Reply { number: request.number, reply }).await;
+            drop(permit);
         });
     }
 }
 
-fn may_ask(question: &Question, peer: &Peer, rights: &Rights) -> Result<(), Refusal> {
-    let given = match question {
-        Question::Ping => return Ok(()),
-        Question::Apply(requests) => requests.len(),
-        Question::Open { names, .. } => names.len(),
+fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), CallRefusal> {
+    let given = match body {
+        CallBody::Ping => return Ok(()),
+        CallBody::Apply(requests) => requests.len(),
+        CallBody::Open { names, .. } => names.len(),
     };
     if !(1..=CALL_MAX).contains(&given) {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        return Err(Refusal::CallSize { given: count(given), most: count(CALL_MAX) });
+        return Err(CallRefusal::CallSize { given: count(given), most: count(CALL_MAX) });
     }
-    let allowed = match question {
-        Question::Ping => Ok(()),
-        Question::Apply(requests) => rights.check(peer.roles, requests),
-        Question::Open { by, .. } => rights.check_open(peer.roles, by),
+    let allowed = match body {
+        CallBody::Ping => Ok(()),
+        CallBody::Apply(requests) => rights.check(peer.roles, requests),
+        CallBody::Open { by, .. } => rights.check_open(peer.roles, by),
     };
-    allowed.map_err(Refusal::NotAllowed)
+    allowed.map_err(CallRefusal::NotAllowed)
 }
 
-async fn answer<D: Desk>(question: Question, desk: &D) -> Result<Reply, Refusal> {
-    match question {
-        Question::Ping => Ok(Reply::Pong),
-        Question::Apply(requests) => desk.apply(requests).await.map(Reply::Applied),
-        Question::Open { by, names } => desk.open(by, names).await.map(Reply::Opened),
+async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply, CallRefusal> {
+    match body {
+        CallBody::Ping => Ok(CallReply::Pong),
+        CallBody::Apply(requests) => handler.apply(requests).await.map(CallReply::Applied),
+        CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
     }
 }
 
-async fn write(mut writing: WriteHalf<TlsStream<TcpStream>>, mut told: mpsc::Receiver<Told>) {
-    while let Some(told) = told.recv().await {
-        let frame = wire::frame(&told).or_else(|| match told {
-            // It happened, and cannot be told in one frame.
-            Told::Reply { number, .. } => wire::frame(&Told::Reply { number, reply: Err(Refusal::Unknown) }),
+async fn write(mut writing: WriteHalf<TlsStream<TcpStream>>, mut frames: mpsc::Receiver<ServerFrame>) {
+    while let Some(frames) = frames.recv().await {
+        let frame = wire::frame(&frames).or_else(|| match frames {
+            // It happened, and cannot be frames in one frame.
+            ServerFrame::Reply { number, .. } => {
+                wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::Unknown) })
+            }
             _ => None,
         });
         let Some(frame) = frame else { return };

@@ -1,6 +1,6 @@
 //! What goes over a connection: frames of a length and that many bytes, each one message in postcard.
 //!
-//! The books' node speaks first ([`Told::Welcome`]), which proves to the other that its certificate was taken. Then asks go
+//! The books' node speaks first ([`ServerFrame::Welcome`]), which proves to the other that its certificate was taken. Then asks go
 //! one way and replies the other, in any order, matched by their numbers. Whoever breaks the form is told so and cut off.
 //! Bounds: [`FRAME_MAX`] bytes a frame, [`CALL_MAX`] requests a call.
 
@@ -8,7 +8,7 @@ use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejected, Principal, R
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::Claim;
+use crate::PrincipalClaim;
 
 /// The longest frame, in bytes.
 pub const FRAME_MAX: usize = 4 << 20;
@@ -19,16 +19,16 @@ pub const VERSION: u16 = 1;
 
 /// From the node that asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct CallRequest {
     /// The number that the reply will have.
     pub number: u64,
     /// What is asked.
-    pub question: Question,
+    pub body: CallBody,
 }
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Question {
+pub enum CallBody {
     /// Whether anybody is there.
     Ping,
     /// To apply these requests, each on its own.
@@ -44,7 +44,7 @@ pub enum Question {
 
 /// From the books' node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Told {
+pub enum ServerFrame {
     /// The first frame: the certificate was taken.
     Welcome {
         /// See [`VERSION`].
@@ -57,15 +57,15 @@ pub enum Told {
         /// Its number.
         number: u64,
         /// The answer, or why there is none.
-        reply: Result<Reply, Refusal>,
+        reply: Result<CallReply, CallRefusal>,
     },
     /// The last frame: what was heard makes no sense.
-    Goodbye(Violation),
+    Goodbye(FrameViolation),
 }
 
 /// The answer to an ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reply {
+pub enum CallReply {
     /// To a ping.
     Pong,
     /// One for each request, in order.
@@ -76,7 +76,7 @@ pub enum Reply {
 
 /// Why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum Refusal {
+pub enum CallRefusal {
     /// Nothing happened: this node does not hold the books.
     #[error("the node does not hold the books")]
     NotHolder,
@@ -93,7 +93,7 @@ pub enum Refusal {
     },
     /// Nothing happened: the node's roles do not allow it.
     #[error("the node may not ask this")]
-    NotAllowed(#[source] Claim),
+    NotAllowed(#[source] PrincipalClaim),
     /// Nothing happened: the disk of the books is full.
     #[error("the disk of the books is full")]
     StorageFull,
@@ -107,7 +107,7 @@ pub enum Refusal {
 
 /// What makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum Violation {
+pub enum FrameViolation {
     /// A frame that is longer than frames may be.
     #[error("a frame is longer than {FRAME_MAX} bytes")]
     TooLong,
@@ -130,7 +130,7 @@ pub enum FrameError {
     Io(#[from] std::io::Error),
     /// What came makes no sense.
     #[error(transparent)]
-    Violation(#[from] Violation),
+    Violation(#[from] FrameViolation),
 }
 
 /// Reads one message; `None` if the connection ended between two.
@@ -146,7 +146,7 @@ pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> R
     from.read_exact(&mut length[1..]).await?;
     let length = u32::from_le_bytes(length) as usize;
     if length > FRAME_MAX {
-        return Err(Violation::TooLong.into());
+        return Err(FrameViolation::TooLong.into());
     }
     // Memory is taken for what has come, not for what was promised.
     let mut bytes = Vec::new();
@@ -155,7 +155,7 @@ pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> R
     }
     match postcard::take_from_bytes(&bytes) {
         Ok((message, [])) => Ok(Some(message)),
-        _ => Err(Violation::Malformed.into()),
+        _ => Err(FrameViolation::Malformed.into()),
     }
 }
 
@@ -170,17 +170,17 @@ pub fn frame<T: Serialize>(message: &T) -> Option<Vec<u8>> {
 
 /// A question as it goes into every frame that asks it, so that what is asked again is the same bytes; `None` if it is
 /// longer than a frame may be.
-pub fn question(question: &Question) -> Option<Vec<u8>> {
+pub fn encode_body(body: &CallBody) -> Option<Vec<u8>> {
     // Beside it there is a number, of ten bytes at the most.
-    postcard::to_stdvec(question).ok().filter(|bytes| bytes.len() + 10 <= FRAME_MAX)
+    postcard::to_stdvec(body).ok().filter(|bytes| bytes.len() + 10 <= FRAME_MAX)
 }
 
-/// The frame of an [`Ask`] with this number and this encoded question.
+/// The frame of an [`CallRequest`] with this number and this encoded question.
 #[must_use]
-pub fn ask(number: u64, question: &[u8]) -> Vec<u8> {
+pub fn request_frame(number: u64, body: &[u8]) -> Vec<u8> {
     // A struct is its fields, one behind the other.
     let mut frame = postcard::to_extend(&number, vec![0; 4]).expect("encoding into memory cannot fail");
-    frame.extend_from_slice(question);
+    frame.extend_from_slice(body);
     let length = u32::try_from(frame.len() - 4).expect("a question fits a frame");
     frame[..4].copy_from_slice(&length.to_le_bytes());
     frame
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn a_question_that_is_framed_again_is_the_same_ask() {
         for number in [0, 1, 127, 128, u64::MAX] {
-            let whole = frame(&Ask { number, question: Question::Ping }).unwrap();
-            assert_eq!(ask(number, &question(&Question::Ping).unwrap()), whole);
+            let whole = frame(&CallRequest { number, body: CallBody::Ping }).unwrap();
+            assert_eq!(request_frame(number, &encode_body(&CallBody::Ping).unwrap()), whole);
         }
     }
 }

@@ -15,22 +15,22 @@ const VERSION: u8 = 1;
 /// Bytes that are not the encoding of any value of that type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these bytes are no {what}")]
-pub struct Malformed {
+pub struct MalformedMessage {
     /// What they should have been.
     pub what: &'static str,
 }
 
 /// A hash that stands for one value of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Digest(pub [u8; 32]);
+pub struct OrderDigest(pub [u8; 32]);
 
-impl fmt::Display for Digest {
+impl fmt::Display for OrderDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for OrderDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -46,8 +46,8 @@ pub fn encode(value: &impl Serialize) -> Vec<u8> {
 ///
 /// # Errors
 /// Bytes that are the encoding of no such value.
-pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, Malformed> {
-    let malformed = Malformed { what };
+pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, MalformedMessage> {
+    let malformed = MalformedMessage { what };
     let (VERSION, body) = bytes.split_first().map(|(version, body)| (*version, body)).ok_or(malformed)? else {
         return Err(malformed);
     };
@@ -57,7 +57,7 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8], what: &'static str)
 
 /// Stands for a value of the kind that the domain names.
 #[must_use]
-pub fn digest(domain: &'static str, value: &impl Serialize) -> Digest {
+pub fn digest(domain: &'static str, value: &impl Serialize) -> OrderDigest {
     let hash = Sha256::new().chain_update(domain).chain_update([0]).chain_update(encode(value));
-    Digest(hash.finalize().into())
+    OrderDigest(hash.finalize().into())
 }

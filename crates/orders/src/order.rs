@@ -9,8 +9,8 @@ use bankroll_money::{Amount, Name, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Address, Gas, Malformed,
-    canonical::{self, Digest},
+    Address, Gas, MalformedMessage,
+    canonical::{self, OrderDigest},
 };
 
 /// The number of a chain (EIP-155).
@@ -110,26 +110,26 @@ impl Order {
     ///
     /// # Errors
     /// Bytes that are no order's encoding.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, MalformedMessage> {
         canonical::decode(bytes, "order")
     }
 
     /// Stands for the order with everything in it; what approvals will be over.
     #[must_use]
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> OrderDigest {
         canonical::digest("bankroll order 1", self)
     }
 
     /// Stands for what the order does, whatever it may cost and until when. A replacement has the same, and a price that
     /// [outbids](crate::Price::outbids) the one before.
     #[must_use]
-    pub fn payload(&self) -> Digest {
+    pub fn payload(&self) -> OrderDigest {
         canonical::digest("bankroll payload 1", &(&self.intent, &self.slot, &self.meaning, self.gas.limit))
     }
 
     /// Stands for the transaction's content: two orders with the same one make the same bytes.
     #[must_use]
-    pub fn content(&self) -> Digest {
+    pub fn content(&self) -> OrderDigest {
         canonical::digest("bankroll transaction 1", &(&self.intent, &self.slot, &self.meaning, &self.gas))
     }
 }

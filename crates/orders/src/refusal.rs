@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 ///
 /// The variants stand in the order in which the rules are checked, so that the first broken rule is the one told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
-pub enum Refusal {
+pub enum SignerRefusal {
     // The signer itself.
     /// It has stopped for good, and a person must look.
     #[error("the signer has stopped: {0}")]
-    Stopped(Stop),
+    Stopped(StopReason),
     /// The memory cannot take another entry. Nothing was written, nothing was signed.
     #[error("the signer's disk is full")]
     MemoryFull,
@@ -31,8 +31,8 @@ pub enum Refusal {
     #[error("the intent was cancelled")]
     IntentCancelled,
     /// The signer promised never to sign the intent.
-    #[error("the intent was renounced")]
-    IntentRenounced,
+    #[error("the intent was revoked")]
+    IntentRevoked,
     /// The order's id stands for another order.
     #[error("the order's id was used for another order")]
     OrderIdReused,
@@ -48,7 +48,7 @@ pub enum Refusal {
     /// Something is signed for the nonce, and this does not raise both fees by an eighth.
     #[error("a replacement raises both fees by at least 12.5 %")]
     FeesNotRaised,
-    /// It cannot be renounced: something is signed for the intent, or may have been.
+    /// It cannot be revoked: something is signed for the intent, or may have been.
     #[error("something was signed for the intent")]
     IntentSigned,
 
@@ -97,7 +97,7 @@ pub enum Refusal {
 
 /// Why a signer stops for good. What it remembers can no longer be all that it ever signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
-pub enum Stop {
+pub enum StopReason {
     /// A head that it gave is further than its memory: this is an older copy.
     #[error("its memory is older than what it has answered before")]
     MemoryOlder,
@@ -109,14 +109,14 @@ pub enum Stop {
     MemoryOther,
 }
 
-impl Refusal {
+impl SignerRefusal {
     /// Whether the same request is refused for ever, whatever time passes and whoever configures what: this much is
-    /// proven. It does not say that nothing was signed; only a renounced intent says that.
+    /// proven. It does not say that nothing was signed; only a revoked intent says that.
     #[must_use]
-    pub const fn is_for_ever(self) -> bool {
+    pub const fn is_permanent(self) -> bool {
         match self {
             Self::IntentCancelled
-            | Self::IntentRenounced
+            | Self::IntentRevoked
             | Self::OrderIdReused
             | Self::IntentElsewhere
             | Self::IntentMeansOther

@@ -30,13 +30,13 @@ impl fmt::Display for Order {
             }
             Price::Legacy { price } => writeln!(f, "for at most {} gas at exactly {price}", self.gas.limit)?,
         }
-        write!(f, "until {}", moment(self.expires))
+        write!(f, "until {}", format_time(self.expires))
     }
 }
 
 /// A time as people read it.
 #[must_use]
-pub fn moment(time: Time) -> String {
+pub fn format_time(time: Time) -> String {
     let date = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
     date.map_or_else(|| "the end of time".to_owned(), |date| date.to_string())
 }

@@ -9,12 +9,12 @@ use std::{
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{
-    Address, Answer, ChainId, Gas, Head, IntentId, Meaning, MemoryId, Order, OrderId, Price, Refusal, Signed, Slot,
-    Status, Stop, frame,
+    Address, ChainId, Gas, IntentId, Meaning, MemoryHead, MemoryId, Order, OrderId, Price, SignedTransaction,
+    SignerAnswer, SignerRefusal, SignerStatus, Slot, StopReason, frame,
 };
 use sha3::{Digest, Keccak256};
 
-use crate::{AskError, Outcome, Renounced, SignerClient};
+use crate::{RevokeOutcome, SignOutcome, SignerClient, SignerClientError};
 
 const WALLET: Address = Address([1; 20]);
 /// Longer than any answer takes on any machine.
@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// For a signer that never answers.
 const SOON: Duration = Duration::from_millis(300);
 
-fn head(count: u64) -> Head {
-    Head { memory: MemoryId([1; 16]), count, hash: [2; 32], seal: [3; 32] }
+fn head(count: u64) -> MemoryHead {
+    MemoryHead { memory: MemoryId([1; 16]), count, hash: [2; 32], seal: [3; 32] }
 }
 
 fn order() -> Order {
@@ -37,8 +37,12 @@ fn order() -> Order {
     }
 }
 
-fn signed(count: u64) -> Answer {
-    Answer::Signed(Signed { raw: vec![7; 100], hash: Keccak256::digest([7; 100]).into(), head: head(count) })
+fn signed(count: u64) -> SignerAnswer {
+    SignerAnswer::Signed(SignedTransaction {
+        raw: vec![7; 100],
+        hash: Keccak256::digest([7; 100]).into(),
+        head: head(count),
+    })
 }
 
 /// A signer that does this with each connection in turn.
@@ -59,22 +63,22 @@ fn sends(bytes: Vec<u8>) -> Box<dyn FnOnce(UnixStream) + Send> {
     })
 }
 
-fn answers(answer: &Answer) -> Box<dyn FnOnce(UnixStream) + Send> {
+fn answers(answer: &SignerAnswer) -> Box<dyn FnOnce(UnixStream) + Send> {
     let mut bytes = Vec::new();
     frame::write(&mut bytes, &answer.encode()).unwrap();
     sends(bytes)
 }
 
-fn ask(talk: Box<dyn FnOnce(UnixStream) + Send>) -> Result<Outcome, AskError> {
+fn ask(talk: Box<dyn FnOnce(UnixStream) + Send>) -> Result<SignOutcome, SignerClientError> {
     let (_folder, mut client) = signer(vec![talk]);
     client.sign(&order(), head(5))
 }
 
 #[test]
 fn yes_and_no_are_what_the_signer_said() {
-    assert!(matches!(ask(answers(&signed(7))), Ok(Outcome::Signed(signed)) if signed.head == head(7)));
-    let no = Answer::Refused { refusal: Refusal::PaidAboveLimit, head: Some(head(5)) };
-    let refused = Outcome::Refused { refusal: Refusal::PaidAboveLimit, head: Some(head(5)) };
+    assert!(matches!(ask(answers(&signed(7))), Ok(SignOutcome::Signed(signed)) if signed.head == head(7)));
+    let no = SignerAnswer::Refused { refusal: SignerRefusal::PaidAboveLimit, head: Some(head(5)) };
+    let refused = SignOutcome::Refused { refusal: SignerRefusal::PaidAboveLimit, head: Some(head(5)) };
     assert_eq!(ask(answers(&no)).unwrap(), refused);
 }
 
@@ -82,7 +86,7 @@ fn yes_and_no_are_what_the_signer_said() {
 fn nobody_there_is_nothing_asked() {
     let folder = tempfile::tempdir().unwrap();
     let asked = SignerClient::new(&folder.path().join("nobody"), PATIENCE).sign(&order(), head(5));
-    assert!(matches!(asked, Err(AskError::Unreachable(_))), "{asked:?}");
+    assert!(matches!(asked, Err(SignerClientError::Unreachable(_))), "{asked:?}");
 }
 
 #[test]
@@ -91,7 +95,7 @@ fn whatever_breaks_after_asking_is_unknown() {
     frame::write(&mut whole, &signed(7).encode()).unwrap();
     let unknown = |talk, what: &str| {
         let asked = ask(talk);
-        assert!(matches!(asked, Err(AskError::Unknown(_))), "{what}: {asked:?}");
+        assert!(matches!(asked, Err(SignerClientError::Unknown(_))), "{what}: {asked:?}");
     };
     unknown(Box::new(drop), "closed at once");
     for length in 0..whole.len() {
@@ -99,7 +103,7 @@ fn whatever_breaks_after_asking_is_unknown() {
     }
     unknown(sends(vec![0xff; 64]), "no frame");
     unknown(sends(vec![0, 0, 0, 2, 1, 99]), "no answer");
-    unknown(answers(&Answer::Failed), "its memory failed");
+    unknown(answers(&SignerAnswer::Failed), "its memory failed");
     let silent = |mut stream: UnixStream| {
         // Until the client has given up.
         let _ = stream.read_to_end(&mut Vec::new());
@@ -107,7 +111,7 @@ fn whatever_breaks_after_asking_is_unknown() {
     let (_folder, mut client) = signer(vec![Box::new(silent)]);
     client.patience = SOON;
     let asked = client.sign(&order(), head(5));
-    assert!(matches!(asked, Err(AskError::Unknown(_))), "silence: {asked:?}");
+    assert!(matches!(asked, Err(SignerClientError::Unknown(_))), "silence: {asked:?}");
 }
 
 #[test]
@@ -120,36 +124,36 @@ fn an_answer_that_comes_late_is_not_taken_for_the_next_ones() {
     };
     let (_folder, mut client) = signer(vec![Box::new(late), answers(&signed(8))]);
     client.patience = SOON;
-    assert!(matches!(client.sign(&order(), head(5)), Err(AskError::Unknown(_))));
+    assert!(matches!(client.sign(&order(), head(5)), Err(SignerClientError::Unknown(_))));
     client.patience = PATIENCE;
-    assert!(matches!(client.sign(&order(), head(5)), Ok(Outcome::Signed(signed)) if signed.head == head(8)));
+    assert!(matches!(client.sign(&order(), head(5)), Ok(SignOutcome::Signed(signed)) if signed.head == head(8)));
 }
 
 #[test]
 fn answers_that_cannot_be_are_told_apart() {
-    let diverged = |answer: &Answer| {
+    let diverged = |answer: &SignerAnswer| {
         let asked = ask(answers(answer));
-        assert!(matches!(asked, Err(AskError::Diverged { .. })), "{asked:?}");
+        assert!(matches!(asked, Err(SignerClientError::Diverged { .. })), "{asked:?}");
     };
     diverged(&signed(4));
-    diverged(&Answer::Refused { refusal: Refusal::Expired, head: Some(head(4)) });
-    diverged(&Answer::Signed(Signed { raw: vec![7], hash: [0; 32], head: head(7) }));
-    diverged(&Answer::Signed(Signed {
+    diverged(&SignerAnswer::Refused { refusal: SignerRefusal::Expired, head: Some(head(4)) });
+    diverged(&SignerAnswer::Signed(SignedTransaction { raw: vec![7], hash: [0; 32], head: head(7) }));
+    diverged(&SignerAnswer::Signed(SignedTransaction {
         raw: vec![7],
         hash: [0; 32],
-        head: Head { memory: MemoryId([9; 16]), ..head(7) },
+        head: MemoryHead { memory: MemoryId([9; 16]), ..head(7) },
     }));
-    diverged(&Answer::Renounced { head: head(7) });
-    diverged(&Answer::NotUnderstood);
+    diverged(&SignerAnswer::Revoked { head: head(7) });
+    diverged(&SignerAnswer::NotUnderstood);
     // A signer that has noticed it itself says so, and that is an answer.
-    let stopped = Refusal::Stopped(Stop::MemoryOlder);
-    let asked = ask(answers(&Answer::Refused { refusal: stopped, head: Some(head(2)) }));
-    assert!(matches!(asked, Ok(Outcome::Refused { refusal, .. }) if refusal == stopped));
+    let stopped = SignerRefusal::Stopped(StopReason::MemoryOlder);
+    let asked = ask(answers(&SignerAnswer::Refused { refusal: stopped, head: Some(head(2)) }));
+    assert!(matches!(asked, Ok(SignOutcome::Refused { refusal, .. }) if refusal == stopped));
 }
 
 #[test]
 fn a_status_that_is_behind_is_noticed() {
-    let status = |count| answers(&Answer::Status(Status { head: head(count), stopped: None }));
+    let status = |count| answers(&SignerAnswer::Status(SignerStatus { head: head(count), stopped: None }));
     let (_folder, mut client) = signer(vec![status(5), status(5), status(4)]);
     let mut ask = |known| {
         let asked = client.status(WALLET, known);
@@ -158,17 +162,17 @@ fn a_status_that_is_behind_is_noticed() {
     };
     assert_eq!(ask(None).unwrap().head, head(5));
     assert_eq!(ask(Some(head(5))).unwrap().head, head(5));
-    assert!(matches!(ask(Some(head(5))), Err(AskError::Diverged { .. })));
+    assert!(matches!(ask(Some(head(5))), Err(SignerClientError::Diverged { .. })));
 }
 
 #[test]
-fn renouncing_is_proven_or_refused() {
-    let yes = answers(&Answer::Renounced { head: head(6) });
+fn revoking_is_proven_or_refused() {
+    let yes = answers(&SignerAnswer::Revoked { head: head(6) });
     let (_folder, mut client) = signer(vec![yes]);
-    let renounced = client.renounce(&order().intent, WALLET, head(5)).unwrap();
-    assert_eq!(renounced, Renounced::Never { head: head(6) });
-    let no = answers(&Answer::Refused { refusal: Refusal::IntentSigned, head: Some(head(5)) });
+    let revoked = client.revoke(&order().intent, WALLET, head(5)).unwrap();
+    assert_eq!(revoked, RevokeOutcome::Never { head: head(6) });
+    let no = answers(&SignerAnswer::Refused { refusal: SignerRefusal::IntentSigned, head: Some(head(5)) });
     let (_folder, mut client) = signer(vec![no]);
-    let refused = Renounced::Refused { refusal: Refusal::IntentSigned, head: Some(head(5)) };
-    assert_eq!(client.renounce(&order().intent, WALLET, head(5)).unwrap(), refused);
+    let refused = RevokeOutcome::Refused { refusal: SignerRefusal::IntentSigned, head: Some(head(5)) };
+    assert_eq!(client.revoke(&order().intent, WALLET, head(5)).unwrap(), refused);
 }

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{
-    Address, Answer, ChainId, Gas, IntentId, Meaning, MemoryId, Order, OrderId, Price, Request, Slot,
+    Address, ChainId, Gas, IntentId, Meaning, MemoryId, Order, OrderId, Price, SignerAnswer, SignerRequest, Slot,
 };
 use bankroll_signer::{
-    LocalKey, Memory, Policy, Signer,
-    policy::{ChainRules, Limits, Manner},
+    LocalKey, Memory, Signer, SigningPolicy,
+    policy::{ChainRules, GasPricing, SigningLimits},
 };
 use zeroize::Zeroizing;
 
@@ -19,9 +19,9 @@ fn main() -> anyhow::Result<()> {
     let path = folder.path().join("memory.db");
     let key = || LocalKey::from_bytes(&Zeroizing::new([0x42; 32]));
     let (wallet, chain, most) = (key()?.address(), ChainId(31337), Amount::MAX);
-    let limits = Limits { per_payout: most, per_window: most };
+    let limits = SigningLimits { per_payout: most, per_window: most };
     let rules = ChainRules {
-        manner: Manner::Eip1559,
+        manner: GasPricing::Eip1559,
         max_price: 1_000,
         max_priority: 1_000,
         max_gas: 100_000,
@@ -29,7 +29,7 @@ fn main() -> anyhow::Result<()> {
         native: Some(limits),
         tokens: [].into(),
     };
-    let policy = Policy { window: 86_400_000_000, wallets: [wallet].into(), chains: [(chain, rules)].into() };
+    let policy = SigningPolicy { window: 86_400_000_000, wallets: [wallet].into(), chains: [(chain, rules)].into() };
     let memory = Memory::create(&path, MemoryId([1; 16]), &[wallet], Time(0))?;
     let mut signer = Signer::new(policy, vec![key()?], memory)?;
     // Ten seconds between two orders: a day's window holds 8,640 of them.
@@ -43,8 +43,8 @@ fn main() -> anyhow::Result<()> {
             expires: Time(u64::MAX),
         };
         let head = key()?.seal(signer.memory().head());
-        let request = Request::Sign { order, approvals: vec![], head };
-        anyhow::ensure!(matches!(signer.handle(&request, Time(number * 10_000_000)), Answer::Signed(_)));
+        let request = SignerRequest::Sign { order, approvals: vec![], head };
+        anyhow::ensure!(matches!(signer.handle(&request, Time(number * 10_000_000)), SignerAnswer::Signed(_)));
         Ok(())
     };
     for what in ["signed", "repeated"] {

@@ -13,14 +13,14 @@ use bankroll_money::Amount;
 use bankroll_orders::{Address, ChainId};
 use serde::Deserialize;
 
-use crate::policy::{ChainRules, Limits, Manner, Policy};
+use crate::policy::{ChainRules, GasPricing, SigningLimits, SigningPolicy};
 
 /// The file's name in the signer's folder.
 pub const CONFIG_FILE: &str = "signer.toml";
 
 /// A signer's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct SignerConfig {
     /// Where it listens.
     pub socket: PathBuf,
     /// Who may ask; its own user, if nobody is named.
@@ -30,12 +30,12 @@ pub struct Config {
     /// Its wallets' addresses and key files.
     pub wallets: Vec<(Address, PathBuf)>,
     /// Its rules.
-    pub policy: Policy,
+    pub policy: SigningPolicy,
 }
 
 /// Why there is no configuration.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub enum SignerConfigError {
     /// No such file.
     #[error("there is no {path}; `bankroll-signer init` makes one")]
     Missing {
@@ -84,7 +84,7 @@ struct Wallet {
 #[serde(deny_unknown_fields)]
 struct Chain {
     id: ChainId,
-    transactions: Manner,
+    transactions: GasPricing,
     max_fee_per_gas: Amount,
     max_priority_fee_per_gas: Amount,
     max_gas: u64,
@@ -110,19 +110,19 @@ fn default_memory() -> PathBuf {
     "memory.db".into()
 }
 
-impl Config {
+impl SignerConfig {
     /// Reads the configuration of a signer's folder; paths in it are meant from there.
     ///
     /// # Errors
-    /// As [`ConfigError`] says.
-    pub fn read(folder: &Path) -> Result<Self, ConfigError> {
+    /// As [`SignerConfigError`] says.
+    pub fn read(folder: &Path) -> Result<Self, SignerConfigError> {
         let path = folder.join(CONFIG_FILE);
         let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ConfigError::Missing { path }),
-            Err(source) => return Err(ConfigError::Io { path, source }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(SignerConfigError::Missing { path }),
+            Err(source) => return Err(SignerConfigError::Io { path, source }),
             Ok(text) => text,
         };
-        Self::parse(&text, folder).map_err(|what| ConfigError::Wrong { path, what })
+        Self::parse(&text, folder).map_err(|what| SignerConfigError::Wrong { path, what })
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
@@ -147,7 +147,7 @@ impl Config {
             client_uid: file.client_uid,
             memory: folder.join(file.memory),
             wallets,
-            policy: Policy { window, wallets: addresses, chains },
+            policy: SigningPolicy { window, wallets: addresses, chains },
         })
     }
 }
@@ -156,7 +156,7 @@ impl Chain {
     fn rules(self) -> Result<ChainRules, String> {
         let (mut native, mut tokens) = (None, BTreeMap::new());
         for AssetLimits { token, per_payout, per_window } in self.assets {
-            let limits = Limits { per_payout, per_window };
+            let limits = SigningLimits { per_payout, per_window };
             let before = match token {
                 Some(token) => tokens.insert(token, limits),
                 None => native.replace(limits),
@@ -179,7 +179,7 @@ impl Chain {
 
 /// The text of a new configuration, with limits that suit play money or a careful beginning.
 #[must_use]
-pub fn commented(wallet: Address, keystore: &str, chain: ChainId) -> String {
+pub fn template(wallet: Address, keystore: &str, chain: ChainId) -> String {
     format!(
         r#"# The signer's own rules. Whoever asks it for signatures cannot change them.
 # Amounts are texts in base units (wei); limits count over a time that rolls, not by days.
@@ -215,3 +215,5 @@ per_window = "10000000000000000000"
 "#
     )
 }
+
+pub use SignerConfig as Config; // TEMPORARY alias

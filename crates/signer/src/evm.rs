@@ -9,8 +9,8 @@ use alloy_primitives::{Bytes, Signature, TxKind, U256};
 use bankroll_orders::{Address, Meaning, Order, Price};
 
 use crate::{
-    judge::Transaction,
-    key::{LocalKey, SignFault},
+    judge::TransactionFields,
+    key::{LocalKey, SigningFault},
 };
 
 /// `transfer(address,uint256)`, as every ERC-20 token has it.
@@ -20,11 +20,11 @@ const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
 ///
 /// # Errors
 /// The key is not the wallet's, or its signature is not its own: both are bugs, and nothing was handed out.
-pub fn sign(order: &Order, key: &LocalKey) -> Result<Transaction, SignFault> {
+pub fn sign(order: &Order, key: &LocalKey) -> Result<TransactionFields, SigningFault> {
     if key.address() != order.slot.wallet {
-        return Err(SignFault);
+        return Err(SigningFault);
     }
-    let Call { to, value, input } = call(order);
+    let ContractCall { to, value, input } = call(order);
     let (to, value, input) = (TxKind::Call(to.0.into()), U256::from(value), Bytes::from(input));
     let (chain, nonce, gas_limit) = (order.slot.chain.0, order.slot.nonce, order.gas.limit);
     match order.gas.price {
@@ -49,25 +49,25 @@ pub fn sign(order: &Order, key: &LocalKey) -> Result<Transaction, SignFault> {
 }
 
 /// Whom a transaction calls, with which coins and which words.
-struct Call {
+struct ContractCall {
     to: Address,
     value: u128,
     input: Vec<u8>,
 }
 
-fn call(order: &Order) -> Call {
+fn call(order: &Order) -> ContractCall {
     match &order.meaning {
-        Meaning::NativePayout { to, amount } => Call { to: *to, value: amount.units(), input: Vec::new() },
+        Meaning::NativePayout { to, amount } => ContractCall { to: *to, value: amount.units(), input: Vec::new() },
         Meaning::TokenPayout { token, to, amount } => {
             // Each argument is a word of 32 bytes, filled up on the left.
             let input = [&TRANSFER[..], &[0; 12], &to.0, &[0; 16], &amount.units().to_be_bytes()].concat();
-            Call { to: *token, value: 0, input }
+            ContractCall { to: *token, value: 0, input }
         }
-        Meaning::Cancel => Call { to: order.slot.wallet, value: 0, input: Vec::new() },
+        Meaning::Cancel => ContractCall { to: order.slot.wallet, value: 0, input: Vec::new() },
     }
 }
 
-fn seal<T>(transaction: T, key: &LocalKey) -> Result<Transaction, SignFault>
+fn seal<T>(transaction: T, key: &LocalKey) -> Result<TransactionFields, SigningFault>
 where
     T: SignableTransaction<Signature>,
     alloy_consensus::Signed<T>: Encodable2718,
@@ -77,7 +77,7 @@ where
     let signed = transaction.into_signed(signature);
     let raw = signed.encoded_2718();
     // For a signed transaction of either kind, its hash is the hash of what is sent.
-    Ok(Transaction { hash: hash_of(&raw), raw })
+    Ok(TransactionFields { hash: hash_of(&raw), raw })
 }
 
 /// The hash by which a chain knows these bytes.

@@ -10,40 +10,40 @@
 //! its signature left is not for sure.
 
 use bankroll_money::{Amount, Time};
-use bankroll_orders::{Meaning, Order, Refusal};
+use bankroll_orders::{Meaning, Order, SignerRefusal};
 
-use crate::policy::{ChainRules, Limits, Policy};
+use crate::policy::{ChainRules, SigningLimits, SigningPolicy};
 
 /// What the memory has about an order: all that was ever promised for its id, its intent and its slot.
 #[derive(Clone, Debug, Default)]
-pub struct Recalled {
+pub struct OrderHistory {
     /// The order that was promised under this order's id.
     pub same_id: Option<Order>,
-    /// Whether the intent was renounced.
-    pub renounced: bool,
+    /// Whether the intent was revoked.
+    pub revoked: bool,
     /// Promises for the intent, oldest first.
-    pub of_intent: Vec<Promise>,
+    pub of_intent: Vec<SigningPromise>,
     /// Promises for the slot, oldest first.
-    pub of_slot: Vec<Promise>,
+    pub of_slot: Vec<SigningPromise>,
     /// What the wallet was promised to pay and to burn within the window; not asked for where the same content was
     /// promised before.
-    pub spent: Counted,
+    pub spent: LimitUsage,
 }
 
 /// An order that the signer decided to sign, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Promise {
+pub struct SigningPromise {
     /// Its place in the log.
     pub seq: u64,
     /// The order.
     pub order: Order,
     /// The signed transaction, if that was stored too.
-    pub signed: Option<Transaction>,
+    pub signed: Option<TransactionFields>,
 }
 
 /// A signed transaction.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Transaction {
+pub struct TransactionFields {
     /// The bytes to send to a node.
     pub raw: Vec<u8>,
     /// Its hash.
@@ -52,7 +52,7 @@ pub struct Transaction {
 
 /// What counts against limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Counted {
+pub struct LimitUsage {
     /// Of the asset that is paid.
     pub paid: Amount,
     /// Of the chain's coin, as fees, at worst.
@@ -61,9 +61,9 @@ pub struct Counted {
 
 /// What to do with an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SigningVerdict {
     /// It was signed: hand out the same bytes.
-    Repeat(Transaction),
+    Repeat(TransactionFields),
     /// It was promised and perhaps not signed: sign it under that promise.
     Finish {
         /// The promise's place in the log.
@@ -72,116 +72,121 @@ pub enum Verdict {
     /// Promise it, then sign it.
     Sign {
         /// What it counts.
-        counted: Counted,
+        counted: LimitUsage,
         /// The promise that it outbids.
         replaces: Option<u64>,
     },
     /// No.
-    Refuse(Refusal),
+    Refuse(SignerRefusal),
 }
 
 /// Decides about an order.
 #[must_use]
-pub fn judge(recalled: &Recalled, policy: &Policy, order: &Order, now: Time) -> Verdict {
-    verdict(recalled, policy, order, now).unwrap_or_else(Verdict::Refuse)
+pub fn judge(recalled: &OrderHistory, policy: &SigningPolicy, order: &Order, now: Time) -> SigningVerdict {
+    verdict(recalled, policy, order, now).unwrap_or_else(SigningVerdict::Refuse)
 }
 
-/// Decides about renouncing an intent: `false` if that was done before.
+/// Decides about revoking an intent: `false` if that was done before.
 ///
 /// # Errors
 /// Something was promised for it.
-pub fn judge_renouncing(recalled: &Recalled) -> Result<bool, Refusal> {
-    if recalled.of_intent.is_empty() { Ok(!recalled.renounced) } else { Err(Refusal::IntentSigned) }
+pub fn judge_revocation(recalled: &OrderHistory) -> Result<bool, SignerRefusal> {
+    if recalled.of_intent.is_empty() { Ok(!recalled.revoked) } else { Err(SignerRefusal::IntentSigned) }
 }
 
-fn verdict(recalled: &Recalled, policy: &Policy, order: &Order, now: Time) -> Result<Verdict, Refusal> {
+fn verdict(
+    recalled: &OrderHistory,
+    policy: &SigningPolicy,
+    order: &Order,
+    now: Time,
+) -> Result<SigningVerdict, SignerRefusal> {
     check_past(recalled, order)?;
     let before = recalled.of_slot.iter().find(|promise| promise.order.content() == order.content());
-    if let Some(Promise { signed: Some(transaction), .. }) = before {
-        return Ok(Verdict::Repeat(transaction.clone()));
+    if let Some(SigningPromise { signed: Some(transaction), .. }) = before {
+        return Ok(SigningVerdict::Repeat(transaction.clone()));
     }
     let last = recalled.of_slot.last();
     if before.is_none() && last.is_some_and(|last| !order.gas.price.outbids(last.order.gas.price)) {
-        return Err(Refusal::FeesNotRaised);
+        return Err(SignerRefusal::FeesNotRaised);
     }
     let rules = check_policy(policy, order)?;
     check_form(policy, order)?;
     if now >= order.expires {
-        return Err(Refusal::Expired);
+        return Err(SignerRefusal::Expired);
     }
     check_ceilings(rules, order)?;
     if let Some(promise) = before {
         // Its amounts were counted when it was promised.
-        return Ok(Verdict::Finish { promise: promise.seq });
+        return Ok(SigningVerdict::Finish { promise: promise.seq });
     }
     let counted = count(recalled, order)?;
     check_limits(recalled.spent, rules, order, counted)?;
-    Ok(Verdict::Sign { counted, replaces: last.map(|last| last.seq) })
+    Ok(SigningVerdict::Sign { counted, replaces: last.map(|last| last.seq) })
 }
 
 /// One payment for an intent, one meaning for a slot.
-fn check_past(recalled: &Recalled, order: &Order) -> Result<(), Refusal> {
+fn check_past(recalled: &OrderHistory, order: &Order) -> Result<(), SignerRefusal> {
     let is_cancel = |order: &Order| order.meaning == Meaning::Cancel;
-    if recalled.renounced {
-        return Err(Refusal::IntentRenounced);
+    if recalled.revoked {
+        return Err(SignerRefusal::IntentRevoked);
     }
     if !is_cancel(order) && recalled.of_intent.iter().any(|promise| is_cancel(&promise.order)) {
-        return Err(Refusal::IntentCancelled);
+        return Err(SignerRefusal::IntentCancelled);
     }
     if recalled.same_id.as_ref().is_some_and(|same| same.content() != order.content()) {
-        return Err(Refusal::OrderIdReused);
+        return Err(SignerRefusal::OrderIdReused);
     }
     if recalled.of_intent.iter().any(|promise| promise.order.slot != order.slot) {
-        return Err(Refusal::IntentElsewhere);
+        return Err(SignerRefusal::IntentElsewhere);
     }
     let mut payments = recalled.of_intent.iter().filter(|promise| is_cancel(&promise.order) == is_cancel(order));
     if payments.any(|promise| promise.order.payload() != order.payload()) {
-        return Err(Refusal::IntentMeansOther);
+        return Err(SignerRefusal::IntentMeansOther);
     }
     if recalled.of_slot.iter().any(|promise| promise.order.intent != order.intent) {
-        return Err(Refusal::NonceTaken);
+        return Err(SignerRefusal::NonceTaken);
     }
     Ok(())
 }
 
-fn check_policy<'a>(policy: &'a Policy, order: &Order) -> Result<&'a ChainRules, Refusal> {
+fn check_policy<'a>(policy: &'a SigningPolicy, order: &Order) -> Result<&'a ChainRules, SignerRefusal> {
     if !policy.wallets.contains(&order.slot.wallet) {
-        return Err(Refusal::WalletUnknown);
+        return Err(SignerRefusal::WalletUnknown);
     }
-    let rules = policy.chains.get(&order.slot.chain).ok_or(Refusal::ChainUnknown)?;
+    let rules = policy.chains.get(&order.slot.chain).ok_or(SignerRefusal::ChainUnknown)?;
     if order.meaning.payment().is_some() && rules.limits_of(order.meaning.token()).is_none() {
-        return Err(Refusal::AssetUnknown);
+        return Err(SignerRefusal::AssetUnknown);
     }
-    if rules.manner.fits(order.gas.price) { Ok(rules) } else { Err(Refusal::PriceOfOtherKind) }
+    if rules.manner.fits(order.gas.price) { Ok(rules) } else { Err(SignerRefusal::PriceOfOtherKind) }
 }
 
-fn check_form(policy: &Policy, order: &Order) -> Result<(), Refusal> {
+fn check_form(policy: &SigningPolicy, order: &Order) -> Result<(), SignerRefusal> {
     if let Some((to, amount)) = order.meaning.payment() {
         if amount.is_zero() {
-            return Err(Refusal::AmountZero);
+            return Err(SignerRefusal::AmountZero);
         }
         if policy.forbids_destination(order.slot.chain, to) {
-            return Err(Refusal::DestinationForbidden);
+            return Err(SignerRefusal::DestinationForbidden);
         }
     }
-    if order.gas.price.priority() > order.gas.price.max() { Err(Refusal::PriorityAboveFee) } else { Ok(()) }
+    if order.gas.price.priority() > order.gas.price.max() { Err(SignerRefusal::PriorityAboveFee) } else { Ok(()) }
 }
 
-fn check_ceilings(rules: &ChainRules, order: &Order) -> Result<(), Refusal> {
+fn check_ceilings(rules: &ChainRules, order: &Order) -> Result<(), SignerRefusal> {
     let price = order.gas.price;
     if order.gas.limit > rules.max_gas {
-        return Err(Refusal::GasAboveCeiling);
+        return Err(SignerRefusal::GasAboveCeiling);
     }
     if price.max() > rules.max_price || price.priority() > rules.max_priority {
-        return Err(Refusal::PriceAboveCeiling);
+        return Err(SignerRefusal::PriceAboveCeiling);
     }
     Ok(())
 }
 
 /// What the order adds to what was promised for its slot, of which one transaction at most can be mined: the payment
 /// once, and the fees that are above the highest so far.
-fn count(recalled: &Recalled, order: &Order) -> Result<Counted, Refusal> {
-    let cost = |order: &Order| order.gas.cost().ok_or(Refusal::FeesAboveLimit);
+fn count(recalled: &OrderHistory, order: &Order) -> Result<LimitUsage, SignerRefusal> {
+    let cost = |order: &Order| order.gas.cost().ok_or(SignerRefusal::FeesAboveLimit);
     let highest = recalled
         .of_slot
         .iter()
@@ -189,20 +194,26 @@ fn count(recalled: &Recalled, order: &Order) -> Result<Counted, Refusal> {
     let fees = cost(order)?.checked_sub(highest).unwrap_or(Amount::ZERO);
     let first = recalled.of_slot.is_empty();
     let paid = order.meaning.payment().filter(|_| first).map_or(Amount::ZERO, |(_, amount)| amount);
-    Ok(Counted { paid, fees })
+    Ok(LimitUsage { paid, fees })
 }
 
-fn check_limits(spent: Counted, rules: &ChainRules, order: &Order, counted: Counted) -> Result<(), Refusal> {
+fn check_limits(
+    spent: LimitUsage,
+    rules: &ChainRules,
+    order: &Order,
+    counted: LimitUsage,
+) -> Result<(), SignerRefusal> {
     let within = |spent: Amount, more: Amount, limit: Amount| spent.checked_add(more).is_some_and(|sum| sum <= limit);
     if let Some((_, amount)) = order.meaning.payment() {
-        let Limits { per_payout, per_window } = rules.limits_of(order.meaning.token()).ok_or(Refusal::AssetUnknown)?;
+        let SigningLimits { per_payout, per_window } =
+            rules.limits_of(order.meaning.token()).ok_or(SignerRefusal::AssetUnknown)?;
         if amount > *per_payout {
-            return Err(Refusal::AmountAboveLimit);
+            return Err(SignerRefusal::AmountAboveLimit);
         }
         // A replacement pays nothing more, and must not be kept from getting through by what others were paid.
         if !counted.paid.is_zero() && !within(spent.paid, counted.paid, *per_window) {
-            return Err(Refusal::PaidAboveLimit);
+            return Err(SignerRefusal::PaidAboveLimit);
         }
     }
-    if within(spent.fees, counted.fees, rules.fees_per_window) { Ok(()) } else { Err(Refusal::FeesAboveLimit) }
+    if within(spent.fees, counted.fees, rules.fees_per_window) { Ok(()) } else { Err(SignerRefusal::FeesAboveLimit) }
 }

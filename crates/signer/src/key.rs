@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bankroll_orders::{Address, Head};
+use bankroll_orders::{Address, MemoryHead};
 use hmac::{Hmac, Mac};
 use k256::ecdsa::{SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
@@ -11,12 +11,12 @@ use zeroize::Zeroizing;
 /// A signature that is not the wallet's own, or could not be made. A bug: nothing is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the key did not make the signature it should have made")]
-pub struct SignFault;
+pub struct SigningFault;
 
 /// Thirty-two bytes that are no private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a private key of secp256k1")]
-pub struct NotAKey;
+pub struct InvalidKey;
 
 /// The private key of one wallet.
 pub struct LocalKey {
@@ -41,8 +41,8 @@ impl LocalKey {
     ///
     /// # Errors
     /// Zero, or a number that the group does not have.
-    pub fn from_bytes(secret: &Zeroizing<[u8; 32]>) -> Result<Self, NotAKey> {
-        let signing = SigningKey::from_slice(secret.as_slice()).map_err(|_| NotAKey)?;
+    pub fn from_bytes(secret: &Zeroizing<[u8; 32]>) -> Result<Self, InvalidKey> {
+        let signing = SigningKey::from_slice(secret.as_slice()).map_err(|_| InvalidKey)?;
         let address = address_of(signing.verifying_key());
         // Another key for another purpose, from which the first cannot be had.
         let sealing = Sha256::new().chain_update(b"bankroll signer seal 1\0").chain_update(secret.as_slice());
@@ -59,31 +59,31 @@ impl LocalKey {
     ///
     /// # Errors
     /// It is not.
-    pub fn sign(&self, hash: &[u8; 32]) -> Result<KeySignature, SignFault> {
-        let (signature, recovery) = self.signing.sign_prehash_recoverable(hash).map_err(|_| SignFault)?;
-        let recovered = VerifyingKey::recover_from_prehash(hash, &signature, recovery).map_err(|_| SignFault)?;
+    pub fn sign(&self, hash: &[u8; 32]) -> Result<KeySignature, SigningFault> {
+        let (signature, recovery) = self.signing.sign_prehash_recoverable(hash).map_err(|_| SigningFault)?;
+        let recovered = VerifyingKey::recover_from_prehash(hash, &signature, recovery).map_err(|_| SigningFault)?;
         let sound =
             address_of(&recovered) == self.address && signature.normalize_s().is_none() && !recovery.is_x_reduced();
         let (r, s) = signature.split_bytes();
-        sound.then_some(KeySignature { r: r.into(), s: s.into(), odd: recovery.is_y_odd() }).ok_or(SignFault)
+        sound.then_some(KeySignature { r: r.into(), s: s.into(), odd: recovery.is_y_odd() }).ok_or(SigningFault)
     }
 
     /// The head with its seal.
     #[must_use]
-    pub fn seal(&self, mut head: Head) -> Head {
+    pub fn seal(&self, mut head: MemoryHead) -> MemoryHead {
         head.seal = self.mac(&head).finalize().into_bytes().into();
         head
     }
 
     /// Whether the head has the seal of this key; in constant time.
     #[must_use]
-    pub fn sealed(&self, head: &Head) -> bool {
+    pub fn is_sealed(&self, head: &MemoryHead) -> bool {
         self.mac(head).verify_slice(&head.seal).is_ok()
     }
 
-    fn mac(&self, head: &Head) -> Hmac<Sha256> {
+    fn mac(&self, head: &MemoryHead) -> Hmac<Sha256> {
         let mac = Hmac::<Sha256>::new_from_slice(self.sealing.as_slice()).expect("a key of any length will do");
-        mac.chain_update(head.sealed())
+        mac.chain_update(head.sealed_bytes())
     }
 }
 

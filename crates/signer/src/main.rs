@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use bankroll_signer::cli::{self, Ending, SignerCommand};
+use bankroll_signer::cli::{self, SignerCommand, SignerExitCode};
 use clap::Parser;
 
 /// The keys of Bankroll, their own rules, and a memory of all they ever signed.
@@ -21,6 +21,6 @@ fn main() -> ExitCode {
     let Err(error) = cli::run(&command, json) else { return ExitCode::SUCCESS };
     eprintln!("error: {error}");
     error.chain().skip(1).for_each(|cause| eprintln!("  because: {cause}"));
-    let ending = error.chain().find_map(Ending::of).unwrap_or(Ending::Failed);
+    let ending = error.chain().find_map(SignerExitCode::of).unwrap_or(SignerExitCode::Failed);
     ExitCode::from(ending as u8)
 }

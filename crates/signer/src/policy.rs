@@ -8,7 +8,7 @@ use bankroll_orders::{Address, ChainId, Price};
 
 /// All that the signer may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct SigningPolicy {
     /// The time, in microseconds, over which limits count. It rolls: there is no midnight.
     pub window: u64,
     /// Whose keys it has.
@@ -21,7 +21,7 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainRules {
     /// How gas is paid for there.
-    pub manner: Manner,
+    pub manner: GasPricing,
     /// The most that a unit of gas may cost.
     pub max_price: u128,
     /// The most of it that may go to whoever makes the block.
@@ -31,15 +31,15 @@ pub struct ChainRules {
     /// The most that a wallet may burn as fees in the window.
     pub fees_per_window: Amount,
     /// What it may pay of the chain's coin; nothing, if there is nothing.
-    pub native: Option<Limits>,
+    pub native: Option<SigningLimits>,
     /// What it may pay of which tokens.
-    pub tokens: BTreeMap<Address, Limits>,
+    pub tokens: BTreeMap<Address, SigningLimits>,
 }
 
 /// How gas is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Manner {
+pub enum GasPricing {
     /// With a base fee and a priority fee.
     Eip1559,
     /// With one price.
@@ -48,14 +48,14 @@ pub enum Manner {
 
 /// What a wallet may pay of one asset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SigningLimits {
     /// In one payout.
     pub per_payout: Amount,
     /// In the window.
     pub per_window: Amount,
 }
 
-impl Policy {
+impl SigningPolicy {
     /// What was promised after this still counts against limits.
     #[must_use]
     pub fn counts_since(&self, now: Time) -> Time {
@@ -73,15 +73,17 @@ impl Policy {
 impl ChainRules {
     /// What may be paid of an asset; `None` is the chain's own coin.
     #[must_use]
-    pub fn limits_of(&self, token: Option<Address>) -> Option<&Limits> {
+    pub fn limits_of(&self, token: Option<Address>) -> Option<&SigningLimits> {
         token.map_or(self.native.as_ref(), |token| self.tokens.get(&token))
     }
 }
 
-impl Manner {
+impl GasPricing {
     /// Whether a price is one of this manner.
     #[must_use]
     pub const fn fits(self, price: Price) -> bool {
         matches!((self, price), (Self::Eip1559, Price::Dynamic { .. }) | (Self::Legacy, Price::Legacy { .. }))
     }
 }
+
+pub use self::{GasPricing as Manner, SigningLimits as Limits}; // TEMPORARY aliases

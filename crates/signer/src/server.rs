@@ -19,7 +19,7 @@ use std::{
     thread,
 };
 
-use bankroll_orders::{Answer, Request, frame};
+use bankroll_orders::{SignerAnswer, SignerRequest, frame};
 
 use crate::{clock, signer::Signer};
 
@@ -28,7 +28,7 @@ pub const CONNECTIONS_MAX: usize = 32;
 
 /// A signer that listens.
 #[derive(Debug)]
-pub struct Server {
+pub struct SignerServer {
     listener: UnixListener,
     path: PathBuf,
     client_uid: u32,
@@ -37,13 +37,13 @@ pub struct Server {
 
 /// Ends a server from another thread.
 #[derive(Clone, Debug)]
-pub struct Handle {
+pub struct SignerServerHandle {
     path: PathBuf,
     signer: Arc<Mutex<Option<Signer>>>,
 }
 
-impl Server {
-    /// Listens at a path. A socket that an earlier process left there is replaced: that process is gone, or it would
+impl SignerServer {
+    /// Listens at a path. A socket that an earlier process guard there is replaced: that process is gone, or it would
     /// still have the memory.
     ///
     /// # Errors
@@ -66,8 +66,8 @@ impl Server {
 
     /// For ending it.
     #[must_use]
-    pub fn handle(&self) -> Handle {
-        Handle { path: self.path.clone(), signer: Arc::clone(&self.signer) }
+    pub fn handle(&self) -> SignerServerHandle {
+        SignerServerHandle { path: self.path.clone(), signer: Arc::clone(&self.signer) }
     }
 
     /// Serves until the process ends. `failed` is told why, when the signer must be started again, after whoever asked
@@ -87,14 +87,15 @@ impl Server {
                 continue;
             }
             open.fetch_add(1, Ordering::SeqCst);
-            let (signer, failed, left) = (Arc::clone(&self.signer), Arc::clone(&failed), Leaving(Arc::clone(&open)));
-            let talk = move || {
-                let _left = left;
+            let (signer, failed, guard) =
+                (Arc::clone(&self.signer), Arc::clone(&failed), ConnectionGuard(Arc::clone(&open)));
+            let serve = move || {
+                let _left = guard;
                 // A connection that breaks is its client's loss alone.
-                let _ = converse(stream, &signer, failed.as_ref());
+                let _ = serve_connection(stream, &signer, failed.as_ref());
             };
             // No thread to be had: the connection is closed, as if there were too many.
-            let _ = thread::Builder::new().name("connection".into()).spawn(talk);
+            let _ = thread::Builder::new().name("connection".into()).spawn(serve);
         }
     }
 
@@ -110,38 +111,38 @@ impl Server {
     }
 }
 
-impl Handle {
+impl SignerServerHandle {
     /// Waits for the request that is being answered, takes the signer away, and removes the socket. Requests that come
     /// now find nobody.
     #[must_use]
-    pub fn end(&self) -> Option<Signer> {
+    pub fn stop(&self) -> Option<Signer> {
         let signer = self.signer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = fs::remove_file(&self.path);
         signer
     }
 }
 
-struct Leaving(Arc<AtomicUsize>);
+struct ConnectionGuard(Arc<AtomicUsize>);
 
-impl Drop for Leaving {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-fn converse(mut stream: UnixStream, signer: &Mutex<Option<Signer>>, failed: &impl Fn(&str)) -> io::Result<()> {
+fn serve_connection(mut stream: UnixStream, signer: &Mutex<Option<Signer>>, failed: &impl Fn(&str)) -> io::Result<()> {
     while let Some(body) = frame::read(&mut stream)? {
-        let Ok(request) = Request::decode(&body) else {
-            return frame::write(&mut stream, &Answer::NotUnderstood.encode());
+        let Ok(request) = SignerRequest::decode(&body) else {
+            return frame::write(&mut stream, &SignerAnswer::NotUnderstood.encode());
         };
         let (answer, fault) = {
             let Ok(mut signer) = signer.lock() else {
-                // A thread panicked in the middle: nobody can vouch for what it left.
+                // A thread panicked in the middle: nobody can vouch for what it guard.
                 failed("a request ended in a panic");
                 return Ok(());
             };
             let Some(signer) = signer.as_mut() else { return Ok(()) };
-            (signer.handle(&request, clock::now()), signer.fault().map(|fault| in_full(fault)))
+            (signer.handle(&request, clock::now()), signer.fault().map(|fault| with_causes(fault)))
         };
         let written = frame::write(&mut stream, &answer.encode());
         if let Some(fault) = fault {
@@ -152,7 +153,7 @@ fn converse(mut stream: UnixStream, signer: &Mutex<Option<Signer>>, failed: &imp
     Ok(())
 }
 
-fn in_full(error: &dyn std::error::Error) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -7,40 +7,43 @@
 use std::collections::BTreeMap;
 
 use bankroll_money::Time;
-use bankroll_orders::{Address, Answer, Approval, Head, IntentId, Order, Refusal, Request, Signed, Status, Stop};
+use bankroll_orders::{
+    Address, Approval, IntentId, MemoryHead, Order, SignedTransaction, SignerAnswer, SignerRefusal, SignerRequest,
+    SignerStatus, StopReason,
+};
 
 use crate::{
     evm,
-    judge::{Transaction, Verdict, judge, judge_renouncing},
-    key::{LocalKey, SignFault},
+    judge::{SigningVerdict, TransactionFields, judge, judge_revocation},
+    key::{LocalKey, SigningFault},
     memory::{Memory, MemoryError, OpenError},
-    policy::Policy,
+    policy::SigningPolicy,
 };
 
 /// Keys, rules and memory together.
 #[derive(Debug)]
 pub struct Signer {
-    policy: Policy,
+    policy: SigningPolicy,
     keys: BTreeMap<Address, LocalKey>,
     memory: Memory,
-    fault: Option<Fault>,
+    fault: Option<SignerFault>,
 }
 
 /// Why a signer must be started again before it answers anything.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum SignerFault {
     /// The memory failed.
     #[error("the memory failed")]
     Memory(#[source] MemoryError),
     /// A key made a signature that is not its own.
     #[error("a key failed")]
-    Key(#[source] SignFault),
+    Key(#[source] SigningFault),
 }
 
 /// What ends a request early.
-enum End {
-    Refused(Refusal),
-    Fault(Fault),
+enum RequestFailure {
+    Refused(SignerRefusal),
+    Fault(SignerFault),
 }
 
 impl Signer {
@@ -48,7 +51,7 @@ impl Signer {
     ///
     /// # Errors
     /// The memory does not have the history of one of the keys.
-    pub fn new(policy: Policy, keys: Vec<LocalKey>, memory: Memory) -> Result<Self, OpenError> {
+    pub fn new(policy: SigningPolicy, keys: Vec<LocalKey>, memory: Memory) -> Result<Self, OpenError> {
         let keys: BTreeMap<Address, LocalKey> = keys.into_iter().map(|key| (key.address(), key)).collect();
         match keys.keys().find(|wallet| !memory.wallets().contains(wallet)) {
             Some(wallet) => Err(memory.of_other_keys(*wallet)),
@@ -57,32 +60,32 @@ impl Signer {
     }
 
     /// Answers one request.
-    pub fn handle(&mut self, request: &Request, now: Time) -> Answer {
+    pub fn handle(&mut self, request: &SignerRequest, now: Time) -> SignerAnswer {
         let wallet = request.wallet();
         if !self.keys.contains_key(&wallet) {
-            return Answer::Refused { refusal: Refusal::WalletUnknown, head: None };
+            return SignerAnswer::Refused { refusal: SignerRefusal::WalletUnknown, head: None };
         }
         if self.fault.is_some() {
-            return Answer::Failed;
+            return SignerAnswer::Failed;
         }
         let now = self.memory.time(now);
-        let answered = self.check_standing(request, now).and_then(|()| match request {
-            Request::Status { .. } => Ok(Answer::Status(self.status(wallet))),
-            Request::Renounce { intent, .. } => self.renounce(wallet, intent, now),
-            Request::Sign { order, approvals, .. } => self.sign(order, approvals, now),
+        let answered = self.check_head(request, now).and_then(|()| match request {
+            SignerRequest::Status { .. } => Ok(SignerAnswer::Status(self.status(wallet))),
+            SignerRequest::Revoke { intent, .. } => self.revoke(wallet, intent, now),
+            SignerRequest::Sign { order, approvals, .. } => self.sign(order, approvals, now),
         });
         answered.unwrap_or_else(|end| match end {
-            End::Refused(refusal) => Answer::Refused { refusal, head: self.head(wallet) },
-            End::Fault(fault) => {
+            RequestFailure::Refused(refusal) => SignerAnswer::Refused { refusal, head: self.head(wallet) },
+            RequestFailure::Fault(fault) => {
                 self.fault = Some(fault);
-                Answer::Failed
+                SignerAnswer::Failed
             }
         })
     }
 
     /// Why it must be started again, if it must.
     #[must_use]
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&SignerFault> {
         self.fault.as_ref()
     }
 
@@ -101,83 +104,83 @@ impl Signer {
     }
 
     /// Whether anything may be answered at all, by what the asker has seen before.
-    fn check_standing(&mut self, request: &Request, now: Time) -> Result<(), End> {
+    fn check_head(&mut self, request: &SignerRequest, now: Time) -> Result<(), RequestFailure> {
         let Some(head) = request.head() else { return Ok(()) };
         if let Some(why) = self.memory.stopped() {
-            return Err(End::Refused(Refusal::Stopped(why)));
+            return Err(RequestFailure::Refused(SignerRefusal::Stopped(why)));
         }
-        if !self.keys.get(&request.wallet()).is_some_and(|key| key.sealed(head)) {
-            return Err(End::Refused(Refusal::HeadForged));
+        if !self.keys.get(&request.wallet()).is_some_and(|key| key.is_sealed(head)) {
+            return Err(RequestFailure::Refused(SignerRefusal::HeadForged));
         }
-        match self.forgotten(head)? {
+        match self.detect_lost_memory(head)? {
             None => Ok(()),
             Some(why) => match self.memory.stop(why, now) {
-                Ok(()) | Err(MemoryError::Full) => Err(End::Refused(Refusal::Stopped(why))),
-                Err(error) => Err(End::Fault(Fault::Memory(error))),
+                Ok(()) | Err(MemoryError::Full) => Err(RequestFailure::Refused(SignerRefusal::Stopped(why))),
+                Err(error) => Err(RequestFailure::Fault(SignerFault::Memory(error))),
             },
         }
     }
 
     /// Whether a head of ours shows that the memory is not all that we answered from.
-    fn forgotten(&mut self, head: &Head) -> Result<Option<Stop>, End> {
+    fn detect_lost_memory(&mut self, head: &MemoryHead) -> Result<Option<StopReason>, RequestFailure> {
         if head.memory != self.memory.head().memory {
-            return Ok(Some(Stop::MemoryOther));
+            return Ok(Some(StopReason::MemoryOther));
         }
         Ok(match self.memory.hash_at(head.count)? {
-            None => Some(Stop::MemoryOlder),
-            Some(hash) => (hash != head.hash).then_some(Stop::MemoryForked),
+            None => Some(StopReason::MemoryOlder),
+            Some(hash) => (hash != head.hash).then_some(StopReason::MemoryForked),
         })
     }
 
-    fn renounce(&mut self, wallet: Address, intent: &IntentId, now: Time) -> Result<Answer, End> {
+    fn revoke(&mut self, wallet: Address, intent: &IntentId, now: Time) -> Result<SignerAnswer, RequestFailure> {
         let recalled = self.memory.recall_intent(intent)?;
-        if judge_renouncing(&recalled).map_err(End::Refused)? {
-            self.memory.renounce(intent, now)?;
+        if judge_revocation(&recalled).map_err(RequestFailure::Refused)? {
+            self.memory.revoke(intent, now)?;
         }
-        Ok(Answer::Renounced { head: self.status(wallet).head })
+        Ok(SignerAnswer::Revoked { head: self.status(wallet).head })
     }
 
-    fn sign(&mut self, order: &Order, approvals: &[Approval], now: Time) -> Result<Answer, End> {
+    fn sign(&mut self, order: &Order, approvals: &[Approval], now: Time) -> Result<SignerAnswer, RequestFailure> {
         if !approvals.is_empty() {
-            return Err(End::Refused(Refusal::ApprovalsNotUnderstood));
+            return Err(RequestFailure::Refused(SignerRefusal::ApprovalsNotUnderstood));
         }
         let recalled = self.memory.recall(order, self.policy.counts_since(now))?;
         let transaction = match judge(&recalled, &self.policy, order, now) {
-            Verdict::Refuse(refusal) => return Err(End::Refused(refusal)),
-            Verdict::Repeat(transaction) => transaction,
-            Verdict::Finish { promise } => self.finish(promise, order, now)?,
-            Verdict::Sign { counted, .. } => {
+            SigningVerdict::Refuse(refusal) => return Err(RequestFailure::Refused(refusal)),
+            SigningVerdict::Repeat(transaction) => transaction,
+            SigningVerdict::Finish { promise } => self.finish(promise, order, now)?,
+            SigningVerdict::Sign { counted, .. } => {
                 let promise = self.memory.promise(order, counted, now)?;
                 self.finish(promise, order, now)?
             }
         };
-        let Transaction { raw, hash } = transaction;
-        Ok(Answer::Signed(Signed { raw, hash, head: self.status(order.slot.wallet).head }))
+        let TransactionFields { raw, hash } = transaction;
+        Ok(SignerAnswer::Signed(SignedTransaction { raw, hash, head: self.status(order.slot.wallet).head }))
     }
 
-    fn finish(&mut self, promise: u64, order: &Order, now: Time) -> Result<Transaction, End> {
-        let key = self.keys.get(&order.slot.wallet).ok_or(End::Refused(Refusal::WalletUnknown))?;
-        let transaction = evm::sign(order, key).map_err(|fault| End::Fault(Fault::Key(fault)))?;
+    fn finish(&mut self, promise: u64, order: &Order, now: Time) -> Result<TransactionFields, RequestFailure> {
+        let key = self.keys.get(&order.slot.wallet).ok_or(RequestFailure::Refused(SignerRefusal::WalletUnknown))?;
+        let transaction = evm::sign(order, key).map_err(|fault| RequestFailure::Fault(SignerFault::Key(fault)))?;
         self.memory.sign(promise, &transaction, now)?;
         Ok(transaction)
     }
 
-    fn status(&self, wallet: Address) -> Status {
+    fn status(&self, wallet: Address) -> SignerStatus {
         let head = self.head(wallet).expect("asked only about wallets whose key is here");
-        Status { head, stopped: self.memory.stopped() }
+        SignerStatus { head, stopped: self.memory.stopped() }
     }
 
-    fn head(&self, wallet: Address) -> Option<Head> {
+    fn head(&self, wallet: Address) -> Option<MemoryHead> {
         self.keys.get(&wallet).map(|key| key.seal(self.memory.head()))
     }
 }
 
-impl From<MemoryError> for End {
+impl From<MemoryError> for RequestFailure {
     /// A full disk is a refusal: nothing was written, and the memory goes on. Anything else ends everything.
     fn from(error: MemoryError) -> Self {
         match error {
-            MemoryError::Full => Self::Refused(Refusal::MemoryFull),
-            error => Self::Fault(Fault::Memory(error)),
+            MemoryError::Full => Self::Refused(SignerRefusal::MemoryFull),
+            error => Self::Fault(SignerFault::Memory(error)),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn ask(
             store.write(statements)?;
             Ok(Asked::Told(Happened::Signed { attempt: attempt.number, hash }))
         }
-        Answered::Refused { refusal: Refusal::IntentRenounced, .. } if job.newest_signed().is_none() => {
+        Answered::Refused { refusal: Refusal::IntentRevoked, .. } if job.newest_signed().is_none() => {
             Ok(Asked::Renounced)
         }
         Answered::Refused { refusal: Refusal::DestinationForbidden, .. } if job.newest_signed().is_none() => {

@@ -24,7 +24,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-deck", Tier::Pure),
     ("bankroll-orders", Tier::Pure),
     ("bankroll-poker", Tier::Pure),
-    // Bytes in, bytes out; so the clients of chains may have it behind the same door as a real node.
+    // Bytes in, bytes out: no IO, no clock. Clients of chains reach it as they reach any node, in tests and in the demo.
     ("bankroll-chains-simulated", Tier::Pure),
     ("bankroll-store", Tier::Infra),
     ("bankroll-nodes", Tier::Infra),

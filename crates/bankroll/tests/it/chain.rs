@@ -93,7 +93,7 @@ fn a_payment_through_a_served_chain() {
     let other = served.node("/node/1");
     served.tell("sim_lag", json!([1, 1]));
     served.tell("sim_inject", json!(["requestLost", 1, 1]));
-    let soon = Limits { whole: Duration::from_millis(700), ..Limits::default() };
+    let soon = Limits { total: Duration::from_millis(700), ..Limits::default() };
     assert_eq!(served.node_within("/node/1", soon).header(At::Latest), Err(Unavailable::TimedOut.into()));
     assert_eq!(other.header(At::Latest).unwrap().unwrap().number, 0);
     assert_eq!(node.header(At::Latest).unwrap().unwrap().number, 1);

@@ -9,15 +9,17 @@ use std::{
     time::Instant,
 };
 
-use bankroll_chains_evm::{Address, At, Bytes, Identity, Limits, Node, Sent, U256};
-use bankroll_chains_simulated::{Chain, Config, Key, Payment};
+use bankroll_chains_evm::{
+    Address, BlockTag, Bytes, ChainIdentity, InProcessRpc, RpcLimits, RpcNode, SendOutcome, U256,
+};
+use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, SimulatedKey};
 
 const BLOCKS: u64 = 1_000;
 const PAYMENTS: u64 = 30;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut chain = Chain::new(Config::new(1));
-    let identity = Identity::from(&chain);
+    let mut chain = SimulatedChain::new(SimulatedConfig::new(1));
+    let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
     let started = Instant::now();
     for block in 0..BLOCKS {
         for raw in payments(block) {
@@ -27,15 +29,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         chain.mine(time);
     }
     told("made, signing included", BLOCKS, started);
-    let node = Node::simulated(Arc::new(Mutex::new(chain)), 0, identity);
+    let node =
+        RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::new(Mutex::new(chain)), 0)), identity);
     read("read and verified in process", &node)?;
 
     if let Some(url) = std::env::args().nth(1) {
-        let node = Node::http(&url, identity, Limits::default())?;
+        let node = RpcNode::http(&url, identity, RpcLimits::default())?;
         for block in 0..BLOCKS {
             for raw in payments(block) {
                 let sent = node.send(&raw);
-                if sent != Sent::Accepted {
+                if sent != SendOutcome::Accepted {
                     return Err(format!("{sent:?}: is this a fresh `bankroll chain --block-time 0 --seed 1`?").into());
                 }
             }
@@ -50,16 +53,21 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn payments(block: u64) -> Vec<Bytes> {
     let pay = |number: u64| {
         let nonce = block * (PAYMENTS / 10) + number / 10;
-        Key::derived(1, number % 10).sign(&Payment::new(1337, nonce, Address::repeat_byte(0xaa), U256::from(number)))
+        SimulatedKey::derived(1, number % 10).sign(&Payment::new(
+            1337,
+            nonce,
+            Address::repeat_byte(0xaa),
+            U256::from(number),
+        ))
     };
     (0..PAYMENTS).map(pay).collect()
 }
 
-fn read(what: &str, node: &Node) -> Result<(), Box<dyn Error>> {
+fn read(what: &str, node: &RpcNode) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let mut payments = 0;
     for number in 1..=BLOCKS {
-        payments += node.block(At::Number(number))?.ok_or("a block is missing")?.transactions.len() as u64;
+        payments += node.block(BlockTag::Number(number))?.ok_or("a block is missing")?.transactions.len() as u64;
     }
     if payments != BLOCKS * PAYMENTS {
         return Err(format!("{payments} payments").into());

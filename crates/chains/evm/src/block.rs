@@ -5,15 +5,15 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 
 use crate::{
     error::Disagreement,
-    log::{Log, TransferLog},
-    value::Value,
+    log::{EventLog, TransferLog},
+    quantity::Quantity,
 };
 
 pub(crate) type Envelope = EthereumTxEnvelope<TxEip4844>;
 
 /// Which block is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum BlockTag {
     /// The block at this height of the node's chain.
     Number(u64),
     /// Exactly this block, whether or not it is still on the chain.
@@ -28,7 +28,7 @@ pub enum At {
 
 /// A header whose hash was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct BlockHeader {
     /// The height.
     pub number: u64,
     /// What the block is known by.
@@ -46,7 +46,7 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Its header.
-    pub header: Header,
+    pub header: BlockHeader,
     /// All of its transactions, in order.
     pub transactions: Vec<Transaction>,
 }
@@ -63,7 +63,7 @@ pub struct Transaction {
     /// Whom it is for; none makes a contract.
     pub to: Option<Address>,
     /// How many wei it was to move. Only [`Transaction::native_transfer`] says whether it did.
-    pub value: Value,
+    pub value: Quantity,
     /// What was said to the contract.
     pub input: Bytes,
     /// Whether it did what it was to do. If not, it moved nothing, and still paid for its gas.
@@ -73,7 +73,7 @@ pub struct Transaction {
     /// What it paid for a unit of gas.
     pub gas_price: u128,
     /// What contracts told about it; empty if it failed.
-    pub logs: Vec<Log>,
+    pub logs: Vec<EventLog>,
     pub(crate) envelope: Envelope,
 }
 
@@ -84,20 +84,20 @@ impl Transaction {
     }
 
     /// The coins that the transaction itself moved, and to whom. Those that contracts moved on are in
-    /// [`crate::Node::internal_transfers`].
-    pub fn native_transfer(&self) -> Option<(Address, Value)> {
+    /// [`crate::RpcNode::internal_transfers`].
+    pub fn native_transfer(&self) -> Option<(Address, Quantity)> {
         self.to.map(|to| (to, self.value)).filter(|(_, value)| self.succeeded && !value.is_zero())
     }
 
     /// What its logs tell about tokens, those that cannot be read included. Whether a contract is a token anybody believes
     /// is for the caller to say.
     pub fn transfer_logs(&self) -> impl Iterator<Item = TransferLog> {
-        self.logs.iter().filter_map(Log::transfer)
+        self.logs.iter().filter_map(EventLog::transfer)
     }
 
     /// What it paid for gas. Blob transactions pay for their blobs besides.
-    pub fn fee(&self) -> Value {
-        Value::new(U256::from(self.gas_used).saturating_mul(U256::from(self.gas_price)))
+    pub fn fee(&self) -> Quantity {
+        Quantity::new(U256::from(self.gas_used).saturating_mul(U256::from(self.gas_price)))
     }
 }
 

@@ -6,7 +6,7 @@ use alloy_primitives::{B256, U256};
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NodeError {
+pub enum RpcError {
     /// Nobody knows: ask again, here or elsewhere. Whatever was asked for may have happened.
     #[error("the node is unavailable")]
     Unavailable(#[from] Unavailable),
@@ -15,10 +15,10 @@ pub enum NodeError {
     Disagreeing(#[from] Disagreement),
     /// The answer cannot be read.
     #[error("the node's answer cannot be read")]
-    Malformed(#[from] Malformed),
+    Malformed(#[from] MalformedAnswer),
     /// The node understood, and said no.
     #[error("the node refused")]
-    Refused(#[from] Refused),
+    Refused(#[from] RpcRefusal),
 }
 
 /// Why nobody answered in full.
@@ -158,7 +158,7 @@ pub enum Disagreement {
 /// An answer that is not what the protocol says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{method}: {why}")]
-pub struct Malformed {
+pub struct MalformedAnswer {
     /// What was asked.
     pub method: &'static str,
     /// What is wrong with the answer, shortened.
@@ -168,14 +168,14 @@ pub struct Malformed {
 /// An error of JSON-RPC that is about the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("code {code}: {message}")]
-pub struct Refused {
+pub struct RpcRefusal {
     /// The code of JSON-RPC.
     pub code: i64,
     /// The node's words, shortened.
     pub message: String,
 }
 
-impl Malformed {
+impl MalformedAnswer {
     pub(crate) fn new(method: &'static str, why: impl std::fmt::Display) -> Self {
         Self { method, why: shortened(&why.to_string()) }
     }

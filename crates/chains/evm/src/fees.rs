@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    error::{Malformed, NodeError},
-    node::Node,
+    error::{MalformedAnswer, RpcError},
+    node::RpcNode,
     quirks,
 };
 
@@ -33,10 +33,10 @@ struct History {
     base_fee_per_gas: Option<Vec<U256>>,
 }
 
-impl Node {
+impl RpcNode {
     /// What a transaction costs now.
-    pub fn fees(&self) -> Result<Fees, NodeError> {
-        let base_fee = match self.ask_for::<History>("eth_feeHistory", &json!(["0x1", "latest", []])) {
+    pub fn fees(&self) -> Result<Fees, RpcError> {
+        let base_fee = match self.request_as::<History>("eth_feeHistory", &json!(["0x1", "latest", []])) {
             Ok(history) => history.base_fee_per_gas.and_then(|fees| fees.last().copied()),
             Err(error) if quirks::has_no_method(&error) => None,
             Err(error) => return Err(error),
@@ -45,7 +45,8 @@ impl Node {
         let Some(base_fee) = base_fee.filter(|fee| !fee.is_zero()) else {
             return Ok(Fees::Legacy { gas_price: self.price("eth_gasPrice")? });
         };
-        let base_fee = u128::try_from(base_fee).map_err(|_| Malformed::new("eth_feeHistory", "an absurd base fee"))?;
+        let base_fee =
+            u128::try_from(base_fee).map_err(|_| MalformedAnswer::new("eth_feeHistory", "an absurd base fee"))?;
         let tip = match self.price("eth_maxPriorityFeePerGas") {
             Err(error) if quirks::has_no_method(&error) => self.price("eth_gasPrice")?.saturating_sub(base_fee),
             tip => tip?,
@@ -53,8 +54,8 @@ impl Node {
         Ok(Fees::Market { base_fee, tip })
     }
 
-    fn price(&self, method: &'static str) -> Result<u128, NodeError> {
-        let price = self.ask_quantity(method, &json!([]))?;
-        u128::try_from(price).map_err(|_| Malformed::new(method, "an absurd price").into())
+    fn price(&self, method: &'static str) -> Result<u128, RpcError> {
+        let price = self.request_quantity(method, &json!([]))?;
+        u128::try_from(price).map_err(|_| MalformedAnswer::new(method, "an absurd price").into())
     }
 }

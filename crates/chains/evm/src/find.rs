@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    block::{At, Block},
-    error::{Disagreement, NodeError, Unavailable},
-    node::Node,
+    block::{Block, BlockTag},
+    error::{Disagreement, RpcError, Unavailable},
+    node::RpcNode,
 };
 
 /// Where a transaction is, as one node sees it.
@@ -27,15 +27,15 @@ struct Sighting {
     block_hash: Option<B256>,
 }
 
-impl Node {
+impl RpcNode {
     /// Looks a transaction up by its hash.
-    pub fn find(&self, transaction: B256) -> Result<Found, NodeError> {
-        let sighting: Option<Sighting> = self.ask_for("eth_getTransactionByHash", &json!([transaction]))?;
+    pub fn find(&self, transaction: B256) -> Result<Found, RpcError> {
+        let sighting: Option<Sighting> = self.request_as("eth_getTransactionByHash", &json!([transaction]))?;
         match sighting.map(|sighting| sighting.block_hash) {
             None => Ok(Found::Unheard),
             Some(None) => Ok(Found::Waiting),
             Some(Some(hash)) => {
-                let block = self.block(At::Hash(hash))?.ok_or(Unavailable::Incomplete("block"))?;
+                let block = self.block(BlockTag::Hash(hash))?.ok_or(Unavailable::Incomplete("block"))?;
                 if block.transaction(transaction).is_none() {
                     return Err(Disagreement::NotIncluded { transaction, block: hash }.into());
                 }

@@ -1,45 +1,38 @@
 //! Which chain a node is on: its number, and the hash of its first block. Numbers alone have been used twice.
 
 use alloy_primitives::B256;
-use bankroll_chains_simulated::Chain;
 use serde_json::json;
 
 use crate::{
-    block::At,
-    error::{Disagreement, NodeError, Unavailable},
-    node::Node,
-    transport::{BadUrl, Limits},
+    block::BlockTag,
+    error::{Disagreement, RpcError, Unavailable},
+    node::RpcNode,
+    transport::{InvalidRpcUrl, RpcLimits},
     verify, wire,
 };
 
 /// What a chain is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Identity {
+pub struct ChainIdentity {
     /// Its number, which transactions are signed for.
     pub chain_id: u64,
     /// The hash of its first block.
     pub genesis: B256,
 }
 
-impl Identity {
+impl ChainIdentity {
     /// Asks an address which chain is there: for setting a chain up, before anything is known about it.
-    pub fn discover(url: &str, limits: Limits) -> Result<Result<Self, NodeError>, BadUrl> {
+    pub fn discover(url: &str, limits: RpcLimits) -> Result<Result<Self, RpcError>, InvalidRpcUrl> {
         let nobody = Self { chain_id: 0, genesis: B256::ZERO };
-        Node::http(url, nobody, limits).map(|node| node.discover_identity())
+        RpcNode::http(url, nobody, limits).map(|node| node.discover_identity())
     }
 }
 
-impl From<&Chain> for Identity {
-    fn from(chain: &Chain) -> Self {
-        Self { chain_id: chain.config().chain_id, genesis: chain.genesis() }
-    }
-}
-
-impl Node {
+impl RpcNode {
     /// Whether the node is on the chain it must be on. Everything else asks this first, so it need not be called.
-    pub fn check_identity(&self) -> Result<(), NodeError> {
+    pub fn check_identity(&self) -> Result<(), RpcError> {
         let expected = self.identity();
-        let found = wire::quantity(&self.ask_anybody("eth_chainId", &json!([]))?, "eth_chainId")?;
+        let found = wire::quantity(&self.request_unverified("eth_chainId", &json!([]))?, "eth_chainId")?;
         if u64::try_from(found).ok() != Some(expected.chain_id) {
             return Err(Disagreement::ChainId { expected: expected.chain_id, found }.into());
         }
@@ -51,16 +44,16 @@ impl Node {
     }
 
     /// Which chain the node says it is on, whatever it should be.
-    pub fn discover_identity(&self) -> Result<Identity, NodeError> {
-        let found = wire::quantity(&self.ask_anybody("eth_chainId", &json!([]))?, "eth_chainId")?;
+    pub fn discover_identity(&self) -> Result<ChainIdentity, RpcError> {
+        let found = wire::quantity(&self.request_unverified("eth_chainId", &json!([]))?, "eth_chainId")?;
         let chain_id = u64::try_from(found).map_err(|_| Disagreement::ChainId { expected: 0, found })?;
-        Ok(Identity { chain_id, genesis: self.genesis()? })
+        Ok(ChainIdentity { chain_id, genesis: self.genesis()? })
     }
 
-    fn genesis(&self) -> Result<B256, NodeError> {
+    fn genesis(&self) -> Result<B256, RpcError> {
         let method = "eth_getBlockByNumber";
-        let answer = self.ask_anybody(method, &json!(["0x0", false]))?;
-        let header = verify::header(&answer, At::Number(0), method)?;
+        let answer = self.request_unverified(method, &json!(["0x0", false]))?;
+        let header = verify::header(&answer, BlockTag::Number(0), method)?;
         Ok(header.ok_or(Unavailable::Incomplete("first block"))?.hash)
     }
 }

@@ -1,18 +1,18 @@
 //! Logs, and the transfers of tokens that they tell of.
 //!
-//! Guarantees: a [`Transfer`] has exactly the form of ERC-20. What only looks like it (ERC-721 has the same name with
+//! Guarantees: a [`TokenTransfer`] has exactly the form of ERC-20. What only looks like it (ERC-721 has the same name with
 //! another form) is told as such, because a deposit that nobody can read must be seen by somebody.
 
 use alloy_primitives::{Address, B256, Bytes, U256, b256};
 
-use crate::value::Value;
+use crate::quantity::Quantity;
 
 /// The name of `Transfer(address,address,uint256)`.
 const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
 /// What a contract told while a transaction ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Log {
+pub struct EventLog {
     /// Its place among the logs of its transaction. It stays the same when the transaction is included elsewhere, which the
     /// place in the block does not.
     pub ordinal: usize,
@@ -26,7 +26,7 @@ pub struct Log {
 
 /// A transfer of a token, as its contract tells it. Contracts can tell anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct TokenTransfer {
     /// Its place among the logs of its transaction.
     pub ordinal: usize,
     /// The contract.
@@ -36,14 +36,14 @@ pub struct Transfer {
     /// To whom; zero if they are gone.
     pub to: Address,
     /// How many base units.
-    pub value: Value,
+    pub value: Quantity,
 }
 
 /// A log with the name of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferLog {
     /// In the form of ERC-20.
-    Standard(Transfer),
+    Standard(TokenTransfer),
     /// In another form.
     Odd {
         /// Its place among the logs of its transaction.
@@ -53,7 +53,7 @@ pub enum TransferLog {
     },
 }
 
-impl Log {
+impl EventLog {
     /// The transfer that this log tells of, if it has the name of one.
     pub fn transfer(&self) -> Option<TransferLog> {
         let (name, topics) = self.topics.split_first()?;
@@ -66,8 +66,8 @@ impl Log {
             _ => None,
         };
         Some(standard.map_or(TransferLog::Odd { ordinal, contract }, |((from, to), value)| {
-            let value = Value::new(U256::from_be_bytes(value));
-            TransferLog::Standard(Transfer { ordinal, contract, from, to, value })
+            let value = Quantity::new(U256::from_be_bytes(value));
+            TransferLog::Standard(TokenTransfer { ordinal, contract, from, to, value })
         }))
     }
 }
@@ -81,8 +81,8 @@ fn address(topic: B256) -> Option<Address> {
 mod tests {
     use super::*;
 
-    fn log(topics: Vec<B256>, data: Vec<u8>) -> Log {
-        Log { ordinal: 3, contract: Address::repeat_byte(0xcc), topics, data: data.into() }
+    fn log(topics: Vec<B256>, data: Vec<u8>) -> EventLog {
+        EventLog { ordinal: 3, contract: Address::repeat_byte(0xcc), topics, data: data.into() }
     }
 
     #[test]
@@ -90,12 +90,12 @@ mod tests {
         let (from, to) = (Address::repeat_byte(1).into_word(), Address::repeat_byte(2).into_word());
         let amount = U256::MAX.to_be_bytes::<32>().to_vec();
         let odd = Some(TransferLog::Odd { ordinal: 3, contract: Address::repeat_byte(0xcc) });
-        let transfer = TransferLog::Standard(Transfer {
+        let transfer = TransferLog::Standard(TokenTransfer {
             ordinal: 3,
             contract: Address::repeat_byte(0xcc),
             from: Address::repeat_byte(1),
             to: Address::repeat_byte(2),
-            value: Value::new(U256::MAX),
+            value: Quantity::new(U256::MAX),
         });
         assert_eq!(log(vec![TRANSFER, from, to], amount.clone()).transfer(), Some(transfer));
         // ERC-721: the number of the piece is a topic. Some early tokens have everything in the data.

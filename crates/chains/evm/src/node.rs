@@ -5,89 +5,89 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use alloy_primitives::U256;
-use bankroll_chains_simulated::Chain;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    error::NodeError,
-    identity::Identity,
-    transport::{BadUrl, Limits, Transport},
+    error::RpcError,
+    identity::ChainIdentity,
+    transport::{InProcessRpc, InvalidRpcUrl, RpcLimits, Transport},
     wire,
 };
 
 /// A node of a chain.
-pub struct Node {
+pub struct RpcNode {
     transport: Transport,
-    identity: Identity,
+    identity: ChainIdentity,
     /// Whether it has shown its identity since the last failure.
     known: AtomicBool,
     last_id: AtomicU64,
 }
 
-impl Node {
+impl RpcNode {
     /// A node that speaks JSON-RPC over HTTP. Nothing is sent yet.
-    pub fn http(url: &str, identity: Identity, limits: Limits) -> Result<Self, BadUrl> {
+    pub fn http(url: &str, identity: ChainIdentity, limits: RpcLimits) -> Result<Self, InvalidRpcUrl> {
         Transport::http(url, limits).map(|transport| Self::new(transport, identity))
     }
 
-    /// One of the nodes of a simulated chain in this process.
-    pub fn simulated(chain: Arc<Mutex<Chain>>, node: usize, identity: Identity) -> Self {
-        Self::new(Transport::Simulated { chain, node }, identity)
+    /// A node in the same process. What it answers is verified like an answer over HTTP.
+    pub fn in_process(rpc: InProcessRpc, identity: ChainIdentity) -> Self {
+        Self::new(Transport::InProcess(rpc), identity)
     }
 
-    fn new(transport: Transport, identity: Identity) -> Self {
+    fn new(transport: Transport, identity: ChainIdentity) -> Self {
         Self { transport, identity, known: AtomicBool::new(false), last_id: AtomicU64::new(0) }
     }
 
     /// The chain it must be on.
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> ChainIdentity {
         self.identity
     }
 
     /// Asks, and gives what came back unread.
-    pub(crate) fn ask(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, NodeError> {
+    pub(crate) fn request(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, RpcError> {
         self.ensure_identity()?;
-        self.ask_anybody(method, params)
+        self.request_unverified(method, params)
     }
 
     /// Asks without knowing whom: only for finding that out.
-    pub(crate) fn ask_anybody(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, NodeError> {
+    pub(crate) fn request_unverified(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, RpcError> {
         let id = self.ids(1);
         let body = self.exchange(&wire::request(id, method, params))?;
-        wire::result(&body, id, method).inspect_err(|error| self.doubt(error))
+        wire::result(&body, id, method).inspect_err(|error| self.distrust(error))
     }
 
     /// Asks the same of many things at once.
-    pub(crate) fn ask_each(&self, method: &'static str, params: Vec<Value>) -> Result<Vec<Box<RawValue>>, NodeError> {
+    pub(crate) fn request_batch(
+        &self,
+        method: &'static str,
+        params: Vec<Value>,
+    ) -> Result<Vec<Box<RawValue>>, RpcError> {
         self.ensure_identity()?;
         let count = params.len();
         let first = self.ids(count as u64);
         let body = self.exchange(&wire::batch((first..).zip(params), method))?;
-        wire::results(&body, first, count, method).inspect_err(|error| self.doubt(error))
+        wire::results(&body, first, count, method).inspect_err(|error| self.distrust(error))
     }
 
-    pub(crate) fn ask_for<T: DeserializeOwned>(&self, method: &'static str, params: &Value) -> Result<T, NodeError> {
-        wire::read(&self.ask(method, params)?, method)
+    pub(crate) fn request_as<T: DeserializeOwned>(&self, method: &'static str, params: &Value) -> Result<T, RpcError> {
+        wire::read(&self.request(method, params)?, method)
     }
 
-    pub(crate) fn ask_quantity(&self, method: &'static str, params: &Value) -> Result<U256, NodeError> {
-        wire::quantity(&self.ask(method, params)?, method)
+    pub(crate) fn request_quantity(&self, method: &'static str, params: &Value) -> Result<U256, RpcError> {
+        wire::quantity(&self.request(method, params)?, method)
     }
 
-    fn exchange(&self, request: &[u8]) -> Result<Vec<u8>, NodeError> {
-        let answered = self.transport.exchange(request).map_err(NodeError::from);
-        answered.inspect_err(|error| self.doubt(error))
+    fn exchange(&self, request: &[u8]) -> Result<Vec<u8>, RpcError> {
+        let answered = self.transport.exchange(request).map_err(RpcError::from);
+        answered.inspect_err(|error| self.distrust(error))
     }
 
-    fn ensure_identity(&self) -> Result<(), NodeError> {
+    fn ensure_identity(&self) -> Result<(), RpcError> {
         if self.known.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -97,8 +97,8 @@ impl Node {
     }
 
     /// After a failure, whoever answers next may be another.
-    pub(crate) fn doubt(&self, error: &NodeError) {
-        if !matches!(error, NodeError::Refused(_)) {
+    pub(crate) fn distrust(&self, error: &RpcError) {
+        if !matches!(error, RpcError::Refused(_)) {
             self.known.store(false, Ordering::Release);
         }
     }
@@ -108,7 +108,7 @@ impl Node {
     }
 }
 
-impl fmt::Debug for Node {
+impl fmt::Debug for RpcNode {
     /// Without its address, which may contain a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node").field("identity", &self.identity).finish_non_exhaustive()

@@ -11,14 +11,14 @@
 //! | geth | no `trace_block`; nests `callTracer` as deep as contracts call | see `traces.rs` |
 //! | anvil | "trace_block" of a pruned block: errors inside the list | unavailable, never "no transfers" |
 
-use crate::error::{NodeError, Refused, Unavailable};
+use crate::error::{RpcError, RpcRefusal, Unavailable};
 use crate::wire::RpcFailure;
 
 /// No such method, by code or by words.
 pub const NO_METHOD: i64 = -32601;
 
 /// What an error of a node is: about the request, or about the node.
-pub fn failure(failure: RpcFailure) -> NodeError {
+pub fn failure(failure: RpcFailure) -> RpcError {
     let RpcFailure { code, message } = failure;
     let words = message.to_ascii_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
@@ -31,27 +31,27 @@ pub fn failure(failure: RpcFailure) -> NodeError {
         _ if has(&["timeout", "timed out", "unavailable", "missing trie node", "not synced", "internal error"]) => {
             Unavailable::Failed { code, message }.into()
         }
-        _ => Refused { code, message }.into(),
+        _ => RpcRefusal { code, message }.into(),
     }
 }
 
 /// Whether a node says that it does not know such a method.
-pub fn has_no_method(error: &NodeError) -> bool {
-    let NodeError::Refused(Refused { code, message }) = error else { return false };
+pub fn has_no_method(error: &RpcError) -> bool {
+    let RpcError::Refused(RpcRefusal { code, message }) = error else { return false };
     let words = message.to_ascii_lowercase();
     *code == NO_METHOD || ["method not found", "not supported", "unsupported method"].iter().any(|w| words.contains(w))
 }
 
 /// Whether an error only says that there is no such block.
-pub fn is_no_block(error: &NodeError) -> bool {
-    let NodeError::Refused(Refused { message, .. }) = error else { return false };
+pub fn is_no_block(error: &RpcError) -> bool {
+    let RpcError::Refused(RpcRefusal { message, .. }) = error else { return false };
     let words = message.to_ascii_lowercase();
     ["block not found", "unknown block", "header not found", "blocknotfound"].iter().any(|part| words.contains(part))
 }
 
 /// What a node that refused a transaction says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SendVerdict {
     AlreadyKnown,
     NonceTooLow,
     Underpriced,
@@ -59,10 +59,10 @@ pub enum Verdict {
 }
 
 /// By words, since there is nothing else. Those that say "it is here" come first: mistaking them would be the worst.
-pub fn verdict(message: &str) -> Verdict {
-    const WORDS: &[(Verdict, &[&str])] = &[
+pub fn verdict(message: &str) -> SendVerdict {
+    const WORDS: &[(SendVerdict, &[&str])] = &[
         (
-            Verdict::AlreadyKnown,
+            SendVerdict::AlreadyKnown,
             &[
                 "already known",
                 "alreadyknown",
@@ -74,7 +74,7 @@ pub fn verdict(message: &str) -> Verdict {
             ],
         ),
         (
-            Verdict::NonceTooLow,
+            SendVerdict::NonceTooLow,
             &[
                 "nonce too low",
                 "oldnonce",
@@ -86,7 +86,7 @@ pub fn verdict(message: &str) -> Verdict {
             ],
         ),
         (
-            Verdict::Underpriced,
+            SendVerdict::Underpriced,
             &[
                 "underpriced",
                 "max fee per gas less than block base fee",
@@ -103,8 +103,8 @@ pub fn verdict(message: &str) -> Verdict {
         ),
     ];
     let words = message.to_ascii_lowercase();
-    let fits = |(_, parts): &&(Verdict, &[&str])| parts.iter().any(|part| words.contains(part));
-    WORDS.iter().find(fits).map_or(Verdict::Other, |(verdict, _)| *verdict)
+    let fits = |(_, parts): &&(SendVerdict, &[&str])| parts.iter().any(|part| words.contains(part));
+    WORDS.iter().find(fits).map_or(SendVerdict::Other, |(verdict, _)| *verdict)
 }
 
 #[cfg(test)]
@@ -114,24 +114,24 @@ mod tests {
     #[test]
     fn refusals_of_transactions_by_the_words_of_each_node() {
         let check = |message: &str, expected| assert_eq!(verdict(message), expected, "{message}");
-        check("already known", Verdict::AlreadyKnown); // geth
-        check("AlreadyKnown", Verdict::AlreadyKnown); // nethermind
-        check("transaction already imported", Verdict::AlreadyKnown); // anvil
-        check("Known transaction", Verdict::AlreadyKnown); // besu
-        check("nonce too low: next nonce 5, tx nonce 3", Verdict::NonceTooLow); // geth, anvil
-        check("OldNonce, Current nonce: 5, nonce of rejected tx: 3", Verdict::NonceTooLow); // nethermind
-        check("replacement transaction underpriced", Verdict::Underpriced); // geth, reth, anvil
-        check("transaction underpriced: gas tip cap 0, minimum needed 1", Verdict::Underpriced); // geth
-        check("max fee per gas less than block base fee", Verdict::Underpriced); // geth, anvil
-        check("insufficient funds for gas * price + value", Verdict::Other);
-        check("", Verdict::Other);
+        check("already known", SendVerdict::AlreadyKnown); // geth
+        check("AlreadyKnown", SendVerdict::AlreadyKnown); // nethermind
+        check("transaction already imported", SendVerdict::AlreadyKnown); // anvil
+        check("Known transaction", SendVerdict::AlreadyKnown); // besu
+        check("nonce too low: next nonce 5, tx nonce 3", SendVerdict::NonceTooLow); // geth, anvil
+        check("OldNonce, Current nonce: 5, nonce of rejected tx: 3", SendVerdict::NonceTooLow); // nethermind
+        check("replacement transaction underpriced", SendVerdict::Underpriced); // geth, reth, anvil
+        check("transaction underpriced: gas tip cap 0, minimum needed 1", SendVerdict::Underpriced); // geth
+        check("max fee per gas less than block base fee", SendVerdict::Underpriced); // geth, anvil
+        check("insufficient funds for gas * price + value", SendVerdict::Other);
+        check("", SendVerdict::Other);
     }
 
     #[test]
     fn a_node_in_trouble_is_not_a_refusal() {
         let check = |code, message: &str, unavailable| {
             let error = failure(RpcFailure { code, message: message.into() });
-            assert_eq!(matches!(error, NodeError::Unavailable(_)), unavailable, "{message}");
+            assert_eq!(matches!(error, RpcError::Unavailable(_)), unavailable, "{message}");
         };
         check(-32005, "limit exceeded", true);
         check(-32000, "Too Many Requests", true);

@@ -1,22 +1,22 @@
 //! Sending a signed transaction, and what the answer proves: less than one would like.
 //!
-//! Guarantees: [`Sent::Unknown`] is the answer to every failure in which the transaction may be with the node. Sending the
+//! Guarantees: [`SendOutcome::Unknown`] is the answer to every failure in which the transaction may be with the node. Sending the
 //! same bytes again is always safe; making other bytes for the same purpose never is.
 
 use alloy_primitives::{B256, Bytes, hex, keccak256};
 use serde_json::json;
 
 use crate::{
-    error::{Disagreement, NodeError, Refused},
-    node::Node,
-    quirks::{self, Verdict},
+    error::{Disagreement, RpcError, RpcRefusal},
+    node::RpcNode,
+    quirks::{self, SendVerdict},
     wire,
 };
 
 /// What is known after a transaction was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Sent {
+pub enum SendOutcome {
     /// The node took it. It may still forget it.
     Accepted,
     /// The node has it already.
@@ -24,11 +24,11 @@ pub enum Sent {
     /// Its number is used: by itself, included before, or by another. Only the chain can tell which.
     NonceTooLow,
     /// The node wants higher fees, than it asks of everybody or than those of the transaction it has under this number.
-    Underpriced(Refused),
+    Underpriced(RpcRefusal),
     /// The node will not have it, for another reason.
-    Refused(Refused),
+    Refused(RpcRefusal),
     /// Nobody knows whether the node has it.
-    Unknown(NodeError),
+    Unknown(RpcError),
 }
 
 /// What a signed transaction will be known by.
@@ -36,22 +36,22 @@ pub fn transaction_hash(raw: &[u8]) -> B256 {
     keccak256(raw)
 }
 
-impl Node {
+impl RpcNode {
     /// Sends the bytes of a signed transaction.
-    pub fn send(&self, raw: &Bytes) -> Sent {
+    pub fn send(&self, raw: &Bytes) -> SendOutcome {
         let method = "eth_sendRawTransaction";
         let sent = transaction_hash(raw);
-        let answer = self.ask(method, &json!([hex::encode_prefixed(raw)]));
+        let answer = self.request(method, &json!([hex::encode_prefixed(raw)]));
         match answer.and_then(|answer| wire::read::<B256>(&answer, method)) {
-            Ok(answered) if answered == sent => Sent::Accepted,
-            Ok(answered) => Sent::Unknown(Disagreement::SentHash { sent, answered }.into()),
-            Err(NodeError::Refused(refused)) => match quirks::verdict(&refused.message) {
-                Verdict::AlreadyKnown => Sent::AlreadyKnown,
-                Verdict::NonceTooLow => Sent::NonceTooLow,
-                Verdict::Underpriced => Sent::Underpriced(refused),
-                Verdict::Other => Sent::Refused(refused),
+            Ok(answered) if answered == sent => SendOutcome::Accepted,
+            Ok(answered) => SendOutcome::Unknown(Disagreement::SentHash { sent, answered }.into()),
+            Err(RpcError::Refused(refused)) => match quirks::verdict(&refused.message) {
+                SendVerdict::AlreadyKnown => SendOutcome::AlreadyKnown,
+                SendVerdict::NonceTooLow => SendOutcome::NonceTooLow,
+                SendVerdict::Underpriced => SendOutcome::Underpriced(refused),
+                SendVerdict::Other => SendOutcome::Refused(refused),
             },
-            Err(unclear) => Sent::Unknown(unclear),
+            Err(unclear) => SendOutcome::Unknown(unclear),
         }
     }
 }

@@ -15,10 +15,10 @@ use serde_json::json;
 
 use crate::{
     block::Block,
-    error::{Disagreement, Malformed, NodeError, Unavailable},
-    node::Node,
+    error::{Disagreement, MalformedAnswer, RpcError, Unavailable},
+    node::RpcNode,
+    quantity::Quantity,
     quirks,
-    value::Value,
 };
 
 /// Coins that moved inside a transaction.
@@ -33,7 +33,7 @@ pub struct InternalTransfer {
     /// To whom.
     pub to: Address,
     /// How many wei.
-    pub value: Value,
+    pub value: Quantity,
 }
 
 /// One call, from either kind of trace.
@@ -43,9 +43,9 @@ struct Step {
     undone: bool,
 }
 
-impl Node {
+impl RpcNode {
     /// What contracts moved on in this block, in order. The transactions' own transfers are not among it.
-    pub fn internal_transfers(&self, block: &Block) -> Result<Vec<InternalTransfer>, NodeError> {
+    pub fn internal_transfers(&self, block: &Block) -> Result<Vec<InternalTransfer>, RpcError> {
         if block.transactions.is_empty() {
             return Ok(Vec::new());
         }
@@ -61,7 +61,7 @@ impl Node {
                 |step: &&Step| transaction.succeeded && !undone.iter().any(|above| step.path.starts_with(above));
             for step in steps.iter().filter(|step| !step.path.is_empty()).filter(counts) {
                 if let Some((from, to, value)) = step.moves.filter(|(_, _, value)| !value.is_zero()) {
-                    let (path, value) = (step.path.clone(), Value::new(value));
+                    let (path, value) = (step.path.clone(), Quantity::new(value));
                     transfers.push(InternalTransfer { transaction: transaction.hash, path, from, to, value });
                 }
             }
@@ -69,10 +69,10 @@ impl Node {
         Ok(transfers)
     }
 
-    fn trace_flat(&self, block: &Block) -> Result<Vec<Vec<Step>>, NodeError> {
+    fn trace_flat(&self, block: &Block) -> Result<Vec<Vec<Step>>, RpcError> {
         let method = "trace_block";
         let hash = block.header.hash;
-        let answer: Option<Vec<Flat>> = self.ask_for(method, &json!([format!("{:#x}", block.header.number)]))?;
+        let answer: Option<Vec<Flat>> = self.request_as(method, &json!([format!("{:#x}", block.header.number)]))?;
         let answer = answer.ok_or(Unavailable::Incomplete("trace"))?;
         // Asked for by its height, since there is no other way: after a reorganisation another block is there.
         if answer.iter().any(|flat| flat.block_hash != hash) {
@@ -95,10 +95,10 @@ impl Node {
         Ok(traces)
     }
 
-    fn trace_nested(&self, block: &Block) -> Result<Vec<Vec<Step>>, NodeError> {
+    fn trace_nested(&self, block: &Block) -> Result<Vec<Vec<Step>>, RpcError> {
         let method = "debug_traceBlockByHash";
         let hash = block.header.hash;
-        let answer: Vec<Traced> = self.ask_for(method, &json!([hash, { "tracer": "callTracer" }]))?;
+        let answer: Vec<Traced> = self.request_as(method, &json!([hash, { "tracer": "callTracer" }]))?;
         let expected = block.transactions.iter().map(|transaction| Some(transaction.hash));
         // Older nodes do not say which transaction a trace is of; then only the count can be checked.
         let named = |traced: &Traced, hash: Option<B256>| traced.tx_hash.is_none() || traced.tx_hash == hash;
@@ -149,7 +149,7 @@ struct Made {
 }
 
 impl Flat {
-    fn step(self) -> Result<Step, NodeError> {
+    fn step(self) -> Result<Step, RpcError> {
         let (undone, path, action) = (self.error.is_some(), self.trace_address, self.action);
         let moves = match (self.kind.as_str(), action.call_type.as_deref()) {
             ("call", Some("call")) => whole(action.from, action.to, action.value),
@@ -161,7 +161,7 @@ impl Flat {
             ("suicide" | "selfdestruct", _) => whole(action.address, action.refund_address, action.balance),
             _ => None,
         };
-        let moves = moves.ok_or_else(|| Malformed::new("trace_block", "a call of an unknown kind"))?;
+        let moves = moves.ok_or_else(|| MalformedAnswer::new("trace_block", "a call of an unknown kind"))?;
         Ok(Step { path, moves: Some(moves), undone })
     }
 }
@@ -190,14 +190,14 @@ struct Nested {
 }
 
 impl Nested {
-    fn collect(self, path: Vec<usize>, steps: &mut Vec<Step>) -> Result<(), NodeError> {
+    fn collect(self, path: Vec<usize>, steps: &mut Vec<Step>) -> Result<(), RpcError> {
         let undone = self.error.is_some();
         let moves = match self.kind.as_str() {
             "CALL" | "CREATE" | "CREATE2" | "SELFDESTRUCT" => {
                 self.to.map(|to| (self.from, to, self.value.unwrap_or_default()))
             }
             "CALLCODE" | "DELEGATECALL" | "STATICCALL" => None,
-            _ => return Err(Malformed::new("debug_traceBlockByHash", "a call of an unknown kind").into()),
+            _ => return Err(MalformedAnswer::new("debug_traceBlockByHash", "a call of an unknown kind").into()),
         };
         steps.push(Step { path: path.clone(), moves, undone });
         for (number, call) in self.calls.into_iter().enumerate() {

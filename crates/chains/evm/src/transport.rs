@@ -1,59 +1,79 @@
-//! How bytes get to a node and back: HTTP, or a call in the same process.
+//! Carries requests to a node: over HTTP, or by a call in the same process.
 //!
-//! Guarantees: an answer is at most as large and as late as the limits say; where a node is, is told to nobody.
+//! Guarantees: an HTTP answer stays within the limits of size and time; the URL of a node appears in no error.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    fmt,
+    io::{self, ErrorKind},
+    sync::Arc,
     time::Duration,
 };
 
-use bankroll_chains_simulated::{Chain, Reply};
 use ureq::{Agent, http::Uri};
 
 use crate::error::Unavailable;
 
 /// How long and how much a node may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RpcLimits {
     /// From the first byte out to the last byte in.
-    pub whole: Duration,
+    pub total: Duration,
     /// Until there is a connection.
     pub connect: Duration,
     /// The most bytes of an answer.
     pub answer_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for RpcLimits {
     /// Thirty seconds, five for the connection, 256 MiB: a full block with traces is tens of them.
     fn default() -> Self {
-        Self { whole: Duration::from_secs(30), connect: Duration::from_secs(5), answer_bytes: 256 << 20 }
+        Self { total: Duration::from_secs(30), connect: Duration::from_secs(5), answer_bytes: 256 << 20 }
     }
 }
 
 /// A text that is no address of a node. The text is not in here, since it may contain a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the address of a node must be http://host[:port]/path or https://host[:port]/path")]
-pub struct BadUrl;
+pub struct InvalidRpcUrl;
+
+/// A node in the same process, as a simulator needs it: a function from the request's bytes to an HTTP status and a body.
+/// Its error is what a connection would fail with.
+#[derive(Clone)]
+pub struct InProcessRpc(Arc<Exchange>);
+
+type Exchange = dyn Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> + Send + Sync;
+
+impl InProcessRpc {
+    pub fn new(exchange: impl Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(exchange))
+    }
+}
+
+impl fmt::Debug for InProcessRpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InProcessRpc")
+    }
+}
 
 pub enum Transport {
     Http(Http),
-    Simulated { chain: Arc<Mutex<Chain>>, node: usize },
+    InProcess(InProcessRpc),
 }
 
 pub struct Http {
     agent: Agent,
     url: Uri,
-    limits: Limits,
+    limits: RpcLimits,
 }
 
 impl Transport {
-    pub fn http(url: &str, limits: Limits) -> Result<Self, BadUrl> {
-        let url: Uri = url.parse().map_err(|_| BadUrl)?;
+    pub fn http(url: &str, limits: RpcLimits) -> Result<Self, InvalidRpcUrl> {
+        let url: Uri = url.parse().map_err(|_| InvalidRpcUrl)?;
         if !matches!(url.scheme_str(), Some("http" | "https")) || url.host().is_none_or(str::is_empty) {
-            return Err(BadUrl);
+            return Err(InvalidRpcUrl);
         }
         let config = Agent::config_builder()
-            .timeout_global(Some(limits.whole))
+            .timeout_global(Some(limits.total))
             .timeout_connect(Some(limits.connect))
             .http_status_as_error(false)
             // A node that sends us elsewhere is not the node that was configured.
@@ -68,15 +88,11 @@ impl Transport {
     pub fn exchange(&self, request: &[u8]) -> Result<Vec<u8>, Unavailable> {
         match self {
             Self::Http(http) => http.exchange(request),
-            Self::Simulated { chain, node } => {
-                let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
-                match chain.answer(*node, request) {
-                    Reply::Body(body) => Ok(body),
-                    Reply::Status(status, _) => Err(refused_by_status(status)),
-                    Reply::Silence => Err(Unavailable::TimedOut),
-                    Reply::NobodyThere => Err(Unavailable::Unreachable),
-                }
-            }
+            Self::InProcess(rpc) => match (rpc.0)(request) {
+                Ok((200, body)) => Ok(body),
+                Ok((status, _)) => Err(refused_by_status(status)),
+                Err(error) => Err(unavailable_io(&error)),
+            },
         }
     }
 }
@@ -100,14 +116,20 @@ fn refused_by_status(status: u16) -> Unavailable {
 
 /// By kind only: the texts of these errors may contain the address.
 fn unavailable(error: &ureq::Error) -> Unavailable {
-    use std::io::ErrorKind;
     match error {
         ureq::Error::Timeout(_) => Unavailable::TimedOut,
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => Unavailable::Unreachable,
-        ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => Unavailable::Unreachable,
-        ureq::Error::Io(error) => Unavailable::Broken(error.kind()),
+        ureq::Error::Io(error) => unavailable_io(error),
         ureq::Error::BodyExceedsLimit(_) => Unavailable::Broken(ErrorKind::FileTooLarge),
         ureq::Error::Tls(_) | ureq::Error::Rustls(_) => Unavailable::Broken(ErrorKind::PermissionDenied),
         _ => Unavailable::Broken(ErrorKind::Other),
+    }
+}
+
+fn unavailable_io(error: &io::Error) -> Unavailable {
+    match error.kind() {
+        ErrorKind::TimedOut => Unavailable::TimedOut,
+        ErrorKind::ConnectionRefused => Unavailable::Unreachable,
+        kind => Unavailable::Broken(kind),
     }
 }

@@ -14,10 +14,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    block::{At, Block, Envelope, Header, Transaction},
-    error::{Disagreement, Malformed, NodeError, Unavailable},
-    log::Log,
-    value::Value,
+    block::{Block, BlockHeader, BlockTag, Envelope, Transaction},
+    error::{Disagreement, MalformedAnswer, RpcError, Unavailable},
+    log::EventLog,
+    quantity::Quantity,
     wire,
 };
 
@@ -57,21 +57,21 @@ struct RawLog {
 
 /// A block whose receipts are still to come.
 pub struct WithoutReceipts {
-    pub header: Header,
+    pub header: BlockHeader,
     consensus: ConsensusHeader,
     transactions: Vec<(B256, Envelope)>,
 }
 
 /// The header in an answer, or none if the answer is that there is no such block.
-pub fn header(answer: &RawValue, at: At, method: &'static str) -> Result<Option<Header>, NodeError> {
+pub fn header(answer: &RawValue, at: BlockTag, method: &'static str) -> Result<Option<BlockHeader>, RpcError> {
     Ok(consensus_header(answer, at, method)?.map(|(header, _)| header))
 }
 
 fn consensus_header(
     answer: &RawValue,
-    at: At,
+    at: BlockTag,
     method: &'static str,
-) -> Result<Option<(Header, ConsensusHeader)>, NodeError> {
+) -> Result<Option<(BlockHeader, ConsensusHeader)>, RpcError> {
     if answer.get() == "null" {
         return Ok(None);
     }
@@ -81,7 +81,7 @@ fn consensus_header(
     if claimed != computed {
         return Err(Disagreement::BlockHash { claimed, computed }.into());
     }
-    let header = Header {
+    let header = BlockHeader {
         number: consensus.number,
         hash: computed,
         parent: consensus.parent_hash,
@@ -90,14 +90,18 @@ fn consensus_header(
     };
     let other = |asked: String| Disagreement::OtherBlock { asked, number: header.number, hash: header.hash };
     match at {
-        At::Number(number) if number != header.number => Err(other(number.to_string()).into()),
-        At::Hash(hash) if hash != header.hash => Err(other(hash.to_string()).into()),
+        BlockTag::Number(number) if number != header.number => Err(other(number.to_string()).into()),
+        BlockTag::Hash(hash) if hash != header.hash => Err(other(hash.to_string()).into()),
         _ => Ok(Some((header, consensus))),
     }
 }
 
 /// The block in an answer with whole transactions.
-pub fn without_receipts(answer: &RawValue, at: At, method: &'static str) -> Result<Option<WithoutReceipts>, NodeError> {
+pub fn without_receipts(
+    answer: &RawValue,
+    at: BlockTag,
+    method: &'static str,
+) -> Result<Option<WithoutReceipts>, RpcError> {
     let Some((header, consensus)) = consensus_header(answer, at, method)? else { return Ok(None) };
     let Body { transactions } = wire::read(answer, method)?;
     let encoded: Vec<Vec<u8>> = transactions.iter().map(Encodable2718::encoded_2718).collect();
@@ -125,7 +129,7 @@ impl WithoutReceipts {
     }
 
     /// The whole block, if these are its receipts.
-    pub fn complete(self, answers: &[Box<RawValue>], method: &'static str) -> Result<Block, NodeError> {
+    pub fn complete(self, answers: &[Box<RawValue>], method: &'static str) -> Result<Block, RpcError> {
         let block = self.header.hash;
         if answers.len() != self.transactions.len() {
             let (transactions, receipts) = (self.transactions.len(), answers.len());
@@ -140,7 +144,7 @@ impl WithoutReceipts {
             let receipt = receipt(wire::read(answer, method)?, block, hash, method)?;
             let gas_after = receipt.cumulative_gas_used;
             let gas_used =
-                gas_after.checked_sub(gas_before).ok_or_else(|| Malformed::new(method, "gas that shrinks"))?;
+                gas_after.checked_sub(gas_before).ok_or_else(|| MalformedAnswer::new(method, "gas that shrinks"))?;
             gas_before = gas_after;
             let sealed = ReceiptEnvelope::from_typed(envelope.tx_type(), receipt);
             bloom |= *sealed.logs_bloom();
@@ -158,14 +162,14 @@ impl WithoutReceipts {
     }
 }
 
-fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str) -> Result<Receipt, NodeError> {
+fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str) -> Result<Receipt, RpcError> {
     if raw.block_hash != block || raw.transaction_hash != transaction {
         return Err(Disagreement::Place { what: "receipt", block }.into());
     }
     let status = match raw.status.to::<u64>() {
         0 => false,
         1 => true,
-        _ => return Err(Malformed::new(method, "a status that is neither 0 nor 1").into()),
+        _ => return Err(MalformedAnswer::new(method, "a status that is neither 0 nor 1").into()),
     };
     let mut logs = Vec::with_capacity(raw.logs.len());
     for log in raw.logs {
@@ -177,7 +181,8 @@ fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str
         if log.removed {
             return Err(Disagreement::LogRemoved(block).into());
         }
-        let data = LogData::new(log.topics, log.data).ok_or_else(|| Malformed::new(method, "a log of five topics"))?;
+        let data =
+            LogData::new(log.topics, log.data).ok_or_else(|| MalformedAnswer::new(method, "a log of five topics"))?;
         logs.push(alloy_primitives::Log { address: log.address, data });
     }
     Ok(Receipt { status: status.into(), cumulative_gas_used: raw.cumulative_gas_used.to(), logs })
@@ -193,7 +198,7 @@ struct Place {
 impl Place {
     fn transaction(self, envelope: Envelope, receipt: &ReceiptEnvelope) -> Transaction {
         let numbered = receipt.logs().iter().enumerate();
-        let logs = numbered.map(|(ordinal, log)| Log {
+        let logs = numbered.map(|(ordinal, log)| EventLog {
             ordinal,
             contract: log.address,
             topics: log.data.topics().to_vec(),
@@ -204,7 +209,7 @@ impl Place {
             index: self.index,
             nonce: envelope.nonce(),
             to: envelope.to(),
-            value: Value::new(envelope.value()),
+            value: Quantity::new(envelope.value()),
             input: envelope.input().clone(),
             succeeded: receipt.status(),
             gas_used: self.gas_used,

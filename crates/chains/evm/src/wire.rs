@@ -4,7 +4,7 @@ use alloy_primitives::U256;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-use crate::error::{Malformed, NodeError, shortened};
+use crate::error::{MalformedAnswer, RpcError, shortened};
 use crate::quirks;
 
 /// An error as nodes write it.
@@ -43,51 +43,52 @@ pub fn batch(calls: impl Iterator<Item = (u64, Value)>, method: &'static str) ->
 }
 
 /// The result of one request, not yet read.
-pub fn result(body: &[u8], id: u64, method: &'static str) -> Result<Box<RawValue>, NodeError> {
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| Malformed::new(method, error))?;
+pub fn result(body: &[u8], id: u64, method: &'static str) -> Result<Box<RawValue>, RpcError> {
+    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
     settled(answer, Some(id), method).map(|(_, result)| result)
 }
 
 /// The results of a batch, in the order of the ids, which count up from the first.
-pub fn results(body: &[u8], first: u64, count: usize, method: &'static str) -> Result<Vec<Box<RawValue>>, NodeError> {
+pub fn results(body: &[u8], first: u64, count: usize, method: &'static str) -> Result<Vec<Box<RawValue>>, RpcError> {
     if !body.trim_ascii_start().starts_with(b"[") {
         // One error for all.
-        return result(body, first, method).and(Err(Malformed::new(method, "one answer to many requests").into()));
+        return result(body, first, method)
+            .and(Err(MalformedAnswer::new(method, "one answer to many requests").into()));
     }
-    let answers: Vec<Answer<'_>> = serde_json::from_slice(body).map_err(|error| Malformed::new(method, error))?;
+    let answers: Vec<Answer<'_>> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
     let mut sorted: Vec<(u64, Box<RawValue>)> =
         answers.into_iter().map(|answer| settled(answer, None, method)).collect::<Result<_, _>>()?;
     sorted.sort_by_key(|(id, _)| *id);
     let ids = sorted.iter().map(|(id, _)| *id);
     if !ids.eq(first..first.saturating_add(count as u64)) {
-        return Err(Malformed::new(method, "not one answer to each request").into());
+        return Err(MalformedAnswer::new(method, "not one answer to each request").into());
     }
     Ok(sorted.into_iter().map(|(_, result)| result).collect())
 }
 
-fn settled(answer: Answer<'_>, expected: Option<u64>, method: &'static str) -> Result<(u64, Box<RawValue>), NodeError> {
+fn settled(answer: Answer<'_>, expected: Option<u64>, method: &'static str) -> Result<(u64, Box<RawValue>), RpcError> {
     // An error may come without an id, since the node may not have understood enough to have one.
     if let Some(failure) = answer.error {
         return Err(quirks::failure(RpcFailure { message: shortened(&failure.message), ..failure }));
     }
-    let id = answer.id.as_u64().ok_or_else(|| Malformed::new(method, "an answer to nothing that was asked"))?;
+    let id = answer.id.as_u64().ok_or_else(|| MalformedAnswer::new(method, "an answer to nothing that was asked"))?;
     if expected.is_some_and(|expected| expected != id) {
-        return Err(Malformed::new(method, "an answer to another request").into());
+        return Err(MalformedAnswer::new(method, "an answer to another request").into());
     }
-    let result = answer.result.ok_or_else(|| Malformed::new(method, "neither a result nor an error"))?;
+    let result = answer.result.ok_or_else(|| MalformedAnswer::new(method, "neither a result nor an error"))?;
     Ok((id, result.to_owned()))
 }
 
 /// Reads a result as what it must be.
-pub fn read<T: DeserializeOwned>(result: &RawValue, method: &'static str) -> Result<T, NodeError> {
-    serde_json::from_str(result.get()).map_err(|error| Malformed::new(method, error).into())
+pub fn read<T: DeserializeOwned>(result: &RawValue, method: &'static str) -> Result<T, RpcError> {
+    serde_json::from_str(result.get()).map_err(|error| MalformedAnswer::new(method, error).into())
 }
 
 /// A number as this protocol writes it. Whatever is not exactly that is refused, since a misread number is money.
-pub fn quantity(result: &RawValue, method: &'static str) -> Result<U256, NodeError> {
+pub fn quantity(result: &RawValue, method: &'static str) -> Result<U256, RpcError> {
     let text: String = read(result, method)?;
     let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len() <= 64);
     let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let number = digits.and_then(|digits| U256::from_str_radix(digits, 16).ok());
-    number.ok_or_else(|| Malformed::new(method, format_args!("{:?} is no quantity", shortened(&text))).into())
+    number.ok_or_else(|| MalformedAnswer::new(method, format_args!("{:?} is no quantity", shortened(&text))).into())
 }

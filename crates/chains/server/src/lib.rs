@@ -74,12 +74,12 @@ async fn answer(chain: &Shared, node: usize, request: &[u8]) -> Response {
         Reply::Status(status, text) => {
             (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), text).into_response()
         }
-        Reply::Silence => {
+        Reply::NoAnswer => {
             // A caller that gives up takes this task with him.
             sleep(SILENCE).await;
             StatusCode::GATEWAY_TIMEOUT.into_response()
         }
         // There is no way back to a closed port from here; nobody behind the gateway is the nearest.
-        Reply::NobodyThere => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Reply::Unreachable => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }

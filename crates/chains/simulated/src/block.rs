@@ -9,25 +9,25 @@ use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{B256, Bloom, Bytes};
 
 use crate::{
-    execute::{Frame, Outcome},
-    transaction::{Envelope, Transaction},
+    execute::{CallFrame, ExecutionOutcome},
+    transaction::{Envelope, SimulatedTransaction},
 };
 
 /// A transaction in a block, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Included {
+pub struct IncludedTransaction {
     /// The transaction.
-    pub transaction: Transaction,
+    pub transaction: SimulatedTransaction,
     /// How much gas it took.
     pub gas_used: u64,
     /// What it paid for a unit of it.
     pub gas_price: u128,
     /// The calls it made, itself first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<CallFrame>,
     pub(crate) receipt: ReceiptEnvelope,
 }
 
-impl Included {
+impl IncludedTransaction {
     /// Whether it did what it was to do.
     pub fn succeeded(&self) -> bool {
         self.receipt.status()
@@ -36,15 +36,15 @@ impl Included {
 
 /// A block of the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct SimulatedBlock {
     pub(crate) header: Header,
     /// The hash of the header.
     pub hash: B256,
     /// What stands in it, in order.
-    pub transactions: Vec<Included>,
+    pub transactions: Vec<IncludedTransaction>,
 }
 
-impl Block {
+impl SimulatedBlock {
     /// Its height.
     pub fn number(&self) -> u64 {
         self.header.number
@@ -66,12 +66,12 @@ impl Block {
     }
 
     /// The transactions, without what became of them.
-    pub(crate) fn bare_transactions(&self) -> impl Iterator<Item = Transaction> {
+    pub(crate) fn bare_transactions(&self) -> impl Iterator<Item = SimulatedTransaction> {
         self.transactions.iter().map(|included| included.transaction.clone())
     }
 
     /// Closes a block: whatever follows from its transactions is computed here, everything else is in the header.
-    pub(crate) fn seal(mut header: Header, transactions: Vec<Included>) -> Self {
+    pub(crate) fn seal(mut header: Header, transactions: Vec<IncludedTransaction>) -> Self {
         let envelopes: Vec<&Envelope> = transactions.iter().map(|included| &included.transaction.envelope).collect();
         let receipts: Vec<&ReceiptEnvelope> = transactions.iter().map(|included| &included.receipt).collect();
         header.transactions_root = calculate_transaction_root(&envelopes);
@@ -94,7 +94,12 @@ impl Block {
 }
 
 /// A transaction with its receipt, as the next of a block in which so much gas was used before it.
-pub(crate) fn include(transaction: Transaction, outcome: Outcome, gas_before: u64, base_fee: u64) -> Included {
+pub(crate) fn include(
+    transaction: SimulatedTransaction,
+    outcome: ExecutionOutcome,
+    gas_before: u64,
+    base_fee: u64,
+) -> IncludedTransaction {
     let receipt = Receipt {
         status: Eip658Value::Eip658(outcome.success),
         cumulative_gas_used: gas_before.saturating_add(outcome.gas_used),
@@ -102,5 +107,5 @@ pub(crate) fn include(transaction: Transaction, outcome: Outcome, gas_before: u6
     };
     let gas_price = transaction.envelope.effective_gas_price(Some(base_fee));
     let receipt = ReceiptEnvelope::from_typed(transaction.envelope.tx_type(), receipt);
-    Included { transaction, gas_used: outcome.gas_used, gas_price, frames: outcome.frames, receipt }
+    IncludedTransaction { transaction, gas_used: outcome.gas_used, gas_price, frames: outcome.frames, receipt }
 }

@@ -10,14 +10,14 @@ use alloy_eips::eip1559::BaseFeeParams;
 use alloy_primitives::{Address, B256, U256, address};
 
 use crate::{
-    block::{Block, Included, include},
-    config::Config,
+    block::{IncludedTransaction, SimulatedBlock, include},
+    config::SimulatedConfig,
     dice::{Dice, derived},
     execute::execute,
-    nodes::Nodes,
-    pool::{Limits, Pool, Refusal},
+    nodes::SimulatedNodes,
+    pool::{Pool, PoolLimits, PoolRefusal},
     state::State,
-    transaction::Transaction,
+    transaction::SimulatedTransaction,
 };
 
 /// Who makes the blocks and gets the tips.
@@ -31,17 +31,17 @@ const ORPHANS_KEPT: usize = 4_096;
 
 /// A chain, and the nodes it is seen through.
 #[derive(Clone, Debug)]
-pub struct Chain {
-    pub(crate) config: Config,
+pub struct SimulatedChain {
+    pub(crate) config: SimulatedConfig,
     pub(crate) state: State,
     pub(crate) pool: Pool,
-    pub(crate) nodes: Nodes,
+    pub(crate) nodes: SimulatedNodes,
     pub(crate) dice: Dice,
     /// From the first block on.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<SimulatedBlock>,
     numbers: BTreeMap<B256, u64>,
     included: BTreeMap<B256, (u64, usize)>,
-    orphans: BTreeMap<B256, Block>,
+    orphans: BTreeMap<B256, SimulatedBlock>,
     orphaned: VecDeque<B256>,
     /// How many blocks were ever made: no two of them are the same.
     made: u64,
@@ -50,16 +50,16 @@ pub struct Chain {
 
 /// What a block is made with besides its transactions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Making {
+pub(crate) struct BlockTemplate {
     pub time: u64,
     pub base_fee: u64,
     /// Makes blocks differ that are otherwise the same.
     pub salt: B256,
 }
 
-impl Chain {
+impl SimulatedChain {
     /// A chain with its first block.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: SimulatedConfig) -> Self {
         let mut state = State::new();
         for (address, coins) in &config.funded {
             assert!(state.give(0, *address, *coins), "a genesis with more coins than 256 bits can count");
@@ -72,13 +72,13 @@ impl Chain {
             state_root: state.root(B256::ZERO, 0),
             ..Header::default()
         };
-        let genesis = Block::seal(header, Vec::new());
+        let genesis = SimulatedBlock::seal(header, Vec::new());
         Self {
             dice: Dice::new(config.seed),
             config,
             state,
             pool: Pool::default(),
-            nodes: Nodes::default(),
+            nodes: SimulatedNodes::default(),
             numbers: BTreeMap::from([(genesis.hash, 0)]),
             blocks: vec![genesis],
             included: BTreeMap::new(),
@@ -90,10 +90,10 @@ impl Chain {
     }
 
     /// Takes a signed transaction into the mempool, as any node would.
-    pub fn send(&mut self, raw: &[u8]) -> Result<B256, Refusal> {
-        let transaction = Transaction::decode(raw)?;
+    pub fn send(&mut self, raw: &[u8]) -> Result<B256, PoolRefusal> {
+        let transaction = SimulatedTransaction::decode(raw)?;
         let hash = transaction.hash;
-        let limits = Limits {
+        let limits = PoolLimits {
             chain_id: self.config.chain_id,
             gas_limit: self.config.gas_limit,
             transactions: self.config.pool_limit,
@@ -102,10 +102,10 @@ impl Chain {
     }
 
     /// Makes the next block of what waits, best tips first. A time that is not after the last block's is moved there.
-    pub fn mine(&mut self, time: u64) -> &Block {
-        let making = self.making(time);
-        let candidates = self.pool.best(&self.state, making.base_fee);
-        self.append(candidates, making);
+    pub fn mine(&mut self, time: u64) -> &SimulatedBlock {
+        let template = self.template(time);
+        let candidates = self.pool.best(&self.state, template.base_fee);
+        self.append(candidates, template);
         self.pool.drop_used(&self.state);
         self.head()
     }
@@ -116,15 +116,15 @@ impl Chain {
     }
 
     /// What the next block is made with.
-    pub(crate) fn making(&mut self, time: u64) -> Making {
+    pub(crate) fn template(&mut self, time: u64) -> BlockTemplate {
         self.made = self.made.saturating_add(1);
         let salt = derived(self.config.seed, b"block", self.made);
         let time = time.max(self.head().time().saturating_add(1));
-        Making { time, base_fee: self.base_fee_to_come(), salt }
+        BlockTemplate { time, base_fee: self.coming_base_fee(), salt }
     }
 
     /// The base fee of the block after the head.
-    pub fn base_fee_to_come(&self) -> u64 {
+    pub fn coming_base_fee(&self) -> u64 {
         let by_rule = self.head().header.next_block_base_fee(BaseFeeParams::ethereum());
         self.next_base_fee.or(by_rule).unwrap_or(self.config.base_fee)
     }
@@ -135,36 +135,41 @@ impl Chain {
     }
 
     /// Puts a block with these transactions, in this order, behind the head. Gives back those that could not stand in it.
-    pub(crate) fn append(&mut self, candidates: Vec<Transaction>, making: Making) -> Vec<Transaction> {
+    pub(crate) fn append(
+        &mut self,
+        candidates: Vec<SimulatedTransaction>,
+        template: BlockTemplate,
+    ) -> Vec<SimulatedTransaction> {
         let parent = self.head();
         let number = parent.number().saturating_add(1);
         let (parent_hash, parent_root) = (parent.hash, parent.header.state_root);
-        let (mut chosen, mut left, mut gas_used) = (Vec::<Included>::new(), Vec::new(), 0_u64);
+        let (mut chosen, mut left, mut gas_used) = (Vec::<IncludedTransaction>::new(), Vec::new(), 0_u64);
         for transaction in candidates {
-            let room = self.config.gas_limit.saturating_sub(gas_used) >= transaction.gas_limit();
-            let outcome =
-                room.then(|| execute(&mut self.state, number, &transaction, making.base_fee, PRODUCER).ok()).flatten();
+            let fits = self.config.gas_limit.saturating_sub(gas_used) >= transaction.gas_limit();
+            let outcome = fits
+                .then(|| execute(&mut self.state, number, &transaction, template.base_fee, PRODUCER).ok())
+                .flatten();
             let Some(outcome) = outcome else {
                 left.push(transaction);
                 continue;
             };
-            let included = include(transaction, outcome, gas_used, making.base_fee);
+            let included = include(transaction, outcome, gas_used, template.base_fee);
             gas_used = gas_used.saturating_add(included.gas_used);
             chosen.push(included);
         }
         let header = Header {
             parent_hash,
             number,
-            timestamp: making.time,
+            timestamp: template.time,
             gas_limit: self.config.gas_limit,
-            base_fee_per_gas: Some(making.base_fee),
-            mix_hash: making.salt,
+            base_fee_per_gas: Some(template.base_fee),
+            mix_hash: template.salt,
             beneficiary: PRODUCER,
             state_root: self.state.root(parent_root, number),
             ..Header::default()
         };
         self.next_base_fee = None;
-        let block = Block::seal(header, chosen);
+        let block = SimulatedBlock::seal(header, chosen);
         for (index, included) in block.transactions.iter().enumerate() {
             self.included.insert(included.transaction.hash, (number, index));
             self.pool.forget(included.transaction.hash);
@@ -176,7 +181,7 @@ impl Chain {
     }
 
     /// Takes all blocks after this one off the chain, oldest first. They can still be asked for by hash.
-    pub(crate) fn unwind(&mut self, to: u64) -> Vec<Block> {
+    pub(crate) fn unwind(&mut self, to: u64) -> Vec<SimulatedBlock> {
         let keep = usize::try_from(to).unwrap_or(usize::MAX).saturating_add(1);
         let removed = if keep < self.blocks.len() { self.blocks.split_off(keep) } else { Vec::new() };
         self.state.unwind(to);
@@ -195,7 +200,7 @@ impl Chain {
     }
 
     /// The newest block.
-    pub fn head(&self) -> &Block {
+    pub fn head(&self) -> &SimulatedBlock {
         self.blocks.last().expect("a chain has its first block")
     }
 
@@ -205,28 +210,28 @@ impl Chain {
     }
 
     /// The block at this height.
-    pub fn block(&self, number: u64) -> Option<&Block> {
+    pub fn block(&self, number: u64) -> Option<&SimulatedBlock> {
         self.blocks.get(usize::try_from(number).ok()?)
     }
 
     /// The block with this hash that is on the chain.
-    pub fn block_with(&self, hash: B256) -> Option<&Block> {
+    pub fn block_with(&self, hash: B256) -> Option<&SimulatedBlock> {
         self.numbers.get(&hash).and_then(|number| self.block(*number))
     }
 
     /// A block that is no longer on the chain.
-    pub fn orphan(&self, hash: B256) -> Option<&Block> {
+    pub fn orphan(&self, hash: B256) -> Option<&SimulatedBlock> {
         self.orphans.get(&hash)
     }
 
     /// Where a transaction is on the chain, and its place in that block.
-    pub fn find(&self, transaction: B256) -> Option<(&Block, usize)> {
+    pub fn find(&self, transaction: B256) -> Option<(&SimulatedBlock, usize)> {
         let (number, index) = self.included.get(&transaction)?;
         self.block(*number).map(|block| (block, *index))
     }
 
     /// A transaction that waits to be included.
-    pub fn waiting(&self, transaction: B256) -> Option<&Transaction> {
+    pub fn waiting(&self, transaction: B256) -> Option<&SimulatedTransaction> {
         self.pool.get(transaction)
     }
 
@@ -251,7 +256,7 @@ impl Chain {
     }
 
     /// What the chain is made from.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &SimulatedConfig {
         &self.config
     }
 }

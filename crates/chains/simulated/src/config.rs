@@ -2,11 +2,11 @@
 
 use alloy_primitives::{Address, U256};
 
-use crate::key::Key;
+use crate::key::SimulatedKey;
 
 /// What a chain is made from. Two chains of equal configurations and equal commands are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct SimulatedConfig {
     /// What replay protection and clients know the chain by.
     pub chain_id: u64,
     /// What hashes of blocks, play keys and choices of commands follow from.
@@ -29,7 +29,7 @@ pub struct Config {
     pub funded: Vec<(Address, U256)>,
 }
 
-impl Config {
+impl SimulatedConfig {
     /// Ten play accounts with a million coins each, blocks every twelve seconds, marks 32 and 64 blocks deep.
     pub fn new(seed: u64) -> Self {
         let million = U256::from(1_000_000_000_000_000_000_000_000_u128);
@@ -43,7 +43,7 @@ impl Config {
             safe_depth: 32,
             finalized_depth: 64,
             pool_limit: 10_000,
-            funded: (0..10).map(|number| (Key::derived(seed, number).address(), million)).collect(),
+            funded: (0..10).map(|number| (SimulatedKey::derived(seed, number).address(), million)).collect(),
         }
     }
 }

@@ -12,7 +12,7 @@ pub use abi::{mint_call, split_call, transfer_call};
 
 use alloy_primitives::{Address, Bytes, Log, U256, address};
 
-use crate::{execute::Frame, state::State};
+use crate::{execute::CallFrame, state::State};
 use token::Token;
 
 /// A token as it should be: six decimals, `mint` open to everybody.
@@ -61,7 +61,7 @@ pub(crate) struct Plan {
     pub logs: Vec<Log>,
     pub moves: Vec<Move>,
     /// Calls that the called contract made.
-    pub inner: Vec<Frame>,
+    pub inner: Vec<CallFrame>,
 }
 
 impl Plan {
@@ -121,7 +121,7 @@ fn split(call: &Call) -> Plan {
         if !reverted && !value.is_zero() {
             plan.moves.push(Move::Coins { from: SPLITTER, to, value });
         }
-        plan.inner.push(Frame { path: vec![place], from: SPLITTER, to, value, input: Bytes::new(), reverted });
+        plan.inner.push(CallFrame { path: vec![place], from: SPLITTER, to, value, input: Bytes::new(), reverted });
     }
     plan
 }

@@ -9,12 +9,12 @@ use alloy_primitives::{Address, Bytes, Log, U256};
 use crate::{
     contracts::{self, Call},
     state::State,
-    transaction::Transaction,
+    transaction::SimulatedTransaction,
 };
 
 /// One call in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct CallFrame {
     /// Where it is in the tree of calls: empty for the transaction itself, then the number at each level.
     pub path: Vec<usize>,
     /// Who called.
@@ -30,12 +30,12 @@ pub struct Frame {
 }
 
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ExecutionOutcome {
     pub success: bool,
     pub gas_used: u64,
     pub logs: Vec<Log>,
     /// The transaction's own call first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<CallFrame>,
 }
 
 /// Why a transaction cannot stand at this place of a block.
@@ -53,7 +53,7 @@ pub fn intrinsic_gas(input: &[u8], access_list: (u64, u64)) -> (u64, u64) {
     (before, 21_000_u64.saturating_add(tokens.saturating_mul(10)))
 }
 
-pub fn intrinsic_gas_of(transaction: &Transaction) -> (u64, u64) {
+pub fn intrinsic_gas_of(transaction: &SimulatedTransaction) -> (u64, u64) {
     let list = transaction.envelope.access_list();
     let counts = list.map_or((0, 0), |list| {
         let keys: usize = list.iter().map(|item| item.storage_keys.len()).sum();
@@ -66,10 +66,10 @@ pub fn intrinsic_gas_of(transaction: &Transaction) -> (u64, u64) {
 pub fn execute(
     state: &mut State,
     number: u64,
-    transaction: &Transaction,
+    transaction: &SimulatedTransaction,
     base_fee: u64,
     producer: Address,
-) -> Result<Outcome, NotExecutable> {
+) -> Result<ExecutionOutcome, NotExecutable> {
     let (envelope, sender) = (&transaction.envelope, transaction.sender);
     let to = transaction.to().ok_or(NotExecutable)?;
     let tip = transaction.tip_at(base_fee).ok_or(NotExecutable)?;
@@ -91,13 +91,14 @@ pub fn execute(
     let price = u128::from(base_fee).saturating_add(tip);
     let paid = state.take(number, sender, wei(gas_used, price)) && state.give(number, producer, wei(gas_used, tip));
     assert!(paid, "bug: gas was covered by the highest price");
-    let root = Frame { path: Vec::new(), from: sender, to, value: call.value, input: call.input, reverted: !success };
+    let root =
+        CallFrame { path: Vec::new(), from: sender, to, value: call.value, input: call.input, reverted: !success };
     if !success {
-        return Ok(Outcome { success, gas_used, logs: Vec::new(), frames: vec![root] });
+        return Ok(ExecutionOutcome { success, gas_used, logs: Vec::new(), frames: vec![root] });
     }
     contracts::carry_out(state, number, &plan.moves);
     let frames = std::iter::once(root).chain(plan.inner).collect();
-    Ok(Outcome { success, gas_used, logs: plan.logs, frames })
+    Ok(ExecutionOutcome { success, gas_used, logs: plan.logs, frames })
 }
 
 fn wei(gas: u64, price: u128) -> U256 {

@@ -12,9 +12,9 @@ macro_rules! faults {
         /// One way in which a node fails its caller.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase")]
-        pub enum Fault { $($(#[$doc])* $name,)* }
+        pub enum NodeFault { $($(#[$doc])* $name,)* }
 
-        impl Fault {
+        impl NodeFault {
             /// Every one.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
         }
@@ -36,9 +36,9 @@ faults! {
     AnswerCut,
     /// A JSON-RPC error -32603.
     InternalError,
-    /// The node is down. Not planned, but caused by [`crate::Chain::crash`].
+    /// The node is down. Not planned, but caused by [`crate::SimulatedChain::crash`].
     Down,
-    /// The node shows an older head. Not planned, but caused by [`crate::Chain::lag`].
+    /// The node shows an older head. Not planned, but caused by [`crate::SimulatedChain::lag`].
     Lag,
     /// A transaction is taken in, and called already known.
     SaysAlreadyKnown,
@@ -110,20 +110,20 @@ faults! {
 
 /// How often each fault happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FaultCounts(BTreeMap<Fault, u64>);
+pub struct FaultCounts(BTreeMap<NodeFault, u64>);
 
 impl FaultCounts {
     /// How often this one happened.
-    pub fn of(&self, fault: Fault) -> u64 {
+    pub fn of(&self, fault: NodeFault) -> u64 {
         self.0.get(&fault).copied().unwrap_or_default()
     }
 
     /// Every fault with its count, those that never happened too.
-    pub fn iter(&self) -> impl Iterator<Item = (Fault, u64)> {
-        Fault::ALL.iter().map(|fault| (*fault, self.of(*fault)))
+    pub fn iter(&self) -> impl Iterator<Item = (NodeFault, u64)> {
+        NodeFault::ALL.iter().map(|fault| (*fault, self.of(*fault)))
     }
 
-    pub(crate) fn count(&mut self, fault: Fault) {
+    pub(crate) fn count(&mut self, fault: NodeFault) {
         let count = self.0.entry(fault).or_default();
         *count = count.saturating_add(1);
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 /// A map that remembers each block's values. What was never set is the default.
 #[derive(Clone, Debug)]
-pub struct History<K, V> {
+pub struct ChainHistory<K, V> {
     values: BTreeMap<K, Vec<(u64, V)>>,
     /// Which keys changed in which block, oldest first, so that unwinding needs no search.
     touched: Vec<(u64, K)>,
 }
 
-impl<K: Ord + Copy, V: Copy + Default> History<K, V> {
+impl<K: Ord + Copy, V: Copy + Default> ChainHistory<K, V> {
     pub const fn new() -> Self {
         Self { values: BTreeMap::new(), touched: Vec::new() }
     }
@@ -68,12 +68,12 @@ mod tests {
 
     #[test]
     fn values_are_what_they_were_and_unwinding_forgets() {
-        let mut history = History::new();
+        let mut history = ChainHistory::new();
         history.set('a', 0, 1);
         history.set('a', 3, 5);
         history.set('a', 3, 7);
         history.set('b', 4, 9);
-        let seen = |history: &History<char, u8>| (0..5).map(|number| history.at('a', number)).collect::<Vec<_>>();
+        let seen = |history: &ChainHistory<char, u8>| (0..5).map(|number| history.at('a', number)).collect::<Vec<_>>();
         assert_eq!(seen(&history), [1, 1, 1, 7, 7]);
         assert_eq!(history.changes(4).collect::<Vec<_>>(), [('b', 9)]);
         history.unwind(2);

@@ -12,7 +12,7 @@ use crate::dice::derived;
 
 /// A key of a play account.
 #[derive(Clone)]
-pub struct Key(SigningKey);
+pub struct SimulatedKey(SigningKey);
 
 /// What a play account asks the chain to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Payment {
     }
 }
 
-impl Key {
+impl SimulatedKey {
     /// The play account of this number on chains of this seed.
     pub fn derived(seed: u64, number: u64) -> Self {
         // All but about one in 2^128 hashes are keys; the next one is taken then.
@@ -123,7 +123,7 @@ impl Key {
     }
 }
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for SimulatedKey {
     /// The account, since a key in a log is a bad habit even where it is worth nothing.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Key").field(&self.address()).finish()

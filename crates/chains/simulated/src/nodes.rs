@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    chain::Chain,
-    fault::{Fault, FaultCounts},
+    chain::SimulatedChain,
+    fault::{FaultCounts, NodeFault},
 };
 
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub struct SimulatedNode {
     lag: u64,
     down: bool,
-    planned: BTreeMap<Fault, u32>,
+    planned: BTreeMap<NodeFault, u32>,
 }
 
 /// All nodes share one chain and one mempool. A node is there as soon as somebody names it.
 #[derive(Clone, Debug, Default)]
-pub struct Nodes {
-    by_number: BTreeMap<usize, Node>,
+pub struct SimulatedNodes {
+    by_number: BTreeMap<usize, SimulatedNode>,
     pub happened: FaultCounts,
 }
 
-impl Nodes {
+impl SimulatedNodes {
     pub fn is_down(&self, node: usize) -> bool {
         self.by_number.get(&node).is_some_and(|node| node.down)
     }
@@ -30,12 +30,12 @@ impl Nodes {
         self.by_number.get(&node).map_or(0, |node| node.lag)
     }
 
-    pub fn is_planned(&self, node: usize, fault: Fault) -> bool {
+    pub fn is_planned(&self, node: usize, fault: NodeFault) -> bool {
         self.by_number.get(&node).is_some_and(|node| node.planned.contains_key(&fault))
     }
 
     /// The fault happens, if it is planned.
-    pub fn happens(&mut self, node: usize, fault: Fault) -> bool {
+    pub fn take_fault(&mut self, node: usize, fault: NodeFault) -> bool {
         let Some(planned) = self.by_number.get_mut(&node).map(|node| &mut node.planned) else { return false };
         let Some(times) = planned.get_mut(&fault) else { return false };
         *times = times.saturating_sub(1);
@@ -47,9 +47,9 @@ impl Nodes {
     }
 }
 
-impl Chain {
+impl SimulatedChain {
     /// Plans a fault of a node: it happens at the next so many answers that it fits.
-    pub fn inject(&mut self, node: usize, fault: Fault, times: u32) {
+    pub fn inject(&mut self, node: usize, fault: NodeFault, times: u32) {
         let planned = &mut self.nodes.by_number.entry(node).or_default().planned;
         match times {
             0 => drop(planned.remove(&fault)),
@@ -58,8 +58,12 @@ impl Chain {
     }
 
     /// Takes back what was planned for a node and has not happened. Lag and crash stay.
-    pub fn calm(&mut self, node: usize) {
+    pub fn clear_faults(&mut self, node: usize) {
         self.nodes.by_number.entry(node).or_default().planned.clear();
+    }
+
+    pub fn calm(&mut self, node: usize) {
+        self.clear_faults(node); // TEMPORARY alias
     }
 
     /// Lets a node show the chain as it was so many blocks ago; zero lets it catch up.

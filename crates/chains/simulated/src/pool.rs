@@ -12,12 +12,12 @@ use std::{
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, B256, U256};
 
-use crate::{execute::intrinsic_gas_of, state::State, transaction::Transaction};
+use crate::{execute::intrinsic_gas_of, state::State, transaction::SimulatedTransaction};
 
 /// Why a transaction is not taken, in the words that nodes use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant is documented by its own words")]
-pub enum Refusal {
+pub enum PoolRefusal {
     #[error("already known")]
     AlreadyKnown,
     #[error("nonce too low: next nonce {next}, tx nonce {nonce}")]
@@ -53,7 +53,7 @@ pub enum Refusal {
 }
 
 /// What the pool holds transactions against.
-pub struct Limits {
+pub struct PoolLimits {
     pub chain_id: u64,
     pub gas_limit: u64,
     pub transactions: usize,
@@ -61,7 +61,7 @@ pub struct Limits {
 
 #[derive(Clone, Debug)]
 struct Waiting {
-    transaction: Transaction,
+    transaction: SimulatedTransaction,
     arrival: u64,
 }
 
@@ -74,26 +74,31 @@ pub struct Pool {
 
 impl Pool {
     /// Takes a transaction in, or says why not. A replaced one is forgotten.
-    pub fn admit(&mut self, transaction: Transaction, state: &State, limits: &Limits) -> Result<(), Refusal> {
+    pub fn admit(
+        &mut self,
+        transaction: SimulatedTransaction,
+        state: &State,
+        limits: &PoolLimits,
+    ) -> Result<(), PoolRefusal> {
         if self.places.contains_key(&transaction.hash) {
-            return Err(Refusal::AlreadyKnown);
+            return Err(PoolRefusal::AlreadyKnown);
         }
         check_form(&transaction, limits)?;
         let (sender, nonce) = (transaction.sender, transaction.nonce());
         let next = state.nonces.get(sender);
         if nonce < next {
-            return Err(Refusal::NonceTooLow { next, nonce });
+            return Err(PoolRefusal::NonceTooLow { next, nonce });
         }
         let replaced = self.waiting.get(&(sender, nonce));
         let others = self.of_sender(sender, next).filter(|waiting| waiting.transaction.nonce() != nonce);
         let queued = others.fold(U256::ZERO, |sum, waiting| sum.saturating_add(waiting.transaction.cost()));
         let (balance, cost) = (state.coins.get(sender), transaction.cost());
         if balance < queued.saturating_add(cost) {
-            return Err(Refusal::InsufficientFunds { balance, queued, cost });
+            return Err(PoolRefusal::InsufficientFunds { balance, queued, cost });
         }
         match replaced {
-            Some(old) if !pays_a_tenth_more(&transaction, &old.transaction) => Err(Refusal::ReplacementUnderpriced),
-            None if self.waiting.len() >= limits.transactions => Err(Refusal::Full),
+            Some(old) if !pays_a_tenth_more(&transaction, &old.transaction) => Err(PoolRefusal::ReplacementUnderpriced),
+            None if self.waiting.len() >= limits.transactions => Err(PoolRefusal::Full),
             _ => {
                 self.put(transaction);
                 Ok(())
@@ -102,13 +107,13 @@ impl Pool {
     }
 
     /// Puts back what was taken in before, as after a reorganisation. What stands at its place stays.
-    pub fn put_back(&mut self, transaction: Transaction) {
+    pub fn put_back(&mut self, transaction: SimulatedTransaction) {
         if !self.waiting.contains_key(&(transaction.sender, transaction.nonce())) {
             self.put(transaction);
         }
     }
 
-    fn put(&mut self, transaction: Transaction) {
+    fn put(&mut self, transaction: SimulatedTransaction) {
         let place = (transaction.sender, transaction.nonce());
         self.arrivals = self.arrivals.saturating_add(1);
         self.places.insert(transaction.hash, place);
@@ -118,7 +123,7 @@ impl Pool {
     }
 
     /// The transactions that can run now, best tip first, each sender's in the order of their numbers.
-    pub fn best(&self, state: &State, base_fee: u64) -> Vec<Transaction> {
+    pub fn best(&self, state: &State, base_fee: u64) -> Vec<SimulatedTransaction> {
         let mut heads = BTreeSet::new();
         let mut sender = self.waiting.keys().next().map(|(sender, _)| *sender);
         while let Some(of) = sender {
@@ -164,7 +169,7 @@ impl Pool {
         self.places.clear();
     }
 
-    pub fn get(&self, hash: B256) -> Option<&Transaction> {
+    pub fn get(&self, hash: B256) -> Option<&SimulatedTransaction> {
         self.waiting.get(self.places.get(&hash)?).map(|waiting| &waiting.transaction)
     }
 
@@ -184,30 +189,30 @@ impl Pool {
     }
 }
 
-fn check_form(transaction: &Transaction, limits: &Limits) -> Result<(), Refusal> {
+fn check_form(transaction: &SimulatedTransaction, limits: &PoolLimits) -> Result<(), PoolRefusal> {
     let envelope = &transaction.envelope;
-    let (have, want) = (envelope.chain_id().ok_or(Refusal::Unprotected)?, limits.chain_id);
+    let (have, want) = (envelope.chain_id().ok_or(PoolRefusal::Unprotected)?, limits.chain_id);
     let (tip, max_fee) = (envelope.priority_fee_or_price(), envelope.max_fee_per_gas());
     let (gas, (before, floor)) = (envelope.gas_limit(), intrinsic_gas_of(transaction));
     let needed = before.max(floor);
     match () {
-        () if have != want => Err(Refusal::WrongChain { have, want }),
-        () if transaction.to().is_none() => Err(Refusal::ContractCreation),
-        () if gas > limits.gas_limit => Err(Refusal::ExceedsBlockGasLimit),
-        () if tip > max_fee => Err(Refusal::TipAboveMaxFee { tip, max_fee }),
-        () if gas < needed => Err(Refusal::IntrinsicGasTooLow { gas, needed }),
-        () if tip == 0 => Err(Refusal::Underpriced { tip }),
+        () if have != want => Err(PoolRefusal::WrongChain { have, want }),
+        () if transaction.to().is_none() => Err(PoolRefusal::ContractCreation),
+        () if gas > limits.gas_limit => Err(PoolRefusal::ExceedsBlockGasLimit),
+        () if tip > max_fee => Err(PoolRefusal::TipAboveMaxFee { tip, max_fee }),
+        () if gas < needed => Err(PoolRefusal::IntrinsicGasTooLow { gas, needed }),
+        () if tip == 0 => Err(PoolRefusal::Underpriced { tip }),
         () => Ok(()),
     }
 }
 
-fn pays_a_tenth_more(new: &Transaction, old: &Transaction) -> bool {
+fn pays_a_tenth_more(new: &SimulatedTransaction, old: &SimulatedTransaction) -> bool {
     let more = |new: u128, old: u128| match (new.checked_mul(10), old.checked_mul(11)) {
         (Some(new), Some(old)) => new >= old,
         // So high that ten times it leaves 128 bits: whole tenths are exact enough.
         _ => new >= old.saturating_add(old.div_ceil(10)),
     };
-    let fees = |transaction: &Transaction| {
+    let fees = |transaction: &SimulatedTransaction| {
         (transaction.envelope.max_fee_per_gas(), transaction.envelope.priority_fee_or_price())
     };
     let ((max_fee, tip), (old_max_fee, old_tip)) = (fees(new), fees(old));

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use alloy_primitives::{Address, B256};
 
 use crate::{
-    chain::{Chain, Making},
-    transaction::Transaction,
+    chain::{BlockTemplate, SimulatedChain},
+    transaction::SimulatedTransaction,
 };
 
 /// What becomes of the transactions of blocks that are replaced.
@@ -42,12 +42,12 @@ pub struct Reorg {
 #[error("no block {0} is known that leads back to the chain")]
 pub struct UnknownBranch(pub B256);
 
-impl Chain {
+impl SimulatedChain {
     /// Replaces the newest blocks. Gives the height of the last block that stayed.
     pub fn reorg(&mut self, reorg: Reorg) -> u64 {
         let fork = self.head().number().saturating_sub(reorg.depth);
         let removed = self.unwind(fork);
-        let lists: Vec<Vec<Transaction>> = match reorg.fate {
+        let lists: Vec<Vec<SimulatedTransaction>> = match reorg.fate {
             Fate::Kept => removed.iter().map(|block| block.bare_transactions().collect()).collect(),
             Fate::Dropped => Vec::new(),
             Fate::Returned => {
@@ -64,10 +64,10 @@ impl Chain {
         let mut left = Vec::new();
         for _ in 0..reorg.length {
             let time = times.next().unwrap_or_else(|| self.next_time());
-            let making = self.making(time);
+            let template = self.template(time);
             // What did not fit into one block is tried in the next, as a mempool would.
             let candidates = left.into_iter().chain(lists.next().unwrap_or_default()).collect();
-            left = self.append(candidates, making);
+            left = self.append(candidates, template);
         }
         left.extend(lists.flatten());
         left.into_iter().for_each(|old| self.pool.put_back(old));
@@ -88,7 +88,7 @@ impl Chain {
         let removed = self.unwind(fork);
         for block in branch.into_iter().rev() {
             let (time, base_fee, salt) = (block.time(), block.base_fee(), block.header.mix_hash);
-            let left = self.append(block.bare_transactions().collect(), Making { time, base_fee, salt });
+            let left = self.append(block.bare_transactions().collect(), BlockTemplate { time, base_fee, salt });
             assert!(
                 left.is_empty() && self.head().hash == block.hash,
                 "bug: a block came out differently the second time"
@@ -100,8 +100,8 @@ impl Chain {
     }
 
     /// Another order, in which each sender's transactions still follow each other, spread over so many blocks.
-    fn reorder(&mut self, mut all: Vec<Transaction>, blocks: u64) -> Vec<Vec<Transaction>> {
-        let mut by_sender = BTreeMap::<Address, Vec<Transaction>>::new();
+    fn reorder(&mut self, mut all: Vec<SimulatedTransaction>, blocks: u64) -> Vec<Vec<SimulatedTransaction>> {
+        let mut by_sender = BTreeMap::<Address, Vec<SimulatedTransaction>>::new();
         let mut senders: Vec<Address> = all.iter().map(|transaction| transaction.sender).collect();
         all.reverse();
         for transaction in all {

@@ -5,19 +5,19 @@
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 
-use crate::history::History;
+use crate::history::ChainHistory;
 
 #[derive(Clone, Debug)]
 pub struct State {
-    pub coins: History<Address, U256>,
-    pub nonces: History<Address, u64>,
+    pub coins: ChainHistory<Address, U256>,
+    pub nonces: ChainHistory<Address, u64>,
     /// By contract and holder; the zero address of a contract holds its total supply.
-    pub tokens: History<(Address, Address), U256>,
+    pub tokens: ChainHistory<(Address, Address), U256>,
 }
 
 impl State {
     pub const fn new() -> Self {
-        Self { coins: History::new(), nonces: History::new(), tokens: History::new() }
+        Self { coins: ChainHistory::new(), nonces: ChainHistory::new(), tokens: ChainHistory::new() }
     }
 
     /// Moves coins, if they are there.

@@ -4,13 +4,13 @@ use alloy_consensus::{EthereumTxEnvelope, Transaction as _, TxEip4844, transacti
 use alloy_eips::eip2718::{Decodable2718, Encodable2718};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 
-use crate::pool::Refusal;
+use crate::pool::PoolRefusal;
 
 pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 
 /// A transaction whose signature holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transaction {
+pub struct SimulatedTransaction {
     pub(crate) envelope: Envelope,
     /// What it is known by: the hash of its bytes.
     pub hash: B256,
@@ -18,14 +18,14 @@ pub struct Transaction {
     pub sender: Address,
 }
 
-impl Transaction {
+impl SimulatedTransaction {
     /// Reads the bytes that `eth_sendRawTransaction` takes. Blob transactions come in another form, and are not taken.
-    pub(crate) fn decode(raw: &[u8]) -> Result<Self, Refusal> {
+    pub(crate) fn decode(raw: &[u8]) -> Result<Self, PoolRefusal> {
         if let Some(0x00 | 0x03..=0x7f) = raw.first() {
-            return Err(Refusal::TypeNotSupported);
+            return Err(PoolRefusal::TypeNotSupported);
         }
-        let envelope = Envelope::decode_2718_exact(raw).map_err(|error| Refusal::Undecodable(error.to_string()))?;
-        let sender = envelope.recover_signer().map_err(|_| Refusal::InvalidSender)?;
+        let envelope = Envelope::decode_2718_exact(raw).map_err(|error| PoolRefusal::Undecodable(error.to_string()))?;
+        let sender = envelope.recover_signer().map_err(|_| PoolRefusal::InvalidSender)?;
         Ok(Self { hash: *envelope.tx_hash(), envelope, sender })
     }
 

@@ -61,7 +61,7 @@ impl DemoChain {
     pub fn open(folder: &Path, block_every: Duration) -> anyhow::Result<Self> {
         let mut chain = Chain::new(config());
         let blocks = Blocks::open(folder, &mut chain)?;
-        let identity = Identity::from(&chain);
+        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let (shared, stop) = (Arc::new(Mutex::new(chain)), Stop::default());
         let (mined, over) = (Arc::clone(&shared), stop.clone());
         let miner = thread::spawn(move || mine(&mined, blocks, block_every, &over));

@@ -1,7 +1,7 @@
 //! Nodes that lag, omit and lie: a step says why it stopped, and has changed nothing.
 
-use bankroll_chains_evm::{Identity, Node, NodeError};
-use bankroll_chains_simulated::{B256, Fault};
+use bankroll_chains_evm::{Identity, InProcessRpc, Node, NodeError};
+use bankroll_chains_simulated::{B256, Chain, Fault};
 use bankroll_deposits::{ScanError, Scanned, scanner};
 use bankroll_ledger::Time;
 use bankroll_store::{Rows, RowsError};
@@ -70,7 +70,7 @@ fn a_node_of_another_chain_is_not_asked() {
     let mut world = World::new();
     world.mine(1);
     let elsewhere = Identity { chain_id: 1337, genesis: B256::repeat_byte(1) };
-    let node = Node::simulated(Arc::clone(&world.chain), 0, elsewhere);
+    let node = Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&world.chain), 0)), elsewhere);
     let stopped = scanner::step(&world.scanning, Time(1), &node, world.rows());
     assert!(matches!(stopped, Err(ScanError::Node(NodeError::Disagreeing(_)))), "{stopped:?}");
     world.scan_all();
@@ -88,7 +88,10 @@ fn of_two_scanners_on_one_chain_each_step_is_written_by_one() {
     let genesis = world.chain().block(0).unwrap().hash;
     let scan = |node: usize| {
         let rows = Rows::beside(ledger).unwrap();
-        let node = Node::simulated(Arc::clone(chain), node, Identity { chain_id: 1337, genesis });
+        let node = Node::in_process(
+            InProcessRpc::new(Chain::in_process(Arc::clone(chain), node)),
+            Identity { chain_id: 1337, genesis },
+        );
         let (mut moved, mut too_late) = (0, 0);
         loop {
             match scanner::step(scanning, Time(1), &node, &rows) {

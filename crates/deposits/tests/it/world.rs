@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{Identity, Node};
+use bankroll_chains_evm::{Identity, InProcessRpc, Node};
 use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
 use bankroll_deposits::{
     Ahead, Booked, BuyIn, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList,
@@ -70,7 +70,7 @@ impl World {
             _folder: folder,
             options,
             open: None,
-            node: Node::simulated(Arc::clone(&chain), 0, identity),
+            node: Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
             scanning: Scanning {
                 rules: Rules { chain: name("eip155:1337"), confirmations: 3 },

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::{
-    CallError, LOOK_AGAIN, Trouble,
-    line::{Line, Link},
+    CHECK_HOLDER_EVERY, CallError, UnavailableReason,
+    connector::{Connection, Connector},
 };
-use crate::{Refusal, wire::Reply};
+use crate::{CallRefusal, wire::CallReply};
 
 /// How long a call waits before it asks again, at first and at the most.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -16,61 +16,61 @@ const PAUSE_MAX: Duration = Duration::from_millis(200);
 
 /// What one attempt came to.
 enum Attempt {
-    Answered(Reply),
+    Answered(CallReply),
     /// It did not happen this time, for a reason that may pass.
-    NotYet(Trouble),
+    NotYet(UnavailableReason),
     /// It did not happen this time, and never will.
-    Never(Refusal),
+    Never(CallRefusal),
     /// The deadline came before it could be sent.
     OutOfTime,
     /// It was sent, and may have happened.
     InDoubt,
 }
 
-pub(super) async fn carry(line: &Line, question: &[u8], deadline: Instant) -> Result<Reply, CallError> {
+pub(super) async fn call_until(connector: &Connector, body: &[u8], deadline: Instant) -> Result<CallReply, CallError> {
     let (mut may_have_happened, mut pause) = (false, PAUSE);
     // What kept it from being made, as far as anybody knows.
-    let mut trouble = Trouble::Late;
+    let mut reason = UnavailableReason::Late;
     loop {
-        match attempt(line, question, deadline).await {
+        match attempt(connector, body, deadline).await {
             Attempt::Answered(reply) => return Ok(reply),
             // Whether an earlier attempt happened, this refusal does not say.
             Attempt::Never(_) if may_have_happened => return Err(CallError::Unknown),
             Attempt::Never(refusal) => return Err(CallError::Refused(refusal)),
-            Attempt::NotYet(told) => trouble = told,
+            Attempt::NotYet(reply) => reason = reply,
             Attempt::OutOfTime => {}
             Attempt::InDoubt => may_have_happened = true,
         }
         if Instant::now() + pause >= deadline {
-            return Err(if may_have_happened { CallError::Unknown } else { CallError::Unavailable(trouble) });
+            return Err(if may_have_happened { CallError::Unknown } else { CallError::Unavailable(reason) });
         }
         sleep(pause).await;
         pause = (pause * 2).min(PAUSE_MAX);
     }
 }
 
-async fn attempt(line: &Line, question: &[u8], deadline: Instant) -> Attempt {
-    let link = match timeout_at(deadline, line.link()).await {
-        Ok(Ok(link)) => link,
-        Ok(Err(trouble)) => return Attempt::NotYet(trouble),
+async fn attempt(connector: &Connector, body: &[u8], deadline: Instant) -> Attempt {
+    let connection = match timeout_at(deadline, connector.connection()).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(reason)) => return Attempt::NotYet(reason),
         Err(_) => return Attempt::OutOfTime,
     };
-    let Some(mut answer) = link.ask(question) else {
-        // The connection was gone, or has too much to carry, before anything was sent.
-        return Attempt::NotYet(Refusal::Busy.into());
+    let Some(mut answer) = connection.ask(body) else {
+        // The connection was gone, or has too much to call_until, before anything was sent.
+        return Attempt::NotYet(CallRefusal::Busy.into());
     };
     loop {
-        let look_again = async {
-            sleep(LOOK_AGAIN).await;
-            line.has_moved(&link).await
+        let check_holder = async {
+            sleep(CHECK_HOLDER_EVERY).await;
+            connector.has_moved(&connection).await
         };
         tokio::select! {
-            told = &mut answer => return match told {
-                Ok(told) => judge(line, &link, told),
+            reply = &mut answer => return match reply {
+                Ok(reply) => classify(connector, &connection, reply),
                 Err(_) => Attempt::InDoubt,
             },
-            has_moved = look_again => if has_moved {
-                line.forget(&link);
+            has_moved = check_holder => if has_moved {
+                connector.close(&connection);
                 return Attempt::InDoubt;
             },
             () = sleep_until(deadline) => return Attempt::InDoubt,
@@ -78,15 +78,17 @@ async fn attempt(line: &Line, question: &[u8], deadline: Instant) -> Attempt {
     }
 }
 
-fn judge(line: &Line, link: &Link, told: Result<Reply, Refusal>) -> Attempt {
-    match told {
+fn classify(connector: &Connector, connection: &Connection, reply: Result<CallReply, CallRefusal>) -> Attempt {
+    match reply {
         Ok(reply) => Attempt::Answered(reply),
-        Err(Refusal::Unknown) => Attempt::InDoubt,
-        Err(refusal @ Refusal::NotHolder) => {
-            line.forget(link);
+        Err(CallRefusal::Unknown) => Attempt::InDoubt,
+        Err(refusal @ CallRefusal::NotHolder) => {
+            connector.close(connection);
             Attempt::NotYet(refusal.into())
         }
-        Err(refusal @ (Refusal::Busy | Refusal::Unreachable | Refusal::StorageFull)) => Attempt::NotYet(refusal.into()),
-        Err(refusal @ (Refusal::CallSize { .. } | Refusal::NotAllowed(_))) => Attempt::Never(refusal),
+        Err(refusal @ (CallRefusal::Busy | CallRefusal::Unreachable | CallRefusal::StorageFull)) => {
+            Attempt::NotYet(refusal.into())
+        }
+        Err(refusal @ (CallRefusal::CallSize { .. } | CallRefusal::NotAllowed(_))) => Attempt::Never(refusal),
     }
 }

@@ -1,7 +1,7 @@
 //! The other side: carries calls to whoever holds the books.
 //!
 //! One lasting connection, many calls in flight on it. Where the books are is asked when there is no connection, when the
-//! node says that it does not hold them, and every [`LOOK_AGAIN`] while an answer is awaited: a holder that was stopped keeps
+//! node says that it does not hold them, and every [`CHECK_HOLDER_EVERY`] while an answer is awaited: a holder that was stopped keeps
 //! its connections and answers nothing.
 //!
 //! | what happens | what the call does |
@@ -13,7 +13,7 @@
 //! Bounds: [`CALLS_MAX`] calls at once, each of a frame at the most.
 
 mod call;
-mod line;
+mod connector;
 
 use std::{
     future::Future,
@@ -31,18 +31,18 @@ use tokio::{
 };
 
 use crate::{
-    Answer, Identity, Refusal,
-    wire::{self, Question, Reply},
+    Answer, CallRefusal, NodeIdentity,
+    wire::{self, CallBody, CallReply},
 };
-use line::Line;
+use connector::Connector;
 
 /// Calls that may be under way at once.
 const CALLS_MAX: usize = 256;
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const CHECK_HOLDER_EVERY: Duration = Duration::from_secs(1);
 
 /// Where the books are, as whoever knows it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BooksAt {
+pub struct BooksLocation {
     /// A name that this holder has and no other ever has.
     pub holder: String,
     /// Where it answers.
@@ -50,19 +50,19 @@ pub struct BooksAt {
 }
 
 /// Looks where the books are; `None` if nobody answers for them. It may block.
-type Find = dyn FnMut() -> Result<Option<BooksAt>, String> + Send;
+type FindBooks = dyn FnMut() -> Result<Option<BooksLocation>, String> + Send;
 
 /// What kept a call from being made. It passes, or somebody must mend it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Trouble {
+pub enum UnavailableReason {
     /// Nobody holds the books.
     #[error("nobody holds the books")]
     NoHolder,
-    /// It was still being looked for who holds them, or they were being connected to.
+    /// It was still being found for who holds them, or they were being connected to.
     #[error("the books were neither found nor connected to until then")]
     Late,
     /// Nobody could be asked who holds them.
-    #[error("cannot look where the books are: {0}")]
+    #[error("cannot find out which node holds the books: {0}")]
     Looking(String),
     /// The node that holds them cannot be reached.
     #[error("cannot reach the books at {address}: {kind}")]
@@ -88,7 +88,7 @@ pub enum Trouble {
     },
     /// The node said that nothing happened.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CallRefusal),
 }
 
 /// Why a call has no answer.
@@ -96,13 +96,13 @@ pub enum Trouble {
 pub enum CallError {
     /// Nothing happened, and the same call will be refused again.
     #[error(transparent)]
-    Refused(Refusal),
+    Refused(CallRefusal),
     /// Nothing happened: too many calls are under way in this process.
     #[error("too many calls are under way")]
     Busy,
     /// Nothing happened until the deadline; the same call may be made again.
     #[error("the books could not be asked in time")]
-    Unavailable(#[source] Trouble),
+    Unavailable(#[source] UnavailableReason),
     /// It may have happened. Ask again with the same keys.
     #[error("the outcome is unknown; ask again with the same keys")]
     Unknown,
@@ -117,8 +117,8 @@ pub struct Forwarder {
 #[derive(Debug)]
 struct Inner {
     runtime: Option<Runtime>,
-    line: Arc<Line>,
-    room: Arc<Semaphore>,
+    connector: Arc<Connector>,
+    permits: Arc<Semaphore>,
 }
 
 impl Forwarder {
@@ -127,42 +127,42 @@ impl Forwarder {
     /// # Errors
     /// If a thread cannot be started.
     pub fn start(
-        identity: &Identity,
-        find: impl FnMut() -> Result<Option<BooksAt>, String> + Send + 'static,
+        identity: &NodeIdentity,
+        find: impl FnMut() -> Result<Option<BooksLocation>, String> + Send + 'static,
     ) -> std::io::Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).thread_name("forwarder").enable_all().build()?;
-        let line = Arc::new(Line::new(Arc::clone(&identity.client), Arc::new(Mutex::new(find))));
-        let room = Arc::new(Semaphore::new(CALLS_MAX));
-        Ok(Self { inner: Arc::new(Inner { runtime: Some(runtime), line, room }) })
+        let connector = Arc::new(Connector::new(Arc::clone(&identity.client), Arc::new(Mutex::new(find))));
+        let permits = Arc::new(Semaphore::new(CALLS_MAX));
+        Ok(Self { inner: Arc::new(Inner { runtime: Some(runtime), connector, permits }) })
     }
 
     /// Applies requests at the books, each on its own; one answer each, in order.
     ///
     /// # Errors
-    /// If there is no room for the call, or it is larger than a frame. Nothing happened.
-    pub fn apply(&self, requests: Vec<Request>, within: Duration) -> Result<Pending<Vec<Answer>>, CallError> {
+    /// If there is no permits for the call, or it is larger than a frame. Nothing happened.
+    pub fn apply(&self, requests: Vec<Request>, within: Duration) -> Result<PendingCall<Vec<Answer>>, CallError> {
         let given = requests.len();
-        self.call(Question::Apply(requests), given, within, |reply| match reply {
-            Reply::Applied(answers) => Some(answers),
-            Reply::Pong | Reply::Opened(_) => None,
+        self.call(CallBody::Apply(requests), given, within, |reply| match reply {
+            CallReply::Applied(answers) => Some(answers),
+            CallReply::Pong | CallReply::Opened(_) => None,
         })
     }
 
     /// Opens accounts at the books, each with the policy of its kind; one answer each, in order.
     ///
     /// # Errors
-    /// If there is no room for the call, or it is larger than a frame. Nothing happened.
+    /// If there is no permits for the call, or it is larger than a frame. Nothing happened.
     pub fn open_accounts(
         &self,
         by: Principal,
         names: Vec<AccountName>,
         within: Duration,
-    ) -> Result<Pending<Vec<Result<AccountId, OpenRejected>>>, CallError> {
+    ) -> Result<PendingCall<Vec<Result<AccountId, OpenRejected>>>, CallError> {
         let given = names.len();
-        self.call(Question::Open { by, names }, given, within, |reply| match reply {
-            Reply::Opened(opened) => Some(opened),
-            Reply::Pong | Reply::Applied(_) => None,
+        self.call(CallBody::Open { by, names }, given, within, |reply| match reply {
+            CallReply::Opened(opened) => Some(opened),
+            CallReply::Pong | CallReply::Applied(_) => None,
         })
     }
 
@@ -170,44 +170,44 @@ impl Forwarder {
     ///
     /// # Errors
     /// Why not.
-    pub fn ping(&self, within: Duration) -> Result<Pending<()>, CallError> {
-        self.call(Question::Ping, 0, within, |reply| (reply == Reply::Pong).then_some(()))
+    pub fn ping(&self, within: Duration) -> Result<PendingCall<()>, CallError> {
+        self.call(CallBody::Ping, 0, within, |reply| (reply == CallReply::Pong).then_some(()))
     }
 
     fn call<T: Send + Counted + 'static>(
         &self,
-        question: Question,
+        body: CallBody,
         given: usize,
         within: Duration,
-        read: impl Fn(Reply) -> Option<T> + Send + 'static,
-    ) -> Result<Pending<T>, CallError> {
-        let encoded = wire::question(&question).filter(|_| given <= wire::CALL_MAX);
-        let Some(question) = encoded else {
+        read: impl Fn(CallReply) -> Option<T> + Send + 'static,
+    ) -> Result<PendingCall<T>, CallError> {
+        let encoded = wire::encode_body(&body).filter(|_| given <= wire::CALL_MAX);
+        let Some(body) = encoded else {
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let refusal = Refusal::CallSize { given: count(given), most: count(wire::CALL_MAX) };
+            let refusal = CallRefusal::CallSize { given: count(given), most: count(wire::CALL_MAX) };
             return Err(CallError::Refused(refusal));
         };
-        let place = Arc::clone(&self.inner.room).try_acquire_owned().map_err(|_| CallError::Busy)?;
-        let (tell, told) = oneshot::channel();
-        let (line, deadline) = (Arc::clone(&self.inner.line), Instant::now() + within);
+        let permit = Arc::clone(&self.inner.permits).try_acquire_owned().map_err(|_| CallError::Busy)?;
+        let (sender, reply) = oneshot::channel();
+        let (connector, deadline) = (Arc::clone(&self.inner.connector), Instant::now() + within);
         if let Some(runtime) = &self.inner.runtime {
             runtime.spawn(async move {
-                let answered = call::carry(&line, &question, deadline).await;
+                let answered = call::call_until(&connector, &body, deadline).await;
                 let answered = answered.and_then(|reply| {
-                    // An answer to another question: nobody knows what became of this one.
+                    // An answer to another body: nobody knows what became of this one.
                     read(reply).filter(|read| read.count() == given).ok_or(CallError::Unknown)
                 });
-                let _ = tell.send(answered);
-                drop(place);
+                let _ = sender.send(answered);
+                drop(permit);
             });
         }
-        Ok(Pending(told))
+        Ok(PendingCall(reply))
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // It may be dropped within another runtime, where waiting is not allowed.
+        // It may be dropped within another runtime, where pending is not allowed.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -234,9 +234,9 @@ impl Counted for () {
 /// An answer that is on its way: wait for it in a thread, or await it in a task.
 #[derive(Debug)]
 #[must_use = "nothing is known until the answer is"]
-pub struct Pending<T>(oneshot::Receiver<Result<T, CallError>>);
+pub struct PendingCall<T>(oneshot::Receiver<Result<T, CallError>>);
 
-impl<T> Pending<T> {
+impl<T> PendingCall<T> {
     /// Blocks this thread until the answer is there, or the deadline is over.
     ///
     /// # Errors
@@ -246,10 +246,10 @@ impl<T> Pending<T> {
     }
 }
 
-impl<T> Future for Pending<T> {
+impl<T> Future for PendingCall<T> {
     type Output = Result<T, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context).map(|told| told.unwrap_or(Err(CallError::Unknown)))
+        Pin::new(&mut self.0).poll(context).map(|reply| reply.unwrap_or(Err(CallError::Unknown)))
     }
 }

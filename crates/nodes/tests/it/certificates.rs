@@ -3,13 +3,15 @@
 use std::os::unix::fs::PermissionsExt;
 
 use bankroll_ledger::Time;
-use bankroll_nodes::{Authority, AuthorityError, CA_CERTIFICATE, CA_KEY, Identity, IdentityError, NodeRole, NodeRoles};
+use bankroll_nodes::{
+    Authority, AuthorityError, CA_CERTIFICATE, CA_KEY, NodeIdentity, NodeIdentityError, NodeRole, NodeRoles,
+};
 
 use crate::world::{node, now};
 
 const YEAR: u64 = 365 * 86_400_000_000;
 
-fn told(error: &IdentityError) -> String {
+fn told(error: &NodeIdentityError) -> String {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     format!("{error}: {}", cause.unwrap_or_default())
 }
@@ -20,7 +22,7 @@ fn a_certificate_says_the_node_and_its_roles() {
     let authority = Authority::init(folder.path(), now()).unwrap();
     let roles = NodeRoles::of(&[NodeRole::Books, NodeRole::Api]);
     let files = authority.add(folder.path(), &node("books-1"), roles, 1, now()).unwrap();
-    let identity = Identity::load(folder.path(), &node("books-1"), now()).unwrap();
+    let identity = NodeIdentity::load(folder.path(), &node("books-1"), now()).unwrap();
     assert_eq!((identity.node().as_str(), identity.roles()), ("books-1", roles));
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!([mode(&files[0]), mode(&files[1]), mode(&folder.path().join(CA_KEY))], [0o644, 0o600, 0o600]);
@@ -34,14 +36,14 @@ fn nothing_is_written_over() {
     let add = || authority.add(folder.path(), &node("a"), NodeRoles::ALL, 1, now());
     add().unwrap();
     assert!(matches!(add(), Err(AuthorityError::Exists { .. })));
-    Identity::load(folder.path(), &node("a"), now()).unwrap();
+    NodeIdentity::load(folder.path(), &node("a"), now()).unwrap();
 }
 
 #[test]
 fn what_cannot_be_used_is_told_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let load = |name: &str| told(&Identity::load(path, &node(name), now()).unwrap_err());
+    let load = |name: &str| told(&NodeIdentity::load(path, &node(name), now()).unwrap_err());
     assert!(load("a").contains("ca.pem; `bankroll nodes init` makes an authority"), "{}", load("a"));
     let authority = Authority::init(path, now()).unwrap();
     assert!(load("a").contains("a.pem"), "{}", load("a"));

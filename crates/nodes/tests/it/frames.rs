@@ -1,8 +1,8 @@
 //! Frames that make no sense, calls that are too large, and many calls at once.
 
 use bankroll_nodes::{
-    CallError, Refusal,
-    wire::{self, Ask, CALL_MAX, FRAME_MAX, Question, Reply, Told, Violation},
+    CallError, CallRefusal,
+    wire::{self, CALL_MAX, CallBody, CallReply, CallRequest, FRAME_MAX, FrameViolation, ServerFrame},
 };
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 use tokio_rustls::client::TlsStream;
@@ -12,8 +12,8 @@ use crate::world::{PATIENCE, World, connect, identity};
 /// A connection of a node with a good certificate that says what it likes.
 async fn rogue(world: &World) -> TlsStream<TcpStream> {
     let mut stream = connect(world, Some((world.folder.path(), "rogue"))).await;
-    let welcome = wire::read::<Told>(&mut stream).await.unwrap();
-    assert_eq!(welcome, Some(Told::Welcome { version: wire::VERSION, holds: true }));
+    let welcome = wire::read::<ServerFrame>(&mut stream).await.unwrap();
+    assert_eq!(welcome, Some(ServerFrame::Welcome { version: wire::VERSION, holds: true }));
     stream
 }
 
@@ -31,7 +31,7 @@ fn hostile_frames_end_their_own_connection() {
     with_rogue(async |world| {
         let random: Vec<u8> = (0..200).map(|number: u32| (number * 73 % 251) as u8).collect();
         let trailing = {
-            let mut frame = wire::frame(&Ask { number: 1, question: Question::Ping }).unwrap();
+            let mut frame = wire::frame(&CallRequest { number: 1, body: CallBody::Ping }).unwrap();
             frame.push(0);
             frame[0] += 1;
             frame
@@ -39,20 +39,20 @@ fn hostile_frames_end_their_own_connection() {
         let long = u32::try_from(FRAME_MAX + 1).unwrap().to_le_bytes().to_vec();
         let framed = |body: &[u8]| [&u32::try_from(body.len()).unwrap().to_le_bytes()[..], body].concat();
         let cases = [
-            (long, Violation::TooLong),
-            (vec![0xff; 64], Violation::TooLong),
-            (framed(&[]), Violation::Malformed),
-            (framed(&random), Violation::Malformed),
-            (framed(&[1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Violation::Malformed),
-            (trailing, Violation::Malformed),
+            (long, FrameViolation::TooLong),
+            (vec![0xff; 64], FrameViolation::TooLong),
+            (framed(&[]), FrameViolation::Malformed),
+            (framed(&random), FrameViolation::Malformed),
+            (framed(&[1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), FrameViolation::Malformed),
+            (trailing, FrameViolation::Malformed),
         ];
         for (bytes, violation) in cases {
             let mut stream = rogue(world).await;
             stream.write_all(&bytes).await.unwrap();
             stream.flush().await.unwrap();
-            let told = wire::read::<Told>(&mut stream).await.unwrap();
-            assert_eq!(told, Some(Told::Goodbye(violation)), "{bytes:?}");
-            assert!(matches!(wire::read::<Told>(&mut stream).await, Ok(None) | Err(_)), "and nothing more");
+            let told = wire::read::<ServerFrame>(&mut stream).await.unwrap();
+            assert_eq!(told, Some(ServerFrame::Goodbye(violation)), "{bytes:?}");
+            assert!(matches!(wire::read::<ServerFrame>(&mut stream).await, Ok(None) | Err(_)), "and nothing more");
         }
     });
 }
@@ -60,12 +60,12 @@ fn hostile_frames_end_their_own_connection() {
 #[test]
 fn half_a_frame_is_not_a_call() {
     with_rogue(async |world| {
-        let frame = wire::frame(&Ask { number: 1, question: Question::Apply(vec![world.credit("half")]) }).unwrap();
+        let frame = wire::frame(&CallRequest { number: 1, body: CallBody::Apply(vec![world.credit("half")]) }).unwrap();
         for length in [1, 3, 4, 5, frame.len() - 1] {
             let mut stream = rogue(world).await;
             stream.write_all(&frame[..length]).await.unwrap();
             stream.shutdown().await.unwrap();
-            assert!(matches!(wire::read::<Told>(&mut stream).await, Ok(None) | Err(_)));
+            assert!(matches!(wire::read::<ServerFrame>(&mut stream).await, Ok(None) | Err(_)));
         }
         assert_eq!(world.journal().get("half"), None);
     });
@@ -75,13 +75,13 @@ fn half_a_frame_is_not_a_call() {
 fn calls_are_bounded_on_both_sides() {
     with_rogue(async |world| {
         let mut stream = rogue(world).await;
-        let size = |given: u32| Refusal::CallSize { given, most: CALL_MAX as u32 };
+        let size = |given: u32| CallRefusal::CallSize { given, most: CALL_MAX as u32 };
         for given in [0, CALL_MAX + 1] {
             let requests = (0..given).map(|number| world.credit(&format!("many-{number}"))).collect();
-            let frame = wire::frame(&Ask { number: 7, question: Question::Apply(requests) }).unwrap();
+            let frame = wire::frame(&CallRequest { number: 7, body: CallBody::Apply(requests) }).unwrap();
             wire::send(&mut stream, &frame).await.unwrap();
-            let told = wire::read::<Told>(&mut stream).await.unwrap();
-            assert_eq!(told, Some(Told::Reply { number: 7, reply: Err(size(given as u32)) }));
+            let told = wire::read::<ServerFrame>(&mut stream).await.unwrap();
+            assert_eq!(told, Some(ServerFrame::Reply { number: 7, reply: Err(size(given as u32)) }));
         }
         let requests = (0..=CALL_MAX).map(|number| world.credit(&format!("many-{number}"))).collect();
         let told = world.asker("own", "indexer", "127.0.0.1:1").apply(requests, PATIENCE);
@@ -111,12 +111,14 @@ fn pipelined_asks_are_answered_by_number_in_any_order() {
     with_rogue(async |world| {
         let mut stream = rogue(world).await;
         for number in [3, 9, 5] {
-            wire::send(&mut stream, &wire::frame(&Ask { number, question: Question::Ping }).unwrap()).await.unwrap();
+            wire::send(&mut stream, &wire::frame(&CallRequest { number, body: CallBody::Ping }).unwrap())
+                .await
+                .unwrap();
         }
         let mut numbers = Vec::new();
         for _ in 0..3 {
-            match wire::read::<Told>(&mut stream).await.unwrap() {
-                Some(Told::Reply { number, reply: Ok(Reply::Pong) }) => numbers.push(number),
+            match wire::read::<ServerFrame>(&mut stream).await.unwrap() {
+                Some(ServerFrame::Reply { number, reply: Ok(CallReply::Pong) }) => numbers.push(number),
                 told => panic!("{told:?}"),
             }
         }

@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
-use bankroll_nodes::{BooksAt, CallError, Forwarder, Refusal, Rights, Server, Trouble};
+use bankroll_nodes::{BooksLocation, CallError, CallRefusal, Forwarder, NodeServer, Rights, UnavailableReason};
 
 use crate::world::{Books, PATIENCE, World, identity, told_in_time};
 
 /// What the primary says of the lease.
-type Row = Arc<Mutex<Option<BooksAt>>>;
+type Row = Arc<Mutex<Option<BooksLocation>>>;
 
 fn follower(world: &World, row: &Row) -> Forwarder {
     let row = Arc::clone(row);
@@ -18,15 +18,15 @@ fn follower(world: &World, row: &Row) -> Forwarder {
         .unwrap()
 }
 
-fn at(holder: &str, server: &Server) -> Option<BooksAt> {
-    Some(BooksAt { holder: holder.into(), address: server.address().to_string() })
+fn at(holder: &str, server: &NodeServer) -> Option<BooksLocation> {
+    Some(BooksLocation { holder: holder.into(), address: server.address().to_string() })
 }
 
 /// A second books' node, which stands by.
-fn standby(world: &World) -> (Arc<Books>, Server) {
+fn standby(world: &World) -> (Arc<Books>, NodeServer) {
     let books = Arc::new(Books::default());
     let own = identity(world.folder.path(), "books-2", "books");
-    let server = Server::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
+    let server = NodeServer::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
     (books, server)
 }
 
@@ -50,7 +50,7 @@ fn calls_follow_the_books_to_another_node() {
     assert!(!waiting.wait().unwrap()[0].replayed);
     assert_eq!(world.funds(), 2);
     second.stop();
-    let gone = |told: &CallError| matches!(told, CallError::Unavailable(Trouble::Connection { .. }));
+    let gone = |told: &CallError| matches!(told, CallError::Unavailable(UnavailableReason::Connection { .. }));
     let told = told_in_time(|time| indexer.apply(vec![world.credit("c")], time).unwrap().wait(), gone);
     assert!(gone(&told), "{told:?}");
 }
@@ -101,11 +101,11 @@ fn what_was_never_sent_did_not_happen() {
     let row: Row = Arc::default();
     let indexer = follower(&world, &row);
     let ask = |time| indexer.apply(vec![world.credit("a")], time).unwrap().wait();
-    let nobody = CallError::Unavailable(Trouble::NoHolder);
+    let nobody = CallError::Unavailable(UnavailableReason::NoHolder);
     assert_eq!(told_in_time(ask, |told| *told == nobody), nobody);
     let (_, second) = standby(&world);
     *row.lock().unwrap() = at("second", &second);
-    let not_there = CallError::Unavailable(Trouble::Refused(Refusal::NotHolder));
+    let not_there = CallError::Unavailable(UnavailableReason::Refused(CallRefusal::NotHolder));
     assert_eq!(told_in_time(ask, |told| *told == not_there), not_there);
     assert_eq!(world.journal().len(), 0);
 }
@@ -122,10 +122,10 @@ fn a_call_whose_time_is_over_before_anything_is_known_says_so_and_not_that_nobod
     });
     let silent = silent.unwrap();
     let told = silent.apply(vec![world.credit("a")], Duration::from_millis(50)).unwrap().wait();
-    assert_eq!(told, Err(CallError::Unavailable(Trouble::Late)));
+    assert_eq!(told, Err(CallError::Unavailable(UnavailableReason::Late)));
     // Once something is known, that is told.
     drop(release);
-    let given_up = CallError::Unavailable(Trouble::Looking("given up".into()));
+    let given_up = CallError::Unavailable(UnavailableReason::Looking("given up".into()));
     let ask = |time| silent.apply(vec![world.credit("a")], time).unwrap().wait();
     assert_eq!(told_in_time(ask, |told| *told == given_up), given_up);
     assert_eq!(world.journal().len(), 0);

@@ -1,7 +1,7 @@
 //! What a node may ask, by the roles of its certificate: the table, and that the books keep to it.
 
 use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Leg, Namespace, Otherwise, Principal, RowKey, Value};
-use bankroll_nodes::{CallError, Claim, NodeRole, NodeRoles, Refusal, Rights};
+use bankroll_nodes::{CallError, CallRefusal, NodeRole, NodeRoles, PrincipalClaim, Rights};
 
 use crate::world::{PATIENCE, World, account, name, request};
 
@@ -59,8 +59,8 @@ fn rows_and_announcements_are_the_books_own_unless_a_flow_asks_for_them() {
     let indexer = NodeRoles::of(&[NodeRole::Indexer]);
     let check = |rights: &Rights, request| rights.check(indexer, std::slice::from_ref(request));
     let none = Rights::default();
-    assert_eq!(check(&none, &with_fact), Err(Claim::Fact { table: "indexer_events".into() }));
-    assert_eq!(check(&none, &with_event), Err(Claim::Event { kind: "deposit.credited".into() }));
+    assert_eq!(check(&none, &with_fact), Err(PrincipalClaim::Fact { table: "indexer_events".into() }));
+    assert_eq!(check(&none, &with_event), Err(PrincipalClaim::Event { kind: "deposit.credited".into() }));
     let others =
         none.clone().with_facts(NodeRole::Api, "indexer_events").with_events(NodeRole::Api, "deposit.credited");
     assert!(check(&others, &with_fact).is_err() && check(&others, &with_event).is_err());
@@ -74,13 +74,13 @@ fn the_books_refuse_a_principal_that_the_certificate_does_not_speak_for() {
     let address = world.server.address().to_string();
     let api = world.asker("api-1", "api", &address);
     let told = api.apply(vec![world.credit("k")], PATIENCE).unwrap().wait();
-    let refused = Refusal::NotAllowed(Claim::Principal { request: 0 });
+    let refused = CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 0 });
     assert_eq!(told, Err(CallError::Refused(refused.clone())));
     // One wrong request among good ones: the whole call is refused, since it is no honest one.
     let leg = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
     let payout = request(Namespace::Payouts, "p", Principal::System, leg);
     let told = world.indexer().apply(vec![world.credit("k"), payout], PATIENCE).unwrap().wait();
-    assert_eq!(told, Err(CallError::Refused(Refusal::NotAllowed(Claim::Principal { request: 1 }))));
+    assert_eq!(told, Err(CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 1 }))));
     assert_eq!(world.journal().len(), 0);
 
     let names = vec![bankroll_ledger::AccountName { owner: Some(name("bob")), ..account(Kind::Funds) }];

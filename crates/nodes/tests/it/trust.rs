@@ -4,12 +4,14 @@ use std::{path::Path, sync::Arc};
 
 use crate::world::{Books, PATIENCE, World, connect, identity, node, now, told_in_time};
 use bankroll_ledger::Time;
-use bankroll_nodes::{Authority, BooksAt, CallError, Forwarder, Identity, Rights, Server, Trouble, wire};
+use bankroll_nodes::{
+    Authority, BooksLocation, CallError, Forwarder, NodeIdentity, NodeServer, Rights, UnavailableReason, wire,
+};
 
 /// Why a call of this node was not made; nothing happened.
-fn trouble(asker: &Forwarder, world: &World) -> Trouble {
+fn trouble(asker: &Forwarder, world: &World) -> UnavailableReason {
     let ask = |time| asker.apply(vec![world.credit("k")], time).unwrap().wait();
-    match told_in_time(ask, |told| !matches!(told, CallError::Unavailable(Trouble::Late))) {
+    match told_in_time(ask, |told| !matches!(told, CallError::Unavailable(UnavailableReason::Late))) {
         CallError::Unavailable(trouble) => {
             assert_eq!(world.funds(), 0);
             trouble
@@ -18,8 +20,8 @@ fn trouble(asker: &Forwarder, world: &World) -> Trouble {
     }
 }
 
-fn asker(world: &World, identity: &Identity) -> Forwarder {
-    let at = BooksAt { holder: "first".into(), address: world.server.address().to_string() };
+fn asker(world: &World, identity: &NodeIdentity) -> Forwarder {
+    let at = BooksLocation { holder: "first".into(), address: world.server.address().to_string() };
     Forwarder::start(identity, move || Ok(Some(at.clone()))).unwrap()
 }
 
@@ -38,7 +40,7 @@ fn a_node_of_another_authority_is_not() {
     // Neither believes the other: the asker is the first to see it.
     let foreign = identity(elsewhere.path(), "indexer-1", "indexer");
     let told = trouble(&asker(&world, &foreign), &world);
-    assert!(matches!(told, Trouble::Trust { .. }), "{told:?}");
+    assert!(matches!(told, UnavailableReason::Trust { .. }), "{told:?}");
     // One that believes our authority all the same is refused by the books.
     let told = refused(&world, Some((elsewhere.path(), "indexer-1")));
     assert!(told.contains("AlertReceived"), "{told}");
@@ -48,7 +50,7 @@ fn a_node_of_another_authority_is_not() {
 fn refused(world: &World, certificate: Option<(&Path, &str)>) -> String {
     let heard = tokio::runtime::Runtime::new().unwrap().block_on(async {
         let mut stream = connect(world, certificate).await;
-        wire::read::<wire::Told>(&mut stream).await
+        wire::read::<wire::ServerFrame>(&mut stream).await
     });
     format!("{:?}", heard.unwrap_err())
 }
@@ -60,7 +62,7 @@ fn a_certificate_that_is_over_opens_no_connection() {
     let authority = Authority::open(world.folder.path(), past).unwrap();
     authority.add(world.folder.path(), &node("late"), "indexer".parse().unwrap(), 30, past).unwrap();
     // As a node that was started when it was good, and has run since.
-    let late = Identity::load(world.folder.path(), &node("late"), past).unwrap();
+    let late = NodeIdentity::load(world.folder.path(), &node("late"), past).unwrap();
     let told = trouble(&asker(&world, &late), &world).to_string();
     assert!(told.contains("no trust") && told.to_lowercase().contains("expired"), "{told}");
 }
@@ -70,11 +72,11 @@ fn a_node_without_the_books_role_cannot_pose_as_the_books() {
     let world = World::new();
     let false_books = identity(world.folder.path(), "api-9", "api,indexer,payouts");
     let desk = Arc::new(Books::default());
-    let server = Server::start("127.0.0.1:0", &false_books, Rights::default(), desk).unwrap();
+    let server = NodeServer::start("127.0.0.1:0", &false_books, Rights::default(), desk).unwrap();
     let asker = world.asker("indexer-1", "indexer", &server.address().to_string());
     let told = trouble(&asker, &world);
     assert!(
-        matches!(&told, Trouble::Trust { error, .. } if error.to_string().contains("not valid for name")),
+        matches!(&told, UnavailableReason::Trust { error, .. } if error.to_string().contains("not valid for name")),
         "{told:?}"
     );
 }

@@ -13,7 +13,8 @@ use bankroll_ledger::{
     Record, References, Request, Scope, Seq, Time, Unit,
 };
 use bankroll_nodes::{
-    Answer, Authority, BooksAt, CallError, Desk, Forwarder, Identity, NodeName, Refusal, Rights, Server,
+    Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeIdentity, NodeName,
+    NodeServer, Rights,
 };
 use bankroll_store::{Audit, Ledger, Options, Reader};
 use rustls::{
@@ -57,13 +58,13 @@ pub fn now() -> Time {
 }
 
 /// Makes an authority in the folder, and a node with these roles.
-pub fn identity(folder: &Path, of: &str, roles: &str) -> Identity {
+pub fn identity(folder: &Path, of: &str, roles: &str) -> NodeIdentity {
     let authority = match Authority::open(folder, now()) {
         Ok(authority) => authority,
         Err(_) => Authority::init(folder, now()).unwrap(),
     };
     authority.add(folder, &node(of), roles.parse().unwrap(), 30, now()).unwrap();
-    Identity::load(folder, &node(of), now()).unwrap()
+    NodeIdentity::load(folder, &node(of), now()).unwrap()
 }
 
 /// The ledger while this node has it. Can be told to leave one call unanswered for ever, as a stopped process does.
@@ -74,19 +75,20 @@ pub struct Books {
 }
 
 impl Books {
-    fn ledger(&self) -> Result<Ledger, Refusal> {
-        self.ledger.lock().unwrap().clone().ok_or(Refusal::NotHolder)
+    fn ledger(&self) -> Result<Ledger, CallRefusal> {
+        self.ledger.lock().unwrap().clone().ok_or(CallRefusal::NotHolder)
     }
 }
 
-impl Desk for Books {
+impl CallHandler for Books {
     fn holds(&self) -> bool {
         self.ledger.lock().unwrap().is_some()
     }
 
-    async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, Refusal> {
+    async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, CallRefusal> {
         let ledger = self.ledger()?;
-        let answers = ledger.submit(requests).map_err(|_| Refusal::Busy)?.await.map_err(|_| Refusal::Unknown)?;
+        let answers =
+            ledger.submit(requests).map_err(|_| CallRefusal::Busy)?.await.map_err(|_| CallRefusal::Unknown)?;
         if *self.frozen.lock().unwrap() {
             std::future::pending::<()>().await;
         }
@@ -97,10 +99,10 @@ impl Desk for Books {
         &self,
         by: Principal,
         names: Vec<AccountName>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, Refusal> {
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallRefusal> {
         let ledger = self.ledger()?;
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
-        opened.map_err(|_| Refusal::Unknown)
+        opened.map_err(|_| CallRefusal::Unknown)
     }
 }
 
@@ -140,7 +142,7 @@ pub struct World {
     pub folder: TempDir,
     pub ledger: Ledger,
     pub books: Arc<Books>,
-    pub server: Server,
+    pub server: NodeServer,
     pub custody: AccountId,
     pub alice: AccountId,
 }
@@ -157,13 +159,13 @@ impl World {
         let (custody, alice) = (opened[0].unwrap(), opened[1].unwrap());
         let books = Arc::new(Books { ledger: Mutex::new(Some(ledger.clone())), ..Books::default() });
         let own = identity(folder.path(), "books-1", "books");
-        let server = Server::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
+        let server = NodeServer::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
         Self { folder, ledger, books, server, custody, alice }
     }
 
     /// A node with these roles that asks wherever it is told to.
     pub fn asker(&self, of: &str, roles: &str, address: &str) -> Forwarder {
-        let at = BooksAt { holder: "first".into(), address: address.into() };
+        let at = BooksLocation { holder: "first".into(), address: address.into() };
         Forwarder::start(&identity(self.folder.path(), of, roles), move || Ok(Some(at.clone()))).unwrap()
     }
 

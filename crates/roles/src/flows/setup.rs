@@ -3,13 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use anyhow::Context;
-use bankroll_chains_evm::{Address, Identity, Limits, Node};
-use bankroll_chains_simulated::Chain;
+use bankroll_chains_evm::{Address, Identity, InProcessRpc, Limits, Node};
 use bankroll_deposits::{Payer, Rules as DepositRules, Scanning, ServerRules, Servers, WatchList, Watched};
 use bankroll_ledger::{AccountName, Asset, AssetId, Kind, Name, Scope, Unit};
 use bankroll_orders::ChainId;
@@ -38,7 +36,7 @@ pub enum Way {
     /// At these addresses, which may have keys in them; the next one whenever one fails.
     Http(Rpc),
     /// In this process.
-    Here(Arc<Mutex<Chain>>),
+    Here(InProcessRpc),
 }
 
 /// Where a flow's rows are written.
@@ -98,7 +96,7 @@ impl Setup {
 
     pub(crate) fn nodes(&self) -> anyhow::Result<Vec<Node>> {
         match &self.way {
-            Way::Here(chain) => Ok(vec![Node::simulated(Arc::clone(chain), 0, self.identity)]),
+            Way::Here(rpc) => Ok(vec![Node::in_process(rpc.clone(), self.identity)]),
             Way::Http(rpc) => {
                 let node = |url: String| Node::http(&url, self.identity, Limits::default());
                 rpc.urls().into_iter().map(node).collect::<Result<_, _>>().context("chain.rpc")

@@ -12,11 +12,11 @@ use bankroll_orders::ChainId;
 use clap::Args;
 use serde_json::json;
 
-use super::{begin_memory, password::PasswordArgs, say};
+use super::{begin_memory, password::PasswordArgs, print};
 use crate::{
     config::{self, CONFIG_FILE},
     key::LocalKey,
-    keystore::{self, Cost},
+    keystore::{self, KeystoreCost},
 };
 
 const KEYSTORE_FILE: &str = "wallet.json";
@@ -32,7 +32,7 @@ Examples:
                                                                          BANKROLL_SIGNER_PASSWORD
 
 Nothing is ever overwritten: a folder that has a signer is refused.")]
-pub struct InitArgs {
+pub struct SignerInitArgs {
     /// The folder; made if it is not there, for this user alone
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
@@ -46,7 +46,7 @@ pub struct InitArgs {
     password: PasswordArgs,
 }
 
-pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<()> {
+pub fn run(args: &SignerInitArgs, json: bool) -> anyhow::Result<()> {
     let [config, keystore, memory] = [CONFIG_FILE, KEYSTORE_FILE, MEMORY_FILE].map(|file| args.dir.join(file));
     for file in [&config, &keystore, &memory] {
         let taken = file.try_exists().with_context(|| format!("cannot look at {}", file.display()))?;
@@ -56,13 +56,13 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<()> {
     let mut folder = DirBuilder::new();
     let made = folder.recursive(true).mode(0o700).create(&args.dir);
     made.with_context(|| format!("cannot make the folder {}", args.dir.display()))?;
-    let secret = keystore::draw();
+    let secret = keystore::generate();
     let wallet = LocalKey::from_bytes(&secret)?.address();
-    let cost = if args.light { Cost::Light } else { Cost::Standard };
+    let cost = if args.light { KeystoreCost::Light } else { KeystoreCost::Standard };
     write_new(&keystore, &keystore::encrypt(&secret, &password, cost)?)?;
     begin_memory(&memory, &[wallet])?.close()?;
     // Last: a folder with a configuration has its key and its memory.
-    write_new(&config, &config::commented(wallet, KEYSTORE_FILE, ChainId(args.chain)))?;
+    write_new(&config, &config::template(wallet, KEYSTORE_FILE, ChainId(args.chain)))?;
     File::open(&args.dir).and_then(|folder| folder.sync_all()).context("cannot sync the folder")?;
     let value = json!({ "dir": args.dir, "wallet": wallet, "config": config, "memory": memory });
     let dir = args.dir.display();
@@ -70,7 +70,7 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<()> {
         "made {dir}: wallet {wallet}\nNext: look at the limits in {}, then\n  bankroll signer run --dir {dir}",
         config.display()
     );
-    say(json, &value, &text)
+    print(json, &value, &text)
 }
 
 /// For this user alone, and on disk when it returns.

@@ -13,11 +13,12 @@ use rand_core::{OsRng, RngCore};
 
 use crate::{
     clock,
-    config::ConfigError,
+    config::SignerConfigError,
     keystore::KeystoreError,
     memory::{Memory, OpenError},
 };
 
+pub use self::SignerExitCode as Ending; // TEMPORARY alias
 pub use password::PASSWORD_VARIABLE;
 
 /// What the help of the whole ends with.
@@ -40,16 +41,16 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub enum SignerCommand {
     /// Make a folder with a new key, rules with limits, and an empty memory
-    Init(init::InitArgs),
+    Init(init::SignerInitArgs),
     /// Sign what the rules and the memory allow, for whoever may use the socket
-    Run(run::RunArgs),
+    Run(run::SignerRunArgs),
     /// Show wallets, rules, and what was signed, without any password
-    Show(show::ShowArgs),
+    Show(show::SignerShowArgs),
 }
 
 /// Why a command ended, as scripts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum SignerExitCode {
     /// Something else.
     Failed = 1,
     /// Wrong arguments or configuration.
@@ -63,12 +64,12 @@ pub enum Ending {
 /// The caller's words make no sense, in a way that the argument parser cannot see.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Usage(pub String);
+pub struct SignerUsageError(pub String);
 
 /// Carries out a command.
 ///
 /// # Errors
-/// Whatever went wrong; [`Ending::of`] says what that is to a script.
+/// Whatever went wrong; [`SignerExitCode::of`] says what that is to a script.
 pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<()> {
     match command {
         SignerCommand::Init(args) => init::run(args, json),
@@ -77,18 +78,18 @@ pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<()> {
     }
 }
 
-impl Ending {
+impl SignerExitCode {
     /// What an error is, if it is one of the signer's.
     #[must_use]
     pub fn of(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
-        if cause.is::<Usage>() || cause.is::<KeystoreError>() {
+        if cause.is::<SignerUsageError>() || cause.is::<KeystoreError>() {
             return Some(Self::Usage);
         }
-        if let Some(error) = cause.downcast_ref::<ConfigError>() {
+        if let Some(error) = cause.downcast_ref::<SignerConfigError>() {
             return Some(match error {
-                ConfigError::Missing { .. } => Self::NotFound,
-                ConfigError::Wrong { .. } => Self::Usage,
-                ConfigError::Io { .. } => Self::Failed,
+                SignerConfigError::Missing { .. } => Self::NotFound,
+                SignerConfigError::Wrong { .. } => Self::Usage,
+                SignerConfigError::Io { .. } => Self::Failed,
             });
         }
         Some(match cause.downcast_ref::<OpenError>()? {
@@ -107,7 +108,7 @@ fn begin_memory(path: &Path, wallets: &[Address]) -> Result<Memory, OpenError> {
 }
 
 /// One line or one JSON value on standard output.
-fn say(json: bool, value: &serde_json::Value, text: &str) -> anyhow::Result<()> {
+fn print(json: bool, value: &serde_json::Value, text: &str) -> anyhow::Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     let line = if json { value.to_string() } else { text.to_owned() };

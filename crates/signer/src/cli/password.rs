@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use zeroize::Zeroizing;
 
-use super::Usage;
+use super::SignerUsageError;
 
 /// The variable that may hold the password.
 pub const PASSWORD_VARIABLE: &str = "BANKROLL_SIGNER_PASSWORD";
@@ -30,7 +30,9 @@ impl PasswordArgs {
             password.pop();
         }
         if password.is_empty() {
-            return Err(Usage(format!("no password: name a --password-file, or set {PASSWORD_VARIABLE}")).into());
+            return Err(
+                SignerUsageError(format!("no password: name a --password-file, or set {PASSWORD_VARIABLE}")).into()
+            );
         }
         Ok(password)
     }

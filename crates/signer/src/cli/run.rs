@@ -11,14 +11,14 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use super::{begin_memory, password::PasswordArgs, say};
+use super::{begin_memory, password::PasswordArgs, print};
 use crate::{
     clock,
-    config::Config,
+    config::SignerConfig,
     key::LocalKey,
     keystore,
     memory::Memory,
-    server::{Handle, Server},
+    server::{SignerServer, SignerServerHandle},
     signer::Signer,
 };
 
@@ -31,7 +31,7 @@ Examples:
 
 It does not start on a memory that is damaged or belongs to other keys, nor without one. A memory that is older than
 what it has answered before stops it for good: put the newest one back.")]
-pub struct RunArgs {
+pub struct SignerRunArgs {
     /// The signer's folder
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
@@ -48,14 +48,14 @@ pub struct RunArgs {
     password: PasswordArgs,
 }
 
-pub fn run(args: &RunArgs, json: bool) -> anyhow::Result<()> {
-    let config = Config::read(&args.dir)?;
+pub fn run(args: &SignerRunArgs, json: bool) -> anyhow::Result<()> {
+    let config = SignerConfig::read(&args.dir)?;
     let keys = keys(args, &config)?;
     let memory = memory(args, &config)?;
     let signer = Signer::new(config.policy.clone(), keys, memory)?;
     let head = signer.memory().head();
     let stopped = signer.memory().stopped().map(|why| why.to_string());
-    let server = Server::bind(&config.socket, config.client_uid, signer)
+    let server = SignerServer::bind(&config.socket, config.client_uid, signer)
         .with_context(|| format!("cannot listen at {}", config.socket.display()))?;
     end_on_signals(server.handle())?;
     if args.until_input_ends {
@@ -72,7 +72,7 @@ pub fn run(args: &RunArgs, json: bool) -> anyhow::Result<()> {
     let named: Vec<String> = wallets.iter().map(ToString::to_string).collect();
     let why = stopped.map(|why| format!("\nstopped for good: {why}")).unwrap_or_default();
     let (named, socket) = (named.join(", "), config.socket.display());
-    say(json, &value, &format!("signing for {named} at {socket}; {} entries{why}", head.count))?;
+    print(json, &value, &format!("signing for {named} at {socket}; {} entries{why}", head.count))?;
     server.serve(|fault| {
         eprintln!("error: {fault}; start the signer again");
         process::exit(1);
@@ -80,7 +80,7 @@ pub fn run(args: &RunArgs, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn keys(args: &RunArgs, config: &Config) -> anyhow::Result<Vec<LocalKey>> {
+fn keys(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Vec<LocalKey>> {
     let password = args.password.read()?;
     let mut keys = Vec::new();
     for (wallet, file) in &config.wallets {
@@ -94,7 +94,7 @@ fn keys(args: &RunArgs, config: &Config) -> anyhow::Result<Vec<LocalKey>> {
     Ok(keys)
 }
 
-fn memory(args: &RunArgs, config: &Config) -> anyhow::Result<Memory> {
+fn memory(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Memory> {
     let mut memory = if args.new_memory {
         let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
         begin_memory(&config.memory, &wallets)?
@@ -107,7 +107,7 @@ fn memory(args: &RunArgs, config: &Config) -> anyhow::Result<Memory> {
     Ok(memory)
 }
 
-fn end_on_signals(server: Handle) -> anyhow::Result<()> {
+fn end_on_signals(server: SignerServerHandle) -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot watch for signals")?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
@@ -118,7 +118,7 @@ fn end_on_signals(server: Handle) -> anyhow::Result<()> {
 }
 
 /// Whoever started it is gone then, however it ended: nobody else would end this process.
-fn end_with_input(server: Handle) -> anyhow::Result<()> {
+fn end_with_input(server: SignerServerHandle) -> anyhow::Result<()> {
     thread::Builder::new().name("input".into()).spawn(move || {
         // What is said there does not matter, and an input that cannot be read has ended.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
@@ -128,8 +128,8 @@ fn end_with_input(server: Handle) -> anyhow::Result<()> {
 }
 
 /// The request that is being answered is finished, then the memory is closed and the process ends.
-fn end(server: &Handle) {
-    let closed = server.end().map_or(Ok(()), Signer::close);
+fn end(server: &SignerServerHandle) {
+    let closed = server.stop().map_or(Ok(()), Signer::close);
     if let Err(error) = &closed {
         // All that was answered is in SQLite's log, which the next start reads.
         eprintln!("error: {error}");

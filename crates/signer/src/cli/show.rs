@@ -2,14 +2,14 @@
 
 use std::{fmt::Write, path::PathBuf};
 
-use bankroll_orders::moment;
+use bankroll_orders::format_time;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::say;
+use super::print;
 use crate::{
-    config::Config,
-    memory::{Entry, Past},
+    config::SignerConfig,
+    memory::{MemoryEntry, MemorySnapshot},
 };
 
 /// What to show.
@@ -18,7 +18,7 @@ use crate::{
 Examples:
   bankroll signer show --dir signer
   bankroll signer show --dir signer --entries 100 --json")]
-pub struct ShowArgs {
+pub struct SignerShowArgs {
     /// The signer's folder
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
@@ -27,17 +27,17 @@ pub struct ShowArgs {
     entries: u64,
 }
 
-pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
-    let config = Config::read(&args.dir)?;
-    let past = Past::read(&config.memory, args.entries)?;
-    say(json, &value(&config, &past), &text(&config, &past)?)
+pub fn run(args: &SignerShowArgs, json: bool) -> anyhow::Result<()> {
+    let config = SignerConfig::read(&args.dir)?;
+    let past = MemorySnapshot::read(&config.memory, args.entries)?;
+    print(json, &value(&config, &past), &text(&config, &past)?)
 }
 
-fn value(config: &Config, past: &Past) -> Value {
+fn value(config: &SignerConfig, past: &MemorySnapshot) -> Value {
     let entries: Vec<Value> = past
         .newest
         .iter()
-        .map(|(seq, at, entry)| json!({ "seq": seq, "at": moment(*at), "kind": kind(entry), "text": told(entry) }))
+        .map(|(seq, at, entry)| json!({ "seq": seq, "at": format_time(*at), "kind": kind(entry), "text": describe(entry) }))
         .collect();
     json!({
         "wallets": config.policy.wallets,
@@ -49,7 +49,7 @@ fn value(config: &Config, past: &Past) -> Value {
     })
 }
 
-fn text(config: &Config, past: &Past) -> anyhow::Result<String> {
+fn text(config: &SignerConfig, past: &MemorySnapshot) -> anyhow::Result<String> {
     let mut text = String::new();
     for wallet in &config.policy.wallets {
         writeln!(text, "wallet  {wallet}")?;
@@ -74,29 +74,29 @@ fn text(config: &Config, past: &Past) -> anyhow::Result<String> {
         writeln!(text, "STOPPED {why}")?;
     }
     for (seq, at, entry) in &past.newest {
-        writeln!(text, "\n{seq}  {}  {}\n{}", moment(*at), kind(entry), told(entry))?;
+        writeln!(text, "\n{seq}  {}  {}\n{}", format_time(*at), kind(entry), describe(entry))?;
     }
     Ok(text.trim_end().to_owned())
 }
 
-const fn kind(entry: &Entry) -> &'static str {
+const fn kind(entry: &MemoryEntry) -> &'static str {
     match entry {
-        Entry::Wallet(_) => "wallet",
-        Entry::Promised { .. } => "promised",
-        Entry::Signed { .. } => "signed",
-        Entry::Renounced(_) => "renounced",
-        Entry::Stopped(_) => "stopped",
+        MemoryEntry::Wallet(_) => "wallet",
+        MemoryEntry::Promised { .. } => "promised",
+        MemoryEntry::Signed { .. } => "signed",
+        MemoryEntry::Revoked(_) => "renounced",
+        MemoryEntry::Stopped(_) => "stopped",
     }
 }
 
-fn told(entry: &Entry) -> String {
+fn describe(entry: &MemoryEntry) -> String {
     match entry {
-        Entry::Wallet(wallet) => format!("the history of {wallet} begins"),
-        Entry::Promised { order, .. } => order.to_string(),
-        Entry::Signed { promise, transaction } => {
+        MemoryEntry::Wallet(wallet) => format!("the history of {wallet} begins"),
+        MemoryEntry::Promised { order, .. } => order.to_string(),
+        MemoryEntry::Signed { promise, transaction } => {
             format!("what was promised in {promise}: transaction 0x{}", hex::encode(transaction.hash))
         }
-        Entry::Renounced(intent) => format!("intent {intent} is never signed"),
-        Entry::Stopped(why) => why.to_string(),
+        MemoryEntry::Revoked(intent) => format!("intent {intent} is never signed"),
+        MemoryEntry::Stopped(why) => why.to_string(),
     }
 }

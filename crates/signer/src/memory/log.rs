@@ -4,18 +4,18 @@
 //! memory is opened, so that nothing is ever decided by a column that says something else.
 
 use bankroll_money::Time;
-use bankroll_orders::{Address, IntentId, Malformed, MemoryId, Order, Stop, canonical};
+use bankroll_orders::{Address, IntentId, MalformedMessage, MemoryId, Order, StopReason, canonical};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::judge::{Counted, Transaction};
+use crate::judge::{LimitUsage, TransactionFields};
 
 /// A hash over everything up to an entry.
-pub type Hash = [u8; 32];
+pub type MemoryHash = [u8; 32];
 
 /// Something that happened. The list only grows at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Entry {
+pub enum MemoryEntry {
     /// The history of this wallet's key begins here: it has signed nothing before.
     Wallet(Address),
     /// The order is about to be signed. From here on its intent and its slot have their meaning.
@@ -23,19 +23,19 @@ pub enum Entry {
         /// The order.
         order: Order,
         /// What it counts against limits.
-        counted: Counted,
+        counted: LimitUsage,
     },
     /// The transaction of a promise; it is handed out after this is on disk.
     Signed {
         /// The promise's place in the log.
         promise: u64,
         /// The transaction.
-        transaction: Transaction,
+        transaction: TransactionFields,
     },
     /// The intent is never signed.
-    Renounced(IntentId),
+    Revoked(IntentId),
     /// Nothing is signed any more.
-    Stopped(Stop),
+    Stopped(StopReason),
 }
 
 /// What a row has for looking it up.
@@ -53,12 +53,12 @@ pub struct Columns {
     pub promise: Option<i64>,
 }
 
-impl Entry {
+impl MemoryEntry {
     pub(super) fn encode(&self) -> Vec<u8> {
         canonical::encode(self)
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, MalformedMessage> {
         canonical::decode(bytes, "entry of the log")
     }
 
@@ -76,7 +76,7 @@ impl Entry {
                 promise: None,
             },
             Self::Signed { promise, .. } => Columns { promise: i64::try_from(*promise).ok(), ..Columns::default() },
-            Self::Renounced(intent) => Columns { intent: Some(intent.to_string()), ..Columns::default() },
+            Self::Revoked(intent) => Columns { intent: Some(intent.to_string()), ..Columns::default() },
             Self::Wallet(wallet) => Columns { wallet: Some(wallet.0.to_vec()), ..Columns::default() },
             Self::Stopped(_) => Columns::default(),
         }
@@ -88,12 +88,12 @@ pub fn token_column(token: Option<Address>) -> Vec<u8> {
 }
 
 /// The hash before the first entry.
-pub fn genesis(memory: MemoryId) -> Hash {
+pub fn genesis(memory: MemoryId) -> MemoryHash {
     Sha256::new().chain_update(b"bankroll signer memory 1\0").chain_update(memory.0).finalize().into()
 }
 
 /// The hash after an entry.
-pub fn follow(previous: &Hash, seq: u64, at: Time, body: &[u8]) -> Hash {
+pub fn follow(previous: &MemoryHash, seq: u64, at: Time, body: &[u8]) -> MemoryHash {
     Sha256::new()
         .chain_update(b"bankroll signer entry 1\0")
         .chain_update(previous)

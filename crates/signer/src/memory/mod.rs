@@ -11,22 +11,23 @@
 mod error;
 mod log;
 mod opening;
-mod past;
 mod recall;
+mod snapshot;
 mod verify;
 
 use std::{collections::BTreeSet, fs::File, path::PathBuf};
 
 use bankroll_money::Time;
-use bankroll_orders::{Address, Head, IntentId, MemoryId, Order, Stop};
+use bankroll_orders::{Address, IntentId, MemoryHead, MemoryId, Order, StopReason};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
+pub use self::CommitStage as Moment; // TEMPORARY alias
 pub use error::{MemoryError, OpenError};
-pub use log::Entry;
-pub use past::Past;
+pub use log::MemoryEntry;
+pub use snapshot::MemorySnapshot;
 
-use crate::judge::{Counted, Transaction};
-use log::Hash;
+use crate::judge::{LimitUsage, TransactionFields};
+use log::MemoryHash;
 
 /// A signer's memory, opened for writing.
 pub struct Memory {
@@ -37,42 +38,42 @@ pub struct Memory {
     id: MemoryId,
     state: State,
     failed: bool,
-    interrupt: Option<Interrupt>,
+    interrupt: Option<MemoryFaultPoint>,
 }
 
 /// What follows from all entries.
 #[derive(Clone, Debug)]
 struct State {
     count: u64,
-    hash: Hash,
+    hash: MemoryHash,
     /// The time of the newest entry.
     latest: Time,
     wallets: BTreeSet<Address>,
-    stopped: Option<Stop>,
+    stopped: Option<StopReason>,
 }
 
-/// A moment at which a simulator may let the process end.
+/// A stage at which a simulator may let the process end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum CommitStage {
     /// The entry is decided, and nothing of it is on disk.
     BeforeCommit,
     /// The entry is on disk, and nobody knows.
     AfterCommit,
 }
 
-/// Says at each moment whether the process ends there: then the memory is as if it had.
-pub type Interrupt = Box<dyn FnMut(Moment, &Entry) -> bool + Send>;
+/// Says at each stage whether the process ends there: then the memory is as if it had.
+pub type MemoryFaultPoint = Box<dyn FnMut(CommitStage, &MemoryEntry) -> bool + Send>;
 
 impl Memory {
     /// Lets somebody end it at any of its moments; for simulators.
-    pub fn interrupt_with(&mut self, interrupt: Interrupt) {
+    pub fn interrupt_with(&mut self, interrupt: MemoryFaultPoint) {
         self.interrupt = Some(interrupt);
     }
 
     /// Where it stands, without a seal.
     #[must_use]
-    pub fn head(&self) -> Head {
-        Head { memory: self.id, count: self.state.count, hash: self.state.hash, seal: [0; 32] }
+    pub fn head(&self) -> MemoryHead {
+        MemoryHead { memory: self.id, count: self.state.count, hash: self.state.hash, seal: [0; 32] }
     }
 
     /// Whose keys' history it has.
@@ -88,7 +89,7 @@ impl Memory {
 
     /// Whether it has stopped for good, and why.
     #[must_use]
-    pub fn stopped(&self) -> Option<Stop> {
+    pub fn stopped(&self) -> Option<StopReason> {
         self.state.stopped
     }
 
@@ -106,40 +107,40 @@ impl Memory {
         if self.state.wallets.contains(&wallet) {
             return Ok(());
         }
-        self.append(&Entry::Wallet(wallet), at).map(|_| ())
+        self.append(&MemoryEntry::Wallet(wallet), at).map(|_| ())
     }
 
     /// Writes down that an order is about to be signed; where.
     ///
     /// # Errors
     /// As [`MemoryError`] says. The order must not be signed then.
-    pub fn promise(&mut self, order: &Order, counted: Counted, at: Time) -> Result<u64, MemoryError> {
-        self.append(&Entry::Promised { order: order.clone(), counted }, at)
+    pub fn promise(&mut self, order: &Order, counted: LimitUsage, at: Time) -> Result<u64, MemoryError> {
+        self.append(&MemoryEntry::Promised { order: order.clone(), counted }, at)
     }
 
     /// Writes down the transaction of a promise.
     ///
     /// # Errors
     /// As [`MemoryError`] says. The transaction must not be handed out then.
-    pub fn sign(&mut self, promise: u64, transaction: &Transaction, at: Time) -> Result<(), MemoryError> {
-        self.append(&Entry::Signed { promise, transaction: transaction.clone() }, at).map(|_| ())
+    pub fn sign(&mut self, promise: u64, transaction: &TransactionFields, at: Time) -> Result<(), MemoryError> {
+        self.append(&MemoryEntry::Signed { promise, transaction: transaction.clone() }, at).map(|_| ())
     }
 
     /// Writes down that an intent is never signed.
     ///
     /// # Errors
     /// As [`MemoryError`] says.
-    pub fn renounce(&mut self, intent: &IntentId, at: Time) -> Result<(), MemoryError> {
-        self.append(&Entry::Renounced(intent.clone()), at).map(|_| ())
+    pub fn revoke(&mut self, intent: &IntentId, at: Time) -> Result<(), MemoryError> {
+        self.append(&MemoryEntry::Revoked(intent.clone()), at).map(|_| ())
     }
 
     /// Stops for good. It has stopped even if that cannot be written down.
     ///
     /// # Errors
     /// As [`MemoryError`] says.
-    pub fn stop(&mut self, why: Stop, at: Time) -> Result<(), MemoryError> {
+    pub fn stop(&mut self, why: StopReason, at: Time) -> Result<(), MemoryError> {
         self.state.stopped = Some(why);
-        self.append(&Entry::Stopped(why), at).map(|_| ())
+        self.append(&MemoryEntry::Stopped(why), at).map(|_| ())
     }
 
     /// Copies SQLite's log back into the file, and lets go of it.
@@ -152,19 +153,19 @@ impl Memory {
     }
 
     /// Adds an entry and syncs it; its place.
-    fn append(&mut self, entry: &Entry, at: Time) -> Result<u64, MemoryError> {
+    fn append(&mut self, entry: &MemoryEntry, at: Time) -> Result<u64, MemoryError> {
         if self.failed {
             return Err(MemoryError::Failed(None));
         }
-        self.pass(Moment::BeforeCommit, entry)?;
-        let next = self.state.following(entry, self.time(at));
-        self.commit(entry, &next).map_err(|error| self.told(error))?;
+        self.reach(CommitStage::BeforeCommit, entry)?;
+        let next = self.state.after(entry, self.time(at));
+        self.commit(entry, &next).map_err(|error| self.write_failure(error))?;
         self.state = next;
-        self.pass(Moment::AfterCommit, entry)?;
+        self.reach(CommitStage::AfterCommit, entry)?;
         Ok(self.state.count)
     }
 
-    fn commit(&mut self, entry: &Entry, next: &State) -> rusqlite::Result<()> {
+    fn commit(&mut self, entry: &MemoryEntry, next: &State) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         insert(&transaction, entry, next)?;
         transaction.commit()
@@ -172,7 +173,7 @@ impl Memory {
 
     /// What an error of a write means. After a full disk nothing was written and SQLite goes on; after anything else,
     /// a failed sync above all, nobody knows what the disk has.
-    fn told(&mut self, error: rusqlite::Error) -> MemoryError {
+    fn write_failure(&mut self, error: rusqlite::Error) -> MemoryError {
         if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.connection.is_autocommit() {
             return MemoryError::Full;
         }
@@ -180,8 +181,8 @@ impl Memory {
         MemoryError::Failed(Some(error))
     }
 
-    fn pass(&mut self, moment: Moment, entry: &Entry) -> Result<(), MemoryError> {
-        if self.interrupt.as_mut().is_some_and(|interrupt| interrupt(moment, entry)) {
+    fn reach(&mut self, stage: CommitStage, entry: &MemoryEntry) -> Result<(), MemoryError> {
+        if self.interrupt.as_mut().is_some_and(|interrupt| interrupt(stage, entry)) {
             self.failed = true;
             return Err(MemoryError::Failed(None));
         }
@@ -189,7 +190,7 @@ impl Memory {
     }
 }
 
-fn insert(connection: &Connection, entry: &Entry, next: &State) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, entry: &MemoryEntry, next: &State) -> rusqlite::Result<()> {
     let log::Columns { order_id, intent, chain, wallet, nonce, token, paid, fees, promise } = entry.columns();
     let (seq, at, body) = (next.count.cast_signed(), next.latest.0.to_be_bytes(), entry.encode());
     let mut statement = connection.prepare_cached(
@@ -205,16 +206,16 @@ impl State {
         Self { count: 0, hash: log::genesis(memory), latest: Time(0), wallets: BTreeSet::new(), stopped: None }
     }
 
-    fn following(&self, entry: &Entry, at: Time) -> Self {
+    fn after(&self, entry: &MemoryEntry, at: Time) -> Self {
         let count = self.count.checked_add(1).expect("nobody signs 2^64 times");
         let mut next =
             Self { count, hash: log::follow(&self.hash, count, at, &entry.encode()), latest: at, ..self.clone() };
         match entry {
-            Entry::Wallet(wallet) => {
+            MemoryEntry::Wallet(wallet) => {
                 next.wallets.insert(*wallet);
             }
-            Entry::Stopped(why) => next.stopped = Some(*why),
-            Entry::Promised { .. } | Entry::Signed { .. } | Entry::Renounced(_) => {}
+            MemoryEntry::Stopped(why) => next.stopped = Some(*why),
+            MemoryEntry::Promised { .. } | MemoryEntry::Signed { .. } | MemoryEntry::Revoked(_) => {}
         }
         next
     }

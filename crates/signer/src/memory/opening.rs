@@ -12,7 +12,7 @@ use bankroll_money::Time;
 use bankroll_orders::{Address, MemoryId};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
-use super::{Entry, Memory, OpenError, State, insert, verify};
+use super::{Memory, MemoryEntry, OpenError, State, insert, verify};
 
 /// "BkSg" in the header of the file, so that no other program's file is taken for a memory.
 const APPLICATION_ID: i64 = 0x42_6b_53_67;
@@ -63,8 +63,8 @@ fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Tim
     transaction.execute("INSERT INTO memory (one, id) VALUES (1, ?)", [id.0])?;
     let mut state = State::new(id);
     for wallet in wallets {
-        let entry = Entry::Wallet(*wallet);
-        state = state.following(&entry, at);
+        let entry = MemoryEntry::Wallet(*wallet);
+        state = state.after(&entry, at);
         insert(&transaction, &entry, &state)?;
     }
     transaction.commit()?;

@@ -6,9 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::{
     Memory, MemoryError,
-    log::{Entry, token_column},
+    log::{MemoryEntry, token_column},
 };
-use crate::judge::{Counted, Promise, Recalled, Transaction};
+use crate::judge::{LimitUsage, OrderHistory, SigningPromise, TransactionFields};
 
 /// A promise's place and body, and the body of what was signed for it.
 type Bodies = (u64, Vec<u8>, Option<Vec<u8>>);
@@ -18,7 +18,7 @@ impl Memory {
     ///
     /// # Errors
     /// It cannot be read. Nothing may be decided then.
-    pub fn recall(&mut self, order: &Order, since: Time) -> Result<Recalled, MemoryError> {
+    pub fn recall(&mut self, order: &Order, since: Time) -> Result<OrderHistory, MemoryError> {
         let mut recalled = self.recall_intent(&order.intent)?;
         let Slot { chain, wallet, nonce } = order.slot;
         let slot = params![chain.0.to_be_bytes(), wallet.0, nonce.to_be_bytes()];
@@ -36,15 +36,15 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Memory::recall`].
-    pub fn recall_intent(&mut self, intent: &IntentId) -> Result<Recalled, MemoryError> {
+    pub fn recall_intent(&mut self, intent: &IntentId) -> Result<OrderHistory, MemoryError> {
         let name = intent.to_string();
         let of_intent = self.promises("p.intent = ? AND p.nonce IS NOT NULL", params![name])?;
-        let renounced = self.ready()?.query_row(
+        let revoked = self.ready()?.query_row(
             "SELECT EXISTS (SELECT 1 FROM log WHERE intent = ? AND nonce IS NULL)",
             [name],
             |row| row.get(0),
         );
-        Ok(Recalled { renounced: renounced.map_err(|error| self.broken(error))?, of_intent, ..Recalled::default() })
+        Ok(OrderHistory { revoked: revoked.map_err(|error| self.broken(error))?, of_intent, ..OrderHistory::default() })
     }
 
     /// The hash it had at a count; `None` if it never had so many entries.
@@ -57,7 +57,7 @@ impl Memory {
         hash.map_err(|error| self.broken(error))
     }
 
-    fn promises(&mut self, which: &str, params: impl Params) -> Result<Vec<Promise>, MemoryError> {
+    fn promises(&mut self, which: &str, params: impl Params) -> Result<Vec<SigningPromise>, MemoryError> {
         let rows = self.rows(which, params).map_err(|error| self.broken(error))?;
         let read = rows.into_iter().map(|(seq, body, signed)| promise(seq, &body, signed.as_deref()));
         read.collect::<Result<_, _>>().inspect_err(|_| self.failed = true)
@@ -72,14 +72,14 @@ impl Memory {
     }
 
     /// What was promised since then, in sums that stop at the largest amount there is.
-    fn spent(&mut self, order: &Order, since: Time) -> Result<Counted, MemoryError> {
+    fn spent(&mut self, order: &Order, since: Time) -> Result<LimitUsage, MemoryError> {
         let sum = |connection: &Connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT token, paid, fees FROM log WHERE chain = ? AND wallet = ? AND at > ? AND nonce IS NOT NULL",
             )?;
             let Slot { chain, wallet, .. } = order.slot;
             let mut rows = statement.query(params![chain.0.to_be_bytes(), wallet.0, since.0.to_be_bytes()])?;
-            let (token, mut spent) = (token_column(order.meaning.token()), Counted::default());
+            let (token, mut spent) = (token_column(order.meaning.token()), LimitUsage::default());
             while let Some(row) = rows.next()? {
                 let amount = |index| row.get(index).map(Amount::from_sortable);
                 let add = |sum: Amount, more: Amount| sum.checked_add(more).unwrap_or(Amount::MAX);
@@ -104,13 +104,13 @@ impl Memory {
     }
 }
 
-fn promise(seq: u64, body: &[u8], signed: Option<&[u8]>) -> Result<Promise, MemoryError> {
+fn promise(seq: u64, body: &[u8], signed: Option<&[u8]>) -> Result<SigningPromise, MemoryError> {
     let diverged = || MemoryError::Diverged { seq };
-    let Ok(Entry::Promised { order, .. }) = Entry::decode(body) else { return Err(diverged()) };
-    let transaction = |body: &[u8]| match Entry::decode(body) {
-        Ok(Entry::Signed { promise, transaction }) if promise == seq => Ok(transaction),
+    let Ok(MemoryEntry::Promised { order, .. }) = MemoryEntry::decode(body) else { return Err(diverged()) };
+    let transaction = |body: &[u8]| match MemoryEntry::decode(body) {
+        Ok(MemoryEntry::Signed { promise, transaction }) if promise == seq => Ok(transaction),
         _ => Err(diverged()),
     };
-    let signed: Option<Transaction> = signed.map(transaction).transpose()?;
-    Ok(Promise { seq, order, signed })
+    let signed: Option<TransactionFields> = signed.map(transaction).transpose()?;
+    Ok(SigningPromise { seq, order, signed })
 }

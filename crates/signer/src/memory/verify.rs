@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use bankroll_money::Time;
-use bankroll_orders::{Digest, MemoryId};
+use bankroll_orders::{MemoryId, OrderDigest};
 use rusqlite::{Connection, Row};
 
 use super::{
     State,
-    log::{Columns, Entry},
+    log::{Columns, MemoryEntry},
 };
 use crate::evm;
 
@@ -42,15 +42,15 @@ pub(super) fn everything(connection: &Connection) -> Result<(MemoryId, State), S
 struct Check {
     state: State,
     /// What promises are about that have no transaction yet.
-    unsigned: HashMap<u64, Digest>,
+    unsigned: HashMap<u64, OrderDigest>,
 }
 
 impl Check {
     fn entry(&mut self, seq: i64, row: &Row<'_>) -> Result<(), String> {
         let (at, body, hash): (Vec<u8>, Vec<u8>, Vec<u8>) = (ask(row.get(1))?, ask(row.get(2))?, ask(row.get(3))?);
         let at = Time(u64::from_be_bytes(at.try_into().map_err(|_| "it has no time")?));
-        let entry = Entry::decode(&body).map_err(|error| error.to_string())?;
-        let next = self.state.following(&entry, at);
+        let entry = MemoryEntry::decode(&body).map_err(|error| error.to_string())?;
+        let next = self.state.after(&entry, at);
         if u64::try_from(seq) != Ok(next.count) {
             return Err(format!("it should be entry {}", next.count));
         }
@@ -69,21 +69,21 @@ impl Check {
     }
 
     /// Whether the entry makes sense after those before it.
-    fn follows(&mut self, seq: u64, entry: &Entry) -> Result<(), String> {
+    fn follows(&mut self, seq: u64, entry: &MemoryEntry) -> Result<(), String> {
         match entry {
-            Entry::Promised { order, .. } => {
+            MemoryEntry::Promised { order, .. } => {
                 if !self.state.wallets.contains(&order.slot.wallet) {
                     return Err("it promises for a wallet whose history has not begun".into());
                 }
                 self.unsigned.insert(seq, order.content());
             }
-            Entry::Signed { promise, transaction } => {
+            MemoryEntry::Signed { promise, transaction } => {
                 self.unsigned.remove(promise).ok_or("it signs what was not promised, or was signed before")?;
                 if evm::hash_of(&transaction.raw) != transaction.hash {
                     return Err("its transaction has another hash".into());
                 }
             }
-            Entry::Wallet(_) | Entry::Renounced(_) | Entry::Stopped(_) => {}
+            MemoryEntry::Wallet(_) | MemoryEntry::Revoked(_) | MemoryEntry::Stopped(_) => {}
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use bankroll_orders::{Answer, Head, MemoryId, Refusal, Request, Stop};
+use bankroll_orders::{MemoryHead, MemoryId, SignerAnswer, SignerRefusal, SignerRequest, StopReason};
 use bankroll_signer::{LocalKey, Memory, Signer};
 use zeroize::Zeroizing;
 
@@ -20,16 +20,18 @@ fn an_old_copy_of_the_memory_is_noticed_and_stops_it_for_good() {
     fs::write(world.path(), old).unwrap();
 
     world.restart();
-    let stopped = Refusal::Stopped(Stop::MemoryOlder);
+    let stopped = SignerRefusal::Stopped(StopReason::MemoryOlder);
     let newest = world.head;
     world.refuses(&pay("wd-3", 1, 100), stopped);
     // Even for what it has in its memory, even for somebody with an older head, even after a start.
     world.refuses(&pay("wd-1", 0, 100), stopped);
     world.restart();
     world.refuses(&pay("wd-1", 0, 100), stopped);
-    assert_eq!(world.renounce("wd-4"), Err(stopped));
-    let Answer::Status(status) = world.answer(&Request::Status { wallet: wallet() }) else { panic!("no status") };
-    assert_eq!(status.stopped, Some(Stop::MemoryOlder));
+    assert_eq!(world.revoke("wd-4"), Err(stopped));
+    let SignerAnswer::Status(status) = world.answer(&SignerRequest::Status { wallet: wallet() }) else {
+        panic!("no status")
+    };
+    assert_eq!(status.stopped, Some(StopReason::MemoryOlder));
     assert!(newest.count > 3);
 }
 
@@ -46,12 +48,14 @@ fn a_copy_that_went_on_by_itself_is_noticed() {
     // Somebody without a head begins anew with the copy, and signs as much.
     fs::write(world.path(), copy).unwrap();
     world.restart();
-    let Answer::Status(status) = world.answer(&Request::Status { wallet: wallet() }) else { panic!("no status") };
+    let SignerAnswer::Status(status) = world.answer(&SignerRequest::Status { wallet: wallet() }) else {
+        panic!("no status")
+    };
     world.head = status.head;
     world.signs(&pay("wd-3", 1, 100));
     assert_eq!(world.head.count, seen.count);
     world.head = seen;
-    world.refuses(&pay("wd-2", 1, 100), Refusal::Stopped(Stop::MemoryForked));
+    world.refuses(&pay("wd-2", 1, 100), SignerRefusal::Stopped(StopReason::MemoryForked));
 }
 
 #[test]
@@ -62,7 +66,7 @@ fn another_memory_of_the_same_key_is_noticed() {
     let path = world.folder.path().join("another.db");
     let memory = Memory::create(&path, MemoryId([2; 16]), &[wallet()], NOON).unwrap();
     world.signer = Some(Signer::new(policy(), vec![key()], memory).unwrap());
-    world.refuses(&pay("wd-2", 0, 100), Refusal::Stopped(Stop::MemoryOther));
+    world.refuses(&pay("wd-2", 0, 100), SignerRefusal::Stopped(StopReason::MemoryOther));
 }
 
 #[test]
@@ -71,15 +75,15 @@ fn nobody_without_the_key_can_stop_it() {
     let sound = world.head;
     let other = LocalKey::from_bytes(&Zeroizing::new([0x43; 32])).unwrap();
     let forged = [
-        Head { count: 1_000, ..sound },
-        Head { memory: MemoryId([9; 16]), ..sound },
-        Head { hash: [9; 32], ..sound },
-        Head { seal: [0; 32], ..sound },
-        other.seal(Head { count: 1_000, ..sound }),
+        MemoryHead { count: 1_000, ..sound },
+        MemoryHead { memory: MemoryId([9; 16]), ..sound },
+        MemoryHead { hash: [9; 32], ..sound },
+        MemoryHead { seal: [0; 32], ..sound },
+        other.seal(MemoryHead { count: 1_000, ..sound }),
     ];
     for head in forged {
         world.head = head;
-        world.refuses(&pay("wd-1", 0, 100), Refusal::HeadForged);
+        world.refuses(&pay("wd-1", 0, 100), SignerRefusal::HeadForged);
     }
     world.head = sound;
     world.signs(&pay("wd-1", 0, 100));

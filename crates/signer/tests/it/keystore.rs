@@ -1,6 +1,6 @@
 //! Key files: those of other tools open, those of ours do too, and nothing in a file can hurt.
 
-use bankroll_signer::keystore::{self, Cost, KeystoreError};
+use bankroll_signer::keystore::{self, KeystoreCost, KeystoreError};
 use zeroize::Zeroizing;
 
 use crate::world::{SECRET, wallet};
@@ -14,7 +14,7 @@ const BY_ETHERS: &str = r#"{ "address": "17c5185167401ed00cf5f5b2fc97d9bbfdb7d02
     "mac": "1629664aa830b2a2edd7b60a96c748b50796daab2deb46dce0d056fa442a9580" } }"#;
 
 fn own() -> String {
-    keystore::encrypt(&Zeroizing::new(SECRET), b"secret", Cost::Light).unwrap()
+    keystore::encrypt(&Zeroizing::new(SECRET), b"secret", KeystoreCost::Light).unwrap()
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn a_file_that_asks_for_too_much_or_makes_no_sense_is_refused() {
         assert!(text.contains(from), "{from} is not in {text}");
         keystore::decrypt(&text.replace(from, to), b"secret").unwrap_err()
     };
-    assert_eq!(with("\"n\": 4096", "\"n\": 1099511627776"), KeystoreError::TooDear);
-    assert_eq!(with("\"n\": 4096", "\"n\": 4097"), KeystoreError::TooDear);
-    assert_eq!(with("\"n\": 4096", "\"n\": 0"), KeystoreError::TooDear);
-    assert_eq!(with("\"r\": 8", "\"r\": 4000000000"), KeystoreError::TooDear);
-    assert_eq!(with("\"r\": 8", "\"r\": 0"), KeystoreError::TooDear);
-    assert_eq!(with("\"p\": 1", "\"p\": 100000"), KeystoreError::TooDear);
+    assert_eq!(with("\"n\": 4096", "\"n\": 1099511627776"), KeystoreError::TooExpensive);
+    assert_eq!(with("\"n\": 4096", "\"n\": 4097"), KeystoreError::TooExpensive);
+    assert_eq!(with("\"n\": 4096", "\"n\": 0"), KeystoreError::TooExpensive);
+    assert_eq!(with("\"r\": 8", "\"r\": 4000000000"), KeystoreError::TooExpensive);
+    assert_eq!(with("\"r\": 8", "\"r\": 0"), KeystoreError::TooExpensive);
+    assert_eq!(with("\"p\": 1", "\"p\": 100000"), KeystoreError::TooExpensive);
     assert_eq!(with("\"dklen\": 32", "\"dklen\": 16"), KeystoreError::Malformed);
     assert_eq!(with("\"version\": 3", "\"version\": 1"), KeystoreError::Malformed);
     assert_eq!(with("aes-128-ctr", "aes-128-cbc"), KeystoreError::Malformed);

@@ -2,10 +2,10 @@
 
 use std::{fs, path::Path};
 
-use bankroll_orders::{Address, MemoryId, Refusal, Stop};
+use bankroll_orders::{Address, MemoryId, SignerRefusal, StopReason};
 use bankroll_signer::{
     LocalKey, Memory, Signer,
-    memory::{OpenError, Past},
+    memory::{MemorySnapshot, OpenError},
 };
 use fastrand::Rng;
 use rusqlite::Connection;
@@ -20,7 +20,7 @@ fn lived_in() -> World {
     world.signs(&at(&pay("wd-0", 0, 100), 90, 9));
     world.signs(&pay_token("wd-1", 1, 5));
     world.signs(&at(&cancel("wd-1", 1), 90, 9));
-    world.renounce("wd-2").unwrap();
+    world.revoke("wd-2").unwrap();
     world.signer.take().unwrap().close().unwrap();
     world
 }
@@ -171,19 +171,20 @@ fn every_byte_of_the_file_matters_or_says_nothing() {
 fn answers_as_before(world: &World, memory: Memory, what: &str) {
     let mut signer = Signer::new(policy(), vec![key()], memory).unwrap();
     let mut ask = |order: &bankroll_orders::Order| {
-        let request = bankroll_orders::Request::Sign { order: order.clone(), approvals: vec![], head: world.head };
+        let request =
+            bankroll_orders::SignerRequest::Sign { order: order.clone(), approvals: vec![], head: world.head };
         match signer.handle(&request, NOON) {
-            bankroll_orders::Answer::Signed(signed) => Ok(signed.raw),
-            bankroll_orders::Answer::Refused { refusal, .. } => Err(refusal),
+            bankroll_orders::SignerAnswer::Signed(signed) => Ok(signed.raw),
+            bankroll_orders::SignerAnswer::Refused { refusal, .. } => Err(refusal),
             other => panic!("{what}: {other:?}"),
         }
     };
     let paid = bankroll_signer::evm::sign(&pay("wd-0", 0, 100), &key()).unwrap().raw;
     assert_eq!(ask(&pay("wd-0", 0, 100)), Ok(paid), "{what}");
-    assert_eq!(ask(&at(&pay("wd-0", 0, 101), 200, 20)), Err(Refusal::IntentMeansOther), "{what}");
-    assert_eq!(ask(&at(&pay("wd-9", 0, 100), 200, 20)), Err(Refusal::NonceTaken), "{what}");
-    assert_eq!(ask(&pay_token("wd-1", 1, 5)), Err(Refusal::IntentCancelled), "{what}");
-    assert_eq!(ask(&pay("wd-2", 5, 1)), Err(Refusal::IntentRenounced), "{what}");
+    assert_eq!(ask(&at(&pay("wd-0", 0, 101), 200, 20)), Err(SignerRefusal::IntentMeansOther), "{what}");
+    assert_eq!(ask(&at(&pay("wd-9", 0, 100), 200, 20)), Err(SignerRefusal::NonceTaken), "{what}");
+    assert_eq!(ask(&pay_token("wd-1", 1, 5)), Err(SignerRefusal::IntentCancelled), "{what}");
+    assert_eq!(ask(&pay("wd-2", 5, 1)), Err(SignerRefusal::IntentRevoked), "{what}");
 }
 
 /// SQLite's own log, left by a process that was killed. It drops what it cannot verify there, and everything behind it: the
@@ -216,11 +217,11 @@ fn every_byte_of_what_was_not_copied_back_is_noticed_by_whoever_asks() {
         older += 1;
         let mut signer = Signer::new(policy(), vec![key()], memory).unwrap();
         let request =
-            bankroll_orders::Request::Sign { order: pay("wd-2", 1, 100), approvals: vec![], head: world.head };
-        let bankroll_orders::Answer::Refused { refusal, .. } = signer.handle(&request, NOON) else {
+            bankroll_orders::SignerRequest::Sign { order: pay("wd-2", 1, 100), approvals: vec![], head: world.head };
+        let bankroll_orders::SignerAnswer::Refused { refusal, .. } = signer.handle(&request, NOON) else {
             panic!("byte {place}")
         };
-        assert_eq!(refusal, Refusal::Stopped(Stop::MemoryOlder), "byte {place}");
+        assert_eq!(refusal, SignerRefusal::Stopped(StopReason::MemoryOlder), "byte {place}");
     }
     tell(&format!(
         "SQLite's log: {refused} refused, {older} older and noticed, {nothing} said nothing (seed {})",
@@ -233,7 +234,7 @@ fn every_byte_of_what_was_not_copied_back_is_noticed_by_whoever_asks() {
 fn a_memory_is_read_by_people_without_changing_it() {
     let world = lived_in();
     let before = fs::read(world.path()).unwrap();
-    let past = Past::read(&world.path(), 3).unwrap();
+    let past = MemorySnapshot::read(&world.path(), 3).unwrap();
     assert_eq!(past.wallets, [wallet()]);
     assert_eq!(past.newest.iter().map(|(seq, ..)| *seq).collect::<Vec<_>>(), [8, 9, 10]);
     assert_eq!(fs::read(world.path()).unwrap(), before);

@@ -12,7 +12,7 @@ use std::{
 use bankroll_orders::MemoryId;
 use bankroll_signer::{
     Memory,
-    keystore::{self, Cost},
+    keystore::{self, KeystoreCost},
 };
 use bankroll_signer_client::SignerClient;
 use rustix::process::{Pid, Signal, kill_process};
@@ -27,7 +27,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// A folder as `init` makes it, with the world's key, a light key file, and rules that are hardly in the way.
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let key = keystore::encrypt(&Zeroizing::new(SECRET), PASSWORD.as_bytes(), Cost::Light).unwrap();
+    let key = keystore::encrypt(&Zeroizing::new(SECRET), PASSWORD.as_bytes(), KeystoreCost::Light).unwrap();
     fs::write(folder.path().join("wallet.json"), key).unwrap();
     fs::write(folder.path().join("signer.toml"), config("")).unwrap();
     Memory::create(&memory_of(folder.path()), MemoryId([1; 16]), &[wallet()], NOON).unwrap().close().unwrap();

@@ -10,7 +10,7 @@ use std::{
 
 use bankroll_money::Time;
 use bankroll_orders::{Order, Slot};
-use bankroll_signer_client::{Outcome, SignerClient};
+use bankroll_signer_client::{SignOutcome, SignerClient};
 
 use crate::{
     process::{PATIENCE, Running, command, config, folder, memory_of, run},
@@ -46,7 +46,7 @@ fn from_nothing_to_a_signed_payout() {
     let head = client.status(address, None).unwrap().head;
     let order = pay("wd-1", 0, 100);
     let order = Order { slot: Slot { wallet: address, ..order.slot }, expires: Time(u64::MAX), ..order };
-    let Outcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
+    let SignOutcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
     assert!(running.end().success());
     assert!(!folder.join("signer.sock").exists(), "the socket is left");
 

@@ -10,7 +10,7 @@ use bankroll_money::Amount;
 use bankroll_orders::{Address, ChainId, Gas, Meaning, Order, Price, Slot};
 use bankroll_signer::{
     evm,
-    keystore::{self, Cost},
+    keystore::{self, KeystoreCost},
 };
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -118,7 +118,8 @@ fn ethers(lines: &[String]) -> Vec<Value> {
     );
     let folder = tempfile::tempdir().unwrap();
     let keystore = folder.path().join("wallet.json");
-    std::fs::write(&keystore, keystore::encrypt(&Zeroizing::new(SECRET), b"secret", Cost::Light).unwrap()).unwrap();
+    std::fs::write(&keystore, keystore::encrypt(&Zeroizing::new(SECRET), b"secret", KeystoreCost::Light).unwrap())
+        .unwrap();
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/referee.cjs");
     let mut node = Command::new("node")
         .arg(script)

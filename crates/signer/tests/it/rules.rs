@@ -2,7 +2,7 @@
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{
-    Address, Answer, Approval, ChainId, Gas, Meaning, Order, OrderId, Price, Refusal, Request, Slot,
+    Address, Approval, ChainId, Gas, Meaning, Order, OrderId, Price, SignerAnswer, SignerRefusal, SignerRequest, Slot,
 };
 
 use crate::world::{CHAIN, HOUR, LEGACY, NOON, PLAYER, TOKEN, World, at, cancel, key, pay, pay_token, wallet};
@@ -19,7 +19,7 @@ fn a_payout_is_signed_and_these_are_its_bytes() {
     assert_eq!(hex::encode(&signed.raw), SIGNED_BY_ETHERS);
     // One entry for the wallet, one for the promise, one for the transaction.
     assert_eq!(signed.head.count, 3);
-    assert!(key().sealed(&signed.head));
+    assert!(key().is_sealed(&signed.head));
 }
 
 #[test]
@@ -43,21 +43,24 @@ fn an_intent_is_paid_once() {
     world.signs(&pay("wd-1", 0, 100));
     let to = Address([0xcd; 20]);
     let other = |meaning| Order { id: OrderId("other".parse().unwrap()), meaning, ..at(&pay("wd-1", 0, 100), 90, 9) };
-    world.refuses(&other(Meaning::NativePayout { to: PLAYER, amount: Amount::new(101) }), Refusal::IntentMeansOther);
-    world.refuses(&other(Meaning::NativePayout { to, amount: Amount::new(100) }), Refusal::IntentMeansOther);
-    world.refuses(&other(pay_token("wd-1", 0, 100).meaning), Refusal::IntentMeansOther);
-    world.refuses(&pay("wd-1", 1, 100), Refusal::IntentElsewhere);
+    world.refuses(
+        &other(Meaning::NativePayout { to: PLAYER, amount: Amount::new(101) }),
+        SignerRefusal::IntentMeansOther,
+    );
+    world.refuses(&other(Meaning::NativePayout { to, amount: Amount::new(100) }), SignerRefusal::IntentMeansOther);
+    world.refuses(&other(pay_token("wd-1", 0, 100).meaning), SignerRefusal::IntentMeansOther);
+    world.refuses(&pay("wd-1", 1, 100), SignerRefusal::IntentElsewhere);
     let elsewhere =
         Order { slot: Slot { chain: LEGACY, ..pay("wd-1", 0, 100).slot }, ..at(&pay("wd-1", 0, 100), 90, 9) };
-    world.refuses(&elsewhere, Refusal::IntentElsewhere);
+    world.refuses(&elsewhere, SignerRefusal::IntentElsewhere);
 }
 
 #[test]
 fn a_nonce_has_one_intent() {
     let mut world = World::new();
     world.signs(&pay("wd-1", 0, 100));
-    world.refuses(&at(&pay("wd-2", 0, 100), 90, 9), Refusal::NonceTaken);
-    world.refuses(&at(&cancel("wd-2", 0), 90, 9), Refusal::NonceTaken);
+    world.refuses(&at(&pay("wd-2", 0, 100), 90, 9), SignerRefusal::NonceTaken);
+    world.refuses(&at(&cancel("wd-2", 0), 90, 9), SignerRefusal::NonceTaken);
     // The same nonce on another chain is another place.
     let there = Slot { chain: LEGACY, ..pay("wd-2", 0, 100).slot };
     let gas = Gas { limit: 21_000, price: Price::Legacy { price: 80 } };
@@ -69,8 +72,8 @@ fn an_order_id_stands_for_one_order() {
     let mut world = World::new();
     let first = pay("wd-1", 0, 100);
     world.signs(&first);
-    world.refuses(&Order { id: first.id.clone(), ..pay("wd-2", 1, 100) }, Refusal::OrderIdReused);
-    world.refuses(&Order { id: first.id.clone(), ..at(&first, 90, 9) }, Refusal::OrderIdReused);
+    world.refuses(&Order { id: first.id.clone(), ..pay("wd-2", 1, 100) }, SignerRefusal::OrderIdReused);
+    world.refuses(&Order { id: first.id.clone(), ..at(&first, 90, 9) }, SignerRefusal::OrderIdReused);
 }
 
 #[test]
@@ -78,19 +81,19 @@ fn a_replacement_only_raises_fees() {
     let mut world = World::new();
     let first = pay("wd-1", 0, 100);
     let raw = world.signs(&first);
-    world.refuses(&at(&first, 89, 9), Refusal::FeesNotRaised);
-    world.refuses(&at(&first, 90, 8), Refusal::FeesNotRaised);
+    world.refuses(&at(&first, 89, 9), SignerRefusal::FeesNotRaised);
+    world.refuses(&at(&first, 90, 8), SignerRefusal::FeesNotRaised);
     let raised = at(&first, 90, 9);
     let second = world.signs(&raised);
     assert_ne!(second, raw);
     // The next is measured by the highest, and both are still there.
-    world.refuses(&at(&first, 100, 10), Refusal::FeesNotRaised);
+    world.refuses(&at(&first, 100, 10), SignerRefusal::FeesNotRaised);
     world.signs(&at(&first, 102, 11));
     assert_eq!(world.signs(&first), raw);
     assert_eq!(world.signs(&raised), second);
     // More gas is no raised fee.
     let more_gas = at(&first, 200, 20);
-    world.refuses(&Order { gas: Gas { limit: 21_001, ..more_gas.gas }, ..more_gas }, Refusal::IntentMeansOther);
+    world.refuses(&Order { gas: Gas { limit: 21_001, ..more_gas.gas }, ..more_gas }, SignerRefusal::IntentMeansOther);
 }
 
 #[test]
@@ -98,76 +101,76 @@ fn a_cancelled_intent_is_never_signed_again() {
     let mut world = World::new();
     let order = pay("wd-1", 0, 100);
     world.signs(&order);
-    world.refuses(&cancel("wd-1", 0), Refusal::FeesNotRaised);
+    world.refuses(&cancel("wd-1", 0), SignerRefusal::FeesNotRaised);
     let cancelled = at(&cancel("wd-1", 0), 90, 9);
     let raw = world.signs(&cancelled);
     world.restart();
     // Not even the bytes that were handed out before.
-    world.refuses(&order, Refusal::IntentCancelled);
-    world.refuses(&at(&order, 200, 20), Refusal::IntentCancelled);
-    world.refuses(&pay("wd-1", 1, 100), Refusal::IntentCancelled);
+    world.refuses(&order, SignerRefusal::IntentCancelled);
+    world.refuses(&at(&order, 200, 20), SignerRefusal::IntentCancelled);
+    world.refuses(&pay("wd-1", 1, 100), SignerRefusal::IntentCancelled);
     // The cancel itself can be had again, and be raised.
     assert_eq!(world.signs(&cancelled), raw);
     world.signs(&at(&cancel("wd-1", 0), 102, 11));
-    world.refuses(&at(&cancel("wd-1", 1), 102, 11), Refusal::IntentElsewhere);
+    world.refuses(&at(&cancel("wd-1", 1), 102, 11), SignerRefusal::IntentElsewhere);
 }
 
 #[test]
 fn a_nonce_that_was_never_signed_can_be_cancelled() {
     let mut world = World::new();
     world.signs(&cancel("wd-1", 0));
-    world.refuses(&at(&pay("wd-1", 0, 100), 90, 9), Refusal::IntentCancelled);
-    world.refuses(&at(&pay("wd-2", 0, 100), 90, 9), Refusal::NonceTaken);
+    world.refuses(&at(&pay("wd-1", 0, 100), 90, 9), SignerRefusal::IntentCancelled);
+    world.refuses(&at(&pay("wd-2", 0, 100), 90, 9), SignerRefusal::NonceTaken);
 }
 
 #[test]
 fn an_intent_is_cancelled_at_its_own_nonce_only() {
     let mut world = World::new();
     world.signs(&pay("wd-1", 0, 100));
-    world.refuses(&cancel("wd-1", 1), Refusal::IntentElsewhere);
+    world.refuses(&cancel("wd-1", 1), SignerRefusal::IntentElsewhere);
 }
 
 #[test]
-fn a_renounced_intent_is_never_signed() {
+fn a_revoked_intent_is_never_signed() {
     let mut world = World::new();
-    assert_eq!(world.renounce("wd-1"), Ok(()));
+    assert_eq!(world.revoke("wd-1"), Ok(()));
     let count = world.head.count;
-    assert_eq!(world.renounce("wd-1"), Ok(()));
+    assert_eq!(world.revoke("wd-1"), Ok(()));
     assert_eq!(world.head.count, count, "it is said once");
     world.restart();
-    world.refuses(&pay("wd-1", 0, 100), Refusal::IntentRenounced);
-    world.refuses(&cancel("wd-1", 0), Refusal::IntentRenounced);
-    // What is signed cannot be renounced, whether paid or cancelled.
+    world.refuses(&pay("wd-1", 0, 100), SignerRefusal::IntentRevoked);
+    world.refuses(&cancel("wd-1", 0), SignerRefusal::IntentRevoked);
+    // What is signed cannot be revoked, whether paid or cancelled.
     world.signs(&pay("wd-2", 0, 100));
     world.signs(&cancel("wd-3", 1));
-    assert_eq!(world.renounce("wd-2"), Err(Refusal::IntentSigned));
-    assert_eq!(world.renounce("wd-3"), Err(Refusal::IntentSigned));
+    assert_eq!(world.revoke("wd-2"), Err(SignerRefusal::IntentSigned));
+    assert_eq!(world.revoke("wd-3"), Err(SignerRefusal::IntentSigned));
 }
 
 #[test]
 fn amounts_are_limited_in_a_time_that_rolls() {
     let mut world = World::new();
     let later = |order: Order, hours: u64| Order { expires: Time(NOON.0 + (hours + 1) * HOUR), ..order };
-    world.refuses(&pay("wd-1", 0, 1_001), Refusal::AmountAboveLimit);
+    world.refuses(&pay("wd-1", 0, 1_001), SignerRefusal::AmountAboveLimit);
     world.signs(&pay("wd-1", 0, 1_000));
     world.now = Time(NOON.0 + 12 * HOUR);
     world.signs(&later(pay("wd-2", 1, 1_000), 12));
-    world.refuses(&later(pay("wd-3", 2, 501), 12), Refusal::PaidAboveLimit);
+    world.refuses(&later(pay("wd-3", 2, 501), 12), SignerRefusal::PaidAboveLimit);
     world.signs(&later(pay("wd-4", 2, 500), 12));
-    world.refuses(&later(pay("wd-5", 3, 1), 12), Refusal::PaidAboveLimit);
+    world.refuses(&later(pay("wd-5", 3, 1), 12), SignerRefusal::PaidAboveLimit);
     // Tokens have limits of their own.
     world.signs(&later(pay_token("wd-6", 3, 500), 12));
-    world.refuses(&later(pay_token("wd-7", 4, 301), 12), Refusal::PaidAboveLimit);
+    world.refuses(&later(pay_token("wd-7", 4, 301), 12), SignerRefusal::PaidAboveLimit);
     world.signs(&later(pay_token("wd-7", 4, 300), 12));
     // A replacement pays nothing more: it gets through although the limit is reached.
     world.signs(&later(at(&pay("wd-4", 2, 500), 90, 9), 12));
     // A day after the first thousand they no longer count; not a moment earlier, and not at midnight.
     world.now = Time(NOON.0 + 24 * HOUR - 1);
-    world.refuses(&later(pay("wd-8", 5, 1_000), 24), Refusal::PaidAboveLimit);
+    world.refuses(&later(pay("wd-8", 5, 1_000), 24), SignerRefusal::PaidAboveLimit);
     world.restart();
     world.now = Time(NOON.0 + 24 * HOUR);
     world.signs(&later(pay("wd-8", 5, 1_000), 24));
-    world.refuses(&later(pay("wd-9", 6, 1), 24), Refusal::PaidAboveLimit);
+    world.refuses(&later(pay("wd-9", 6, 1), 24), SignerRefusal::PaidAboveLimit);
 }
 
 #[test]
@@ -180,10 +183,10 @@ fn fees_are_limited_and_counted_at_their_highest() {
     };
     world.signs(&dear("wd-1", 0, 400));
     world.signs(&dear("wd-2", 1, 400));
-    world.refuses(&dear("wd-3", 2, 201), Refusal::FeesAboveLimit);
+    world.refuses(&dear("wd-3", 2, 201), SignerRefusal::FeesAboveLimit);
     // Raised from 400 to 600: one of both is mined, so 20 million more are counted, and not 60.
     world.signs(&dear("wd-2", 1, 600));
-    world.refuses(&dear("wd-3", 2, 1), Refusal::FeesAboveLimit);
+    world.refuses(&dear("wd-3", 2, 1), SignerRefusal::FeesAboveLimit);
     let free =
         Order { gas: Gas { limit: 100_000, price: Price::Dynamic { max: 0, priority: 0 } }, ..pay("wd-4", 2, 1) };
     world.signs(&free);
@@ -195,11 +198,11 @@ fn gas_and_its_price_have_ceilings() {
     let order = pay("wd-1", 0, 1);
     let gas =
         |limit, max, priority| Order { gas: Gas { limit, price: Price::Dynamic { max, priority } }, ..order.clone() };
-    world.refuses(&gas(100_001, 80, 8), Refusal::GasAboveCeiling);
-    world.refuses(&gas(21_000, 1_001, 8), Refusal::PriceAboveCeiling);
-    world.refuses(&gas(21_000, 1_000, 101), Refusal::PriceAboveCeiling);
-    world.refuses(&gas(21_000, 8, 9), Refusal::PriorityAboveFee);
-    world.refuses(&gas(u64::MAX, u128::MAX, u128::MAX), Refusal::GasAboveCeiling);
+    world.refuses(&gas(100_001, 80, 8), SignerRefusal::GasAboveCeiling);
+    world.refuses(&gas(21_000, 1_001, 8), SignerRefusal::PriceAboveCeiling);
+    world.refuses(&gas(21_000, 1_000, 101), SignerRefusal::PriceAboveCeiling);
+    world.refuses(&gas(21_000, 8, 9), SignerRefusal::PriorityAboveFee);
+    world.refuses(&gas(u64::MAX, u128::MAX, u128::MAX), SignerRefusal::GasAboveCeiling);
     world.signs(&gas(100_000, 1_000, 100));
 }
 
@@ -207,16 +210,23 @@ fn gas_and_its_price_have_ceilings() {
 fn only_what_the_configuration_names_is_signed() {
     let mut world = World::new();
     let order = pay("wd-1", 0, 100);
-    world.refuses(&Order { slot: Slot { chain: ChainId(1), ..order.slot }, ..order.clone() }, Refusal::ChainUnknown);
-    world.refuses(&Order { slot: Slot { wallet: PLAYER, ..order.slot }, ..order.clone() }, Refusal::WalletUnknown);
+    world.refuses(
+        &Order { slot: Slot { chain: ChainId(1), ..order.slot }, ..order.clone() },
+        SignerRefusal::ChainUnknown,
+    );
+    world
+        .refuses(&Order { slot: Slot { wallet: PLAYER, ..order.slot }, ..order.clone() }, SignerRefusal::WalletUnknown);
     let token = |token| Meaning::TokenPayout { token, to: PLAYER, amount: Amount::new(1) };
-    world.refuses(&Order { meaning: token(Address([0xef; 20])), ..order.clone() }, Refusal::AssetUnknown);
+    world.refuses(&Order { meaning: token(Address([0xef; 20])), ..order.clone() }, SignerRefusal::AssetUnknown);
     // The token is one of another chain.
     let there = Order { slot: Slot { chain: LEGACY, ..order.slot }, meaning: token(TOKEN), ..order.clone() };
-    world.refuses(&there, Refusal::AssetUnknown);
+    world.refuses(&there, SignerRefusal::AssetUnknown);
     let legacy = Gas { limit: 21_000, price: Price::Legacy { price: 80 } };
-    world.refuses(&Order { gas: legacy, ..order.clone() }, Refusal::PriceOfOtherKind);
-    world.refuses(&Order { slot: Slot { chain: LEGACY, ..order.slot }, ..order.clone() }, Refusal::PriceOfOtherKind);
+    world.refuses(&Order { gas: legacy, ..order.clone() }, SignerRefusal::PriceOfOtherKind);
+    world.refuses(
+        &Order { slot: Slot { chain: LEGACY, ..order.slot }, ..order.clone() },
+        SignerRefusal::PriceOfOtherKind,
+    );
     assert_eq!(world.head.count, 1, "nothing was written for any of it");
     world.signs(&Order { slot: Slot { chain: LEGACY, ..order.slot }, gas: legacy, ..order });
 }
@@ -228,44 +238,44 @@ fn payouts_do_not_go_to_nobody_to_ourselves_or_to_a_tokens_contract() {
         let amount = Amount::new(1);
         let native = Order { meaning: Meaning::NativePayout { to, amount }, ..pay("wd-1", 0, 1) };
         let token = Order { meaning: Meaning::TokenPayout { token: TOKEN, to, amount }, ..pay_token("wd-1", 0, 1) };
-        world.refuses(&native, Refusal::DestinationForbidden);
-        world.refuses(&token, Refusal::DestinationForbidden);
+        world.refuses(&native, SignerRefusal::DestinationForbidden);
+        world.refuses(&token, SignerRefusal::DestinationForbidden);
     }
-    world.refuses(&pay("wd-1", 0, 0), Refusal::AmountZero);
-    world.refuses(&pay_token("wd-1", 0, 0), Refusal::AmountZero);
+    world.refuses(&pay("wd-1", 0, 0), SignerRefusal::AmountZero);
+    world.refuses(&pay_token("wd-1", 0, 0), SignerRefusal::AmountZero);
 }
 
 #[test]
 fn an_order_expires_and_a_clock_set_back_does_not_revive_it() {
     let mut world = World::new();
     world.now = Time(NOON.0 + HOUR);
-    world.refuses(&pay("wd-1", 0, 100), Refusal::Expired);
+    world.refuses(&pay("wd-1", 0, 100), SignerRefusal::Expired);
     world.now = Time(NOON.0 + HOUR - 1);
     world.signs(&pay("wd-1", 0, 100));
     world.now = Time(NOON.0 + 2 * HOUR);
     world.signs(&Order { expires: Time(u64::MAX), ..pay("wd-2", 1, 100) });
     world.now = NOON;
-    world.refuses(&pay("wd-3", 2, 100), Refusal::Expired);
+    world.refuses(&pay("wd-3", 2, 100), SignerRefusal::Expired);
 }
 
 #[test]
 fn approvals_that_cannot_be_checked_are_not_overlooked() {
     let mut world = World::new();
     let approvals = vec![Approval { approver: PLAYER, signature: vec![0; 65] }];
-    let answer = world.answer(&Request::Sign { order: pay("wd-1", 0, 100), approvals, head: world.head });
-    let refusal = Refusal::ApprovalsNotUnderstood;
-    assert_eq!(answer, Answer::Refused { refusal, head: Some(world.head) });
+    let answer = world.answer(&SignerRequest::Sign { order: pay("wd-1", 0, 100), approvals, head: world.head });
+    let refusal = SignerRefusal::ApprovalsNotUnderstood;
+    assert_eq!(answer, SignerAnswer::Refused { refusal, head: Some(world.head) });
 }
 
 #[test]
 fn the_largest_numbers_there_are_are_refused_and_do_no_harm() {
     let mut world = World::new();
     let slot = Slot { chain: ChainId(u64::MAX), wallet: wallet(), nonce: u64::MAX };
-    world.refuses(&Order { slot, ..pay("wd-1", 0, u128::MAX) }, Refusal::ChainUnknown);
+    world.refuses(&Order { slot, ..pay("wd-1", 0, u128::MAX) }, SignerRefusal::ChainUnknown);
     let slot = Slot { chain: CHAIN, ..slot };
-    world.refuses(&Order { slot, ..pay("wd-1", 0, u128::MAX) }, Refusal::AmountAboveLimit);
+    world.refuses(&Order { slot, ..pay("wd-1", 0, u128::MAX) }, SignerRefusal::AmountAboveLimit);
     world.now = Time(u64::MAX);
-    world.refuses(&pay("wd-1", 0, 100), Refusal::Expired);
+    world.refuses(&pay("wd-1", 0, 100), SignerRefusal::Expired);
     world.now = NOON;
     world.signs(&Order { slot, ..pay("wd-1", 0, 100) });
 }

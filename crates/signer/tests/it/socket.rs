@@ -7,9 +7,9 @@ use std::{
 };
 
 use bankroll_money::Time;
-use bankroll_orders::{Answer, FRAME_BYTES_MAX, Order, Request, frame};
+use bankroll_orders::{FRAME_BYTES_MAX, Order, SignerAnswer, SignerRequest, frame};
 use bankroll_signer::server::CONNECTIONS_MAX;
-use bankroll_signer_client::{AskError, Outcome, SignerClient};
+use bankroll_signer_client::{SignOutcome, SignerClient, SignerClientError};
 use fastrand::Rng;
 
 use crate::{
@@ -48,14 +48,14 @@ fn another_user_is_not_heard() {
     fs::write(folder.path().join("signer.toml"), config(&format!("client_uid = {stranger}"))).unwrap();
     let running = Running::start(folder.path());
     let asked = running.client().status(wallet(), None);
-    assert!(matches!(asked, Err(AskError::Unknown(_))), "{asked:?}");
+    assert!(matches!(asked, Err(SignerClientError::Unknown(_))), "{asked:?}");
 }
 
 #[test]
 fn frames_that_are_no_requests_end_their_connection_and_nothing_else() {
     let folder = folder();
     let running = Running::start(folder.path());
-    let sound = Request::Status { wallet: wallet() }.encode();
+    let sound = SignerRequest::Status { wallet: wallet() }.encode();
     let frames: [Vec<u8>; 6] = [
         vec![0, 0, 0, 0],
         u32::MAX.to_be_bytes().to_vec(),
@@ -71,7 +71,7 @@ fn frames_that_are_no_requests_end_their_connection_and_nothing_else() {
         stream.read_to_end(&mut rest).unwrap();
         // It says that it did not understand, or nothing at all where not even the length was one.
         if let Ok(Some(body)) = frame::read(&mut rest.as_slice()) {
-            assert_eq!(Answer::decode(&body), Ok(Answer::NotUnderstood), "{bytes:?}");
+            assert_eq!(SignerAnswer::decode(&body), Ok(SignerAnswer::NotUnderstood), "{bytes:?}");
         } else {
             assert!(rest.is_empty(), "{bytes:?}");
         }
@@ -85,7 +85,7 @@ fn random_bytes_do_no_harm() {
     let running = Running::start(folder.path());
     let mut rng = Rng::with_seed(seed());
     let head = running.client().status(wallet(), None).unwrap().head;
-    let sound = Request::Sign { order: lasting(pay("wd-0", 0, 100)), approvals: vec![], head }.encode();
+    let sound = SignerRequest::Sign { order: lasting(pay("wd-0", 0, 100)), approvals: vec![], head }.encode();
     for round in 0..300 {
         let mut body = sound.clone();
         for _ in 0..rng.usize(1..4) {
@@ -95,8 +95,11 @@ fn random_bytes_do_no_harm() {
         body.truncate(rng.usize(1..=body.len()));
         let mut stream = connect(&running);
         frame::write(&mut stream, &body).unwrap();
-        let answer = frame::read(&mut stream).unwrap().map(|body| Answer::decode(&body).unwrap());
-        let harmless = matches!(answer, Some(Answer::NotUnderstood | Answer::Refused { .. } | Answer::Signed(_)));
+        let answer = frame::read(&mut stream).unwrap().map(|body| SignerAnswer::decode(&body).unwrap());
+        let harmless = matches!(
+            answer,
+            Some(SignerAnswer::NotUnderstood | SignerAnswer::Refused { .. } | SignerAnswer::Signed(_))
+        );
         assert!(harmless, "seed {}, round {round}: {answer:?}", seed());
     }
     is_well(&running);
@@ -113,13 +116,13 @@ fn a_client_that_stops_in_the_middle_keeps_nobody_waiting() {
     in_the_body.write_all(&[0, 0, 1, 0, 1, 2]).unwrap();
     let mut never_reads = connect(&running);
     for _ in 0..50 {
-        frame::write(&mut never_reads, &Request::Status { wallet: wallet() }.encode()).unwrap();
+        frame::write(&mut never_reads, &SignerRequest::Status { wallet: wallet() }.encode()).unwrap();
     }
     is_well(&running);
     // One that asks several things at once is answered in order.
     for _ in 0..50 {
         let body = frame::read(&mut never_reads).unwrap().unwrap();
-        assert!(matches!(Answer::decode(&body), Ok(Answer::Status(_))));
+        assert!(matches!(SignerAnswer::decode(&body), Ok(SignerAnswer::Status(_))));
     }
 }
 
@@ -131,7 +134,7 @@ fn too_many_connections_are_turned_away_until_some_leave() {
     for client in &mut clients {
         client.status(wallet(), None).unwrap();
     }
-    assert!(matches!(running.client().status(wallet(), None), Err(AskError::Unknown(_))));
+    assert!(matches!(running.client().status(wallet(), None), Err(SignerClientError::Unknown(_))));
     clients.truncate(CONNECTIONS_MAX / 2);
     let deadline = std::time::Instant::now() + PATIENCE;
     while running.client().status(wallet(), None).is_err() {
@@ -154,8 +157,8 @@ fn many_at_once_get_one_meaning() {
                 let outcome = client.sign(&order, head).unwrap();
                 is_well(running);
                 match outcome {
-                    Outcome::Signed(signed) => Some((order.intent.to_string(), signed.raw)),
-                    Outcome::Refused { .. } => None,
+                    SignOutcome::Signed(signed) => Some((order.intent.to_string(), signed.raw)),
+                    SignOutcome::Refused { .. } => None,
                 }
             })
         };

@@ -7,13 +7,13 @@ use std::{
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{
-    Address, Answer, ChainId, Gas, Head, IntentId, Meaning, MemoryId, Order, OrderId, Price, Refusal, Request, Signed,
-    Slot,
+    Address, ChainId, Gas, IntentId, Meaning, MemoryHead, MemoryId, Order, OrderId, Price, SignedTransaction,
+    SignerAnswer, SignerRefusal, SignerRequest, Slot,
 };
 use bankroll_signer::{
-    LocalKey, Memory, Policy, Signer,
-    memory::{Interrupt, OpenError},
-    policy::{ChainRules, Limits, Manner},
+    LocalKey, Memory, Signer, SigningPolicy,
+    memory::{MemoryFaultPoint, OpenError},
+    policy::{ChainRules, GasPricing, SigningLimits},
 };
 use tempfile::TempDir;
 use zeroize::Zeroizing;
@@ -36,11 +36,13 @@ pub fn wallet() -> Address {
 }
 
 /// In 24 hours: 2,500 coins of at most 1,000 each, 800 tokens of at most 500 each, and fees of 100 million.
-pub fn policy() -> Policy {
-    let limits =
-        |per_payout, per_window| Limits { per_payout: Amount::new(per_payout), per_window: Amount::new(per_window) };
+pub fn policy() -> SigningPolicy {
+    let limits = |per_payout, per_window| SigningLimits {
+        per_payout: Amount::new(per_payout),
+        per_window: Amount::new(per_window),
+    };
     let rules = ChainRules {
-        manner: Manner::Eip1559,
+        manner: GasPricing::Eip1559,
         max_price: 1_000,
         max_priority: 100,
         max_gas: 100_000,
@@ -48,8 +50,8 @@ pub fn policy() -> Policy {
         native: Some(limits(1_000, 2_500)),
         tokens: [(TOKEN, limits(500, 800))].into(),
     };
-    let legacy = ChainRules { manner: Manner::Legacy, max_priority: 1_000, tokens: [].into(), ..rules.clone() };
-    Policy { window: 24 * HOUR, wallets: [wallet()].into(), chains: [(CHAIN, rules), (LEGACY, legacy)].into() }
+    let legacy = ChainRules { manner: GasPricing::Legacy, max_priority: 1_000, tokens: [].into(), ..rules.clone() };
+    SigningPolicy { window: 24 * HOUR, wallets: [wallet()].into(), chains: [(CHAIN, rules), (LEGACY, legacy)].into() }
 }
 
 /// Pays a player coins on the usual chain at 80, of which 8 as priority, within the hour.
@@ -84,7 +86,7 @@ pub fn cancel(intent: &str, nonce: u64) -> Order {
 pub struct World {
     pub folder: TempDir,
     pub signer: Option<Signer>,
-    pub head: Head,
+    pub head: MemoryHead,
     pub now: Time,
 }
 
@@ -102,16 +104,16 @@ impl World {
     }
 
     /// The answer, with the newest head sent along and the one that came back kept.
-    pub fn answer(&mut self, request: &Request) -> Answer {
+    pub fn answer(&mut self, request: &SignerRequest) -> SignerAnswer {
         let answer = self.signer.as_mut().unwrap().handle(request, self.now);
         self.head = answer.head().copied().unwrap_or(self.head);
         answer
     }
 
-    pub fn ask(&mut self, order: &Order) -> Result<Signed, Refusal> {
-        match self.answer(&Request::Sign { order: order.clone(), approvals: vec![], head: self.head }) {
-            Answer::Signed(signed) => Ok(signed),
-            Answer::Refused { refusal, .. } => Err(refusal),
+    pub fn ask(&mut self, order: &Order) -> Result<SignedTransaction, SignerRefusal> {
+        match self.answer(&SignerRequest::Sign { order: order.clone(), approvals: vec![], head: self.head }) {
+            SignerAnswer::Signed(signed) => Ok(signed),
+            SignerAnswer::Refused { refusal, .. } => Err(refusal),
             other => panic!("{order}: {other:?}"),
         }
     }
@@ -123,15 +125,15 @@ impl World {
     }
 
     #[track_caller]
-    pub fn refuses(&mut self, order: &Order, refusal: Refusal) {
+    pub fn refuses(&mut self, order: &Order, refusal: SignerRefusal) {
         assert_eq!(self.ask(order).map(|signed| signed.raw), Err(refusal), "{order}");
     }
 
-    pub fn renounce(&mut self, intent: &str) -> Result<(), Refusal> {
+    pub fn revoke(&mut self, intent: &str) -> Result<(), SignerRefusal> {
         let intent = IntentId(intent.parse().unwrap());
-        match self.answer(&Request::Renounce { intent, wallet: wallet(), head: self.head }) {
-            Answer::Renounced { .. } => Ok(()),
-            Answer::Refused { refusal, .. } => Err(refusal),
+        match self.answer(&SignerRequest::Revoke { intent, wallet: wallet(), head: self.head }) {
+            SignerAnswer::Revoked { .. } => Ok(()),
+            SignerAnswer::Refused { refusal, .. } => Err(refusal),
             other => panic!("{other:?}"),
         }
     }
@@ -147,7 +149,7 @@ impl World {
     }
 
     /// Starts again with a memory that somebody interrupts.
-    pub fn restart_with(&mut self, interrupt: Interrupt) {
+    pub fn restart_with(&mut self, interrupt: MemoryFaultPoint) {
         self.signer = None;
         let mut memory = Memory::open(&self.path()).unwrap();
         memory.interrupt_with(interrupt);

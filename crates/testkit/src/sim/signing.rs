@@ -152,7 +152,7 @@ impl SignerProcess {
                 };
                 self.given_out.insert(B256::from(signed.hash), given_out);
             }
-            (Request::Renounce { intent, .. }, Answer::Renounced { .. }) => {
+            (Request::Revoke { intent, .. }, Answer::Revoked { .. }) => {
                 self.renounced.insert(intent.to_string());
             }
             _ => {}
@@ -168,7 +168,7 @@ impl SignerProcess {
         let status = self.carry_out(&Request::Status { wallet: request.wallet() }, None)?;
         let mut request = request.clone();
         let mut told = request.head().copied();
-        if let (Request::Sign { head, .. } | Request::Renounce { head, .. }, Answer::Status(status)) =
+        if let (Request::Sign { head, .. } | Request::Revoke { head, .. }, Answer::Status(status)) =
             (&mut request, status)
         {
             *head = status.head;
@@ -178,7 +178,7 @@ impl SignerProcess {
         if let Some(next) = next {
             match &mut answer {
                 Answer::Signed(signed) => signed.head = next,
-                Answer::Renounced { head } => *head = next,
+                Answer::Revoked { head } => *head = next,
                 Answer::Refused { head: Some(head), .. } => *head = next,
                 _ => {}
             }

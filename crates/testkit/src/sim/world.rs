@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bankroll_chains_evm::{Identity, Node};
+use bankroll_chains_evm::{Identity, InProcessRpc, Node};
 use bankroll_chains_simulated::{B256, Bytes, Chain, Config};
 use bankroll_deposits::{Rules as ScanRules, Scanning, Servers, crediting::Prepared};
 use bankroll_ledger::{Asset, Unit};
@@ -67,7 +67,7 @@ impl World {
     pub fn new(seed: u64, bug: Option<Bug>) -> Self {
         let chain = Chain::new(Config::new(seed));
         let began = chain.config().genesis_time.saturating_mul(SECOND);
-        let identity = Identity::from(&chain);
+        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let chain = Arc::new(Mutex::new(chain));
         let signer = SignerProcess::new(began, bug == Some(Bug::SignerWithoutMemory));
         let signer = Arc::new(Mutex::new(signer));
@@ -140,12 +140,12 @@ impl World {
     }
 
     pub fn restart_scanner(&mut self) {
-        let identity = Identity::from(&*self.chain());
+        let identity = self.payout_nodes[0].identity();
         self.scanner_nodes = nodes(&self.chain, identity);
     }
 
     pub fn restart_payouts(&mut self) {
-        let identity = Identity::from(&*self.chain());
+        let identity = self.payout_nodes[0].identity();
         self.payout_nodes = nodes(&self.chain, identity);
         self.client = client(&self.signer);
     }
@@ -158,7 +158,9 @@ impl World {
 }
 
 fn nodes(chain: &Arc<Mutex<Chain>>, identity: Identity) -> Vec<Node> {
-    (0..NODES).map(|number| Node::simulated(Arc::clone(chain), number, identity)).collect()
+    (0..NODES)
+        .map(|number| Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(chain), number)), identity))
+        .collect()
 }
 
 fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{At, Identity, Node};
+use bankroll_chains_evm::{At, Identity, InProcessRpc, Node};
 use bankroll_chains_simulated::{Address as ChainAddress, B256, Chain, Config, Key, Payment, U256, contracts};
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
@@ -191,7 +191,7 @@ impl World {
             _folder: folder,
             options,
             open: None,
-            node: Node::simulated(Arc::clone(&chain), 0, identity),
+            node: Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
             client: SignerClient::in_process(move |request| process.lock().unwrap().answer(request)),
             signer,
@@ -391,7 +391,10 @@ impl World {
     /// What our wallet has paid on the canonical chain: to whom, and how much; a payment to itself is a cancel.
     pub fn payments(&self) -> Vec<(ChainAddress, u128, B256)> {
         let head = self.chain().head().number();
-        let (mut paid, all) = (Vec::new(), Node::simulated(Arc::clone(&self.chain), 7, self.node.identity()));
+        let (mut paid, all) = (
+            Vec::new(),
+            Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&self.chain), 7)), self.node.identity()),
+        );
         for number in 1..=head {
             let block = all.block(At::Number(number)).unwrap().unwrap();
             let ours = block.transactions.iter().filter(|tx| tx.sender().unwrap() == wallet() && tx.succeeded);

@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use bankroll_chains_evm::{Identity, Limits, Node};
+use bankroll_chains_evm::{ChainIdentity, RpcLimits, RpcNode};
 use serde_json::{Value, json};
 
 const VERSION: &str = "anvil Version: 1.7.1";
@@ -46,9 +46,9 @@ impl Anvil {
     }
 
     /// Our client on it.
-    pub fn node(&self) -> Node {
-        let identity = Identity::discover(&self.url, Limits::default()).unwrap().unwrap();
-        Node::http(&self.url, identity, Limits::default()).unwrap()
+    pub fn node(&self) -> RpcNode {
+        let identity = ChainIdentity::discover(&self.url, RpcLimits::default()).unwrap().unwrap();
+        RpcNode::http(&self.url, identity, RpcLimits::default()).unwrap()
     }
 
     /// A plain call, past our client.

@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_chains_evm::{Address, At, Block, Bytes, Node, Sent, U256};
-use bankroll_chains_simulated::{Config, Key};
+use bankroll_chains_evm::{Address, Block, BlockTag, Bytes, RpcNode, SendOutcome, U256};
+use bankroll_chains_simulated::{SimulatedConfig, SimulatedKey};
 use fastrand::Rng;
 use serde_json::json;
 
@@ -31,9 +31,9 @@ fn random_transactions_end_the_same_on_both_chains() {
 }
 
 fn one_world(random: &mut Rng) {
-    let mut config = Config::new(random.u64(..));
+    let mut config = SimulatedConfig::new(random.u64(..));
     let coins = U256::from(1_000_000_000_000_000_000_u64);
-    config.funded = (0..PLAYERS).map(|number| (Key::derived(config.seed, number).address(), coins)).collect();
+    config.funded = (0..PLAYERS).map(|number| (SimulatedKey::derived(config.seed, number).address(), coins)).collect();
     let anvil = Anvil::start();
     for (address, coins) in &config.funded {
         anvil.ask("anvil_setBalance", json!([address, coins]));
@@ -86,27 +86,35 @@ fn transaction(world: &World, random: &mut Rng) -> Bytes {
     if random.bool() { key.sign(&payment) } else { key.sign_legacy(&payment) }
 }
 
-fn taken(sent: Sent) -> &'static str {
+fn taken(sent: SendOutcome) -> &'static str {
     match sent {
-        Sent::Accepted => "accepted",
-        Sent::AlreadyKnown => "already known",
-        Sent::NonceTooLow => "nonce too low",
-        Sent::Underpriced(_) => "underpriced",
-        Sent::Refused(_) => "refused",
-        Sent::Unknown(error) => panic!("{error:?}"),
+        SendOutcome::Accepted => "accepted",
+        SendOutcome::AlreadyKnown => "already known",
+        SendOutcome::NonceTooLow => "nonce too low",
+        SendOutcome::Underpriced(_) => "underpriced",
+        SendOutcome::Refused(_) => "refused",
+        SendOutcome::Unknown(error) => panic!("{error:?}"),
     }
 }
 
-fn compare(world: &World, theirs: &Node, ours: &Node) {
-    let block = |node: &Node| node.block(At::Latest).unwrap().unwrap();
+fn compare(world: &World, theirs: &RpcNode, ours: &RpcNode) {
+    let block = |node: &RpcNode| node.block(BlockTag::Latest).unwrap().unwrap();
     let (their_block, our_block) = (block(theirs), block(ours));
     assert_eq!(their_block.header.number, our_block.header.number);
     assert_eq!(their_block.header.base_fee, our_block.header.base_fee, "block {}", our_block.header.number);
     assert_eq!(outcomes(&their_block), outcomes(&our_block));
     let people = (0..PLAYERS).map(|number| world.player(number).address());
     for address in people.chain((0x40..0x50).map(Address::repeat_byte)) {
-        assert_eq!(theirs.balance(address, At::Latest), ours.balance(address, At::Latest), "coins of {address}");
-        assert_eq!(theirs.nonce(address, At::Latest), ours.nonce(address, At::Latest), "nonce of {address}");
+        assert_eq!(
+            theirs.balance(address, BlockTag::Latest),
+            ours.balance(address, BlockTag::Latest),
+            "coins of {address}"
+        );
+        assert_eq!(
+            theirs.nonce(address, BlockTag::Latest),
+            ours.nonce(address, BlockTag::Latest),
+            "nonce of {address}"
+        );
         assert_eq!(theirs.pending_nonce(address), ours.pending_nonce(address), "pending nonce of {address}");
     }
 }

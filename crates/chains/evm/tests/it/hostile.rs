@@ -2,8 +2,10 @@
 
 use std::{io::ErrorKind, time::Duration};
 
-use bankroll_chains_evm::{At, B256, BadUrl, Bytes, Limits, Malformed, Node, NodeError, Sent, Unavailable};
-use bankroll_chains_simulated::{Fault, Reply, contracts};
+use bankroll_chains_evm::{
+    B256, BlockTag, Bytes, InvalidRpcUrl, MalformedAnswer, RpcError, RpcLimits, RpcNode, SendOutcome, Unavailable,
+};
+use bankroll_chains_simulated::{NodeFault, RpcReply, contracts};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,9 +14,10 @@ use crate::{
 };
 
 /// Small answers, and more time than any machine takes for them.
-const LIMITS: Limits = Limits { whole: Duration::from_mins(1), connect: Duration::from_mins(1), answer_bytes: 1 << 20 };
+const LIMITS: RpcLimits =
+    RpcLimits { total: Duration::from_mins(1), connect: Duration::from_mins(1), answer_bytes: 1 << 20 };
 /// For those that never answer.
-const SOON: Limits = Limits { whole: Duration::from_millis(500), ..LIMITS };
+const SOON: RpcLimits = RpcLimits { total: Duration::from_millis(500), ..LIMITS };
 
 /// A chain with a payment in its second block.
 fn eventful() -> World {
@@ -25,7 +28,7 @@ fn eventful() -> World {
 }
 
 /// A node that is on the right chain, and answers one method as the test says.
-fn with_answer(method: &'static str, answer: impl Fn(&Value) -> Canned + Send + 'static) -> (World, Socket, Node) {
+fn with_answer(method: &'static str, answer: impl Fn(&Value) -> Canned + Send + 'static) -> (World, Socket, RpcNode) {
     let world = eventful();
     let chain = world.shared();
     let socket = Socket::serve(move |body| {
@@ -35,11 +38,11 @@ fn with_answer(method: &'static str, answer: impl Fn(&Value) -> Canned + Send + 
             return answer(&request);
         }
         match chain.lock().unwrap().answer(0, body) {
-            Reply::Body(body) => Canned::Status(200, body),
+            RpcReply::Body(body) => Canned::Status(200, body),
             other => panic!("{other:?}"),
         }
     });
-    let node = Node::http(&socket.url(), world.identity(), LIMITS).unwrap();
+    let node = RpcNode::http(&socket.url(), world.identity(), LIMITS).unwrap();
     (world, socket, node)
 }
 
@@ -47,14 +50,14 @@ fn result(request: &Value, result: Value) -> Canned {
     Canned::Status(200, json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string().into_bytes())
 }
 
-fn read_block(answer: impl Fn(&Value) -> Canned + Send + 'static) -> NodeError {
+fn read_block(answer: impl Fn(&Value) -> Canned + Send + 'static) -> RpcError {
     let (_world, _socket, node) = with_answer("eth_getBlockByNumber", answer);
-    node.block(At::Number(1)).unwrap_err()
+    node.block(BlockTag::Number(1)).unwrap_err()
 }
 
-fn malformed(error: NodeError) -> String {
+fn malformed(error: RpcError) -> String {
     match error {
-        NodeError::Malformed(Malformed { why, .. }) => why,
+        RpcError::Malformed(MalformedAnswer { why, .. }) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -62,10 +65,10 @@ fn malformed(error: NodeError) -> String {
 #[test]
 fn over_http_the_same_blocks_come_as_in_process() {
     let (world, _socket, node) = with_answer("nothing", |_| Canned::Silence);
-    assert_eq!(node.block(At::Number(1)), Ok(Some(world.head())));
-    assert_eq!(node.balance(HOUSE, At::Latest).unwrap().to_string(), "5");
+    assert_eq!(node.block(BlockTag::Number(1)), Ok(Some(world.head())));
+    assert_eq!(node.balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "5");
     let raw = world.player(1).sign(&world.payment(1, HOUSE, 6));
-    assert_eq!((node.send(&raw), node.send(&raw)), (Sent::Accepted, Sent::AlreadyKnown));
+    assert_eq!((node.send(&raw), node.send(&raw)), (SendOutcome::Accepted, SendOutcome::AlreadyKnown));
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn a_block_with_one_field_of_the_wrong_kind_or_size() {
 fn truth(method: &str, params: Value) -> Value {
     let world = eventful();
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-    let Reply::Body(body) = world.chain().answer(0, request.as_bytes()) else { panic!("no answer") };
+    let RpcReply::Body(body) = world.chain().answer(0, request.as_bytes()) else { panic!("no answer") };
     serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
 }
 
@@ -142,7 +145,7 @@ fn deep_nesting_is_malformed() {
 #[test]
 fn too_much_too_late_or_broken_off_is_unavailable() {
     let unavailable = |error| match error {
-        NodeError::Unavailable(unavailable) => unavailable,
+        RpcError::Unavailable(unavailable) => unavailable,
         other => panic!("{other:?}"),
     };
     let check = |expected: Unavailable, answer: fn() -> Canned| {
@@ -161,22 +164,22 @@ fn too_much_too_late_or_broken_off_is_unavailable() {
     }
     // Whoever says nothing is not waited for, from the first question on.
     let silent = Socket::serve(|_| Canned::Silence);
-    let node = Node::http(&silent.url(), World::new().identity(), SOON).unwrap();
-    assert_eq!(unavailable(node.block(At::Number(1)).unwrap_err()), Unavailable::TimedOut);
+    let node = RpcNode::http(&silent.url(), World::new().identity(), SOON).unwrap();
+    assert_eq!(unavailable(node.block(BlockTag::Number(1)).unwrap_err()), Unavailable::TimedOut);
 }
 
 #[test]
 fn nobody_at_the_address() {
     // Nobody listens at the first port, and nobody else's test can.
-    let node = Node::http("http://127.0.0.1:1/v3/secret-key", World::new().identity(), LIMITS).unwrap();
-    assert_eq!(node.header(At::Latest), Err(Unavailable::Unreachable.into()));
+    let node = RpcNode::http("http://127.0.0.1:1/v3/secret-key", World::new().identity(), LIMITS).unwrap();
+    assert_eq!(node.header(BlockTag::Latest), Err(Unavailable::Unreachable.into()));
 }
 
 #[test]
 fn an_address_is_told_to_nobody() {
     for bad in ["", "127.0.0.1", "ftp://host/secret-key", "http:///secret-key", "http://ho st/secret-key"] {
-        let told = Node::http(bad, World::new().identity(), Limits::default()).unwrap_err();
-        assert_eq!(told, BadUrl);
+        let told = RpcNode::http(bad, World::new().identity(), RpcLimits::default()).unwrap_err();
+        assert_eq!(told, InvalidRpcUrl);
         assert!(!told.to_string().contains("secret-key"));
     }
     let error = read_block(|_| Canned::Bytes(Vec::new()));
@@ -192,7 +195,7 @@ fn no_such_method(request: &Value) -> Canned {
 #[test]
 fn a_node_without_block_receipts_is_asked_for_each() {
     let (world, _socket, node) = with_answer("eth_getBlockReceipts", no_such_method);
-    assert_eq!(node.block(At::Number(1)), Ok(Some(world.head())));
+    assert_eq!(node.block(BlockTag::Number(1)), Ok(Some(world.head())));
 }
 
 #[test]
@@ -207,11 +210,11 @@ fn a_node_without_flat_traces_is_asked_for_nested_ones() {
     assert_eq!(transfers, world.node(0).internal_transfers(&block).unwrap());
     let told: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
     assert_eq!(told, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
-    for (fault, told) in [(Fault::TraceOmitted, "disagreeing"), (Fault::TraceFailed, "unavailable")] {
+    for (fault, told) in [(NodeFault::TraceOmitted, "disagreeing"), (NodeFault::TraceFailed, "unavailable")] {
         world.chain().inject(0, fault, 1);
         let kind = match node.internal_transfers(&block) {
-            Err(NodeError::Disagreeing(_)) => "disagreeing",
-            Err(NodeError::Unavailable(_)) => "unavailable",
+            Err(RpcError::Disagreeing(_)) => "disagreeing",
+            Err(RpcError::Unavailable(_)) => "unavailable",
             other => panic!("{other:?}"),
         };
         assert_eq!(kind, told);
@@ -223,5 +226,5 @@ fn a_hash_that_was_not_sent_is_unknown() {
     let (world, _socket, node) = with_answer("eth_sendRawTransaction", |request| result(request, json!(B256::ZERO)));
     let raw = world.player(1).sign(&world.payment(1, HOUSE, 6));
     let told = node.send(&raw);
-    assert!(matches!(told, Sent::Unknown(NodeError::Disagreeing(_))), "{told:?}");
+    assert!(matches!(told, SendOutcome::Unknown(RpcError::Disagreeing(_))), "{told:?}");
 }

@@ -2,8 +2,8 @@
 //!
 //! The table is complete by construction: a fault that is neither in it nor about something else fails the test.
 
-use bankroll_chains_evm::{At, Block, NodeError, U256};
-use bankroll_chains_simulated::{Fault, contracts};
+use bankroll_chains_evm::{Block, BlockTag, RpcError, U256};
+use bankroll_chains_simulated::{NodeFault, contracts};
 
 use crate::world::{HOUSE, World};
 
@@ -36,12 +36,12 @@ enum Noticed {
     Absent,
 }
 
-fn noticed<T: std::fmt::Debug>(fault: Fault, answer: Result<Option<T>, NodeError>) -> Noticed {
+fn noticed<T: std::fmt::Debug>(fault: NodeFault, answer: Result<Option<T>, RpcError>) -> Noticed {
     match answer {
-        Err(NodeError::Unavailable(_)) => Noticed::Unavailable,
-        Err(NodeError::Disagreeing(_)) => Noticed::Disagreeing,
-        Err(NodeError::Malformed(_)) => Noticed::Malformed,
-        Err(NodeError::Refused(_)) => Noticed::Refused,
+        Err(RpcError::Unavailable(_)) => Noticed::Unavailable,
+        Err(RpcError::Disagreeing(_)) => Noticed::Disagreeing,
+        Err(RpcError::Malformed(_)) => Noticed::Malformed,
+        Err(RpcError::Refused(_)) => Noticed::Refused,
         Ok(None) => Noticed::Absent,
         Ok(Some(believed)) => panic!("{fault:?} was believed: {believed:?}"),
     }
@@ -50,37 +50,52 @@ fn noticed<T: std::fmt::Debug>(fault: Fault, answer: Result<Option<T>, NodeError
 #[test]
 fn every_lie_about_a_block_is_noticed() {
     use Noticed::{Absent, Disagreeing, Malformed, Unavailable};
-    for fault in Fault::ALL {
+    for fault in NodeFault::ALL {
         let expected = match fault {
-            Fault::RequestLost | Fault::AnswerLost | Fault::RateLimited | Fault::BadGateway => Unavailable,
-            Fault::InternalError | Fault::ReceiptsDenied => Unavailable,
-            Fault::AnswerCut => Malformed,
-            Fault::BlockDenied => Absent,
+            NodeFault::RequestLost | NodeFault::AnswerLost | NodeFault::RateLimited | NodeFault::BadGateway => {
+                Unavailable
+            }
+            NodeFault::InternalError | NodeFault::ReceiptsDenied => Unavailable,
+            NodeFault::AnswerCut => Malformed,
+            NodeFault::BlockDenied => Absent,
             // A single receipt called absent, inside the list.
-            Fault::ReceiptDenied => Unavailable,
-            Fault::TransactionOmitted | Fault::TransactionsOmitted | Fault::TransactionsSwapped => Disagreeing,
-            Fault::ReceiptOmitted | Fault::ReceiptsOmitted | Fault::ReceiptsSwapped | Fault::OtherReceipts => {
+            NodeFault::ReceiptDenied => Unavailable,
+            NodeFault::TransactionOmitted | NodeFault::TransactionsOmitted | NodeFault::TransactionsSwapped => {
                 Disagreeing
             }
-            Fault::LogOmitted | Fault::LogRemoved | Fault::WrongLogAmount | Fault::WrongLogContract => Disagreeing,
-            Fault::WrongBlockHash | Fault::WrongParentHash | Fault::WrongTime | Fault::WrongBloom => Disagreeing,
-            Fault::OtherBlock | Fault::WrongReceiptBlock | Fault::WrongStatus => Disagreeing,
-            Fault::WrongValue | Fault::WrongRecipient | Fault::WrongTransactionHash => Disagreeing,
-            Fault::OtherChain | Fault::OtherGenesis => Disagreeing,
+            NodeFault::ReceiptOmitted
+            | NodeFault::ReceiptsOmitted
+            | NodeFault::ReceiptsSwapped
+            | NodeFault::OtherReceipts => Disagreeing,
+            NodeFault::LogOmitted | NodeFault::LogRemoved | NodeFault::WrongLogAmount | NodeFault::WrongLogContract => {
+                Disagreeing
+            }
+            NodeFault::WrongBlockHash | NodeFault::WrongParentHash | NodeFault::WrongTime | NodeFault::WrongBloom => {
+                Disagreeing
+            }
+            NodeFault::OtherBlock | NodeFault::WrongReceiptBlock | NodeFault::WrongStatus => Disagreeing,
+            NodeFault::WrongValue | NodeFault::WrongRecipient | NodeFault::WrongTransactionHash => Disagreeing,
+            NodeFault::OtherChain | NodeFault::OtherGenesis => Disagreeing,
             // Caused by commands, and tested where these are.
-            Fault::Down | Fault::Lag => continue,
+            NodeFault::Down | NodeFault::Lag => continue,
             // About sending (`sending.rs`), traces (below) and a method that the client does not use.
-            Fault::SendAnswerLost | Fault::SaysAlreadyKnown | Fault::SaysNonceTooLow | Fault::SaysUnderpriced => {
+            NodeFault::SendAnswerLost
+            | NodeFault::SaysAlreadyKnown
+            | NodeFault::SaysNonceTooLow
+            | NodeFault::SaysUnderpriced => {
                 continue;
             }
-            Fault::AcceptedAndForgotten | Fault::TraceOmitted | Fault::TraceFailed | Fault::LogsOmitted => continue,
+            NodeFault::AcceptedAndForgotten
+            | NodeFault::TraceOmitted
+            | NodeFault::TraceFailed
+            | NodeFault::LogsOmitted => continue,
         };
         let (world, block) = eventful();
-        for at in [At::Number(3), At::Hash(block.header.hash)] {
+        for at in [BlockTag::Number(3), BlockTag::Hash(block.header.hash)] {
             let node = world.node(0);
             // A node that is known already, unless the lie is about who it is.
-            if !matches!(fault, Fault::OtherChain | Fault::OtherGenesis) {
-                node.header(At::Latest).unwrap();
+            if !matches!(fault, NodeFault::OtherChain | NodeFault::OtherGenesis) {
+                node.header(BlockTag::Latest).unwrap();
             }
             world.chain().inject(0, *fault, 1);
             let before = world.chain().faults().of(*fault);
@@ -93,23 +108,28 @@ fn every_lie_about_a_block_is_noticed() {
 
 #[test]
 fn lies_about_headers_are_noticed() {
-    for fault in [Fault::WrongBlockHash, Fault::WrongParentHash, Fault::WrongTime, Fault::WrongBloom, Fault::OtherBlock]
-    {
+    for fault in [
+        NodeFault::WrongBlockHash,
+        NodeFault::WrongParentHash,
+        NodeFault::WrongTime,
+        NodeFault::WrongBloom,
+        NodeFault::OtherBlock,
+    ] {
         let (world, _) = eventful();
         let node = world.node(0);
         node.check_identity().unwrap();
-        node.header(At::Number(3)).unwrap().unwrap();
+        node.header(BlockTag::Number(3)).unwrap().unwrap();
         world.chain().inject(0, fault, 1);
-        assert_eq!(noticed(fault, node.header(At::Number(3))), Noticed::Disagreeing, "{fault:?}");
+        assert_eq!(noticed(fault, node.header(BlockTag::Number(3))), Noticed::Disagreeing, "{fault:?}");
     }
 }
 
 #[test]
 fn a_partial_trace_is_never_no_transfers() {
     for (fault, expected) in [
-        (Fault::TraceOmitted, Noticed::Disagreeing),
-        (Fault::TraceFailed, Noticed::Malformed),
-        (Fault::InternalError, Noticed::Unavailable),
+        (NodeFault::TraceOmitted, Noticed::Disagreeing),
+        (NodeFault::TraceFailed, Noticed::Malformed),
+        (NodeFault::InternalError, Noticed::Unavailable),
     ] {
         let (world, block) = eventful();
         let node = world.node(0);
@@ -123,14 +143,14 @@ fn a_partial_trace_is_never_no_transfers() {
 fn after_a_failure_the_chain_is_checked_again() {
     let (world, block) = eventful();
     let node = world.node(0);
-    assert_eq!(node.block(At::Number(3)), Ok(Some(block.clone())));
+    assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block.clone())));
     // Known once, it is believed until it fails.
-    world.chain().inject(0, Fault::OtherChain, 1);
-    assert_eq!(node.block(At::Number(3)), Ok(Some(block.clone())));
-    world.chain().inject(0, Fault::RequestLost, 1);
-    assert_eq!(noticed(Fault::RequestLost, node.block(At::Number(3))), Noticed::Unavailable);
-    assert_eq!(noticed(Fault::OtherChain, node.block(At::Number(3))), Noticed::Disagreeing);
-    assert_eq!(node.block(At::Number(3)), Ok(Some(block)));
+    world.chain().inject(0, NodeFault::OtherChain, 1);
+    assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block.clone())));
+    world.chain().inject(0, NodeFault::RequestLost, 1);
+    assert_eq!(noticed(NodeFault::RequestLost, node.block(BlockTag::Number(3))), Noticed::Unavailable);
+    assert_eq!(noticed(NodeFault::OtherChain, node.block(BlockTag::Number(3))), Noticed::Disagreeing);
+    assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block)));
 }
 
 #[test]
@@ -139,9 +159,9 @@ fn a_node_that_crashed_is_unavailable_until_it_is_back() {
     let node = world.node(0);
     let waiting = world.pay(5, HOUSE, 1);
     world.chain().crash(0, false);
-    assert_eq!(noticed(Fault::Down, node.block(At::Number(3))), Noticed::Unavailable);
+    assert_eq!(noticed(NodeFault::Down, node.block(BlockTag::Number(3))), Noticed::Unavailable);
     world.chain().restart(0);
-    assert_eq!(node.block(At::Number(3)), Ok(Some(block)));
+    assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block)));
     assert_eq!(node.find(waiting), Ok(bankroll_chains_evm::Found::Unheard), "its mempool is gone");
-    assert_eq!(world.chain().faults().of(Fault::Down), 1);
+    assert_eq!(world.chain().faults().of(NodeFault::Down), 1);
 }

@@ -1,16 +1,16 @@
 //! What a block tells, with every number visible.
 
 use bankroll_chains_evm::{
-    Address, At, Bytes, Call, Disagreement, Fees, InternalTransfer, NodeError, Transfer, TransferLog,
+    Address, BlockTag, Bytes, Call, Disagreement, Fees, InternalTransfer, RpcError, TokenTransfer, TransferLog,
 };
-use bankroll_chains_evm::{Found, Identity, Node, U256, Unavailable, Value};
-use bankroll_chains_simulated::{Config, Fate, Reorg, contracts};
+use bankroll_chains_evm::{ChainIdentity, Found, InProcessRpc, Quantity, RpcNode, U256, Unavailable};
+use bankroll_chains_simulated::{Fate, Reorg, SimulatedChain, SimulatedConfig, contracts};
 use bankroll_money::Amount;
 
 use crate::world::{HOUSE, World};
 
-const fn wei(amount: u64) -> Value {
-    Value::new(U256::from_limbs([amount, 0, 0, 0]))
+const fn wei(amount: u64) -> Quantity {
+    Quantity::new(U256::from_limbs([amount, 0, 0, 0]))
 }
 
 #[test]
@@ -33,10 +33,10 @@ fn a_payment_a_failed_payment_and_what_they_cost() {
     assert_eq!((refused.succeeded, refused.value, refused.native_transfer()), (false, wei(700), None));
 
     let node = world.node(0);
-    assert_eq!(node.balance(HOUSE, At::Latest), Ok(wei(5_000)));
-    assert_eq!(node.balance(HOUSE, At::Number(0)), Ok(wei(0)));
-    assert_eq!(node.balance(HOUSE, At::Hash(block.header.hash)), Ok(wei(5_000)));
-    assert_eq!(node.nonce(world.player(1).address(), At::Latest), Ok(1), "a failed transaction counts");
+    assert_eq!(node.balance(HOUSE, BlockTag::Latest), Ok(wei(5_000)));
+    assert_eq!(node.balance(HOUSE, BlockTag::Number(0)), Ok(wei(0)));
+    assert_eq!(node.balance(HOUSE, BlockTag::Hash(block.header.hash)), Ok(wei(5_000)));
+    assert_eq!(node.nonce(world.player(1).address(), BlockTag::Latest), Ok(1), "a failed transaction counts");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn tokens_by_their_logs_with_places_that_stay() {
     let block = world.head();
     let told = |hash| block.transaction(hash).unwrap().transfer_logs().collect::<Vec<_>>();
     let transfer = |contract, value| {
-        TransferLog::Standard(Transfer { ordinal: 0, contract, from: player, to: HOUSE, value: wei(value) })
+        TransferLog::Standard(TokenTransfer { ordinal: 0, contract, from: player, to: HOUSE, value: wei(value) })
     };
     assert_eq!(told(sent), [transfer(contracts::DOLLAR, 400)]);
     assert_eq!(told(taxed), [transfer(contracts::TAXED, 1_000)]);
@@ -65,10 +65,10 @@ fn tokens_by_their_logs_with_places_that_stay() {
 
     // A log is a contract's word; the balance tells that the taxed token gave less.
     let node = world.node(0);
-    let has = |token| node.token_balance(token, HOUSE, At::Latest);
+    let has = |token| node.token_balance(token, HOUSE, BlockTag::Latest);
     assert_eq!((has(contracts::DOLLAR), has(contracts::TAXED)), (Ok(wei(400)), Ok(wei(900))));
     assert_eq!(has(contracts::DECLINING), Ok(wei(0)));
-    assert_eq!(node.token_decimals(contracts::DOLLAR, At::Latest), Ok(6));
+    assert_eq!(node.token_decimals(contracts::DOLLAR, BlockTag::Latest), Ok(6));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_contracts_move_on_is_told_by_traces() {
 
 #[test]
 fn amounts_beyond_the_ledger_are_kept_and_told() {
-    let mut config = Config::new(7);
+    let mut config = SimulatedConfig::new(7);
     config.funded = vec![(config.funded[0].0, U256::MAX)];
     let world = World::with(config);
     let huge = U256::from(u128::MAX) + U256::from(1);
@@ -115,25 +115,25 @@ fn amounts_beyond_the_ledger_are_kept_and_told() {
     assert_eq!((to, value.to_string().as_str()), (HOUSE, "340282366920938463463374607431768211456"));
     let told = value.amount().unwrap_err().to_string();
     assert_eq!(told, "340282366920938463463374607431768211456 is more than the ledger can count (2^128 - 1)");
-    assert_eq!(Value::from(Amount::MAX).amount(), Ok(Amount::MAX));
+    assert_eq!(Quantity::from(Amount::MAX).amount(), Ok(Amount::MAX));
 }
 
 #[test]
 fn marks_follow_the_head_and_what_is_not_there_is_none() {
-    let mut config = Config::new(7);
+    let mut config = SimulatedConfig::new(7);
     (config.safe_depth, config.finalized_depth) = (2, 4);
     let world = World::with(config);
     world.mine_many(10);
     let node = world.node(0);
     let number = |at| node.header(at).unwrap().map(|header| header.number);
-    assert_eq!([At::Latest, At::Safe, At::Finalized].map(number), [Some(10), Some(8), Some(6)]);
-    assert_eq!((number(At::Number(11)), node.block(At::Number(11))), (None, Ok(None)));
-    assert_eq!(node.header(At::Hash(HOUSE.into_word())), Ok(None));
+    assert_eq!([BlockTag::Latest, BlockTag::Safe, BlockTag::Finalized].map(number), [Some(10), Some(8), Some(6)]);
+    assert_eq!((number(BlockTag::Number(11)), node.block(BlockTag::Number(11))), (None, Ok(None)));
+    assert_eq!(node.header(BlockTag::Hash(HOUSE.into_word())), Ok(None));
 
     world.chain().lag(0, 3);
-    assert_eq!([At::Latest, At::Safe, At::Finalized].map(number), [Some(7), Some(5), Some(3)]);
+    assert_eq!([BlockTag::Latest, BlockTag::Safe, BlockTag::Finalized].map(number), [Some(7), Some(5), Some(3)]);
     let other = world.node(1);
-    assert_eq!(other.header(At::Latest).unwrap().unwrap().number, 10, "only one node lags");
+    assert_eq!(other.header(BlockTag::Latest).unwrap().unwrap().number, 10, "only one node lags");
 }
 
 #[test]
@@ -160,19 +160,19 @@ fn gas_and_fees() {
     let call = |to, value, input| Call { from: world.player(0).address(), to, value: wei(value), input };
     assert_eq!(node.estimate_gas(&call(HOUSE, 5, Bytes::new())), Ok(21_000));
     let reverts = node.estimate_gas(&call(contracts::REFUSING, 5, Bytes::new()));
-    let Err(NodeError::Refused(refused)) = reverts else { panic!("{reverts:?}") };
+    let Err(RpcError::Refused(refused)) = reverts else { panic!("{reverts:?}") };
     assert_eq!((refused.code, refused.message.as_str()), (3, "execution reverted"));
 }
 
 #[test]
 fn a_node_of_another_chain_is_asked_nothing() {
-    let (ours, theirs) = (World::new(), World::with(Config::new(8)));
+    let (ours, theirs) = (World::new(), World::with(SimulatedConfig::new(8)));
     theirs.pay(0, HOUSE, 5);
-    let Identity { chain_id, genesis } = ours.identity();
-    let wrong = Node::simulated(theirs.shared(), 0, ours.identity());
+    let ChainIdentity { chain_id, genesis } = ours.identity();
+    let wrong = RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(theirs.shared(), 0)), ours.identity());
     let found = theirs.identity().genesis;
-    let expected = NodeError::Disagreeing(Disagreement::Genesis { expected: genesis, found });
-    assert_eq!(wrong.header(At::Latest), Err(expected.clone()));
-    assert_eq!(wrong.balance(HOUSE, At::Latest), Err(expected));
-    assert_eq!(wrong.discover_identity(), Ok(Identity { chain_id, genesis: found }));
+    let expected = RpcError::Disagreeing(Disagreement::Genesis { expected: genesis, found });
+    assert_eq!(wrong.header(BlockTag::Latest), Err(expected.clone()));
+    assert_eq!(wrong.balance(HOUSE, BlockTag::Latest), Err(expected));
+    assert_eq!(wrong.discover_identity(), Ok(ChainIdentity { chain_id, genesis: found }));
 }

@@ -1,14 +1,16 @@
 //! Blocks of anvil's, read by our client: hashes, roots and senders that another implementation made.
 
-use bankroll_chains_evm::{Address, At, Bytes, Found, InternalTransfer, Sent, Transfer, TransferLog, U256, Value};
-use bankroll_chains_evm::{Disagreement, Identity, Limits, Node, NodeError, transaction_hash};
-use bankroll_chains_simulated::{Key, Payment, contracts::transfer_call};
+use bankroll_chains_evm::{
+    Address, BlockTag, Bytes, Found, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
+};
+use bankroll_chains_evm::{ChainIdentity, Disagreement, RpcError, RpcLimits, RpcNode, transaction_hash};
+use bankroll_chains_simulated::{Payment, SimulatedKey, contracts::transfer_call};
 use serde_json::json;
 
 use crate::{anvil::Anvil, world::HOUSE};
 
-fn player(anvil: &Anvil, number: u64) -> Key {
-    let key = Key::derived(1, number);
+fn player(anvil: &Anvil, number: u64) -> SimulatedKey {
+    let key = SimulatedKey::derived(1, number);
     anvil.ask("anvil_setBalance", json!([key.address(), "0x56bc75e2d63100000"]));
     key
 }
@@ -32,31 +34,31 @@ fn blocks_of_another_implementation_verify() {
     spoken.gas = 30_000;
     let spoken = ann.sign(&spoken);
     for raw in [&plain, &legacy, &spoken] {
-        assert_eq!(node.send(raw), Sent::Accepted);
-        assert_eq!(node.send(raw), Sent::AlreadyKnown);
+        assert_eq!(node.send(raw), SendOutcome::Accepted);
+        assert_eq!(node.send(raw), SendOutcome::AlreadyKnown);
         assert_eq!(node.find(transaction_hash(raw)), Ok(Found::Waiting));
     }
     anvil.mine();
-    let block = node.block(At::Latest).unwrap().unwrap();
+    let block = node.block(BlockTag::Latest).unwrap().unwrap();
     assert_eq!((block.header.number, block.transactions.len()), (1, 3));
     let told = |raw: &Bytes| block.transaction(transaction_hash(raw)).unwrap();
     assert_eq!(told(&plain).sender(), Ok(ann.address()));
     assert_eq!(told(&legacy).sender(), Ok(bob.address()));
-    assert_eq!(told(&plain).native_transfer(), Some((HOUSE, Value::new(U256::from(5)))));
-    assert_eq!(told(&legacy).native_transfer(), Some((HOUSE, Value::new(U256::from(6)))));
+    assert_eq!(told(&plain).native_transfer(), Some((HOUSE, Quantity::new(U256::from(5)))));
+    assert_eq!(told(&legacy).native_transfer(), Some((HOUSE, Quantity::new(U256::from(6)))));
     // 21,000 and what EIP-7623 takes for 2 zeros and 10 other bytes: 42 units of ten.
     assert_eq!((told(&spoken).gas_used, told(&plain).gas_used), (21_420, 21_000));
-    let parent = node.header(At::Hash(block.header.parent)).unwrap().unwrap();
+    let parent = node.header(BlockTag::Hash(block.header.parent)).unwrap().unwrap();
     assert_eq!(parent.hash, node.identity().genesis);
-    assert_eq!(node.balance(HOUSE, At::Hash(block.header.hash)).unwrap().to_string(), "18");
+    assert_eq!(node.balance(HOUSE, BlockTag::Hash(block.header.hash)).unwrap().to_string(), "18");
     // Empty blocks verify too.
     anvil.mine();
-    assert_eq!(node.block(At::Number(2)).unwrap().unwrap().transactions, []);
-    assert_eq!(node.send(&plain), Sent::NonceTooLow);
+    assert_eq!(node.block(BlockTag::Number(2)).unwrap().unwrap().transactions, []);
+    assert_eq!(node.send(&plain), SendOutcome::NonceTooLow);
     let replaced = ann.sign(&pay(2, HOUSE, 1));
-    assert_eq!(node.send(&replaced), Sent::Accepted);
+    assert_eq!(node.send(&replaced), SendOutcome::Accepted);
     let told = node.send(&ann.sign(&pay(2, HOUSE, 2)));
-    assert!(matches!(told, Sent::Underpriced(_)), "{told:?}");
+    assert!(matches!(told, SendOutcome::Underpriced(_)), "{told:?}");
 }
 
 #[test]
@@ -78,22 +80,22 @@ fn logs_failures_and_inner_calls_of_real_bytecode() {
         let mut payment = pay(nonce, to, wei).calling(transfer_call(HOUSE, U256::from(1_234)));
         payment.gas = 200_000;
         let raw = ann.sign(&payment);
-        assert_eq!(node.send(&raw), Sent::Accepted);
+        assert_eq!(node.send(&raw), SendOutcome::Accepted);
         sent.push(transaction_hash(&raw));
     }
     anvil.mine();
-    let block = node.block(At::Latest).unwrap().unwrap();
+    let block = node.block(BlockTag::Latest).unwrap().unwrap();
     let succeeded: Vec<bool> = sent.iter().map(|hash| block.transaction(*hash).unwrap().succeeded).collect();
     assert_eq!(succeeded, [true, false, true]);
     let logs: Vec<_> = block.transaction(sent[0]).unwrap().transfer_logs().collect();
-    let value = Value::new(U256::from(1_234));
-    let expected = Transfer { ordinal: 0, contract: at(0x11), from: ann.address(), to: HOUSE, value };
+    let value = Quantity::new(U256::from(1_234));
+    let expected = TokenTransfer { ordinal: 0, contract: at(0x11), from: ann.address(), to: HOUSE, value };
     assert_eq!(logs, [TransferLog::Standard(expected)]);
     assert_eq!(block.transaction(sent[1]).unwrap().native_transfer(), None);
-    let value = Value::new(U256::from(70));
+    let value = Quantity::new(U256::from(70));
     let moved = InternalTransfer { transaction: sent[2], path: vec![0], from: at(0x33), to: HOUSE, value };
     assert_eq!(node.internal_transfers(&block), Ok(vec![moved]));
-    assert_eq!(node.balance(HOUSE, At::Latest).unwrap().to_string(), "70");
+    assert_eq!(node.balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "70");
 }
 
 fn hex(address: Address) -> String {
@@ -107,16 +109,16 @@ fn a_reorganisation_of_anvils() {
     let ann = player(&anvil, 0);
     let raw = ann.sign(&pay(0, HOUSE, 5));
     anvil.mine();
-    assert_eq!(node.send(&raw), Sent::Accepted);
+    assert_eq!(node.send(&raw), SendOutcome::Accepted);
     anvil.mine();
-    let before = node.block(At::Number(2)).unwrap().unwrap();
+    let before = node.block(BlockTag::Number(2)).unwrap().unwrap();
     anvil.ask("anvil_reorg", json!([1, []]));
-    let after = node.block(At::Number(2)).unwrap().unwrap();
+    let after = node.block(BlockTag::Number(2)).unwrap().unwrap();
     assert_ne!(before.header.hash, after.header.hash);
     assert_eq!(before.header.parent, after.header.parent);
     assert_eq!(after.transactions, []);
     // The same bytes again: the same transaction, in a block of its own.
-    assert_eq!(node.send(&raw), Sent::Accepted);
+    assert_eq!(node.send(&raw), SendOutcome::Accepted);
     anvil.mine();
     let Ok(Found::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
     assert_eq!(block.header.number, 3);
@@ -129,7 +131,8 @@ fn another_chain_with_the_same_id() {
     let found = theirs.node().identity();
     assert_eq!(identity.chain_id, found.chain_id);
     let node =
-        Node::http(&theirs.url(), Identity { genesis: HOUSE.into_word(), ..identity }, Limits::default()).unwrap();
+        RpcNode::http(&theirs.url(), ChainIdentity { genesis: HOUSE.into_word(), ..identity }, RpcLimits::default())
+            .unwrap();
     let expected = Disagreement::Genesis { expected: HOUSE.into_word(), found: found.genesis };
-    assert_eq!(node.header(At::Latest), Err(NodeError::Disagreeing(expected)));
+    assert_eq!(node.header(BlockTag::Latest), Err(RpcError::Disagreeing(expected)));
 }

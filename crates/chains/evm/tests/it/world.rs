@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use bankroll_chains_evm::{Address, At, B256, Block, Identity, Node, U256};
-use bankroll_chains_simulated::{Chain, Config, Key, Payment};
+use bankroll_chains_evm::{Address, B256, Block, BlockTag, ChainIdentity, InProcessRpc, RpcNode, U256};
+use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, SimulatedKey};
 
 pub struct World {
-    chain: Arc<Mutex<Chain>>,
-    identity: Identity,
+    chain: Arc<Mutex<SimulatedChain>>,
+    identity: ChainIdentity,
     seed: u64,
 }
 
@@ -16,33 +16,33 @@ pub const HOUSE: Address = Address::repeat_byte(0xaa);
 
 impl World {
     pub fn new() -> Self {
-        Self::with(Config::new(7))
+        Self::with(SimulatedConfig::new(7))
     }
 
-    pub fn with(config: Config) -> Self {
-        let (seed, chain) = (config.seed, Chain::new(config));
-        let identity = Identity::from(&chain);
+    pub fn with(config: SimulatedConfig) -> Self {
+        let (seed, chain) = (config.seed, SimulatedChain::new(config));
+        let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         Self { chain: Arc::new(Mutex::new(chain)), identity, seed }
     }
 
-    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+    pub fn chain(&self) -> MutexGuard<'_, SimulatedChain> {
         self.chain.lock().unwrap()
     }
 
-    pub fn shared(&self) -> Arc<Mutex<Chain>> {
+    pub fn shared(&self) -> Arc<Mutex<SimulatedChain>> {
         Arc::clone(&self.chain)
     }
 
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> ChainIdentity {
         self.identity
     }
 
-    pub fn node(&self, number: usize) -> Node {
-        Node::simulated(self.shared(), number, self.identity)
+    pub fn node(&self, number: usize) -> RpcNode {
+        RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(self.shared(), number)), self.identity)
     }
 
-    pub fn player(&self, number: u64) -> Key {
-        Key::derived(self.seed, number)
+    pub fn player(&self, number: u64) -> SimulatedKey {
+        SimulatedKey::derived(self.seed, number)
     }
 
     /// The next payment of a player, behind those that wait.
@@ -78,6 +78,6 @@ impl World {
 
     /// The newest block, read by a node that does not lie.
     pub fn head(&self) -> Block {
-        self.node(9).block(At::Latest).unwrap().unwrap()
+        self.node(9).block(BlockTag::Latest).unwrap().unwrap()
     }
 }

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{
     View,
-    error::RpcError,
-    params::{At, Params, quantity},
+    error::RpcErrorBody,
+    params::{BlockParam, Params, quantity},
     show,
 };
 use crate::{
-    chain::Chain,
+    chain::SimulatedChain,
     contracts::{self, Call, Plan},
     execute::intrinsic_gas,
 };
@@ -26,48 +26,48 @@ struct Request {
     input: Option<Bytes>,
 }
 
-impl Chain {
-    pub(super) fn get_balance(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+impl SimulatedChain {
+    pub(super) fn get_balance(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
         Ok(show::quantity(self.state.coins.at(address, self.state_at(view, at)?)))
     }
 
-    pub(super) fn get_transaction_count(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+    pub(super) fn get_transaction_count(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
         let counted = self.state.nonces.at(address, self.state_at(view, at)?);
-        Ok(show::quantity(if at == At::Pending { self.pool.next_nonce(address, counted) } else { counted }))
+        Ok(show::quantity(if at == BlockParam::Pending { self.pool.next_nonce(address, counted) } else { counted }))
     }
 
-    pub(super) fn get_code(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+    pub(super) fn get_code(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
         self.state_at(view, at)?;
         // Built in: there is code, and nothing to be learnt from it.
         Ok(if contracts::is_contract(address) { "0xfe" } else { "0x" }.into())
     }
 
-    pub(super) fn eth_call(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+    pub(super) fn eth_call(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let (_, plan, _) = self.planned(view, params)?;
-        if plan.reverted { Err(RpcError::reverted()) } else { Ok(json!(plan.output)) }
+        if plan.reverted { Err(RpcErrorBody::reverted()) } else { Ok(json!(plan.output)) }
     }
 
-    pub(super) fn estimate_gas(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+    pub(super) fn estimate_gas(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let (call, plan, number) = self.planned(view, params)?;
         if self.state.coins.at(call.from, number) < call.value {
-            return Err(RpcError::server("insufficient funds for transfer"));
+            return Err(RpcErrorBody::server("insufficient funds for transfer"));
         }
         if plan.reverted {
-            return Err(RpcError::reverted());
+            return Err(RpcErrorBody::reverted());
         }
         let (before, floor) = intrinsic_gas(&call.input, (0, 0));
         Ok(show::quantity(before.saturating_add(plan.gas).max(floor)))
     }
 
-    fn planned(&self, view: View, params: &Params<'_>) -> Result<(Call, Plan, u64), RpcError> {
-        let wanted = params.get(0).ok_or_else(|| RpcError::missing(0))?;
-        let request = Request::deserialize(wanted).map_err(|_| RpcError::invalid(0, "want a call"))?;
-        let to = request.to.ok_or_else(|| RpcError::server("contract creation is not supported by this chain"))?;
+    fn planned(&self, view: View, params: &Params<'_>) -> Result<(Call, Plan, u64), RpcErrorBody> {
+        let wanted = params.get(0).ok_or_else(|| RpcErrorBody::missing(0))?;
+        let request = Request::deserialize(wanted).map_err(|_| RpcErrorBody::invalid(0, "want a call"))?;
+        let to = request.to.ok_or_else(|| RpcErrorBody::server("contract creation is not supported by this chain"))?;
         let value = match request.value {
-            Some(text) => quantity(&text).ok_or_else(|| RpcError::invalid(0, "want a value in hex"))?,
+            Some(text) => quantity(&text).ok_or_else(|| RpcErrorBody::invalid(0, "want a value in hex"))?,
             None => U256::ZERO,
         };
         let number = self.state_at(view, params.block_or_latest(1)?)?;

@@ -16,19 +16,19 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{error::RpcError, params::Params, show};
+use super::{error::RpcErrorBody, params::Params, show};
 use crate::{
-    chain::Chain,
+    chain::SimulatedChain,
     contracts,
-    fault::Fault,
+    fault::NodeFault,
     reorg::{Fate, Reorg},
 };
 
 /// The most blocks made by one command.
 const BLOCKS_MAX: u64 = 10_000;
 
-impl Chain {
-    pub(super) fn command(&mut self, command: &str, params: &Params<'_>) -> Result<Value, RpcError> {
+impl SimulatedChain {
+    pub(super) fn command(&mut self, command: &str, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let number = |place, otherwise| match params.get(place) {
             Some(_) => params.number(place),
             None => Ok(otherwise),
@@ -49,7 +49,7 @@ impl Chain {
                 Ok(show::quantity(self.reorg(Reorg { depth, length, fate })))
             }
             "adopt" => {
-                let fork = self.adopt(params.hash(0)?).map_err(|error| RpcError::server(error.to_string()))?;
+                let fork = self.adopt(params.hash(0)?).map_err(|error| RpcErrorBody::server(error.to_string()))?;
                 Ok(show::quantity(fork))
             }
             "setBaseFee" => {
@@ -57,9 +57,9 @@ impl Chain {
                 Ok(Value::Null)
             }
             "inject" => {
-                let fault = Fault::deserialize(params.get(0).ok_or_else(|| RpcError::missing(0))?);
-                let fault = fault.map_err(|error| RpcError::invalid(0, &error.to_string()))?;
-                let times = u32::try_from(number(1, 1)?).map_err(|_| RpcError::invalid(1, "too often"))?;
+                let fault = NodeFault::deserialize(params.get(0).ok_or_else(|| RpcErrorBody::missing(0))?);
+                let fault = fault.map_err(|error| RpcErrorBody::invalid(0, &error.to_string()))?;
+                let times = u32::try_from(number(1, 1)?).map_err(|_| RpcErrorBody::invalid(1, "too often"))?;
                 self.inject(node(2)?, fault, times);
                 Ok(Value::Null)
             }
@@ -80,17 +80,17 @@ impl Chain {
                 let named = contracts::ALL.iter().map(|(name, address, _)| ((*name).to_owned(), json!(address)));
                 Ok(Value::Object(named.collect()))
             }
-            _ => Err(RpcError::no_method(&format!("sim_{command}"))),
+            _ => Err(RpcErrorBody::no_method(&format!("sim_{command}"))),
         }
     }
 }
 
-fn bounded(blocks: u64) -> Result<u64, RpcError> {
-    let why = || RpcError::params("at most 10000 blocks at once");
+fn bounded(blocks: u64) -> Result<u64, RpcErrorBody> {
+    let why = || RpcErrorBody::params("at most 10000 blocks at once");
     (blocks <= BLOCKS_MAX).then_some(blocks).ok_or_else(why)
 }
 
-fn read<T: serde::de::DeserializeOwned>(params: &Params<'_>, place: usize, otherwise: T) -> Result<T, RpcError> {
+fn read<T: serde::de::DeserializeOwned>(params: &Params<'_>, place: usize, otherwise: T) -> Result<T, RpcErrorBody> {
     let Some(value) = params.get(place) else { return Ok(otherwise) };
-    T::deserialize(value).map_err(|error| RpcError::invalid(place, &error.to_string()))
+    T::deserialize(value).map_err(|error| RpcErrorBody::invalid(place, &error.to_string()))
 }

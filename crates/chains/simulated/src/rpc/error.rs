@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use crate::pool::Refusal;
+use crate::pool::PoolRefusal;
 
 #[derive(Clone, Debug, Serialize)]
-pub struct RpcError {
+pub struct RpcErrorBody {
     code: i32,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'static str>,
 }
 
-impl RpcError {
+impl RpcErrorBody {
     const fn new(code: i32, message: String) -> Self {
         Self { code, message, data: None }
     }
@@ -56,8 +56,8 @@ impl RpcError {
     }
 }
 
-impl From<Refusal> for RpcError {
-    fn from(refusal: Refusal) -> Self {
+impl From<PoolRefusal> for RpcErrorBody {
+    fn from(refusal: PoolRefusal) -> Self {
         Self::server(refusal.to_string())
     }
 }

@@ -3,8 +3,8 @@
 use alloy_eips::eip1559::BaseFeeParams;
 use serde_json::{Value, json};
 
-use super::{View, error::RpcError, params::Params, show};
-use crate::{block::Block, chain::Chain};
+use super::{View, error::RpcErrorBody, params::Params, show};
+use crate::{block::SimulatedBlock, chain::SimulatedChain};
 
 /// How far back the usual tip is looked for, and what it is where nobody paid one.
 const LOOK_BACK: u64 = 20;
@@ -13,7 +13,7 @@ const QUIET_TIP: u128 = 1_000_000_000;
 /// The most blocks of one history, as in geth.
 const HISTORY_MAX: u64 = 1_024;
 
-impl Chain {
+impl SimulatedChain {
     pub(super) fn gas_price(&self, view: View) -> Value {
         show::quantity(u128::from(self.base_fee_after(view)).saturating_add(self.usual_tip(view)))
     }
@@ -28,18 +28,18 @@ impl Chain {
 
     fn base_fee_after(&self, view: View) -> u64 {
         if view.head == self.head().number() {
-            return self.base_fee_to_come();
+            return self.coming_base_fee();
         }
         let next = self.block(view.head).and_then(|block| block.header.next_block_base_fee(BaseFeeParams::ethereum()));
         next.unwrap_or(self.config.base_fee)
     }
 
-    pub(super) fn fee_history(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+    pub(super) fn fee_history(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let count = params.number(0)?.clamp(1, HISTORY_MAX);
         let newest = self.state_at(view, params.block(1)?)?;
         let percentiles = percentiles(params.get(2))?;
         let oldest = newest.saturating_add(1).saturating_sub(count);
-        let blocks: Vec<&Block> = (oldest..=newest).filter_map(|number| self.block(number)).collect();
+        let blocks: Vec<&SimulatedBlock> = (oldest..=newest).filter_map(|number| self.block(number)).collect();
         let mut fees: Vec<Value> = blocks.iter().map(|block| show::quantity(block.base_fee())).collect();
         fees.push(show::quantity(self.base_fee_after(View { head: newest })));
         let mut history = json!({
@@ -60,13 +60,13 @@ impl Chain {
 }
 
 /// The tip of each transaction of a block, and the gas it was paid for.
-fn tips(block: &Block) -> impl Iterator<Item = (u128, u64)> {
+fn tips(block: &SimulatedBlock) -> impl Iterator<Item = (u128, u64)> {
     let base_fee = u128::from(block.base_fee());
     block.transactions.iter().map(move |paid| (paid.gas_price.saturating_sub(base_fee), paid.gas_used))
 }
 
-fn percentiles(asked: Option<&Value>) -> Result<Vec<u64>, RpcError> {
-    let bad = || RpcError::invalid(2, "want rising percentiles from 0 to 100");
+fn percentiles(asked: Option<&Value>) -> Result<Vec<u64>, RpcErrorBody> {
+    let bad = || RpcErrorBody::invalid(2, "want rising percentiles from 0 to 100");
     let Some(asked) = asked else { return Ok(Vec::new()) };
     let read = |value: &Value| value.as_f64().filter(|percent| (0.0..=100.0).contains(percent)).map(|p| p as u64);
     let list: Option<Vec<u64>> = asked.as_array().ok_or_else(bad)?.iter().map(read).collect();
@@ -85,7 +85,7 @@ fn reward(paid: &[(u128, u64)], gas: u64, percentile: u64) -> u128 {
 }
 
 /// The part of the gas limit that was used, to six decimals, without floating point.
-fn used(block: &Block) -> Value {
+fn used(block: &SimulatedBlock) -> Value {
     let (used, limit) = (u128::from(block.header.gas_used), u128::from(block.header.gas_limit));
     let millionths = used.saturating_mul(1_000_000).checked_div(limit).unwrap_or_default();
     let (whole, rest) = (millionths.checked_div(1_000_000), millionths.checked_rem(1_000_000));

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{
     View,
-    error::RpcError,
-    params::{self, At, Params},
+    error::RpcErrorBody,
+    params::{self, BlockParam, Params},
     show,
 };
-use crate::chain::Chain;
+use crate::chain::SimulatedChain;
 
 /// The most blocks one search goes through.
 const RANGE_MAX: u64 = 10_000;
@@ -55,16 +55,18 @@ impl Filter {
     }
 }
 
-impl Chain {
-    pub(super) fn get_logs(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
-        let filter = params.get(0).ok_or_else(|| RpcError::missing(0))?;
-        let filter = Filter::deserialize(filter).map_err(|_| RpcError::invalid(0, "want a filter of logs"))?;
+impl SimulatedChain {
+    pub(super) fn get_logs(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
+        let filter = params.get(0).ok_or_else(|| RpcErrorBody::missing(0))?;
+        let filter = Filter::deserialize(filter).map_err(|_| RpcErrorBody::invalid(0, "want a filter of logs"))?;
         let blocks = match filter.block_hash {
-            Some(hash) => vec![self.shown(view, At::Hash(hash)).ok_or_else(|| RpcError::server("unknown block"))?],
+            Some(hash) => {
+                vec![self.shown(view, BlockParam::Hash(hash)).ok_or_else(|| RpcErrorBody::server("unknown block"))?]
+            }
             None => {
                 let (from, to) = (self.edge(view, &filter.from_block)?, self.edge(view, &filter.to_block)?);
                 if from > to || to.saturating_sub(from) >= RANGE_MAX {
-                    return Err(RpcError::server("invalid block range params"));
+                    return Err(RpcErrorBody::server("invalid block range params"));
                 }
                 (from..=to.min(view.head)).filter_map(|number| self.block(number)).collect()
             }
@@ -80,12 +82,12 @@ impl Chain {
         Ok(found.into())
     }
 
-    fn edge(&self, view: View, edge: &Option<Value>) -> Result<u64, RpcError> {
+    fn edge(&self, view: View, edge: &Option<Value>) -> Result<u64, RpcErrorBody> {
         match edge.as_ref().map(params::block) {
             None => Ok(view.head),
-            Some(Some(At::Number(number))) => Ok(number),
+            Some(Some(BlockParam::Number(number))) => Ok(number),
             Some(Some(at)) => self.state_at(view, at),
-            Some(None) => Err(RpcError::invalid(0, "want a block's number or name")),
+            Some(None) => Err(RpcErrorBody::invalid(0, "want a block's number or name")),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Guarantees: whatever the bytes are, there is an answer and nothing panics; depth, size of batches and ranges are
 //! bounded; methods that begin with `sim_` command the chain and are never spoiled by faults.
 //!
-//! Does not know: sockets. What a transport would do about a [`Reply`] is the transport's business.
+//! Does not know: sockets. What a transport would do about a [`RpcReply`] is the transport's business.
 
 mod accounts;
 mod blocks;
@@ -17,10 +17,15 @@ mod show;
 mod spoil;
 mod traces;
 
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use serde_json::{Value, json};
 
-use crate::{chain::Chain, fault::Fault};
-use error::RpcError;
+use crate::{chain::SimulatedChain, fault::NodeFault};
+use error::RpcErrorBody;
 use params::Params;
 
 /// The most requests in one batch, as in geth.
@@ -28,15 +33,15 @@ const BATCH_MAX: usize = 1_000;
 
 /// What comes back from a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum RpcReply {
     /// HTTP 200 with this body.
     Body(Vec<u8>),
     /// Another HTTP status, with a text that is no JSON.
     Status(u16, &'static str),
     /// Nothing, however long one waits.
-    Silence,
+    NoAnswer,
     /// Nobody is there to talk to.
-    NobodyThere,
+    Unreachable,
 }
 
 /// Which blocks a node shows.
@@ -45,12 +50,12 @@ struct View {
     head: u64,
 }
 
-impl Chain {
+impl SimulatedChain {
     /// What this node answers to these bytes: one request, or a batch.
-    pub fn answer(&mut self, node: usize, request: &[u8]) -> Reply {
+    pub fn answer(&mut self, node: usize, request: &[u8]) -> RpcReply {
         let parsed = match serde_json::from_slice::<Value>(request) {
             Ok(parsed) => parsed,
-            Err(_) => return body(&failed(Value::Null, &RpcError::parse())),
+            Err(_) => return body(&failed(Value::Null, &RpcErrorBody::parse())),
         };
         let commands = is_command(&parsed) || parsed.as_array().is_some_and(|batch| batch.iter().all(is_command));
         if !commands && let Some(reply) = self.fail_before(node) {
@@ -66,42 +71,58 @@ impl Chain {
         body(&answer)
     }
 
-    fn fail_before(&mut self, node: usize) -> Option<Reply> {
-        if self.nodes.is_down(node) {
-            self.nodes.happened.count(Fault::Down);
-            return Some(Reply::NobodyThere);
+    /// One node of a shared chain as a function for clients in the same process: an HTTP status and a body, or the error
+    /// that a connection would fail with.
+    pub fn in_process(chain: Arc<Mutex<Self>>, node: usize) -> impl Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> {
+        move |request| {
+            let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
+            match chain.answer(node, request) {
+                RpcReply::Body(body) => Ok((200, body)),
+                RpcReply::Status(status, text) => Ok((status, text.into())),
+                RpcReply::NoAnswer => Err(io::ErrorKind::TimedOut.into()),
+                RpcReply::Unreachable => Err(io::ErrorKind::ConnectionRefused.into()),
+            }
         }
-        if self.nodes.lag(node) > 0 {
-            self.nodes.happened.count(Fault::Lag);
-        }
-        let replies = [
-            (Fault::RequestLost, Reply::Silence),
-            (Fault::RateLimited, Reply::Status(429, "Too Many Requests")),
-            (Fault::BadGateway, Reply::Status(502, "<html><body>502 Bad Gateway</body></html>")),
-        ];
-        replies.into_iter().find_map(|(fault, reply)| self.nodes.happens(node, fault).then_some(reply))
     }
 
-    fn fail_after(&mut self, node: usize, request: &Value, answer: &Value) -> Option<Reply> {
+    fn fail_before(&mut self, node: usize) -> Option<RpcReply> {
+        if self.nodes.is_down(node) {
+            self.nodes.happened.count(NodeFault::Down);
+            return Some(RpcReply::Unreachable);
+        }
+        if self.nodes.lag(node) > 0 {
+            self.nodes.happened.count(NodeFault::Lag);
+        }
+        let replies = [
+            (NodeFault::RequestLost, RpcReply::NoAnswer),
+            (NodeFault::RateLimited, RpcReply::Status(429, "Too Many Requests")),
+            (NodeFault::BadGateway, RpcReply::Status(502, "<html><body>502 Bad Gateway</body></html>")),
+        ];
+        replies.into_iter().find_map(|(fault, reply)| self.nodes.take_fault(node, fault).then_some(reply))
+    }
+
+    fn fail_after(&mut self, node: usize, request: &Value, answer: &Value) -> Option<RpcReply> {
         let calls = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
         let sends = calls.iter().any(|call| call["method"] == "eth_sendRawTransaction");
-        if (sends && self.nodes.happens(node, Fault::SendAnswerLost)) || self.nodes.happens(node, Fault::AnswerLost) {
-            return Some(Reply::Silence);
+        if (sends && self.nodes.take_fault(node, NodeFault::SendAnswerLost))
+            || self.nodes.take_fault(node, NodeFault::AnswerLost)
+        {
+            return Some(RpcReply::NoAnswer);
         }
-        let cut = self.nodes.happens(node, Fault::AnswerCut);
+        let cut = self.nodes.take_fault(node, NodeFault::AnswerCut);
         cut.then(|| {
             let mut text = answer.to_string().into_bytes();
             text.truncate(text.len() / 2);
-            Reply::Body(text)
+            RpcReply::Body(text)
         })
     }
 
     fn answer_batch(&mut self, node: usize, batch: &[Value]) -> Value {
         if batch.is_empty() {
-            return failed(Value::Null, &RpcError::invalid_request("empty batch"));
+            return failed(Value::Null, &RpcErrorBody::invalid_request("empty batch"));
         }
         if batch.len() > BATCH_MAX {
-            return failed(Value::Null, &RpcError::invalid_request("batch too large"));
+            return failed(Value::Null, &RpcErrorBody::invalid_request("batch too large"));
         }
         Value::Array(batch.iter().map(|request| self.answer_one(node, request)).collect())
     }
@@ -112,7 +133,7 @@ impl Chain {
             _ => Value::Null,
         };
         let Some(method) = request["method"].as_str().filter(|_| request["jsonrpc"] == "2.0") else {
-            return failed(id, &RpcError::invalid_request("invalid request"));
+            return failed(id, &RpcErrorBody::invalid_request("invalid request"));
         };
         let outcome = Params::new(&request["params"]).and_then(|params| self.call(node, method, &params));
         match outcome {
@@ -121,12 +142,12 @@ impl Chain {
         }
     }
 
-    fn call(&mut self, node: usize, method: &str, params: &Params<'_>) -> Result<Value, RpcError> {
+    fn call(&mut self, node: usize, method: &str, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         if let Some(command) = method.strip_prefix("sim_") {
             return self.command(command, params);
         }
-        if self.nodes.happens(node, Fault::InternalError) {
-            return Err(RpcError::internal());
+        if self.nodes.take_fault(node, NodeFault::InternalError) {
+            return Err(RpcErrorBody::internal());
         }
         let view = View { head: self.head().number().saturating_sub(self.nodes.lag(node)) };
         if method == "eth_sendRawTransaction" {
@@ -136,7 +157,7 @@ impl Chain {
         Ok(self.spoil(node, view, method, params, result))
     }
 
-    fn read(&self, view: View, method: &str, params: &Params<'_>) -> Result<Value, RpcError> {
+    fn read(&self, view: View, method: &str, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         match method {
             "eth_chainId" => Ok(show::quantity(self.config.chain_id)),
             "net_version" => Ok(self.config.chain_id.to_string().into()),
@@ -158,7 +179,7 @@ impl Chain {
             "eth_gasPrice" => Ok(self.gas_price(view)),
             "eth_maxPriorityFeePerGas" => Ok(show::quantity(self.usual_tip(view))),
             "eth_feeHistory" => self.fee_history(view, params),
-            _ => Err(RpcError::no_method(method)),
+            _ => Err(RpcErrorBody::no_method(method)),
         }
     }
 }
@@ -167,10 +188,10 @@ fn is_command(request: &Value) -> bool {
     request["method"].as_str().is_some_and(|method| method.starts_with("sim_"))
 }
 
-fn failed(id: Value, error: &RpcError) -> Value {
+fn failed(id: Value, error: &RpcErrorBody) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-fn body(answer: &Value) -> Reply {
-    Reply::Body(answer.to_string().into_bytes())
+fn body(answer: &Value) -> RpcReply {
+    RpcReply::Body(answer.to_string().into_bytes())
 }

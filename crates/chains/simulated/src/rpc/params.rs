@@ -4,13 +4,13 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::error::RpcError;
+use super::error::RpcErrorBody;
 
 pub struct Params<'a>(&'a [Value]);
 
 /// Which block a caller means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum BlockParam {
     Number(u64),
     Hash(B256),
     Latest,
@@ -20,11 +20,11 @@ pub enum At {
 }
 
 impl<'a> Params<'a> {
-    pub fn new(params: &'a Value) -> Result<Self, RpcError> {
+    pub fn new(params: &'a Value) -> Result<Self, RpcErrorBody> {
         match params {
             Value::Null => Ok(Self(&[])),
             Value::Array(list) => Ok(Self(list)),
-            _ => Err(RpcError::params("non-array args")),
+            _ => Err(RpcErrorBody::params("non-array args")),
         }
     }
 
@@ -32,43 +32,43 @@ impl<'a> Params<'a> {
         self.0.get(place).filter(|value| !value.is_null())
     }
 
-    fn needed(&self, place: usize) -> Result<&'a Value, RpcError> {
-        self.get(place).ok_or_else(|| RpcError::missing(place))
+    fn needed(&self, place: usize) -> Result<&'a Value, RpcErrorBody> {
+        self.get(place).ok_or_else(|| RpcErrorBody::missing(place))
     }
 
-    fn parsed<T: DeserializeOwned>(&self, place: usize, what: &str) -> Result<T, RpcError> {
-        T::deserialize(self.needed(place)?).map_err(|_| RpcError::invalid(place, what))
+    fn parsed<T: DeserializeOwned>(&self, place: usize, what: &str) -> Result<T, RpcErrorBody> {
+        T::deserialize(self.needed(place)?).map_err(|_| RpcErrorBody::invalid(place, what))
     }
 
-    pub fn address(&self, place: usize) -> Result<Address, RpcError> {
+    pub fn address(&self, place: usize) -> Result<Address, RpcErrorBody> {
         self.parsed(place, "want an address of 20 bytes in hex")
     }
 
-    pub fn hash(&self, place: usize) -> Result<B256, RpcError> {
+    pub fn hash(&self, place: usize) -> Result<B256, RpcErrorBody> {
         self.parsed(place, "want a hash of 32 bytes in hex")
     }
 
-    pub fn bytes(&self, place: usize) -> Result<Bytes, RpcError> {
+    pub fn bytes(&self, place: usize) -> Result<Bytes, RpcErrorBody> {
         self.parsed(place, "want bytes in hex")
     }
 
-    pub fn flag(&self, place: usize) -> Result<bool, RpcError> {
+    pub fn flag(&self, place: usize) -> Result<bool, RpcErrorBody> {
         self.parsed(place, "want true or false")
     }
 
     /// A number: hexadecimal as everywhere in this protocol, or plain, which tools send too.
-    pub fn number(&self, place: usize) -> Result<u64, RpcError> {
+    pub fn number(&self, place: usize) -> Result<u64, RpcErrorBody> {
         let value = self.needed(place)?;
-        number(value).ok_or_else(|| RpcError::invalid(place, "want a number"))
+        number(value).ok_or_else(|| RpcErrorBody::invalid(place, "want a number"))
     }
 
-    pub fn block(&self, place: usize) -> Result<At, RpcError> {
-        block(self.needed(place)?).ok_or_else(|| RpcError::invalid(place, "want a block's number, hash or name"))
+    pub fn block(&self, place: usize) -> Result<BlockParam, RpcErrorBody> {
+        block(self.needed(place)?).ok_or_else(|| RpcErrorBody::invalid(place, "want a block's number, hash or name"))
     }
 
     /// The block, or the newest one if none is named.
-    pub fn block_or_latest(&self, place: usize) -> Result<At, RpcError> {
-        if self.get(place).is_none() { Ok(At::Latest) } else { self.block(place) }
+    pub fn block_or_latest(&self, place: usize) -> Result<BlockParam, RpcErrorBody> {
+        if self.get(place).is_none() { Ok(BlockParam::Latest) } else { self.block(place) }
     }
 }
 
@@ -84,18 +84,18 @@ pub fn quantity(text: &str) -> Option<U256> {
     (plain && !leading_zero).then(|| U256::from_str_radix(digits, 16).ok()).flatten()
 }
 
-pub fn block(value: &Value) -> Option<At> {
+pub fn block(value: &Value) -> Option<BlockParam> {
     if let Some(hash) = value.get("blockHash") {
-        return B256::deserialize(hash).ok().map(At::Hash);
+        return B256::deserialize(hash).ok().map(BlockParam::Hash);
     }
     let text = value.get("blockNumber").unwrap_or(value).as_str()?;
     match text {
-        "latest" => Some(At::Latest),
-        "pending" => Some(At::Pending),
-        "safe" => Some(At::Safe),
-        "finalized" => Some(At::Finalized),
-        "earliest" => Some(At::Number(0)),
-        hash if hash.len() == 66 => hash.parse().ok().map(At::Hash),
-        number => quantity(number)?.try_into().ok().map(At::Number),
+        "latest" => Some(BlockParam::Latest),
+        "pending" => Some(BlockParam::Pending),
+        "safe" => Some(BlockParam::Safe),
+        "finalized" => Some(BlockParam::Finalized),
+        "earliest" => Some(BlockParam::Number(0)),
+        hash if hash.len() == 66 => hash.parse().ok().map(BlockParam::Hash),
+        number => quantity(number)?.try_into().ok().map(BlockParam::Number),
     }
 }

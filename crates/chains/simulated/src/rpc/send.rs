@@ -2,25 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::{error::RpcError, params::Params};
-use crate::{chain::Chain, fault::Fault, pool::Refusal, transaction::Transaction};
+use super::{error::RpcErrorBody, params::Params};
+use crate::{chain::SimulatedChain, fault::NodeFault, pool::PoolRefusal, transaction::SimulatedTransaction};
 
-impl Chain {
-    pub(super) fn send_raw(&mut self, node: usize, params: &Params<'_>) -> Result<Value, RpcError> {
+impl SimulatedChain {
+    pub(super) fn send_raw(&mut self, node: usize, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let raw = params.bytes(0)?;
-        let transaction = Transaction::decode(&raw)?;
-        if self.nodes.happens(node, Fault::SaysUnderpriced) {
-            return Err(Refusal::Underpriced { tip: transaction.tip_at(0).unwrap_or_default() }.into());
+        let transaction = SimulatedTransaction::decode(&raw)?;
+        if self.nodes.take_fault(node, NodeFault::SaysUnderpriced) {
+            return Err(PoolRefusal::Underpriced { tip: transaction.tip_at(0).unwrap_or_default() }.into());
         }
         let hash = self.send(&raw)?;
-        if self.nodes.happens(node, Fault::SaysAlreadyKnown) {
-            return Err(Refusal::AlreadyKnown.into());
+        if self.nodes.take_fault(node, NodeFault::SaysAlreadyKnown) {
+            return Err(PoolRefusal::AlreadyKnown.into());
         }
-        if self.nodes.happens(node, Fault::SaysNonceTooLow) {
+        if self.nodes.take_fault(node, NodeFault::SaysNonceTooLow) {
             let nonce = transaction.nonce();
-            return Err(Refusal::NonceTooLow { next: nonce.saturating_add(1), nonce }.into());
+            return Err(PoolRefusal::NonceTooLow { next: nonce.saturating_add(1), nonce }.into());
         }
-        if self.nodes.happens(node, Fault::AcceptedAndForgotten) {
+        if self.nodes.take_fault(node, NodeFault::AcceptedAndForgotten) {
             self.pool.forget(hash);
         }
         Ok(json!(hash))

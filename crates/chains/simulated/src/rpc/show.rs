@@ -4,8 +4,8 @@ use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
 use crate::{
-    block::{Block, Included},
-    transaction::Transaction,
+    block::{IncludedTransaction, SimulatedBlock},
+    transaction::SimulatedTransaction,
 };
 
 pub fn quantity(number: impl TryInto<U256>) -> Value {
@@ -14,7 +14,7 @@ pub fn quantity(number: impl TryInto<U256>) -> Value {
 }
 
 /// A block, with its transactions whole or as hashes.
-pub fn block(block: &Block, whole: bool) -> Value {
+pub fn block(block: &SimulatedBlock, whole: bool) -> Value {
     let transactions: Vec<Value> = (0..block.transactions.len())
         .zip(&block.transactions)
         .map(|(index, included)| if whole { in_block(block, index) } else { json!(included.transaction.hash) })
@@ -29,7 +29,7 @@ pub fn block(block: &Block, whole: bool) -> Value {
 }
 
 /// A transaction that waits.
-pub fn waiting(transaction: &Transaction) -> Value {
+pub fn waiting(transaction: &SimulatedTransaction) -> Value {
     let mut shown = json!(transaction.envelope);
     shown["from"] = json!(transaction.sender);
     for field in ["blockHash", "blockNumber", "transactionIndex"] {
@@ -42,7 +42,7 @@ pub fn waiting(transaction: &Transaction) -> Value {
 }
 
 /// A transaction in its block.
-pub fn in_block(block: &Block, index: usize) -> Value {
+pub fn in_block(block: &SimulatedBlock, index: usize) -> Value {
     let Some(included) = block.transactions.get(index) else { return Value::Null };
     let mut shown = waiting(&included.transaction);
     shown["blockHash"] = json!(block.hash);
@@ -53,12 +53,12 @@ pub fn in_block(block: &Block, index: usize) -> Value {
 }
 
 /// All receipts of a block.
-pub fn receipts(block: &Block) -> Value {
+pub fn receipts(block: &SimulatedBlock) -> Value {
     (0..block.transactions.len()).map(|index| receipt(block, index)).collect()
 }
 
 /// The receipt of a block's transaction.
-pub fn receipt(block: &Block, index: usize) -> Value {
+pub fn receipt(block: &SimulatedBlock, index: usize) -> Value {
     let Some(included) = block.transactions.get(index) else { return Value::Null };
     let transaction = &included.transaction;
     json!({
@@ -80,7 +80,7 @@ pub fn receipt(block: &Block, index: usize) -> Value {
 }
 
 /// The logs of a block's transaction, numbered through the block.
-pub fn logs(block: &Block, index: usize, included: &Included) -> Vec<Value> {
+pub fn logs(block: &SimulatedBlock, index: usize, included: &IncludedTransaction) -> Vec<Value> {
     let before: usize = block.transactions.iter().take(index).map(|earlier| earlier.receipt.logs().len()).sum();
     let place = Place { block, index, transaction: included.transaction.hash };
     let numbered = included.receipt.logs().iter().zip(before..);
@@ -88,7 +88,7 @@ pub fn logs(block: &Block, index: usize, included: &Included) -> Vec<Value> {
 }
 
 struct Place<'a> {
-    block: &'a Block,
+    block: &'a SimulatedBlock,
     index: usize,
     transaction: B256,
 }

@@ -4,12 +4,12 @@ use alloy_primitives::{B256, keccak256};
 use serde_json::{Value, json};
 
 use super::{View, params::Params, show};
-use crate::{block::Block, chain::Chain, fault::Fault};
+use crate::{block::SimulatedBlock, chain::SimulatedChain, fault::NodeFault};
 
-impl Chain {
+impl SimulatedChain {
     /// The answer as this node gives it: true, unless a planned fault fits it. At most one does.
     pub(super) fn spoil(&mut self, node: usize, view: View, method: &str, params: &Params<'_>, truth: Value) -> Value {
-        for fault in Fault::ALL {
+        for fault in NodeFault::ALL {
             if !self.nodes.is_planned(node, *fault) {
                 continue;
             }
@@ -18,57 +18,57 @@ impl Chain {
                 "eth_getBlockByNumber" | "eth_getBlockByHash" => self.spoil_block(*fault, view, &mut answer),
                 "eth_getBlockReceipts" => self.spoil_receipts(*fault, view, params, &mut answer),
                 "eth_getTransactionReceipt" => spoil_receipt(*fault, &mut answer),
-                "eth_getLogs" if *fault == Fault::LogsOmitted => replace(&mut answer, json!([])),
+                "eth_getLogs" if *fault == NodeFault::LogsOmitted => replace(&mut answer, json!([])),
                 "trace_block" | "debug_traceBlockByHash" => spoil_trace(*fault, &mut answer),
-                "eth_chainId" if *fault == Fault::OtherChain => {
+                "eth_chainId" if *fault == NodeFault::OtherChain => {
                     replace(&mut answer, show::quantity(self.config.chain_id.wrapping_add(1)))
                 }
                 _ => None,
             };
-            if fits.is_some() && answer != truth && self.nodes.happens(node, *fault) {
+            if fits.is_some() && answer != truth && self.nodes.take_fault(node, *fault) {
                 return answer;
             }
         }
         truth
     }
 
-    fn spoil_block(&self, fault: Fault, view: View, block: &mut Value) -> Option<()> {
+    fn spoil_block(&self, fault: NodeFault, view: View, block: &mut Value) -> Option<()> {
         let number = u64::from_str_radix(block["number"].as_str()?.strip_prefix("0x")?, 16).ok()?;
         let whole = block["transactions"].get(0).is_none_or(Value::is_object);
         match fault {
-            Fault::BlockDenied => replace(block, Value::Null),
-            Fault::TransactionOmitted => block["transactions"].as_array_mut()?.pop().map(drop),
-            Fault::TransactionsOmitted => replace(&mut block["transactions"], json!([])),
-            Fault::TransactionsSwapped => swap_ends(&mut block["transactions"]),
-            Fault::WrongBlockHash => another_hash(&mut block["hash"]),
-            Fault::WrongParentHash => another_hash(&mut block["parentHash"]),
-            Fault::WrongTime => replace(&mut block["timestamp"], show::quantity(1_u64)),
-            Fault::WrongBloom => replace(&mut block["logsBloom"], json!(alloy_primitives::Bloom::ZERO)),
-            Fault::WrongTransactionHash => another_hash(&mut last(&mut block["transactions"])?["hash"]),
-            Fault::WrongValue => double(&mut last(&mut block["transactions"])?["value"]),
-            Fault::WrongRecipient => {
+            NodeFault::BlockDenied => replace(block, Value::Null),
+            NodeFault::TransactionOmitted => block["transactions"].as_array_mut()?.pop().map(drop),
+            NodeFault::TransactionsOmitted => replace(&mut block["transactions"], json!([])),
+            NodeFault::TransactionsSwapped => swap_ends(&mut block["transactions"]),
+            NodeFault::WrongBlockHash => another_hash(&mut block["hash"]),
+            NodeFault::WrongParentHash => another_hash(&mut block["parentHash"]),
+            NodeFault::WrongTime => replace(&mut block["timestamp"], show::quantity(1_u64)),
+            NodeFault::WrongBloom => replace(&mut block["logsBloom"], json!(alloy_primitives::Bloom::ZERO)),
+            NodeFault::WrongTransactionHash => another_hash(&mut last(&mut block["transactions"])?["hash"]),
+            NodeFault::WrongValue => double(&mut last(&mut block["transactions"])?["value"]),
+            NodeFault::WrongRecipient => {
                 replace(last(&mut block["transactions"])?.get_mut("to")?, json!(alloy_primitives::Address::ZERO))
             }
-            Fault::OtherBlock => {
+            NodeFault::OtherBlock => {
                 let other = if number < view.head { number.checked_add(1)? } else { number.checked_sub(1)? };
                 replace(block, show::block(self.block(other)?, whole))
             }
-            Fault::OtherGenesis if number == 0 => {
+            NodeFault::OtherGenesis if number == 0 => {
                 let mut header = self.block(0)?.header.clone();
                 header.mix_hash = keccak256(header.mix_hash);
-                replace(block, show::block(&Block::seal(header, Vec::new()), whole))
+                replace(block, show::block(&SimulatedBlock::seal(header, Vec::new()), whole))
             }
             _ => None,
         }
     }
 
-    fn spoil_receipts(&self, fault: Fault, view: View, params: &Params<'_>, receipts: &mut Value) -> Option<()> {
+    fn spoil_receipts(&self, fault: NodeFault, view: View, params: &Params<'_>, receipts: &mut Value) -> Option<()> {
         match fault {
-            Fault::ReceiptOmitted => receipts.as_array_mut()?.pop().map(drop),
-            Fault::ReceiptsOmitted => replace(receipts, json!([])),
-            Fault::ReceiptsDenied => replace(receipts, Value::Null),
-            Fault::ReceiptsSwapped => swap_ends(receipts),
-            Fault::OtherReceipts => {
+            NodeFault::ReceiptOmitted => receipts.as_array_mut()?.pop().map(drop),
+            NodeFault::ReceiptsOmitted => replace(receipts, json!([])),
+            NodeFault::ReceiptsDenied => replace(receipts, Value::Null),
+            NodeFault::ReceiptsSwapped => swap_ends(receipts),
+            NodeFault::OtherReceipts => {
                 let asked = self.shown(view, params.block(0).ok()?)?.number();
                 let other = self.blocks.iter().rev().find(|other| {
                     other.number() != asked && other.number() <= view.head && !other.transactions.is_empty()
@@ -84,31 +84,31 @@ impl Chain {
     }
 }
 
-fn spoil_receipt(fault: Fault, receipt: &mut Value) -> Option<()> {
+fn spoil_receipt(fault: NodeFault, receipt: &mut Value) -> Option<()> {
     let log = |receipt: &mut Value| receipt["logs"].as_array().is_some_and(|logs| !logs.is_empty()).then_some(());
     match fault {
-        Fault::ReceiptDenied => replace(receipt, Value::Null),
-        Fault::WrongStatus => {
+        NodeFault::ReceiptDenied => replace(receipt, Value::Null),
+        NodeFault::WrongStatus => {
             let other = if receipt["status"] == "0x1" { "0x0" } else { "0x1" };
             replace(receipt.get_mut("status")?, other.into())
         }
-        Fault::WrongReceiptBlock => another_hash(receipt.get_mut("blockHash")?),
-        Fault::LogOmitted => {
+        NodeFault::WrongReceiptBlock => another_hash(receipt.get_mut("blockHash")?),
+        NodeFault::LogOmitted => {
             log(receipt)?;
             receipt["logs"].as_array_mut()?.pop();
             replace(&mut receipt["logsBloom"], json!(alloy_primitives::Bloom::ZERO))
         }
-        Fault::WrongLogAmount => {
+        NodeFault::WrongLogAmount => {
             log(receipt)?;
             let amount = B256::repeat_byte(7);
             replace(&mut last(&mut receipt["logs"])?["data"], json!(amount))
         }
-        Fault::WrongLogContract => {
+        NodeFault::WrongLogContract => {
             log(receipt)?;
             let contract = alloy_primitives::Address::repeat_byte(7);
             replace(&mut last(&mut receipt["logs"])?["address"], json!(contract))
         }
-        Fault::LogRemoved => {
+        NodeFault::LogRemoved => {
             log(receipt)?;
             replace(&mut last(&mut receipt["logs"])?["removed"], true.into())
         }
@@ -116,16 +116,16 @@ fn spoil_receipt(fault: Fault, receipt: &mut Value) -> Option<()> {
     }
 }
 
-fn spoil_trace(fault: Fault, calls: &mut Value) -> Option<()> {
+fn spoil_trace(fault: NodeFault, calls: &mut Value) -> Option<()> {
     let list = calls.as_array_mut()?;
     match fault {
-        Fault::TraceOmitted => {
+        NodeFault::TraceOmitted => {
             let transaction = |call: &Value| [call["transactionHash"].clone(), call["txHash"].clone()];
             let gone = transaction(list.last()?);
             list.retain(|call| transaction(call) != gone);
             Some(())
         }
-        Fault::TraceFailed => {
+        NodeFault::TraceFailed => {
             let call = list.last_mut()?;
             let failed = json!({ "txHash": call["txHash"], "error": "historical state is not available" });
             replace(call, failed)

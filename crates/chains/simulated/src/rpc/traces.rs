@@ -3,15 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::{View, error::RpcError, params::Params, show};
+use super::{View, error::RpcErrorBody, params::Params, show};
 use crate::{
-    block::{Block, Included},
-    chain::Chain,
-    execute::Frame,
+    block::{IncludedTransaction, SimulatedBlock},
+    chain::SimulatedChain,
+    execute::CallFrame,
 };
 
-impl Chain {
-    pub(super) fn trace_block(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+impl SimulatedChain {
+    pub(super) fn trace_block(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let Some(block) = self.shown(view, params.block(0)?) else { return Ok(Value::Null) };
         let calls =
             block.transactions.iter().enumerate().flat_map(|(index, included)| {
@@ -20,12 +20,12 @@ impl Chain {
         Ok(calls.collect())
     }
 
-    pub(super) fn debug_trace_block(&self, view: View, params: &Params<'_>) -> Result<Value, RpcError> {
+    pub(super) fn debug_trace_block(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         if params.get(1).is_none_or(|options| options["tracer"] != "callTracer") {
-            return Err(RpcError::invalid(1, "only the tracer callTracer is there"));
+            return Err(RpcErrorBody::invalid(1, "only the tracer callTracer is there"));
         }
-        let block = self.shown(view, params.block(0)?).ok_or_else(|| RpcError::server("block not found"))?;
-        let traced = |included: &Included| {
+        let block = self.shown(view, params.block(0)?).ok_or_else(|| RpcErrorBody::server("block not found"))?;
+        let traced = |included: &IncludedTransaction| {
             let (root, inner) = included.frames.split_first()?;
             let mut shown = nested(root);
             shown["gasUsed"] = show::quantity(included.gas_used);
@@ -38,7 +38,7 @@ impl Chain {
     }
 }
 
-fn call(block: &Block, index: usize, included: &Included, frame: &Frame) -> Value {
+fn call(block: &SimulatedBlock, index: usize, included: &IncludedTransaction, frame: &CallFrame) -> Value {
     let children = included
         .frames
         .iter()
@@ -68,7 +68,7 @@ fn call(block: &Block, index: usize, included: &Included, frame: &Frame) -> Valu
     shown
 }
 
-fn nested(frame: &Frame) -> Value {
+fn nested(frame: &CallFrame) -> Value {
     let mut shown = json!({
         "type": "CALL",
         "from": frame.from,

@@ -1,6 +1,6 @@
 //! Commands over the wire, and what is left when they were refused.
 
-use bankroll_chains_simulated::{Fault, contracts};
+use bankroll_chains_simulated::{NodeFault, contracts};
 use serde_json::json;
 
 use crate::world::{HOUSE, answer, ask, chain, hex, pay, player};
@@ -25,11 +25,11 @@ fn a_session() {
     ask(&mut chain, "sim_inject", json!(["internalError", 2]));
     let failed = answer(&mut chain, "eth_blockNumber", json!([]));
     assert_eq!(failed["error"], json!({ "code": -32603, "message": "internal error" }));
-    assert_eq!(chain.faults().of(Fault::InternalError), 1);
+    assert_eq!(chain.faults().of(NodeFault::InternalError), 1);
     ask(&mut chain, "sim_inject", json!(["internalError", 0]));
     let counted = ask(&mut chain, "sim_faults", json!([]));
     assert!(counted.as_array().unwrap().contains(&json!(["internalError", 1])));
-    assert_eq!(counted.as_array().unwrap().len(), Fault::ALL.len());
+    assert_eq!(counted.as_array().unwrap().len(), NodeFault::ALL.len());
     assert_eq!(ask(&mut chain, "sim_contracts", json!([]))["dollar"], json!(contracts::DOLLAR));
 }
 
@@ -38,7 +38,7 @@ fn commands_reach_a_node_that_is_down() {
     let mut chain = chain();
     ask(&mut chain, "sim_crash", json!([false]));
     let request = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
-    assert_eq!(chain.answer(0, request), bankroll_chains_simulated::Reply::NobodyThere);
+    assert_eq!(chain.answer(0, request), bankroll_chains_simulated::RpcReply::Unreachable);
     ask(&mut chain, "sim_restart", json!([]));
     assert_eq!(ask(&mut chain, "eth_chainId", json!([])), "0x539");
 }

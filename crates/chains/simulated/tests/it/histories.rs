@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use bankroll_chains_simulated::{
-    Bytes, Chain, Config, Fate, Fault, Key, PRODUCER, Payment, Reorg, Reply, U256, contracts,
+    Bytes, Fate, NodeFault, PRODUCER, Payment, Reorg, RpcReply, SimulatedChain, SimulatedConfig, SimulatedKey, U256,
+    contracts,
 };
 use fastrand::Rng;
 use serde_json::json;
@@ -36,13 +37,13 @@ fn random_histories_repeat_byte_for_byte_and_conserve_coins() {
 }
 
 /// Everything that a chain answers while random things happen to it.
-fn history(seed: u64, checked: bool) -> Vec<Reply> {
+fn history(seed: u64, checked: bool) -> Vec<RpcReply> {
     let mut random = Rng::with_seed(seed);
-    let mut config = Config::new(seed);
+    let mut config = SimulatedConfig::new(seed);
     config.gas_limit = 500_000;
     config.funded.truncate(PLAYERS as usize);
     let supply = config.funded.iter().map(|(_, coins)| *coins).sum::<U256>();
-    let mut chain = Chain::new(config);
+    let mut chain = SimulatedChain::new(config);
     let mut replies = Vec::new();
     for _ in 0..60 {
         step(&mut chain, &mut random, &mut replies);
@@ -51,11 +52,11 @@ fn history(seed: u64, checked: bool) -> Vec<Reply> {
         }
     }
     let (number, head) = (chain.head().number(), chain.head().hash);
-    replies.push(Reply::Body(format!("{number} {head} {:?}", chain.faults()).into_bytes()));
+    replies.push(RpcReply::Body(format!("{number} {head} {:?}", chain.faults()).into_bytes()));
     replies
 }
 
-fn step(chain: &mut Chain, random: &mut Rng, replies: &mut Vec<Reply>) {
+fn step(chain: &mut SimulatedChain, random: &mut Rng, replies: &mut Vec<RpcReply>) {
     match random.u8(..10) {
         0..4 => {
             let raw = transaction(chain, random);
@@ -76,7 +77,7 @@ fn step(chain: &mut Chain, random: &mut Rng, replies: &mut Vec<Reply>) {
             }
         }
         _ => {
-            chain.inject(0, Fault::ALL[random.usize(..Fault::ALL.len())], 1);
+            chain.inject(0, NodeFault::ALL[random.usize(..NodeFault::ALL.len())], 1);
             for method in ["eth_getBlockByNumber", "eth_getBlockReceipts", "trace_block"] {
                 let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": ["latest", true] });
                 replies.push(chain.answer(0, request.to_string().as_bytes()));
@@ -85,8 +86,8 @@ fn step(chain: &mut Chain, random: &mut Rng, replies: &mut Vec<Reply>) {
     }
 }
 
-fn transaction(chain: &Chain, random: &mut Rng) -> String {
-    let key = |number| Key::derived(chain.config().seed, number);
+fn transaction(chain: &SimulatedChain, random: &mut Rng) -> String {
+    let key = |number| SimulatedKey::derived(chain.config().seed, number);
     let (from, other) = (key(random.u64(..PLAYERS)), key(random.u64(..PLAYERS)).address());
     let nonce = chain.nonce(from.address()) + random.u64(..2);
     let payment =
@@ -105,7 +106,7 @@ fn transaction(chain: &Chain, random: &mut Rng) -> String {
     if random.bool() { from.sign(&payment).to_string() } else { from.sign_legacy(&payment).to_string() }
 }
 
-fn check(chain: &Chain, supply: U256) {
+fn check(chain: &SimulatedChain, supply: U256) {
     let (mut parent, mut burnt) = (chain.block(0).unwrap(), U256::ZERO);
     for number in 1..=chain.head().number() {
         let block = chain.block(number).unwrap();
@@ -115,7 +116,7 @@ fn check(chain: &Chain, supply: U256) {
         burnt += U256::from(gas) * U256::from(block.base_fee());
         parent = block;
     }
-    let people = (0..PLAYERS).map(|number| Key::derived(chain.config().seed, number).address());
+    let people = (0..PLAYERS).map(|number| SimulatedKey::derived(chain.config().seed, number).address());
     let others = [contracts::SPLITTER, contracts::REFUSING, PRODUCER];
     let held: U256 = people.chain(others).map(|address| chain.balance(address)).sum();
     assert_eq!(held + burnt, supply, "block {}", chain.head().number());
@@ -125,9 +126,9 @@ fn check(chain: &Chain, supply: U256) {
 fn a_chain_that_is_made_again_from_the_bytes_of_its_blocks_is_the_same_chain() {
     let seed = seed();
     let mut random = Rng::with_seed(seed);
-    let mut config = Config::new(seed);
+    let mut config = SimulatedConfig::new(seed);
     config.funded.truncate(PLAYERS as usize);
-    let (mut chain, mut again) = (Chain::new(config.clone()), Chain::new(config));
+    let (mut chain, mut again) = (SimulatedChain::new(config.clone()), SimulatedChain::new(config));
     for number in 1..=20 {
         for _ in 0..random.u8(..8) {
             // Some are refused, some replace others, some wait for a number that never comes.

@@ -1,15 +1,15 @@
 //! Fees: how the base fee follows demand, and what callers are told about it.
 
-use bankroll_chains_simulated::{Chain, Config};
+use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig};
 use serde_json::json;
 
 use crate::world::{ask, chain, mine, pay, send};
 
 #[test]
 fn the_base_fee_rises_by_an_eighth_in_full_blocks_and_falls_in_empty_ones() {
-    let mut config = Config::new(7);
+    let mut config = SimulatedConfig::new(7);
     config.gas_limit = 42_000;
-    let mut chain = Chain::new(config);
+    let mut chain = SimulatedChain::new(config);
     for nonce in 0..6 {
         send(&mut chain, 0, &pay(nonce, 1)).unwrap();
     }

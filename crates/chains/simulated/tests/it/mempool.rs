@@ -1,6 +1,6 @@
 //! What the mempool takes, refuses, replaces and hands to blocks, in geth's words.
 
-use bankroll_chains_simulated::{Chain, Config, Payment, U256, contracts};
+use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, U256, contracts};
 
 use crate::world::{HOUSE, chain, mine, pay, player, send};
 
@@ -85,9 +85,9 @@ fn better_tips_come_first_and_who_pays_too_little_waits() {
 
 #[test]
 fn a_full_block_leaves_the_rest_for_the_next() {
-    let mut config = Config::new(7);
+    let mut config = SimulatedConfig::new(7);
     config.gas_limit = 50_000;
-    let mut chain = Chain::new(config);
+    let mut chain = SimulatedChain::new(config);
     for nonce in 0..5 {
         send(&mut chain, 0, &pay(nonce, 1)).unwrap();
     }
@@ -102,9 +102,9 @@ fn a_full_block_leaves_the_rest_for_the_next() {
 
 #[test]
 fn a_full_pool_takes_no_more() {
-    let mut config = Config::new(7);
+    let mut config = SimulatedConfig::new(7);
     config.pool_limit = 2;
-    let mut chain = Chain::new(config);
+    let mut chain = SimulatedChain::new(config);
     send(&mut chain, 0, &pay(0, 1)).unwrap();
     send(&mut chain, 1, &pay(0, 1)).unwrap();
     assert_eq!(send(&mut chain, 2, &pay(0, 1)), Err("txpool is full".into()));

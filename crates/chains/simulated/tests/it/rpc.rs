@@ -1,6 +1,6 @@
 //! JSON-RPC to the letter: answers to sound requests, and clear errors to all others.
 
-use bankroll_chains_simulated::{B256, Reply, U256, contracts};
+use bankroll_chains_simulated::{B256, RpcReply, U256, contracts};
 use serde_json::{Value, json};
 
 use crate::world::{HOUSE, answer, ask, chain, mine, pay, player, read, send};
@@ -107,17 +107,17 @@ fn tokens_by_call_and_logs_by_search() {
 
 #[test]
 fn silence_and_other_failures_are_no_bodies() {
-    use bankroll_chains_simulated::Fault;
+    use bankroll_chains_simulated::NodeFault;
     let mut chain = chain();
     let request = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
-    let mut check = |fault, expected: Reply| {
+    let mut check = |fault, expected: RpcReply| {
         chain.inject(0, fault, 1);
         assert_eq!(chain.answer(0, request), expected);
     };
-    check(Fault::RequestLost, Reply::Silence);
-    check(Fault::AnswerLost, Reply::Silence);
-    check(Fault::RateLimited, Reply::Status(429, "Too Many Requests"));
-    check(Fault::AnswerCut, Reply::Body(br#"{"id":1,"jsonrpc":"2"#.to_vec()));
-    check(Fault::LogsOmitted, Reply::Body(br#"{"id":1,"jsonrpc":"2.0","result":"0x539"}"#.to_vec()));
-    assert_eq!(chain.faults().of(Fault::LogsOmitted), 0, "it fits no answer yet");
+    check(NodeFault::RequestLost, RpcReply::NoAnswer);
+    check(NodeFault::AnswerLost, RpcReply::NoAnswer);
+    check(NodeFault::RateLimited, RpcReply::Status(429, "Too Many Requests"));
+    check(NodeFault::AnswerCut, RpcReply::Body(br#"{"id":1,"jsonrpc":"2"#.to_vec()));
+    check(NodeFault::LogsOmitted, RpcReply::Body(br#"{"id":1,"jsonrpc":"2.0","result":"0x539"}"#.to_vec()));
+    assert_eq!(chain.faults().of(NodeFault::LogsOmitted), 0, "it fits no answer yet");
 }

@@ -8,7 +8,7 @@ mod strace;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use bankroll_orders::Refusal;
+use bankroll_orders::SignerRefusal;
 use fastrand::Rng;
 use tempfile::TempDir;
 
@@ -89,7 +89,7 @@ fn crash_of_nothing_when_the_disk_is_full() {
             format!("error=ENOSPC:when={number}..{}", number + Rng::with_seed(seed() ^ u64::from(number)).u32(0..6));
         let script = Script::run(&folder, call, &fault, &[]);
         tried += 1;
-        told += script.said().filter(|said| **said == Said::Refused(Refusal::MemoryFull)).count();
+        told += script.said().filter(|said| **said == Said::Refused(SignerRefusal::MemoryFull)).count();
         // A full disk is a refusal, and never a doubt.
         assert!(!script.said().any(|said| *said == Said::Unknown), "{fault}");
         script.check(folder.path(), &format!("full at write {number}"));

@@ -7,8 +7,8 @@ use std::{
 };
 
 use bankroll_money::Time;
-use bankroll_orders::{Head, Meaning, Order, OrderId, Refusal, Slot};
-use bankroll_signer_client::{AskError, Outcome, SignerClient};
+use bankroll_orders::{Meaning, MemoryHead, Order, OrderId, SignerRefusal, Slot};
+use bankroll_signer_client::{SignOutcome, SignerClient, SignerClientError};
 use tempfile::TempDir;
 
 use super::strace::strace_on_memory;
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     Signed(Vec<u8>),
-    Refused(Refusal),
+    Refused(SignerRefusal),
     Unknown,
     /// Nothing was sent.
     NotAsked,
@@ -31,7 +31,7 @@ pub struct Script {
     orders: Vec<Order>,
     said: Vec<Said>,
     /// The newest head that was answered.
-    head: Option<Head>,
+    head: Option<MemoryHead>,
     whole: bool,
     /// What it said before it ended by itself.
     pub last_words: String,
@@ -101,7 +101,7 @@ impl Script {
     fn ask(&mut self, client: &mut SignerClient, requests: usize) {
         let head = match client.status(wallet(), self.head) {
             Ok(status) => status.head,
-            Err(AskError::Diverged { what }) => panic!("{what}"),
+            Err(SignerClientError::Diverged { what }) => panic!("{what}"),
             Err(_) => return,
         };
         self.head = Some(head);
@@ -180,17 +180,17 @@ impl Script {
     }
 }
 
-fn said(client: &mut SignerClient, order: &Order, head: &mut Option<Head>) -> Said {
+fn said(client: &mut SignerClient, order: &Order, head: &mut Option<MemoryHead>) -> Said {
     match client.sign(order, head.expect("asked for its status before")) {
-        Ok(Outcome::Signed(signed)) => {
+        Ok(SignOutcome::Signed(signed)) => {
             *head = Some(signed.head);
             Said::Signed(signed.raw)
         }
-        Ok(Outcome::Refused { refusal: Refusal::Stopped(why), .. }) => panic!("stopped: {why}"),
-        Ok(Outcome::Refused { refusal, .. }) => Said::Refused(refusal),
-        Err(AskError::Unknown(_)) => Said::Unknown,
-        Err(AskError::Unreachable(_)) => Said::NotAsked,
-        Err(AskError::Diverged { what }) => panic!("diverged: {what}"),
+        Ok(SignOutcome::Refused { refusal: SignerRefusal::Stopped(why), .. }) => panic!("stopped: {why}"),
+        Ok(SignOutcome::Refused { refusal, .. }) => Said::Refused(refusal),
+        Err(SignerClientError::Unknown(_)) => Said::Unknown,
+        Err(SignerClientError::Unreachable(_)) => Said::NotAsked,
+        Err(SignerClientError::Diverged { what }) => panic!("diverged: {what}"),
     }
 }
 

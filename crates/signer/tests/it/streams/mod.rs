@@ -8,15 +8,17 @@ use std::{
 };
 
 use bankroll_money::{Amount, Time};
-use bankroll_orders::{Address, Answer, Gas, IntentId, Meaning, Order, OrderId, Price, Refusal, Request, Slot};
-use bankroll_signer::memory::{Entry, Moment};
+use bankroll_orders::{
+    Address, Gas, IntentId, Meaning, Order, OrderId, Price, SignerAnswer, SignerRefusal, SignerRequest, Slot,
+};
+use bankroll_signer::memory::{CommitStage, MemoryEntry};
 use fastrand::Rng;
 
 use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, Soak, TOKEN, World, cancel, pay, pay_token, tell, wallet};
 use model::{Model, Says};
 
 /// How far the process came before it ended.
-type Ended = Arc<Mutex<Option<(Moment, &'static str)>>>;
+type Ended = Arc<Mutex<Option<(CommitStage, &'static str)>>>;
 
 #[derive(Default)]
 struct Counts {
@@ -24,7 +26,7 @@ struct Counts {
     repeated: u64,
     restarts: u64,
     ended: BTreeMap<String, u64>,
-    refused: BTreeMap<Refusal, u64>,
+    refused: BTreeMap<SignerRefusal, u64>,
 }
 
 impl Counts {
@@ -75,7 +77,7 @@ fn stream(seed: u64, length: usize, counts: &mut Counts) {
         let what = format!("seed {seed}, step {step}");
         if rng.u8(..) < 6 {
             let intent = intent(&mut rng, step);
-            assert_eq!(world.renounce(&intent), model.renounce(&intent), "{what}: renounce {intent}");
+            assert_eq!(world.revoke(&intent), model.revoke(&intent), "{what}: revoke {intent}");
             continue;
         }
         let order = order(&mut rng, step, &asked, world.now);
@@ -119,17 +121,17 @@ fn ask_and_end(world: &mut World, model: &mut Model, order: &Order, rng: &mut Rn
         left = left.saturating_sub(1);
         if ends {
             *told.lock().unwrap() =
-                Some((moment, if matches!(entry, Entry::Promised { .. }) { "promise" } else { "signed" }));
+                Some((moment, if matches!(entry, MemoryEntry::Promised { .. }) { "promise" } else { "signed" }));
         }
         ends
     }));
     let says = model.judge(order, world.now);
-    let request = Request::Sign { order: order.clone(), approvals: vec![], head: world.head };
+    let request = SignerRequest::Sign { order: order.clone(), approvals: vec![], head: world.head };
     let answer = world.signer.as_mut().unwrap().handle(&request, world.now);
     let at = ended.lock().unwrap().take();
     let Some((moment, entry)) = at else {
         // It had nothing more to write.
-        if let Answer::Signed(signed) = &answer {
+        if let SignerAnswer::Signed(signed) = &answer {
             match says {
                 Says::Sign => panic!("{what}: signed without two entries"),
                 Says::Finish => model.signed(order, signed.raw.clone()),
@@ -140,19 +142,19 @@ fn ask_and_end(world: &mut World, model: &mut Model, order: &Order, rng: &mut Rn
         world.restart();
         return;
     };
-    assert_eq!(answer, Answer::Failed, "{what}: it answered, and had ended");
+    assert_eq!(answer, SignerAnswer::Failed, "{what}: it answered, and had ended");
     *counts.ended.entry(format!("{moment:?} {entry}")).or_default() += 1;
     match (says, moment, entry) {
-        (Says::Sign, Moment::BeforeCommit, "promise") => {}
-        (Says::Sign, Moment::AfterCommit, "promise") | (Says::Sign, Moment::BeforeCommit, "signed") => {
+        (Says::Sign, CommitStage::BeforeCommit, "promise") => {}
+        (Says::Sign, CommitStage::AfterCommit, "promise") | (Says::Sign, CommitStage::BeforeCommit, "signed") => {
             model.promised(order, world.now);
         }
-        (Says::Sign, Moment::AfterCommit, "signed") => {
+        (Says::Sign, CommitStage::AfterCommit, "signed") => {
             model.promised(order, world.now);
             model.signed_unseen(order);
         }
-        (Says::Finish, Moment::BeforeCommit, "signed") => {}
-        (Says::Finish, Moment::AfterCommit, "signed") => model.signed_unseen(order),
+        (Says::Finish, CommitStage::BeforeCommit, "signed") => {}
+        (Says::Finish, CommitStage::AfterCommit, "signed") => model.signed_unseen(order),
         (says, ..) => panic!("{what}: ended {moment:?} {entry}, and the model says {says:?}"),
     }
     world.restart();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_money::Time;
-use bankroll_orders::{Meaning, Order, Price, Refusal};
+use bankroll_orders::{Meaning, Order, Price, SignerRefusal};
 
 use crate::world::{CHAIN, HOUR, LEGACY, TOKEN, wallet};
 
@@ -14,7 +14,7 @@ pub enum Says {
     Finish,
     /// These bytes.
     Repeat(Vec<u8>),
-    Refuse(Refusal),
+    Refuse(SignerRefusal),
 }
 
 struct Done {
@@ -28,7 +28,7 @@ struct Done {
 #[derive(Default)]
 pub struct Model {
     done: Vec<Done>,
-    renounced: BTreeSet<String>,
+    revoked: BTreeSet<String>,
 }
 
 fn same(one: &Order, other: &Order) -> bool {
@@ -52,25 +52,25 @@ impl Model {
         let now = self.done.iter().map(|done| done.at).fold(now, Time::max);
         let of_intent = || self.done.iter().filter(|done| done.order.intent == order.intent);
         let of_slot = || self.done.iter().filter(|done| done.order.slot == order.slot);
-        if self.renounced.contains(&order.intent.to_string()) {
-            return Says::Refuse(Refusal::IntentRenounced);
+        if self.revoked.contains(&order.intent.to_string()) {
+            return Says::Refuse(SignerRefusal::IntentRevoked);
         }
         if !is_cancel(order) && of_intent().any(|done| is_cancel(&done.order)) {
-            return Says::Refuse(Refusal::IntentCancelled);
+            return Says::Refuse(SignerRefusal::IntentCancelled);
         }
         if self.done.iter().any(|done| done.order.id == order.id && !same(&done.order, order)) {
-            return Says::Refuse(Refusal::OrderIdReused);
+            return Says::Refuse(SignerRefusal::OrderIdReused);
         }
         if of_intent().any(|done| done.order.slot != order.slot) {
-            return Says::Refuse(Refusal::IntentElsewhere);
+            return Says::Refuse(SignerRefusal::IntentElsewhere);
         }
         for done in of_intent().filter(|done| is_cancel(&done.order) == is_cancel(order)) {
             if done.order.meaning != order.meaning || done.order.gas.limit != order.gas.limit {
-                return Says::Refuse(Refusal::IntentMeansOther);
+                return Says::Refuse(SignerRefusal::IntentMeansOther);
             }
         }
         if of_slot().any(|done| done.order.intent != order.intent) {
-            return Says::Refuse(Refusal::NonceTaken);
+            return Says::Refuse(SignerRefusal::NonceTaken);
         }
         let before = of_slot().find(|done| same(&done.order, order));
         if let Some(Done { signed: Some(raw), .. }) = before {
@@ -80,7 +80,7 @@ impl Model {
             let ((max, priority, two), (last_max, last_priority, last_two)) = (fees(order), fees(&last.order));
             let raised = |from: u128, to: u128| to * 8 >= from * 9 && to > from;
             if two != last_two || !raised(last_max, max) || !raised(last_priority, priority) {
-                return Says::Refuse(Refusal::FeesNotRaised);
+                return Says::Refuse(SignerRefusal::FeesNotRaised);
             }
         }
         match self.refusal(order, now, before.is_some()) {
@@ -91,7 +91,7 @@ impl Model {
     }
 
     /// The rules of the world's policy, written out.
-    fn refusal(&self, order: &Order, now: Time, promised: bool) -> Option<Refusal> {
+    fn refusal(&self, order: &Order, now: Time, promised: bool) -> Option<SignerRefusal> {
         let (max, priority, two) = fees(order);
         let (to, amount, token) = match order.meaning {
             Meaning::NativePayout { to, amount } => (Some(to), amount.units(), None),
@@ -101,36 +101,36 @@ impl Model {
         let (per_payout, per_window) = match (order.slot.chain, token) {
             (_, None) => (1_000, 2_500),
             (CHAIN, Some(TOKEN)) => (500, 800),
-            _ => return Some(Refusal::AssetUnknown),
+            _ => return Some(SignerRefusal::AssetUnknown),
         };
         if two != (order.slot.chain == CHAIN) {
-            return Some(Refusal::PriceOfOtherKind);
+            return Some(SignerRefusal::PriceOfOtherKind);
         }
         if let Some(to) = to {
             if amount == 0 {
-                return Some(Refusal::AmountZero);
+                return Some(SignerRefusal::AmountZero);
             }
             if to.0 == [0; 20] || to == wallet() || (to == TOKEN && order.slot.chain == CHAIN) {
-                return Some(Refusal::DestinationForbidden);
+                return Some(SignerRefusal::DestinationForbidden);
             }
         }
         if priority > max {
-            return Some(Refusal::PriorityAboveFee);
+            return Some(SignerRefusal::PriorityAboveFee);
         }
         if now >= order.expires {
-            return Some(Refusal::Expired);
+            return Some(SignerRefusal::Expired);
         }
         if order.gas.limit > 100_000 {
-            return Some(Refusal::GasAboveCeiling);
+            return Some(SignerRefusal::GasAboveCeiling);
         }
         if max > 1_000 || priority > if order.slot.chain == LEGACY { 1_000 } else { 100 } {
-            return Some(Refusal::PriceAboveCeiling);
+            return Some(SignerRefusal::PriceAboveCeiling);
         }
         if promised {
             return None;
         }
         if amount > per_payout {
-            return Some(Refusal::AmountAboveLimit);
+            return Some(SignerRefusal::AmountAboveLimit);
         }
         let counted = |done: &&Done| done.order.slot.chain == order.slot.chain && done.at.0 + 24 * HOUR > now.0;
         let (paid, fees) = self.adds(order);
@@ -142,10 +142,10 @@ impl Model {
             .map(|done| done.paid)
             .sum();
         if paid > 0 && paid_before + paid > per_window {
-            return Some(Refusal::PaidAboveLimit);
+            return Some(SignerRefusal::PaidAboveLimit);
         }
         let fees_before: u128 = self.done.iter().filter(counted).map(|done| done.fees).sum();
-        (fees_before + fees > 100_000_000).then_some(Refusal::FeesAboveLimit)
+        (fees_before + fees > 100_000_000).then_some(SignerRefusal::FeesAboveLimit)
     }
 
     /// What an order adds to what was done for its slot.
@@ -180,11 +180,11 @@ impl Model {
         self.signed(order, transaction.raw);
     }
 
-    pub fn renounce(&mut self, intent: &str) -> Result<(), Refusal> {
+    pub fn revoke(&mut self, intent: &str) -> Result<(), SignerRefusal> {
         if self.done.iter().any(|done| done.order.intent.to_string() == intent) {
-            return Err(Refusal::IntentSigned);
+            return Err(SignerRefusal::IntentSigned);
         }
-        self.renounced.insert(intent.to_owned());
+        self.revoked.insert(intent.to_owned());
         Ok(())
     }
 

@@ -15,7 +15,7 @@ fn f3_one_players_fee_cap_holds_up_every_other_payout() {
         let mut world = World::new();
         if is_capped {
             // Enough for the price of this moment, and for nothing more.
-            let base_fee = u128::from(world.chain().base_fee_to_come());
+            let base_fee = u128::from(world.chain().coming_base_fee());
             let cap = Amount::new(TRANSFER_GAS * (base_fee + 3 * GWEI));
             world.want(&Wanted { gas: GasPayer::Player(cap), ..world.wanted("exit-1", home(1), 1) }).unwrap();
             world.step_until(|happened| matches!(happened, Happened::Reserved { .. }));

@@ -7,14 +7,14 @@ use bankroll_money::Amount;
 
 /// A quantity of wei or of a token's base units, exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Value(U256);
+pub struct Quantity(U256);
 
 /// A quantity of 2^128 or more: it is real on its chain, and cannot be booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is more than the ledger can count (2^128 - 1)")]
-pub struct TooLarge(pub U256);
+pub struct AmountOverflow(pub U256);
 
-impl Value {
+impl Quantity {
     /// A quantity.
     pub const fn new(units: U256) -> Self {
         Self(units)
@@ -31,18 +31,18 @@ impl Value {
     }
 
     /// The same as an amount of the ledger.
-    pub fn amount(self) -> Result<Amount, TooLarge> {
-        u128::try_from(self.0).map(Amount::new).map_err(|_| TooLarge(self.0))
+    pub fn amount(self) -> Result<Amount, AmountOverflow> {
+        u128::try_from(self.0).map(Amount::new).map_err(|_| AmountOverflow(self.0))
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
     }
 }
 
-impl From<Amount> for Value {
+impl From<Amount> for Quantity {
     fn from(amount: Amount) -> Self {
         Self(U256::from(amount.units()))
     }

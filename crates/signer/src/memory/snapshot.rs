@@ -3,30 +3,30 @@
 use std::path::Path;
 
 use bankroll_money::Time;
-use bankroll_orders::{Address, Head, MemoryId, Stop};
+use bankroll_orders::{Address, MemoryHead, MemoryId, StopReason};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{OpenError, log::Entry, opening};
+use super::{OpenError, log::MemoryEntry, opening};
 
 /// An entry's place, time and body.
 type Stored = (i64, [u8; 8], Vec<u8>);
 
 /// A memory as people look at it, beside the process that has it.
 #[derive(Debug)]
-pub struct Past {
+pub struct MemorySnapshot {
     /// Which memory.
     pub id: MemoryId,
     /// Where it stands, without a seal.
-    pub head: Head,
+    pub head: MemoryHead,
     /// Whose history it has.
     pub wallets: Vec<Address>,
     /// Whether it has stopped for good.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<StopReason>,
     /// The newest entries, oldest first, with their places and times.
-    pub newest: Vec<(u64, Time, Entry)>,
+    pub newest: Vec<(u64, Time, MemoryEntry)>,
 }
 
-impl Past {
+impl MemorySnapshot {
     /// Reads and verifies a memory without changing anything, and gives so many of its newest entries.
     ///
     /// # Errors
@@ -43,10 +43,10 @@ impl Past {
         let (id, state) = opening::verified(path, &connection)?;
         let newest = newest(&connection, entries).map_err(sqlite)?;
         let read = |(seq, at, body): Stored| {
-            let entry = Entry::decode(&body).ok()?;
+            let entry = MemoryEntry::decode(&body).ok()?;
             Some((seq.cast_unsigned(), Time(u64::from_be_bytes(at)), entry))
         };
-        let head = Head { memory: id, count: state.count, hash: state.hash, seal: [0; 32] };
+        let head = MemoryHead { memory: id, count: state.count, hash: state.hash, seal: [0; 32] };
         let (wallets, stopped) = (state.wallets.into_iter().collect(), state.stopped);
         Ok(Self { id, head, wallets, stopped, newest: newest.into_iter().rev().filter_map(read).collect() })
     }

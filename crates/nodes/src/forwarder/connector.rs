@@ -1,0 +1,240 @@
+//! The one connection to whoever holds the books: made when it is needed, forgotten when it is wrong.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rustls::{ClientConfig, pki_types::ServerName};
+use tokio::{
+    io::{ReadHalf, WriteHalf},
+    net::TcpStream,
+    sync::{mpsc, oneshot},
+    time::{Instant, timeout},
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+use super::{BooksLocation, CALLS_MAX, CHECK_HOLDER_EVERY, FindBooks, UnavailableReason};
+use crate::{
+    CallRefusal,
+    identity::BOOKS_NAME,
+    wire::{self, CallBody, CallReply, CallRequest, FrameError, ServerFrame},
+};
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// After a failure nobody tries again for so long; who asks meanwhile hears of the failure.
+const REST: Duration = Duration::from_millis(20);
+const PING_EVERY: Duration = Duration::from_secs(10);
+/// A connection that has said nothing for so long, pings unanswered, is none.
+const SILENCE: Duration = Duration::from_secs(30);
+
+type Outcome = Result<CallReply, CallRefusal>;
+
+pub(super) struct Connector {
+    client: Arc<ClientConfig>,
+    find: Arc<Mutex<FindBooks>>,
+    /// One at a time connects, the others wait for it.
+    current: tokio::sync::Mutex<ConnectionState>,
+    /// Where the books were when somebody last found while he waited.
+    last_seen: tokio::sync::Mutex<Option<(Instant, BooksLocation)>>,
+}
+
+#[derive(Default)]
+struct ConnectionState {
+    connection: Option<Arc<Connection>>,
+    failed: Option<(Instant, UnavailableReason)>,
+}
+
+/// A connection that was welcomed.
+pub(super) struct Connection {
+    at: BooksLocation,
+    next: AtomicU64,
+    frames: mpsc::Sender<Vec<u8>>,
+    pending: Arc<PendingReplies>,
+}
+
+/// Whoever waits for an answer, by number; nobody any more once the connection is gone.
+#[derive(Default)]
+struct PendingReplies(Mutex<Option<HashMap<u64, oneshot::Sender<Outcome>>>>);
+
+impl Connector {
+    pub fn new(client: Arc<ClientConfig>, find: Arc<Mutex<FindBooks>>) -> Self {
+        Self { client, find, current: tokio::sync::Mutex::default(), last_seen: tokio::sync::Mutex::default() }
+    }
+
+    /// The connection there is, or a new one to whoever holds the books now.
+    pub async fn connection(&self) -> Result<Arc<Connection>, UnavailableReason> {
+        let mut current = self.current.lock().await;
+        if let Some(connection) = current.connection.as_ref().filter(|connection| connection.pending.is_open()) {
+            return Ok(Arc::clone(connection));
+        }
+        current.connection = None;
+        if let Some((_, reason)) = current.failed.as_ref().filter(|(at, _)| at.elapsed() < REST) {
+            return Err(reason.clone());
+        }
+        match self.connect().await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                *current = ConnectionState { connection: Some(Arc::clone(&connection)), failed: None };
+                Ok(connection)
+            }
+            Err(reason) => {
+                current.failed = Some((Instant::now(), reason.clone()));
+                Err(reason)
+            }
+        }
+    }
+
+    /// This connection leads to the wrong permit: whoever waits on it asks again elsewhere.
+    pub fn close(&self, connection: &Connection) {
+        connection.pending.close();
+    }
+
+    /// Whether somebody else holds the books than the one this connection leads to. If nobody can sender, it stays.
+    pub async fn has_moved(&self, connection: &Connection) -> bool {
+        // Many calls may want to know at once; one looks for all.
+        let mut last_seen = self.last_seen.lock().await;
+        if last_seen.as_ref().is_none_or(|(at, _)| at.elapsed() >= CHECK_HOLDER_EVERY / 2) {
+            *last_seen = self.find_holder().await.ok().flatten().map(|now| (Instant::now(), now));
+        }
+        last_seen.as_ref().is_some_and(|(_, now)| *now != connection.at)
+    }
+
+    async fn find_holder(&self) -> Result<Option<BooksLocation>, UnavailableReason> {
+        let find = Arc::clone(&self.find);
+        let found = tokio::task::spawn_blocking(move || (find.lock().unwrap_or_else(PoisonError::into_inner))()).await;
+        found.unwrap_or_else(|_| Err("the lookup panicked".into())).map_err(UnavailableReason::Looking)
+    }
+
+    async fn connect(&self) -> Result<Connection, UnavailableReason> {
+        let at = self.find_holder().await?.ok_or(UnavailableReason::NoHolder)?;
+        let address = at.address.clone();
+        let failed = |error: std::io::Error| failure(&address, error);
+        let late = || UnavailableReason::Connection { address: address.clone(), kind: std::io::ErrorKind::TimedOut };
+        let connect = async {
+            let stream = TcpStream::connect(&address).await.map_err(failed)?;
+            // Calls are small and awaited.
+            let _ = stream.set_nodelay(true);
+            let name = ServerName::try_from(BOOKS_NAME).map_err(|_| UnavailableReason::NoHolder)?;
+            let mut stream =
+                TlsConnector::from(Arc::clone(&self.client)).connect(name, stream).await.map_err(failed)?;
+            // Only this proves that our certificate was taken: a client is done before the server has found.
+            match wire::read::<ServerFrame>(&mut stream).await {
+                Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok(stream),
+                Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: false })) => {
+                    Err(CallRefusal::NotHolder.into())
+                }
+                Ok(Some(ServerFrame::Welcome { .. })) => Err(UnavailableReason::Version { address: address.clone() }),
+                Err(FrameError::Io(error)) => Err(failed(error)),
+                Ok(_) | Err(FrameError::Violation(_)) => Err(UnavailableReason::Connection {
+                    address: address.clone(),
+                    kind: std::io::ErrorKind::InvalidData,
+                }),
+            }
+        };
+        let stream = timeout(CONNECT_WITHIN, connect).await.map_err(|_| late())??;
+        let (reading, writing) = tokio::io::split(stream);
+        let (frames, to_write) = mpsc::channel(CALLS_MAX);
+        let pending = Arc::new(PendingReplies(Mutex::new(Some(HashMap::new()))));
+        tokio::spawn(write(writing, to_write, Arc::clone(&pending)));
+        tokio::spawn(read(reading, Arc::clone(&pending)));
+        Ok(Connection { at, next: AtomicU64::new(1), frames, pending })
+    }
+}
+
+impl Connection {
+    /// Sends the body; `None` if the connection is gone and nothing was sent.
+    pub fn ask(&self, body: &[u8]) -> Option<oneshot::Receiver<Outcome>> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let frame = wire::request_frame(number, body);
+        let (sender, reply) = oneshot::channel();
+        if !self.pending.add(number, sender) {
+            return None;
+        }
+        match self.frames.try_send(frame) {
+            // From here on it may be sent. If the connection ends before, nobody will know.
+            Ok(()) => Some(reply),
+            Err(_) => {
+                self.pending.remove(number);
+                None
+            }
+        }
+    }
+}
+
+impl PendingReplies {
+    fn is_open(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn add(&self, number: u64, sender: oneshot::Sender<Outcome>) -> bool {
+        let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.as_mut().map(|pending| pending.insert(number, sender)).is_some()
+    }
+
+    fn answer(&self, number: u64, reply: Outcome) {
+        if let Some(sender) = self.remove(number) {
+            // Whoever asked may have stopped pending.
+            let _ = sender.send(reply);
+        }
+    }
+
+    fn remove(&self, number: u64) -> Option<oneshot::Sender<Outcome>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.remove(&number)
+    }
+
+    /// Everybody who waits learns that there will be no answer here.
+    fn close(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+async fn read(mut reading: ReadHalf<TlsStream<TcpStream>>, pending: Arc<PendingReplies>) {
+    while let Ok(Ok(Some(ServerFrame::Reply { number, reply }))) = timeout(SILENCE, wire::read(&mut reading)).await {
+        pending.answer(number, reply);
+    }
+    pending.close();
+}
+
+async fn write(
+    mut writing: WriteHalf<TlsStream<TcpStream>>,
+    mut frames: mpsc::Receiver<Vec<u8>>,
+    pending: Arc<PendingReplies>,
+) {
+    // Number 0 is nobody's, and its answer goes nowhere.
+    let ping = wire::frame(&CallRequest { number: 0, body: CallBody::Ping });
+    while pending.is_open() {
+        let frame = match timeout(PING_EVERY, frames.recv()).await {
+            Ok(Some(frame)) => frame,
+            Ok(None) => break,
+            Err(_) => match &ping {
+                Some(ping) => ping.clone(),
+                None => break,
+            },
+        };
+        if !matches!(timeout(SILENCE, wire::send(&mut writing, &frame)).await, Ok(Ok(()))) {
+            break;
+        }
+    }
+    pending.close();
+    // So that the other side ends it too, and the reader with it.
+    let _ = timeout(CONNECT_WITHIN, tokio::io::AsyncWriteExt::shutdown(&mut writing)).await;
+}
+
+fn failure(address: &str, error: std::io::Error) -> UnavailableReason {
+    let address = address.to_owned();
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(error) => UnavailableReason::Trust { address, error: error.clone() },
+        None => UnavailableReason::Connection { address, kind: error.kind() },
+    }
+}
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connector")
+    }
+}
