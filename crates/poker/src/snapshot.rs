@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CardPlan, Chips, Rules, Seat};
+use crate::{CardPlan, Chips, Seat, TableRules};
 
 /// A seat that takes part, with what it has in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seated {
+pub struct SeatStack {
     /// Which seat.
     pub seat: Seat,
     /// Its chips before the hand.
@@ -20,9 +20,9 @@ pub struct Seated {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Snapshot {
-    rules: Rules,
+    rules: TableRules,
     /// By number, smallest first.
-    seats: Vec<Seated>,
+    seats: Vec<SeatStack>,
     button: Seat,
     plan: CardPlan,
 }
@@ -30,8 +30,8 @@ pub struct Snapshot {
 /// The same, as it comes from outside.
 #[derive(Deserialize)]
 struct Unchecked {
-    rules: Rules,
-    seats: Vec<Seated>,
+    rules: TableRules,
+    seats: Vec<SeatStack>,
     button: Seat,
     plan: CardPlan,
 }
@@ -93,7 +93,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn new(rules: Rules, seats: Vec<Seated>, button: Seat) -> Result<Self, SnapshotError> {
+    pub fn new(rules: TableRules, seats: Vec<SeatStack>, button: Seat) -> Result<Self, SnapshotError> {
         if !SEATS.contains(&seats.len()) {
             return Err(SnapshotError::SeatCount { seats: seats.len() });
         }
@@ -120,18 +120,18 @@ impl Snapshot {
 
     /// The rules of the hand.
     #[must_use]
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &TableRules {
         &self.rules
     }
 
     /// The seats by number.
     #[must_use]
-    pub fn seats(&self) -> &[Seated] {
+    pub fn seats(&self) -> &[SeatStack] {
         &self.seats
     }
 
     /// The seats in the order of play: left of the button first, the button last.
-    pub fn in_order(&self) -> impl Iterator<Item = Seated> {
+    pub fn in_order(&self) -> impl Iterator<Item = SeatStack> {
         clockwise(&self.seats, self.button)
     }
 
@@ -154,7 +154,7 @@ impl Snapshot {
     }
 }
 
-fn clockwise(seats: &[Seated], button: Seat) -> impl Iterator<Item = Seated> {
+fn clockwise(seats: &[SeatStack], button: Seat) -> impl Iterator<Item = SeatStack> {
     let after = seats.iter().filter(move |seated| seated.seat > button);
     let before = seats.iter().filter(move |seated| seated.seat <= button);
     after.chain(before).copied()

@@ -1,6 +1,6 @@
 //! Contributions: parts together with where they belong.
 
-use crate::{Blinding, Claim, Curve, Kind, Share};
+use crate::{Blinding, Curve, EqualityClaim, ProofKind, Share};
 
 /// What somebody contributes to the card at a position. Who sent it is for the caller to have checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,9 @@ pub enum Contribution<C: Curve> {
 
 /// A contribution whose proof was checked for one claim; see [`Deal::check`](crate::Deal::check).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven<C: Curve> {
+pub struct ProvenContribution<C: Curve> {
     pub(super) contribution: Contribution<C>,
-    pub(super) claim: Claim<C>,
+    pub(super) claim: EqualityClaim<C>,
 }
 
 impl<C: Curve> Contribution<C> {
@@ -64,12 +64,12 @@ impl<C: Curve> Contribution<C> {
 
     /// The kind of message.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> ProofKind {
         match self {
-            Self::Blinding { .. } => Kind::Blinding,
-            Self::Unblinding { .. } => Kind::Unblinding,
-            Self::Community { .. } => Kind::Community,
-            Self::Showdown { .. } => Kind::Showdown,
+            Self::Blinding { .. } => ProofKind::Blinding,
+            Self::Unblinding { .. } => ProofKind::Unblinding,
+            Self::Community { .. } => ProofKind::Community,
+            Self::Showdown { .. } => ProofKind::Showdown,
         }
     }
 }

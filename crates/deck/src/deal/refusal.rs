@@ -1,6 +1,6 @@
 //! Why a plan or a contribution was refused.
 
-use crate::Card;
+use crate::DeckCard;
 
 /// Why a hand cannot be dealt by a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum PlanError {
 
 /// The first rule that a contribution breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum DealRefusal {
     /// The deck has no such position.
     #[error("there is no position {position}")]
     NoSuchPosition {
@@ -101,7 +101,7 @@ pub enum Refusal {
     #[error("card {card} at position {position} already lies open at {first}")]
     DuplicateCard {
         /// Which card.
-        card: Card,
+        card: DeckCard,
         /// Where it was seen now.
         position: u8,
         /// Where it was seen first.
@@ -112,9 +112,9 @@ pub enum Refusal {
 /// Which of several contributions was refused, and why. None of them was taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("contribution {index}: {refusal}")]
-pub struct RefusedAt {
+pub struct ContributionRefusal {
     /// Which of them; the first, if there are several.
     pub index: usize,
     /// Why.
-    pub refusal: Refusal,
+    pub refusal: DealRefusal,
 }

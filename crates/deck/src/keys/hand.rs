@@ -9,7 +9,7 @@
 use ark_ec::AffineRepr;
 
 use crate::{
-    Commitments, Context, Curve, HandId, Kind, Member, PublicKey, Role,
+    Context, Curve, HandId, Member, MemberRole, PolynomialCommitments, ProofKind, PublicKey,
     curve::{Point, Scalar},
     threshold::lagrange,
 };
@@ -117,7 +117,7 @@ impl<C: Curve> HandKeys<C> {
     /// The first rule that the keys break.
     pub fn threshold(
         hand: &HandId,
-        dealers: &[(Member<C>, Commitments<C>)],
+        dealers: &[(Member<C>, PolynomialCommitments<C>)],
         players: &[Member<C>],
         quorum: usize,
         blinders: &[u8],
@@ -127,7 +127,7 @@ impl<C: Curve> HandKeys<C> {
         if quorum == 0 || quorum > dealers.len() {
             return Err(KeyError::Quorum { quorum, shufflers: dealers.len() });
         }
-        let fits = |(member, commitments): &&(Member<C>, Commitments<C>)| {
+        let fits = |(member, commitments): &&(Member<C>, PolynomialCommitments<C>)| {
             commitments.constant() == *member.key() && commitments.quorum() == quorum
         };
         if let Some((member, _)) = dealers.iter().find(|dealer| !fits(dealer)) {
@@ -203,7 +203,7 @@ impl<C: Curve> HandKeys<C> {
     }
 
     fn seated(&self, seat: u8) -> Option<&(Member<C>, Point<C>)> {
-        self.players.iter().find(|(player, _)| player.role() == Role::Player { seat })
+        self.players.iter().find(|(player, _)| player.role() == MemberRole::Player { seat })
     }
 
     /// How many shares open a card.
@@ -222,7 +222,7 @@ impl<C: Curve> HandKeys<C> {
     #[must_use]
     pub fn shuffle_context(&self, step: u8) -> Option<Context> {
         let (actor, _) = self.shufflers.get(usize::from(step))?;
-        Some(Context { position: Some(step), ..self.hand.context(actor, Kind::Shuffle) })
+        Some(Context { position: Some(step), ..self.hand.context(actor, ProofKind::Shuffle) })
     }
 
     /// What the shares of these shufflers are multiplied with before they are added up.
@@ -243,7 +243,7 @@ fn members<C: Curve>(hand: &HandId, shufflers: &[Member<C>], players: &[Member<C
     if let Some(member) = all().find(|member| member.hand() != hand) {
         return Err(KeyError::WrongHand { actor: actor(member) });
     }
-    let is_shuffler = |member: &Member<C>| member.role() == Role::Shuffler;
+    let is_shuffler = |member: &Member<C>| member.role() == MemberRole::Shuffler;
     let wrong =
         shufflers.iter().find(|member| !is_shuffler(member)).or(players.iter().find(|member| is_shuffler(member)));
     if let Some(member) = wrong {

@@ -2,11 +2,11 @@
 
 use rand_core::{CryptoRng, RngCore};
 
-use crate::{Context, Curve, HandId, KeyError, Kind, Possession, PublicKey, SecretKey};
+use crate::{Context, Curve, HandId, KeyError, Possession, ProofKind, PublicKey, SecretKey};
 
 /// What a key is registered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum MemberRole {
     /// Shuffles, blinds and takes layers off. A player who also shuffles has another key for it.
     Shuffler,
     /// Holds cards at this seat.
@@ -16,11 +16,11 @@ pub enum Role {
     },
 }
 
-impl Role {
-    pub(crate) const fn kind(self) -> Kind {
+impl MemberRole {
+    pub(crate) const fn kind(self) -> ProofKind {
         match self {
-            Self::Shuffler => Kind::ShufflerKey,
-            Self::Player { .. } => Kind::PlayerKey,
+            Self::Shuffler => ProofKind::ShufflerKey,
+            Self::Player { .. } => ProofKind::PlayerKey,
         }
     }
 
@@ -42,7 +42,7 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<C: Curve> {
     actor: String,
-    role: Role,
+    role: MemberRole,
     hand: HandId,
     key: PublicKey<C>,
 }
@@ -55,7 +55,7 @@ impl<C: Curve> Member<C> {
     pub fn admit(
         hand: &HandId,
         actor: &str,
-        role: Role,
+        role: MemberRole,
         key: PublicKey<C>,
         proof: &Possession<C>,
     ) -> Result<Self, KeyError> {
@@ -73,7 +73,7 @@ impl<C: Curve> Member<C> {
 
     /// What the key is for.
     #[must_use]
-    pub const fn role(&self) -> Role {
+    pub const fn role(&self) -> MemberRole {
         self.role
     }
 
@@ -96,7 +96,7 @@ impl<C: Curve> SecretKey<C> {
         &self,
         hand: &HandId,
         actor: &str,
-        role: Role,
+        role: MemberRole,
         rng: &mut (impl CryptoRng + RngCore),
     ) -> (PublicKey<C>, Possession<C>) {
         (*self.public(), self.prove_possession(&role.context(hand, actor), rng))

@@ -10,8 +10,8 @@ use rand_core::{CryptoRng, RngCore};
 use zeroize::Zeroizing;
 
 use crate::{
-    Context, Curve, DecodeError, PublicKey, SecretKey,
-    codec::{Reader, bytes_of, put_point, put_scalar},
+    Context, Curve, DeckDecodeError, PublicKey, SecretKey,
+    codec::{ByteReader, bytes_of, put_point, put_scalar},
     curve::{Point, Scalar},
     transcript::Transcript,
 };
@@ -65,8 +65,8 @@ impl<C: Curve> Possession<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a proof.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader::exactly(bytes, Self::encoded_bytes())?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes())?;
         Ok(Self { commitment: reader.point::<C>()?, response: reader.scalar::<C>()? })
     }
 }

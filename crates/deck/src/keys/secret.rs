@@ -12,7 +12,7 @@ use sha3::{
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Curve, HandId, PublicKey, Role,
+    Curve, HandId, MemberRole, PublicKey,
     curve::{Point, Scalar},
 };
 
@@ -48,12 +48,12 @@ impl MasterSecret {
     /// The key of one hand. It is always the same, so that a client that starts again in the middle of a hand has it;
     /// nobody learns from it, or from its neighbours, the key of any other hand.
     #[must_use]
-    pub fn key<C: Curve>(&self, hand: &HandId, role: Role) -> SecretKey<C> {
+    pub fn key<C: Curve>(&self, hand: &HandId, role: MemberRole) -> SecretKey<C> {
         let mut tries = (0_u32..).map(|counter| self.scalar::<C>(hand, role, counter));
         SecretKey::of(tries.find(|scalar| !scalar.is_zero()).expect("a hash is not zero for ever"))
     }
 
-    fn scalar<C: Curve>(&self, hand: &HandId, role: Role, counter: u32) -> Scalar<C> {
+    fn scalar<C: Curve>(&self, hand: &HandId, role: MemberRole, counter: u32) -> Scalar<C> {
         let seat = role.seat().map_or(Vec::new(), |seat| vec![seat]);
         let mut shake = Shake256::default();
         let public = [C::NAME, role.kind().name(), &hand.deployment, &hand.game, &hand.hand];

@@ -5,8 +5,8 @@ use ark_ff::{Field, PrimeField, UniformRand};
 
 use super::table::{SMALL, Table, hand};
 use crate::{
-    Ciphertext, Context, Contribution, Deal, DecodeError, Equality, EqualityProof, Kind, Point, Refusal, Scalar,
-    Secp256k1, Share, ShuffleMessage, ShuffleProof, Shuffling, Step,
+    Ciphertext, Context, Contribution, Deal, DealRefusal, DeckDecodeError, Equality, EqualityProof, Point, ProofKind,
+    Scalar, Secp256k1, Share, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling,
     shuffle::{Witness, prove, shuffle},
     transcript::Transcript,
     verify_shuffles,
@@ -65,7 +65,7 @@ fn a_proof_of_noise_is_refused() {
     let verdict = Shuffling::new(&table.parameters, &table.keys).accept(&table.parameters, &message);
     assert_eq!(verdict, Err(crate::ShuffleError::NotProven { step: 0 }));
     let nothing = vec![0; ShuffleProof::<C>::encoded_bytes(SMALL)];
-    assert!(matches!(ShuffleProof::<C>::decode(&nothing, SMALL), Err(DecodeError::NotAPoint { offset: 0 })));
+    assert!(matches!(ShuffleProof::<C>::decode(&nothing, SMALL), Err(DeckDecodeError::NotAPoint { offset: 0 })));
 }
 
 /// Defect c: an unblinding share without a proof. Whoever adds the difference of two cards to his share turns one card
@@ -93,9 +93,9 @@ fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     // With them it does not.
     table.accept(&mut deal, &unblindings[..2]);
     let forged = Contribution::Unblinding { shuffler, position, share: forged };
-    assert_eq!(deal.accept(&table.parameters, &forged), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
     // Nor with a proof of the forger's own: he has no secret that makes the statement true.
-    let context = context(&deal, "cleo", Kind::Unblinding);
+    let context = context(&deal, "cleo", ProofKind::Unblinding);
     let point = (difference + share.point).into_affine();
     let statement = Equality {
         base1: Point::<C>::generator(),
@@ -105,7 +105,7 @@ fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     };
     let proof = statement.prove(&context, table.shufflers[2].scalar(), &mut table.rng);
     let forged = Contribution::Unblinding { shuffler, position, share: Share { point, proof } };
-    assert_eq!(deal.accept(&table.parameters, &forged), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
     table.accept(&mut deal, &unblindings[2..]);
     assert_eq!(deal.look(&table.parameters, 0, &table.players[0], 0), Ok(truth));
 }
@@ -121,11 +121,11 @@ fn no_other_share_can_be_moved_by_a_known_multiple() {
     let Contribution::Showdown { seat, position, share } = show else { panic!() };
     let share = Share { point: (shift + share.point).into(), ..share };
     let refused = deal.accept(&table.parameters, &Contribution::Showdown { seat, position, share });
-    assert_eq!(refused, Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(refused, Err(DealRefusal::NotProven { position: 0 }));
     let Contribution::Community { shuffler, position, share } = table.reveals(&deal, 7)[0] else { panic!() };
     let share = Share { point: (shift + share.point).into(), ..share };
     let refused = deal.accept(&table.parameters, &Contribution::Community { shuffler, position, share });
-    assert_eq!(refused, Err(Refusal::NotProven { position: 7 }));
+    assert_eq!(refused, Err(DealRefusal::NotProven { position: 7 }));
 }
 
 /// Defect d: a challenge over the commitments alone. The forger draws commitments and challenge first and solves for a
@@ -134,7 +134,7 @@ fn no_other_share_can_be_moved_by_a_known_multiple() {
 fn the_weak_fiat_shamir_forgery_is_refused() {
     let mut table = Table::<C>::small("weak challenge");
     let deal = table.deal();
-    let context = context(&deal, "ann", Kind::Blinding);
+    let context = context(&deal, "ann", ProofKind::Blinding);
     let weak = |t1: &Point<C>, t2: &Point<C>| -> Scalar<C> {
         let mut transcript = Transcript::bare(b"weak");
         transcript.point::<C>(b"t1", t1);
@@ -161,7 +161,7 @@ fn the_weak_fiat_shamir_forgery_is_refused() {
     let blinding = crate::Blinding { a, b, proof };
     let mut deal = deal;
     let forged = Contribution::Blinding { shuffler: 0, position: 0, blinding };
-    assert_eq!(deal.accept(&table.parameters, &forged), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
 }
 
 /// The same idea against the shuffle: the statement goes in before anything of the prover's, so that a proof made for
@@ -182,7 +182,7 @@ fn a_proof_does_not_fit_a_deck_that_was_chosen_after_it() {
     };
     assert_eq!(sum(&moved), sum(&message.deck));
     let context = table.keys.shuffle_context(0).unwrap();
-    let step = Step { context: &context, output: &moved, proof: &message.proof };
+    let step = ShuffleStep { context: &context, output: &moved, proof: &message.proof };
     let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &table.parameters.first_deck(), &[step]);
     assert_eq!(verdict, Err(crate::ShuffleError::NotProven { step: 0 }));
     let moved = ShuffleMessage { deck: moved, ..message };
@@ -196,6 +196,6 @@ fn unblinding_point(contribution: &Contribution<C>) -> Point<C> {
 }
 
 /// The context of a contribution to position 0, which belongs to seat 0.
-fn context(deal: &Deal<C>, actor: &str, kind: Kind) -> Context {
+fn context(deal: &Deal<C>, actor: &str, kind: ProofKind) -> Context {
     Context { position: Some(0), seat: Some(0), deck: Some(*deal.deck()), ..hand().context(actor, kind) }
 }

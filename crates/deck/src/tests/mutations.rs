@@ -9,8 +9,8 @@ use super::{
     table::{SMALL, Table},
 };
 use crate::{
-    Blinding, Bn254, Commitments, Contribution, Curve, Deck, EqualityProof, Grumpkin, Possession, PublicKey,
-    SealedShare, Secp256k1, Share, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_shuffles,
+    Blinding, Bn254, Contribution, Curve, Deck, EqualityProof, Grumpkin, PolynomialCommitments, Possession, PublicKey,
+    SealedShare, Secp256k1, Share, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling, verify_shuffles,
 };
 
 type C = Secp256k1;
@@ -32,7 +32,7 @@ fn every_byte_of_a_proof_flipped_in_turn_is_refused() {
                 unread += 1;
                 continue;
             };
-            let step = Step { context: &context, output: &message.deck, proof: &proof };
+            let step = ShuffleStep { context: &context, output: &message.deck, proof: &proof };
             let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
             assert!(verdict.is_err(), "byte {place}, mask {mask:#x}");
             refused += 1;
@@ -60,7 +60,7 @@ fn every_byte_of_a_full_proof_flipped_in_turn_is_refused() {
                 unread += 1;
                 continue;
             };
-            let step = Step { context: &context, output: &message.deck, proof: &proof };
+            let step = ShuffleStep { context: &context, output: &message.deck, proof: &proof };
             let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
             assert!(verdict.is_err(), "byte {place}, bit {:#x}", bits[place]);
             refused += 1;
@@ -143,7 +143,7 @@ fn one_encoding<C: Curve>(bytes: &[u8], size: usize) {
         EqualityProof::<C>::decode(bytes).map(|value| value.encode()),
         Blinding::<C>::decode(bytes).map(|value| value.encode()),
         Share::<C>::decode(bytes).map(|value| value.encode()),
-        Commitments::<C>::decode(bytes, 3).map(|value| value.encode()),
+        PolynomialCommitments::<C>::decode(bytes, 3).map(|value| value.encode()),
         SealedShare::<C>::decode(bytes).map(|value| value.encode()),
         Deck::<C>::decode(bytes, size).map(|value| value.encode()),
         ShuffleProof::<C>::decode(bytes, size).map(|value| value.encode()),

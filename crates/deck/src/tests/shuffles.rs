@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Bn254, Ciphertext, Context, Curve, Deck, Grumpkin, Parameters, Point, PublicKey, Scalar, Secp256k1, ShuffleError,
-    ShuffleMessage, ShuffleProof, Shuffling, Step,
+    ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling,
     shuffle::{Permutation, Witness, prove, shuffle, verify::weigh},
     verify_shuffles,
 };
@@ -67,7 +67,7 @@ impl Forged {
         let context = self.table.keys.shuffle_context(1).unwrap();
         let (parameters, key) = (&self.table.parameters, self.table.keys.aggregate());
         let proof = prove(parameters, &context, key, [&self.input, output], &self.witness, &mut self.table.rng);
-        let step = Step { context: &context, output, proof: &proof };
+        let step = ShuffleStep { context: &context, output, proof: &proof };
         verify_shuffles(parameters, key, &self.input, &[step])
     }
 }
@@ -165,7 +165,7 @@ fn the_first_deck_is_not_a_matter_of_opinion() {
     let context = table.keys.shuffle_context(0).unwrap();
     let proof = prove(&table.parameters, &context, &key, [&aces, &deck], &witness, &mut table.rng);
     // It is a perfect shuffle of nine aces.
-    let step = Step { context: &context, output: &deck, proof: &proof };
+    let step = ShuffleStep { context: &context, output: &deck, proof: &proof };
     assert_eq!(verify_shuffles(&table.parameters, &key, &aces, &[step]), Ok(()));
     let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
     let honest_about_it = ShuffleMessage { input: aces.hash(), deck: deck.clone(), proof: proof.clone() };
@@ -197,7 +197,7 @@ fn another_key_or_another_size_is_refused() {
     let mut table = Table::<C>::small("another key");
     let messages = table.shuffles();
     let context = table.keys.shuffle_context(0).unwrap();
-    let step = Step { context: &context, output: &messages[0].deck, proof: &messages[0].proof };
+    let step = ShuffleStep { context: &context, output: &messages[0].deck, proof: &messages[0].proof };
     let first = table.parameters.first_deck();
     let verdict = |parameters: &Parameters<C>, key: &PublicKey<C>| verify_shuffles(parameters, key, &first, &[step]);
     assert_eq!(verdict(&table.parameters, table.keys.aggregate()), Ok(()));
@@ -207,7 +207,7 @@ fn another_key_or_another_size_is_refused() {
     assert_eq!(verdict(&larger, table.keys.aggregate()), refused);
     let mut shorter = messages[0].proof.clone();
     shorter.partials.pop();
-    let step = Step { proof: &shorter, ..step };
+    let step = ShuffleStep { proof: &shorter, ..step };
     let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
     assert_eq!(verdict, Err(ShuffleError::Size { step: 0, size: SMALL }));
 }
@@ -224,7 +224,7 @@ fn bases_that_the_prover_chose_are_refused() {
         *base = (Point::<C>::generator() * Scalar::<C>::from(place as u64 + 2)).into();
     }
     let proof = prove(&own, &context, &key, [&forged.input, &output], &forged.witness, &mut forged.table.rng);
-    let step = Step { context: &context, output: &output, proof: &proof };
+    let step = ShuffleStep { context: &context, output: &output, proof: &proof };
     assert_eq!(verify_shuffles(&own, &key, &forged.input, &[step]), Ok(()));
     assert_eq!(verify_shuffles(&forged.table.parameters, &key, &forged.input, &[step]), NOT_PROVEN);
 }
@@ -239,7 +239,7 @@ fn every_value_of_a_proof_counts() {
     let message = table.shuffles().remove(0);
     let (context, first) = (table.keys.shuffle_context(0).unwrap(), table.parameters.first_deck());
     let refused = |proof: ShuffleProof<C>| {
-        let step = Step { context: &context, output: &message.deck, proof: &proof };
+        let step = ShuffleStep { context: &context, output: &message.deck, proof: &proof };
         assert_eq!(verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]), NOT_PROVEN);
     };
     let one = Scalar::<C>::from(1_u8);
@@ -354,8 +354,8 @@ fn weights_of_a_batch_cannot_be_used_against_it() {
     assert_eq!(verdict, Err(ShuffleError::NotProven { step: 0 }));
 }
 
-fn step<'a>(context: &'a Context, message: &'a ShuffleMessage<C>) -> Step<'a, C> {
-    Step { context, output: &message.deck, proof: &message.proof }
+fn step<'a>(context: &'a Context, message: &'a ShuffleMessage<C>) -> ShuffleStep<'a, C> {
+    ShuffleStep { context, output: &message.deck, proof: &message.proof }
 }
 
 /// All 24 orders of four cards, about equally often: a remainder of a division would favour some by a sixth.

@@ -7,7 +7,7 @@ use crate::{Card, Chips, Seat};
 /// Something that happened. Who may say so, and how it is proven, is the log's affair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum HandEvent {
     /// Every seat has its two cards; the betting can begin.
     HoleCardsDealt,
     /// The seat to act decided.
@@ -15,7 +15,7 @@ pub enum Event {
         /// Who.
         seat: Seat,
         /// What.
-        action: Action,
+        action: PlayerAction,
     },
     /// The seat's deadline is over: it checks if that is free, else folds; at the showdown it mucks.
     TimedOut {
@@ -51,7 +51,7 @@ pub enum Event {
 /// A betting decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum PlayerAction {
     /// Give up the hand.
     Fold,
     /// Pass, owing nothing.
@@ -69,7 +69,7 @@ pub enum VoidCause {
     /// Cards could not be opened in time because these did not do their part.
     Missing {
         /// Who, at least one.
-        who: Vec<Missing>,
+        who: Vec<MissingParty>,
     },
     /// The host ended the game.
     HostEnded,
@@ -78,7 +78,7 @@ pub enum VoidCause {
 /// Somebody without whom no card can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Missing {
+pub enum MissingParty {
     /// A shuffler, by his place in the order of shuffling.
     Shuffler(u16),
     /// A player who shuffles too.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Settlement, VoidCause};
-use crate::{Chips, Seat, Time};
+use crate::{Chips, HandTime, Seat};
 
 /// A round of betting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum Phase {
     /// Blinds are posted; the hole cards are on their way.
     Dealing {
         /// When those who open cards are late.
-        deadline: Time,
+        deadline: HandTime,
     },
     /// A seat is to act.
     Betting(Betting),
@@ -57,7 +57,7 @@ pub enum Phase {
         /// Which street.
         street: Street,
         /// When those who open cards are late.
-        deadline: Time,
+        deadline: HandTime,
     },
     /// Hands are being shown.
     Showdown(Showdown),
@@ -81,7 +81,7 @@ pub struct Betting {
     /// Who bet or raised last on this street. Posting a blind is neither.
     pub aggressor: Option<Seat>,
     /// When the seat is late.
-    pub deadline: Time,
+    pub deadline: HandTime,
 }
 
 /// A showdown under way.
@@ -94,7 +94,7 @@ pub struct Showdown {
     /// The street to open afterwards, if hands are opened before the board is complete.
     pub then: Option<Street>,
     /// When the first of them is late.
-    pub deadline: Time,
+    pub deadline: HandTime,
 }
 
 /// The name of a phase, for saying what does not fit it.
@@ -132,7 +132,7 @@ impl Phase {
 
     /// When whoever is awaited is late.
     #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
+    pub fn deadline(&self) -> Option<HandTime> {
         match self {
             Self::Dealing { deadline } | Self::Opening { deadline, .. } => Some(*deadline),
             Self::Betting(betting) => Some(betting.deadline),

@@ -18,12 +18,12 @@ pub struct Player {
     /// What the bet was when it last acted on this street, if it has.
     pub faced: Option<Chips>,
     /// Whether it can still win.
-    pub standing: Standing,
+    pub standing: SeatStatus,
 }
 
 /// Whether a seat can still win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Standing {
+pub enum SeatStatus {
     /// It holds cards that nobody has seen.
     In,
     /// It gave up while there was betting.
@@ -41,7 +41,7 @@ impl Player {
     /// Whether it has not folded.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.standing != Standing::Folded
+        self.standing != SeatStatus::Folded
     }
 
     /// Whether it can be asked to bet.
@@ -53,7 +53,7 @@ impl Player {
     /// Whether it has neither folded nor mucked.
     #[must_use]
     pub fn is_contending(&self) -> bool {
-        matches!(self.standing, Standing::In | Standing::Shown(_))
+        matches!(self.standing, SeatStatus::In | SeatStatus::Shown(_))
     }
 
     /// The most that can lie before it on this street.

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::PhaseName;
-use crate::{Card, Chips, Seat, Time};
+use crate::{Card, Chips, HandTime, Seat};
 
 /// Why an event was not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum Refusal {
+pub enum HandRefusal {
     /// Chips have been paid out or given back.
     #[error("the hand is over ({phase:?})")]
     HandIsOver {
@@ -39,9 +39,9 @@ pub enum Refusal {
     #[error("nobody is late before {deadline}, and it is {at}")]
     TooEarly {
         /// The deadline.
-        deadline: Time,
+        deadline: HandTime,
         /// The time of the event.
-        at: Time,
+        at: HandTime,
     },
 
     // Betting.
@@ -130,7 +130,7 @@ pub enum Refusal {
     NobodyNamed,
 }
 
-impl Refusal {
+impl HandRefusal {
     /// The stable code that callers see.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -6,7 +6,7 @@
 //! | to do | call |
 //! | --- | --- |
 //! | check everything, or name the first thing that is wrong | [`Bundle::verify`] |
-//! | go through it event by event | [`Replay`] |
+//! | go through it event by event | [`BundleReplay`] |
 //! | read it with other programs | [`Bundle::view`] |
 
 mod fault;
@@ -14,15 +14,15 @@ mod replay;
 mod verify;
 mod view;
 
-pub use fault::{Fault, Wrong};
-pub use replay::{Replay, Step};
-pub use verify::{Report, Tally};
-pub use view::View;
+pub use fault::{BundleDefect, BundleFault};
+pub use replay::{BundleReplay, ReplayStep};
+pub use verify::{BundleTally, VerificationReport};
+pub use view::BundleView;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoint, Cosignature, Receipt, hex::Bytes};
-use crate::codec::{self, DecodeError};
+use super::{Checkpoint, Cosignature, EventReceipt, hex::Bytes};
+use crate::codec::{self, HandDecodeError};
 
 /// What every bundle begins with; the last two bytes are the version, least significant first.
 pub const MAGIC: [u8; 16] = *b"bankroll hand\0\x01\x00";
@@ -32,18 +32,18 @@ pub const BUNDLE_BYTES_MAX: usize = 32 << 20;
 
 /// An event of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BundleEntry {
     /// The envelope's bytes.
     pub envelope: Bytes,
     /// What the operator said of it.
-    pub receipt: Receipt,
+    pub receipt: EventReceipt,
 }
 
 /// One hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
     /// Its events in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BundleEntry>,
     /// Its end.
     pub checkpoint: Checkpoint,
     /// What players signed of the end, if they did.
@@ -64,7 +64,7 @@ pub enum BundleError {
     Magic,
     /// Not the one form of a bundle.
     #[error(transparent)]
-    Bytes(#[from] DecodeError),
+    Bytes(#[from] HandDecodeError),
 }
 
 impl Bundle {
@@ -88,7 +88,7 @@ impl Bundle {
 
     /// The receipts in order.
     #[must_use]
-    pub fn receipts(&self) -> Vec<Receipt> {
+    pub fn receipts(&self) -> Vec<EventReceipt> {
         self.entries.iter().map(|entry| entry.receipt.clone()).collect()
     }
 }

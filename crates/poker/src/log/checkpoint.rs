@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HandConfig, Hash,
-    signing::{Signature, Signer, SignerKey},
+    HandConfig, LogHash,
+    signing::{MessageSigner, Signature, SignerKey},
 };
 use crate::{Chips, Seat, codec};
 
@@ -16,7 +16,7 @@ const STACKS_DOMAIN: &str = "bankroll final stacks 1";
 
 /// What a checkpoint says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Page {
+pub struct CheckpointPage {
     /// The operator's deployment.
     pub deployment: String,
     /// The game within it.
@@ -26,11 +26,11 @@ pub struct Page {
     /// How many events there were.
     pub events: u64,
     /// The Merkle root over their ids.
-    pub root: Hash,
+    pub root: LogHash,
     /// The chain after the last.
-    pub chain: Hash,
+    pub chain: LogHash,
     /// The state they lead to.
-    pub state: Hash,
+    pub state: LogHash,
     /// What everybody has, by seat.
     pub stacks: Vec<(Seat, Chips)>,
     /// What the house took.
@@ -41,7 +41,7 @@ pub struct Page {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// What it says.
-    pub page: Page,
+    pub page: CheckpointPage,
     /// The operator's.
     pub signature: Signature,
 }
@@ -58,7 +58,7 @@ pub struct Cosignature {
 impl Checkpoint {
     /// Signs a page.
     #[must_use]
-    pub fn issue(page: Page, operator: &Signer) -> Self {
+    pub fn issue(page: CheckpointPage, operator: &MessageSigner) -> Self {
         let signature = operator.sign(DOMAIN, &codec::encode(&page));
         Self { page, signature }
     }
@@ -70,7 +70,7 @@ impl Checkpoint {
     }
 }
 
-impl Page {
+impl CheckpointPage {
     /// Whether it is about this hand.
     pub(super) fn is_of(&self, config: &HandConfig) -> bool {
         (&self.deployment, &self.game, &self.hand) == (&config.deployment, &config.game, &config.hand)
@@ -82,7 +82,7 @@ impl Page {
 
     /// A player agrees to the final stacks.
     #[must_use]
-    pub fn cosign(&self, seat: Seat, player: &Signer) -> Cosignature {
+    pub fn cosign(&self, seat: Seat, player: &MessageSigner) -> Cosignature {
         Cosignature { seat, signature: player.sign(STACKS_DOMAIN, &self.final_stacks()) }
     }
 

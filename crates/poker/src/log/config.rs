@@ -8,7 +8,7 @@ use bankroll_deck::{Destination, HandId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Actor, Hash, hex::Hex, signing::SignerKey};
+use super::{Actor, LogHash, hex::Hex, signing::SignerKey};
 use crate::{DECK, Snapshot, codec};
 
 /// The version of every format of the log.
@@ -50,7 +50,7 @@ pub struct HandConfig {
 
 /// Why no hand can begin so. The first broken rule is told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
+pub enum HandConfigError {
     /// Made by another version of this log.
     #[error("version {version} is not {VERSION}")]
     Version {
@@ -102,7 +102,7 @@ pub enum ConfigError {
 impl HandConfig {
     /// The hash that every actor's first message names.
     #[must_use]
-    pub fn hash(&self) -> Hash {
+    pub fn hash(&self) -> LogHash {
         let domain = Sha256::new().chain_update(b"bankroll hand config 1\0");
         Hex(domain.chain_update(codec::encode(self)).finalize().into())
     }
@@ -160,26 +160,26 @@ impl HandConfig {
     ///
     /// # Errors
     /// The first broken rule.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), HandConfigError> {
         if self.version != VERSION {
-            return Err(ConfigError::Version { version: self.version });
+            return Err(HandConfigError::Version { version: self.version });
         }
         let participants = || self.players.iter().chain(&self.shufflers);
         let ids = [&self.deployment, &self.game, &self.hand, &self.curve];
         let names = ids.into_iter().chain(participants().map(|participant| &participant.name));
         if let Some(name) = names.into_iter().find(|name| !(1..=64).contains(&name.len())) {
-            return Err(ConfigError::Name { name: name.clone() });
+            return Err(HandConfigError::Name { name: name.clone() });
         }
         let (players, seats) = (self.players.len(), self.snapshot.seats().len());
         if players != seats {
-            return Err(ConfigError::Players { players, seats });
+            return Err(HandConfigError::Players { players, seats });
         }
         if !(1..=255).contains(&self.shufflers.len()) {
-            return Err(ConfigError::Shufflers { count: self.shufflers.len() });
+            return Err(HandConfigError::Shufflers { count: self.shufflers.len() });
         }
         let needed = self.snapshot.plan().places();
         if self.cards > DECK || usize::from(self.cards) < needed {
-            return Err(ConfigError::Deck { cards: self.cards, needed });
+            return Err(HandConfigError::Deck { cards: self.cards, needed });
         }
         for role in [&self.players, &self.shufflers] {
             let same = |one: &Participant, two: &Participant| one.name == two.name || one.key == two.key;
@@ -187,7 +187,7 @@ impl HandConfig {
                 one.key == self.operator || role.iter().take(*place).any(|before| same(before, one))
             };
             if let Some((_, one)) = role.iter().enumerate().find(twice) {
-                return Err(ConfigError::Twice { name: one.name.clone() });
+                return Err(HandConfigError::Twice { name: one.name.clone() });
             }
         }
         Ok(())

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Actor, HandConfig, Hash, Message, MessageKind,
+    Actor, HandConfig, LogHash, Message, MessageKind,
     hex::Hex,
-    signing::{Signature, Signer, SignerKey},
+    signing::{MessageSigner, Signature, SignerKey},
 };
-use crate::codec::{self, DecodeError};
+use crate::codec::{self, HandDecodeError};
 
 /// No envelope is longer; a start of a hand with 255 shufflers is far from it.
 pub const ENVELOPE_BYTES_MAX: usize = 65_536;
@@ -22,7 +22,7 @@ const DOMAIN: &str = "bankroll envelope 1";
 
 /// Where a message belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct EnvelopeHeader {
     /// The operator's deployment.
     pub deployment: String,
     /// The game within it.
@@ -34,18 +34,18 @@ pub struct Header {
     /// His how-manieth message of this hand it is, from 1.
     pub nonce: u64,
     /// The id of his message before; of the first, the hash of the hand's configuration.
-    pub previous: Hash,
+    pub previous: LogHash,
     /// What kind of message it is.
     pub kind: MessageKind,
     /// For a betting decision, the id of the last betting event its author had seen, if there was one.
-    pub seen: Option<Hash>,
+    pub seen: Option<LogHash>,
 }
 
 /// A signed message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionEnvelope {
     /// Where it belongs.
-    pub header: Header,
+    pub header: EnvelopeHeader,
     /// What it says.
     pub message: Message,
     /// Of the author, over both.
@@ -63,7 +63,7 @@ pub enum EnvelopeError {
     },
     /// Not the one form of an envelope.
     #[error(transparent)]
-    Bytes(#[from] DecodeError),
+    Bytes(#[from] HandDecodeError),
     /// The header says another kind than the message is.
     #[error("the header says {header:?}, the message is {message:?}")]
     Kind {
@@ -77,10 +77,10 @@ pub enum EnvelopeError {
     Seen,
 }
 
-impl Header {
+impl EnvelopeHeader {
     /// The header of somebody's next message in a hand.
     #[must_use]
-    pub fn next(config: &HandConfig, actor: Actor, nonce: u64, previous: Hash, kind: MessageKind) -> Self {
+    pub fn next(config: &HandConfig, actor: Actor, nonce: u64, previous: LogHash, kind: MessageKind) -> Self {
         let (deployment, game, hand) = (config.deployment.clone(), config.game.clone(), config.hand.clone());
         Self { deployment, game, hand, actor, nonce, previous, kind, seen: None }
     }
@@ -89,7 +89,7 @@ impl Header {
 impl ActionEnvelope {
     /// Signs a message.
     #[must_use]
-    pub fn sign(header: Header, message: Message, signer: &Signer) -> Self {
+    pub fn sign(header: EnvelopeHeader, message: Message, signer: &MessageSigner) -> Self {
         let signature = signer.sign(DOMAIN, &codec::encode(&(&header, &message)));
         Self { header, message, signature }
     }
@@ -128,6 +128,6 @@ impl ActionEnvelope {
 
 /// The id of an envelope: the hash of its bytes.
 #[must_use]
-pub fn event_id(envelope: &[u8]) -> Hash {
+pub fn event_id(envelope: &[u8]) -> LogHash {
     Hex(Sha256::new().chain_update(b"bankroll event 1\0").chain_update(envelope).finalize().into())
 }

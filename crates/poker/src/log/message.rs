@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HandConfig, hex::Bytes};
-use crate::{Action, Chips, Seat, Street, Time, VoidCause};
+use crate::{Chips, HandTime, PlayerAction, Seat, Street, VoidCause};
 
 /// A betting decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct GamePlayerMessage {
     /// On which street, so that a decision that comes late is not taken for another.
     pub street: Street,
     /// What.
-    pub action: Action,
+    pub action: PlayerAction,
 }
 
 /// A shuffle: the hash of the deck it starts from, the new deck, the proof.
@@ -96,7 +96,7 @@ pub enum Message {
         /// Who is late.
         seat: Seat,
         /// Since when.
-        deadline: Time,
+        deadline: HandTime,
     },
     /// The operator was away, and everybody has his time again.
     ClockRestart,

@@ -4,25 +4,26 @@
 //! sends what is its to send. It gives shares only for what its own table says is due. It knows no network; whoever has
 //! one carries the bytes.
 
-use bankroll_deck::{Card as Number, Curve, MasterSecret, Parameters, Role, SecretKey, SeenBlindings};
+use bankroll_deck::{Curve, DeckCard, MasterSecret, MemberRole, Parameters, SecretKey, SeenBlindings};
 use rand_core::{CryptoRng, RngCore};
 
 use super::{
-    ActionEnvelope, Actor, Checkpoint, Cosignature, GameBlindingDecryptionMessage, GameCommunityShareMessage,
-    GamePartialUnblindingShareMessage, GamePlayerMessage, GameShowdownMessage, GameShuffleMessage, Hash, Header,
-    KeyRegistrationMessage, Link, Message, Receipt, Rejection, Signer, Table, event_id, hex::Bytes,
+    ActionEnvelope, Actor, ChainLink, Checkpoint, Cosignature, EnvelopeHeader, EventReceipt,
+    GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogHash, Message, MessageRejection, MessageSigner,
+    Table, event_id, hex::Bytes,
 };
-use crate::{Action, Card, Event, Phase, Seat};
+use crate::{Card, HandEvent, Phase, PlayerAction, Seat};
 
 /// Somebody at the table, with his secrets.
 pub struct Party<C: Curve> {
     actor: Actor,
-    signer: Signer,
+    signer: MessageSigner,
     secret: SecretKey<C>,
     table: Table<C>,
-    head: Hash,
+    head: LogHash,
     events: u64,
-    receipts: Vec<Receipt>,
+    receipts: Vec<EventReceipt>,
 }
 
 /// Why a party no longer believes the operator.
@@ -41,7 +42,7 @@ pub enum Distrust {
         seq: u64,
         /// Why.
         #[source]
-        rejection: Rejection,
+        rejection: MessageRejection,
     },
     /// The hand has no such actor, or knows him by another key.
     #[error("{actor} is not known by this key")]
@@ -61,10 +62,10 @@ impl<C: Curve> Party<C> {
     /// If the start is not sound, or does not know this party.
     pub fn join(
         actor: Actor,
-        signer: Signer,
+        signer: MessageSigner,
         master: &MasterSecret,
         start: &[u8],
-        receipt: &Receipt,
+        receipt: &EventReceipt,
     ) -> Result<Self, Distrust> {
         let table = Table::start(start, receipt.link.at, SeenBlindings::default())
             .map_err(|rejection| Distrust::Event { seq: 0, rejection })?;
@@ -72,8 +73,8 @@ impl<C: Curve> Party<C> {
             return Err(Distrust::Stranger { actor });
         }
         let role = match actor {
-            Actor::Seat(seat) => Role::Player { seat: seat.0 },
-            _ => Role::Shuffler,
+            Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
+            _ => MemberRole::Shuffler,
         };
         let secret = master.key(&table.config().id(), role);
         let head = *table.origin();
@@ -91,8 +92,8 @@ impl<C: Curve> Party<C> {
         &mut self,
         parameters: &Parameters<C>,
         bytes: &[u8],
-        receipt: &Receipt,
-    ) -> Result<Option<Event>, Distrust> {
+        receipt: &EventReceipt,
+    ) -> Result<Option<HandEvent>, Distrust> {
         self.check(bytes, receipt)?;
         let seq = self.events;
         let verified = self.table.verify(parameters, bytes);
@@ -102,14 +103,14 @@ impl<C: Curve> Party<C> {
         Ok(event)
     }
 
-    fn check(&self, bytes: &[u8], receipt: &Receipt) -> Result<(), Distrust> {
+    fn check(&self, bytes: &[u8], receipt: &EventReceipt) -> Result<(), Distrust> {
         let config = self.table.config();
-        let link = Link::next(config, self.events, event_id(bytes), self.head, receipt.link.at);
+        let link = ChainLink::next(config, self.events, event_id(bytes), self.head, receipt.link.at);
         let sound = link == receipt.link && receipt.is_signed_by(&config.operator);
         if sound { Ok(()) } else { Err(Distrust::Receipt { seq: self.events }) }
     }
 
-    fn follow(&mut self, receipt: &Receipt) {
+    fn follow(&mut self, receipt: &EventReceipt) {
         (self.head, self.events) = (receipt.link.chain, self.events.saturating_add(1));
         self.receipts.push(receipt.clone());
     }
@@ -128,7 +129,7 @@ impl<C: Curve> Party<C> {
 
     /// Every receipt heard, to be held against the final log.
     #[must_use]
-    pub fn receipts(&self) -> &[Receipt] {
+    pub fn receipts(&self) -> &[EventReceipt] {
         &self.receipts
     }
 
@@ -148,8 +149,8 @@ impl<C: Curve> Party<C> {
     fn registration(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<Message> {
         let config = self.table.config();
         let role = match self.actor {
-            Actor::Seat(seat) => Role::Player { seat: seat.0 },
-            _ => Role::Shuffler,
+            Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
+            _ => MemberRole::Shuffler,
         };
         let name = &config.participant(self.actor)?.name;
         let (key, possession) = self.secret.register(&config.id(), name, role, rng);
@@ -171,8 +172,8 @@ impl<C: Curve> Party<C> {
         let contributions = self.table.due_positions().into_iter().filter_map(|position| {
             let (_, kind) = deal.awaited(position).into_iter().find(|(shuffler, _)| *shuffler == number)?;
             let made = match kind {
-                bankroll_deck::Kind::Blinding => deal.blind(number, &self.secret, position, rng),
-                bankroll_deck::Kind::Unblinding => deal.unblind(number, &self.secret, position, rng),
+                bankroll_deck::ProofKind::Blinding => deal.blind(number, &self.secret, position, rng),
+                bankroll_deck::ProofKind::Unblinding => deal.unblind(number, &self.secret, position, rng),
                 _ => deal.reveal(number, &self.secret, position, rng),
             };
             made.ok().map(contribution)
@@ -182,7 +183,7 @@ impl<C: Curve> Party<C> {
 
     /// A betting decision, on what this party has seen.
     #[must_use]
-    pub fn decide(&self, action: Action) -> Vec<u8> {
+    pub fn decide(&self, action: PlayerAction) -> Vec<u8> {
         let street = self.table.hand().street();
         self.sign(Message::Player(GamePlayerMessage { street, action }))
     }
@@ -212,7 +213,7 @@ impl<C: Curve> Party<C> {
         let Actor::Seat(Seat(seat)) = self.actor else { return None };
         let (deal, [first, second]) = (self.table.deal()?, self.table.config().snapshot.plan().hole(Seat(seat))?);
         let card = |position| -> Option<Card> {
-            let number: Number = deal.look(parameters, seat, &self.secret, position).ok()?;
+            let number: DeckCard = deal.look(parameters, seat, &self.secret, position).ok()?;
             Card::from_index(number).ok()
         };
         Some([card(first)?, card(second)?])
@@ -243,7 +244,8 @@ impl<C: Curve> Party<C> {
         let mut said = self.table.said(self.actor);
         let mut sign = |message: Message| {
             said.nonce = said.nonce.saturating_add(1);
-            let mut header = Header::next(self.table.config(), self.actor, said.nonce, said.last, message.kind());
+            let mut header =
+                EnvelopeHeader::next(self.table.config(), self.actor, said.nonce, said.last, message.kind());
             if matches!(message, Message::Player(_)) {
                 header.seen = self.table.last_bet();
             }

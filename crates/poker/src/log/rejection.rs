@@ -5,12 +5,12 @@
 
 use bankroll_deck::{self as deck, KeyError, ShuffleError};
 
-use super::{Actor, ConfigError, EnvelopeError, MessageKind};
-use crate::{Missing, PhaseName, Refusal, Street, Time};
+use super::{Actor, EnvelopeError, HandConfigError, MessageKind};
+use crate::{HandRefusal, HandTime, MissingParty, PhaseName, Street};
 
 /// Why a message was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
+pub enum MessageRejection {
     /// Not the bytes of an envelope.
     #[error("no envelope: {0}")]
     Malformed(#[from] EnvelopeError),
@@ -103,7 +103,7 @@ pub enum Rejection {
     },
     /// Bytes inside the message are not what they should be.
     #[error("a part of the message: {0}")]
-    Part(#[from] deck::DecodeError),
+    Part(#[from] deck::DeckDecodeError),
     /// The key is refused.
     #[error("{0}")]
     Key(#[from] KeyError),
@@ -112,24 +112,24 @@ pub enum Rejection {
     Shuffle(#[from] ShuffleError),
     /// The contribution to a card is refused.
     #[error("{0}")]
-    Card(#[from] deck::Refusal),
+    Card(#[from] deck::DealRefusal),
     /// The rules of the game refuse it.
     #[error("{0}")]
-    Rules(#[from] Refusal),
+    Rules(#[from] HandRefusal),
     /// The hand cannot begin so.
     #[error("{0}")]
-    Config(#[from] ConfigError),
+    Config(#[from] HandConfigError),
     /// A time-out for a deadline that is none.
     #[error("the deadline is {deadline:?}")]
     WrongDeadline {
         /// The real one, if there is one.
-        deadline: Option<Time>,
+        deadline: Option<HandTime>,
     },
     /// The ones blamed for a void hand are not the ones who are awaited.
     #[error("the ones awaited are {awaited:?}")]
     WrongBlame {
         /// Who is.
-        awaited: Vec<Missing>,
+        awaited: Vec<MissingParty>,
     },
     /// The final stacks or the rake are not what the hand came to.
     #[error("the settlement is not what the hand came to")]
@@ -138,15 +138,15 @@ pub enum Rejection {
     #[error("at {at}, which is before the last event at {last}")]
     TimeWentBack {
         /// When.
-        at: Time,
+        at: HandTime,
         /// The last event's time.
-        last: Time,
+        last: HandTime,
     },
 }
 
 /// What a caller should make of a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum RejectionClass {
     /// The bytes are wrong (400).
     Malformed,
     /// Nobody here signed them (401, 403).
@@ -159,14 +159,14 @@ pub enum Class {
     Unsound,
 }
 
-impl Rejection {
+impl MessageRejection {
     /// What a caller should make of it.
     #[must_use]
-    pub const fn class(&self) -> Class {
+    pub const fn class(&self) -> RejectionClass {
         match self {
-            Self::Malformed(_) => Class::Malformed,
-            Self::WrongHand | Self::NotAMember { .. } | Self::BadSignature { .. } => Class::Identity,
-            Self::NonceConflict { .. } | Self::WrongPrevious { .. } | Self::StaleDecision => Class::Conflict,
+            Self::Malformed(_) => RejectionClass::Malformed,
+            Self::WrongHand | Self::NotAMember { .. } | Self::BadSignature { .. } => RejectionClass::Identity,
+            Self::NonceConflict { .. } | Self::WrongPrevious { .. } | Self::StaleDecision => RejectionClass::Conflict,
             Self::NotAllowed { .. }
             | Self::Closed
             | Self::WrongPhase { .. }
@@ -175,15 +175,19 @@ impl Rejection {
             | Self::WrongStreet { .. }
             | Self::NotOpenedNow { .. }
             | Self::TimeWentBack { .. }
-            | Self::Rules(Refusal::NotYourTurn { .. } | Refusal::WrongPhase { .. } | Refusal::HandIsOver { .. })
-            | Self::Card(deck::Refusal::TooEarly { .. } | deck::Refusal::Repeated { .. }) => Class::OutOfTurn,
-            _ => Class::Unsound,
+            | Self::Rules(
+                HandRefusal::NotYourTurn { .. } | HandRefusal::WrongPhase { .. } | HandRefusal::HandIsOver { .. },
+            )
+            | Self::Card(deck::DealRefusal::TooEarly { .. } | deck::DealRefusal::Repeated { .. }) => {
+                RejectionClass::OutOfTurn
+            }
+            _ => RejectionClass::Unsound,
         }
     }
 
     /// Whether the author signed what was refused, so that the bytes are evidence.
     #[must_use]
     pub const fn is_evidence(&self) -> bool {
-        !matches!(self.class(), Class::Malformed | Class::Identity)
+        !matches!(self.class(), RejectionClass::Malformed | RejectionClass::Identity)
     }
 }

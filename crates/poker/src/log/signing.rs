@@ -18,7 +18,7 @@ use super::hex::Hex;
 
 /// Somebody's secret signing key. It is wiped when dropped, and cannot be printed.
 #[derive(Clone)]
-pub struct Signer(ecdsa::SigningKey);
+pub struct MessageSigner(ecdsa::SigningKey);
 
 /// The public half, by which everybody knows him.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct SignerKey(ecdsa::VerifyingKey);
 #[serde(transparent)]
 pub struct Signature(pub Hex<64>);
 
-impl Signer {
+impl MessageSigner {
     /// A new key.
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         Self(ecdsa::SigningKey::random(rng))

@@ -5,7 +5,7 @@ use crate::{Card, Chips};
 
 /// One line of a hand history. Players are numbered from 0, the one left of the button.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum PhhLine {
     /// `d dh p1 AsKd`: cards for a player; `None` is a card nobody knows.
     Hole {
         /// Who.
@@ -49,7 +49,7 @@ pub enum Line {
     },
 }
 
-impl Line {
+impl PhhLine {
     /// Reads a line; a comment alone is none.
     pub(super) fn read(line: &str) -> Result<Option<Self>, PhhError> {
         let unknown = || PhhError::Action { line: line.to_owned() };

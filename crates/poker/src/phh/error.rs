@@ -1,6 +1,6 @@
 //! Why a hand cannot be read or written.
 
-use crate::{CardError, Refusal, SnapshotError};
+use crate::{CardError, HandRefusal, SnapshotError};
 
 /// Why a hand cannot be read from PHH, or written to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +67,7 @@ pub enum PhhError {
         place: usize,
         /// Why.
         #[source]
-        refusal: Refusal,
+        refusal: HandRefusal,
     },
     /// A seat should show cards that the file does not give.
     #[error("action {place} shows cards that are not known")]

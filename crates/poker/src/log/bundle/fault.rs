@@ -4,13 +4,13 @@ use bankroll_deck::ShuffleError;
 
 use crate::{
     Seat,
-    log::{Actor, Class, EnvelopeError, Rejection},
+    log::{Actor, EnvelopeError, MessageRejection, RejectionClass},
 };
 
 /// The first thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{wrong} ({}{answers} answers for it)", place(*.seq), said(*.author, *.answers))]
-pub struct Fault {
+pub struct BundleFault {
     /// The event, if it is one.
     pub seq: Option<u64>,
     /// Whose word it is: the signer of a message, the operator of receipts, the checkpoint and what nobody signed.
@@ -19,12 +19,12 @@ pub struct Fault {
     /// it, for he put it there.
     pub answers: Actor,
     /// What.
-    pub wrong: Wrong,
+    pub wrong: BundleDefect,
 }
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum BundleDefect {
     /// There is no event at all.
     #[error("there is no event")]
     Empty,
@@ -51,7 +51,7 @@ pub enum Wrong {
     },
     /// The event should not have been taken.
     #[error("{0}")]
-    Rejected(#[from] Rejection),
+    Rejected(#[from] MessageRejection),
     /// There are more events after the settlement, or there is none.
     #[error("the log does not end with its settlement")]
     Unsettled,
@@ -74,20 +74,20 @@ fn said(author: Actor, answers: Actor) -> String {
     if author == answers { String::new() } else { format!("{author} said it, but ") }
 }
 
-impl Fault {
-    pub(super) fn operator(seq: Option<u64>, wrong: impl Into<Wrong>) -> Self {
+impl BundleFault {
+    pub(super) fn operator(seq: Option<u64>, wrong: impl Into<BundleDefect>) -> Self {
         Self { seq, author: Actor::Operator, answers: Actor::Operator, wrong: wrong.into() }
     }
 
     /// An event that should not have been taken, by the author that its header names.
-    pub(super) fn rejected(seq: u64, author: Actor, rejection: Rejection) -> Self {
+    pub(super) fn rejected(seq: u64, author: Actor, rejection: MessageRejection) -> Self {
         if !rejection.is_evidence() {
             return Self::operator(Some(seq), rejection);
         }
-        let out_of_place = matches!(rejection.class(), Class::Conflict | Class::OutOfTurn)
+        let out_of_place = matches!(rejection.class(), RejectionClass::Conflict | RejectionClass::OutOfTurn)
             || matches!(
                 rejection,
-                Rejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
+                MessageRejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
             );
         let answers = if out_of_place { Actor::Operator } else { author };
         Self { seq: Some(seq), author, answers, wrong: rejection.into() }

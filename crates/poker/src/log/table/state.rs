@@ -7,21 +7,21 @@ use bankroll_deck::Curve;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{Cards, Said, Table};
+use super::{ActorProgress, Cards, Table};
 use crate::{
     codec,
-    log::{Actor, Hash, hex::Hex},
+    log::{Actor, LogHash, hex::Hex},
 };
 
 #[derive(Serialize)]
 struct State {
-    origin: Hash,
-    said: Vec<(Actor, u64, Hash)>,
+    origin: LogHash,
+    said: Vec<(Actor, u64, LogHash)>,
     shuffles: Option<u8>,
-    deck: Option<Hash>,
+    deck: Option<LogHash>,
     cards: Vec<Place>,
-    hand: Hash,
-    last_bet: Option<Hash>,
+    hand: LogHash,
+    last_bet: Option<LogHash>,
     settled: bool,
 }
 
@@ -35,8 +35,8 @@ struct Place {
 impl<C: Curve> Table<C> {
     /// The hash of the state. Two logs with the same hash have said the same and come to the same.
     #[must_use]
-    pub fn state_hash(&self) -> Hash {
-        let said = |(actor, said): (&Actor, &Said)| (*actor, said.nonce, said.last);
+    pub fn state_hash(&self) -> LogHash {
+        let said = |(actor, said): (&Actor, &ActorProgress)| (*actor, said.nonce, said.last);
         let (shuffles, deck, cards) = match &self.cards {
             Cards::Keys(_) => (None, None, Vec::new()),
             Cards::Shuffling(shuffling) => (shuffling.next(), Some(Hex(shuffling.deck().hash())), Vec::new()),

@@ -3,9 +3,9 @@
 use bankroll_poker::{
     Chips, Seat,
     log::{
-        ActionEnvelope, Actor, Bundle, BundleError, Bytes, Checkpoint, Header, Link, Message, MessageKind, Receipt,
-        Rejection, Signer, Wrong,
-        bundle::{Entry, MAGIC},
+        ActionEnvelope, Actor, Bundle, BundleDefect, BundleError, Bytes, ChainLink, Checkpoint, EnvelopeHeader,
+        EventReceipt, Message, MessageKind, MessageRejection, MessageSigner,
+        bundle::{BundleEntry, MAGIC},
         event_id, merkle,
     },
 };
@@ -13,17 +13,22 @@ use bankroll_poker::{
 use super::room::{Room, checked_down};
 
 /// What a dishonest operator hands over: events of his choice, with receipts and a checkpoint that fit them.
-pub fn forged(bundle: &Bundle, envelopes: Vec<Vec<u8>>, operator: &Signer, change: impl Fn(&mut Checkpoint)) -> Bundle {
+pub fn forged(
+    bundle: &Bundle,
+    envelopes: Vec<Vec<u8>>,
+    operator: &MessageSigner,
+    change: impl Fn(&mut Checkpoint),
+) -> Bundle {
     let Message::HandStart(config) = ActionEnvelope::decode(&envelopes[0]).unwrap().message else { panic!() };
     let (mut head, mut entries, mut ids) = (config.hash(), Vec::new(), Vec::new());
     let mut at = bundle.entries[0].receipt.link.at;
     for (bytes, seq) in envelopes.into_iter().zip(0..) {
         let same = bundle.entries.iter().find(|entry| entry.envelope.0 == bytes);
         at = same.map_or(at, |entry| entry.receipt.link.at);
-        let link = Link::next(&config, seq, event_id(&bytes), head, at);
+        let link = ChainLink::next(&config, seq, event_id(&bytes), head, at);
         head = link.chain;
         ids.push(link.event);
-        entries.push(Entry { envelope: Bytes(bytes), receipt: Receipt::issue(link, operator) });
+        entries.push(BundleEntry { envelope: Bytes(bytes), receipt: EventReceipt::issue(link, operator) });
     }
     let mut checkpoint = bundle.checkpoint.clone();
     (checkpoint.page.events, checkpoint.page.root, checkpoint.page.chain) =
@@ -42,7 +47,7 @@ fn said_otherwise(
     room: &Room,
     bundle: &Bundle,
     kind: MessageKind,
-    change: impl Fn(&mut Header, &mut Message),
+    change: impl Fn(&mut EnvelopeHeader, &mut Message),
 ) -> (u64, Actor, Bundle) {
     let mut all = envelopes(bundle);
     let of_kind = |bytes: &Vec<u8>| ActionEnvelope::decode(bytes).unwrap().header.kind == kind;
@@ -66,7 +71,7 @@ fn an_unproven_share_is_named_with_its_author() {
     let fault = bad.verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author, fault.answers), (Some(seq), author, author));
     assert!(matches!(author, Actor::Seat(_)));
-    assert!(matches!(fault.wrong, Wrong::Rejected(Rejection::Card(_))), "{fault}");
+    assert!(matches!(fault.wrong, BundleDefect::Rejected(MessageRejection::Card(_))), "{fault}");
     let (seq, author, bad) = said_otherwise(&room, &bundle, MessageKind::Community, |_, message| {
         let Message::Community(share) = message else { panic!() };
         let last = share.share.0.len() - 1;
@@ -89,11 +94,11 @@ fn a_false_settlement_is_the_operators() {
     });
     let fault = bad.verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author, author), (Some(seq), Actor::Operator, Actor::Operator));
-    assert_eq!(fault.wrong, Wrong::Rejected(Rejection::WrongSettlement));
+    assert_eq!(fault.wrong, BundleDefect::Rejected(MessageRejection::WrongSettlement));
     // True events under a checkpoint that says something else.
     let bad = forged(&bundle, envelopes(&bundle), &room.operator, |checkpoint| checkpoint.page.rake = Chips::new(9));
     let fault = bad.verify(None).unwrap_err();
-    assert_eq!((fault.seq, fault.author, fault.wrong), (None, Actor::Operator, Wrong::State));
+    assert_eq!((fault.seq, fault.author, fault.wrong), (None, Actor::Operator, BundleDefect::State));
 }
 
 #[test]
@@ -114,7 +119,7 @@ fn events_left_out_doubled_or_swapped_are_noticed_whatever_the_operator_signs() 
     let mut cut = all.clone();
     cut.pop();
     let fault = forged(&bundle, cut, &room.operator, |_| ()).verify(None).unwrap_err();
-    assert_eq!(fault.wrong, Wrong::Unsettled);
+    assert_eq!(fault.wrong, BundleDefect::Unsettled);
 }
 
 #[test]
@@ -127,14 +132,14 @@ fn a_message_that_nobody_signed_is_the_operators() {
     all[place] = ActionEnvelope::sign(header, message, &room.operator).encode();
     let fault = forged(&bundle, all, &room.operator, |_| ()).verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author), (Some(place as u64), Actor::Operator));
-    assert_eq!(fault.wrong, Wrong::Rejected(Rejection::BadSignature { actor }));
+    assert_eq!(fault.wrong, BundleDefect::Rejected(MessageRejection::BadSignature { actor }));
 }
 
 #[test]
 fn receipts_checkpoint_and_agreements_are_the_right_ones() {
     let (mut room, bundle) = checked_down(65);
-    let stranger = Signer::generate(&mut room.rng);
-    assert_eq!(bundle.verify(Some(&stranger.key())).unwrap_err().wrong, Wrong::Operator);
+    let stranger = MessageSigner::generate(&mut room.rng);
+    assert_eq!(bundle.verify(Some(&stranger.key())).unwrap_err().wrong, BundleDefect::Operator);
     bundle.verify(Some(&room.operator.key())).unwrap();
     let fault = |change: &dyn Fn(&mut Bundle)| {
         let mut changed = bundle.clone();
@@ -142,23 +147,23 @@ fn receipts_checkpoint_and_agreements_are_the_right_ones() {
         changed.verify(None).unwrap_err()
     };
     let wrong = fault(&|bundle| bundle.entries.swap(4, 5));
-    assert_eq!((wrong.seq, wrong.wrong), (Some(4), Wrong::Chain));
+    assert_eq!((wrong.seq, wrong.wrong), (Some(4), BundleDefect::Chain));
     let wrong = fault(&|bundle| bundle.entries[5].receipt.link.at.0 += 1);
-    assert_eq!((wrong.seq, wrong.wrong), (Some(5), Wrong::Receipt));
-    assert_eq!(fault(&|bundle| bundle.entries.clear()).wrong, Wrong::Empty);
-    assert_eq!(fault(&|bundle| bundle.checkpoint.page.rake = Chips::new(7)).wrong, Wrong::Checkpoint);
+    assert_eq!((wrong.seq, wrong.wrong), (Some(5), BundleDefect::Receipt));
+    assert_eq!(fault(&|bundle| bundle.entries.clear()).wrong, BundleDefect::Empty);
+    assert_eq!(fault(&|bundle| bundle.checkpoint.page.rake = Chips::new(7)).wrong, BundleDefect::Checkpoint);
     let seat = bundle.cosignatures[0].seat;
     assert_eq!(
         fault(&|bundle| bundle.checkpoint = Checkpoint::issue(bundle.checkpoint.page.clone(), &stranger)).wrong,
-        Wrong::Checkpoint
+        BundleDefect::Checkpoint
     );
     let swap = |bundle: &mut Bundle| {
         let [first, second] = &mut bundle.cosignatures[..] else { panic!() };
         std::mem::swap(&mut first.signature, &mut second.signature);
     };
-    assert_eq!(fault(&swap).wrong, Wrong::Cosignature { seat });
+    assert_eq!(fault(&swap).wrong, BundleDefect::Cosignature { seat });
     let twice = |bundle: &mut Bundle| bundle.cosignatures.insert(0, bundle.cosignatures[0].clone());
-    assert_eq!(fault(&twice).wrong, Wrong::Cosignature { seat: Seat(1) });
+    assert_eq!(fault(&twice).wrong, BundleDefect::Cosignature { seat: Seat(1) });
 }
 
 #[test]

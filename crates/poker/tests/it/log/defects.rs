@@ -1,12 +1,12 @@
 //! Defects of another operator, each tried here. The letters are those of the notes; a to d and h are about the deck
 //! and the pots, and have their stories there.
 
-use bankroll_deck::{HandId, MasterSecret, Role, Secp256k1};
+use bankroll_deck::{HandId, MasterSecret, MemberRole, Secp256k1};
 use bankroll_poker::{
-    Action, Seat, Street,
+    PlayerAction, Seat, Street,
     log::{
-        ActionEnvelope, Actor, Bytes, GameShuffleMessage, KeyRegistrationMessage, Message, Rejection, Signature,
-        Verdict,
+        ActionEnvelope, Actor, Bytes, GameShuffleMessage, KeyRegistrationMessage, Message, MessageRejection, Signature,
+        SubmitVerdict,
     },
 };
 
@@ -44,7 +44,7 @@ fn defect_f_a_signature_is_not_the_message() {
     let mut copy = Signature::default();
     copy.0.0.copy_from_slice(&bytes[..64]);
     envelope.signature = copy;
-    assert_eq!(room.refused(&envelope.encode()), Rejection::BadSignature { actor: Actor::Seat(Seat(1)) });
+    assert_eq!(room.refused(&envelope.encode()), MessageRejection::BadSignature { actor: Actor::Seat(Seat(1)) });
 }
 
 /// Keys came without proof, the identity was a key, and the first deck was whatever the first shuffler said.
@@ -60,16 +60,16 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     };
     // A key whose secret nobody has shown: here somebody else's of another hand.
     let hand = HandId { deployment: "casino".into(), game: "table 7".into(), hand: "hand 40".into() };
-    let secret = MasterSecret::from_bytes([7; 32]).key::<Secp256k1>(&hand, Role::Shuffler);
-    let (key, possession) = secret.register(&hand, "shuffler 0", Role::Shuffler, &mut room.rng);
+    let secret = MasterSecret::from_bytes([7; 32]).key::<Secp256k1>(&hand, MemberRole::Shuffler);
+    let (key, possession) = secret.register(&hand, "shuffler 0", MemberRole::Shuffler, &mut room.rng);
     for possession in [honest.possession.0.clone(), possession.encode()] {
         let bytes = room.next_of(shuffler, register(&key.encode(), &possession)).encode();
-        assert!(matches!(room.refused(&bytes), Rejection::Key(_)));
+        assert!(matches!(room.refused(&bytes), MessageRejection::Key(_)));
     }
     let mut identity = vec![0; 33];
     identity[32] = 0x40;
     let bytes = room.next_of(shuffler, register(&identity, &honest.possession.0)).encode();
-    assert!(matches!(room.refused(&bytes), Rejection::Part(_)));
+    assert!(matches!(room.refused(&bytes), MessageRejection::Part(_)));
     // A shuffle of another first deck than the one that everybody computes.
     room.register();
     let shuffle = room.duties(0).remove(0);
@@ -78,7 +78,7 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     };
     shuffle.0[0] ^= 1;
     let bytes = room.next_of(shuffler, Message::Shuffle(GameShuffleMessage { shuffle })).encode();
-    assert!(matches!(room.refused(&bytes), Rejection::Shuffle(_)));
+    assert!(matches!(room.refused(&bytes), MessageRejection::Shuffle(_)));
 }
 
 /// There was no message that opens the board, so no hand could go on after its first betting round.
@@ -88,7 +88,7 @@ fn defect_i_the_board_opens_street_by_street() {
     room.work();
     let mut streets = vec![(room.hand().street(), room.hand().board().len())];
     while let Some(legal) = room.hand().legal() {
-        room.act(if legal.check { Action::Check } else { Action::Call });
+        room.act(if legal.check { PlayerAction::Check } else { PlayerAction::Call });
         room.work();
         streets.push((room.hand().street(), room.hand().board().len()));
     }
@@ -102,16 +102,16 @@ fn defect_j_a_number_is_used_up_only_by_what_is_in_the_log() {
     let mut room = Room::<Secp>::small(25, &[1_000, 1_000], 1);
     room.work();
     let button = Actor::Seat(Seat(1));
-    let fold = room.party(button).decide(Action::Fold);
+    let fold = room.party(button).decide(PlayerAction::Fold);
     // Verified and drafted, but the store failed.
     let verified = room.log.table().verify(&room.parameters, &fold).unwrap();
     drop(room.log.draft(&room.parameters, &verified, room.now).unwrap());
     assert_eq!(room.log.table().said(button).nonce, 1);
     // The player decides otherwise, under the same number.
-    let call = room.party(button).decide(Action::Call);
+    let call = room.party(button).decide(PlayerAction::Call);
     room.taken(&call);
     // The state has moved since the fold was verified, and the worker sees it.
     let late = room.log.draft(&room.parameters, &verified, room.now).unwrap_err();
-    assert_eq!(late, Rejection::NonceConflict { actor: button, expected: 3, found: 2 });
-    assert!(matches!(room.send(&fold), Verdict::Refused(Rejection::NonceConflict { .. })));
+    assert_eq!(late, MessageRejection::NonceConflict { actor: button, expected: 3, found: 2 });
+    assert!(matches!(room.send(&fold), SubmitVerdict::Refused(MessageRejection::NonceConflict { .. })));
 }

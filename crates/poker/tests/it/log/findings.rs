@@ -2,8 +2,8 @@
 //! of the finding and says what has to happen instead.
 
 use bankroll_poker::{
-    Action, Card, Chips, Missing, Phase, PhaseName, Seat, Time, VoidCause,
-    log::{Actor, Bundle, Fraud, HandLog, Message, Verdict, equivocation, missing},
+    Card, Chips, HandTime, MissingParty, Phase, PhaseName, PlayerAction, Seat, VoidCause,
+    log::{Actor, Bundle, Fraud, HandLog, Message, SubmitVerdict, equivocation, missing},
     strength,
 };
 
@@ -11,8 +11,8 @@ use super::room::{Room, Secp, checked_down};
 
 const HOST_ENDED: Message = Message::Cancellation { cause: VoidCause::HostEnded };
 
-fn is_accepted(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Accepted(_))
+fn is_accepted(verdict: &SubmitVerdict) -> bool {
+    matches!(verdict, SubmitVerdict::Accepted(_))
 }
 
 fn stacks(bundle: &Bundle) -> Vec<u64> {
@@ -22,7 +22,7 @@ fn stacks(bundle: &Bundle) -> Vec<u64> {
 /// The player to act raises as far as the rules allow, and calls when there is nothing to raise.
 fn push(room: &mut Room) {
     let legal = room.hand().legal().unwrap();
-    room.act(legal.raise.map_or(Action::Call, |range| Action::RaiseTo(range.most)));
+    room.act(legal.raise.map_or(PlayerAction::Call, |range| PlayerAction::RaiseTo(range.most)));
 }
 
 fn show_all(room: &mut Room) {
@@ -71,7 +71,7 @@ fn all_in(seed: u64, may_leave: bool) -> (Room, Bundle) {
                 let river = <&[Card; 5]>::try_from(copy.table().hand().board());
                 if may_leave && river.is_ok_and(|board| is_behind(hole, board)) {
                     room.now = room.hand().deadline().unwrap();
-                    let cause = VoidCause::Missing { who: vec![Missing::Shuffler(1)] };
+                    let cause = VoidCause::Missing { who: vec![MissingParty::Shuffler(1)] };
                     assert!(is_accepted(&room.say(Message::Cancellation { cause })));
                     break;
                 }
@@ -94,7 +94,7 @@ fn a_shuffler_who_leaves_at_the_river_saves_the_stack_of_a_losing_player() {
     let (played, lost) = all_in(97, false);
     assert_eq!((played.hand().phase().name(), stacks(&lost)), (PhaseName::Settled, vec![1_970, 0]));
     let (left, void) = all_in(97, true);
-    assert_eq!(*left.hand().phase(), Phase::Void(VoidCause::Missing { who: vec![Missing::Shuffler(1)] }));
+    assert_eq!(*left.hand().phase(), Phase::Void(VoidCause::Missing { who: vec![MissingParty::Shuffler(1)] }));
     assert_eq!(left.hand().board(), &played.hand().board()[..4], "the log has four cards, the shuffler knows five");
     assert_eq!(stacks(&void), [1_000, 1_000]);
     let report = void.verify(Some(&left.operator.key())).unwrap();
@@ -180,11 +180,12 @@ fn file_of(room: &mut Room) -> Bundle {
 fn a_call_behind_a_time_out_counts_in_a_history_with_another_raise() {
     let [mut seen, mut other] = two_histories(83, &[1_000, 1_000, 1_000]);
     let accomplice = Actor::Seat(Seat(1));
-    let [small, large] = [20, 1_000].map(|chips| seen.party(accomplice).decide(Action::RaiseTo(Chips::new(chips))));
+    let [small, large] =
+        [20, 1_000].map(|chips| seen.party(accomplice).decide(PlayerAction::RaiseTo(Chips::new(chips))));
     let receipt = seen.taken(&small);
     other.taken(&large);
     assert_eq!(time_out(&mut seen, Seat(3)), time_out(&mut other, Seat(3)));
-    let call = seen.party(Actor::Seat(Seat(5))).decide(Action::Call);
+    let call = seen.party(Actor::Seat(Seat(5))).decide(PlayerAction::Call);
     seen.taken(&call);
     other.taken(&call);
     let paid = |room: &Room| room.hand().player(Seat(5)).unwrap().total.count();
@@ -209,18 +210,18 @@ fn a_muck_counts_in_a_history_in_which_the_winner_folded() {
     let together = |room: &mut Room| {
         for street in 0..3 {
             for place in 0..3 {
-                room.act(if street == 0 && place < 2 { Action::Call } else { Action::Check });
+                room.act(if street == 0 && place < 2 { PlayerAction::Call } else { PlayerAction::Check });
             }
             room.work();
         }
-        room.act(Action::RaiseTo(Chips::new(100)));
-        room.act(Action::Call);
+        room.act(PlayerAction::RaiseTo(Chips::new(100)));
+        room.act(PlayerAction::Call);
     };
     together(&mut seen);
     together(&mut other);
     assert_eq!(seen.log.head(), other.log.head());
-    seen.act(Action::Call);
-    other.act(Action::Fold);
+    seen.act(PlayerAction::Call);
+    other.act(PlayerAction::Fold);
     seen.show(Seat(3));
     other.taken(&last_event(&seen));
     seen.show(Seat(1));
@@ -247,7 +248,7 @@ fn a_muck_counts_in_a_history_in_which_the_winner_folded() {
 #[test]
 fn an_operator_reads_the_flop_while_a_player_still_decides_before_it() {
     let [mut main, mut fork] = two_histories(85, &[1_000, 1_000]);
-    main.act(Action::Call);
+    main.act(PlayerAction::Call);
     fork.taken(&last_event(&main));
     time_out(&mut fork, Seat(3));
     let shares = fork.duties(0);
@@ -255,8 +256,8 @@ fn an_operator_reads_the_flop_while_a_player_still_decides_before_it() {
     assert_eq!(fork.hand().board().len(), 3);
     assert_eq!((main.hand().to_act(), main.hand().board()), (Some(Seat(3)), &[][..]));
 
-    main.act(Action::RaiseTo(Chips::new(40)));
-    main.act(Action::Call);
+    main.act(PlayerAction::RaiseTo(Chips::new(40)));
+    main.act(PlayerAction::Call);
     for bytes in &shares {
         main.taken(bytes);
     }
@@ -274,12 +275,12 @@ fn a_shuffler_who_had_a_millisecond_is_blamed_for_the_slow_one_before() {
     let mut room = Room::<Secp>::small(86, &[1_000, 1_000], 2);
     room.register();
     let deadline = room.hand().deadline().unwrap();
-    room.now = Time(deadline.0 - 1);
+    room.now = HandTime(deadline.0 - 1);
     let bytes = room.duties(0).remove(0);
     room.taken(&bytes);
     assert_eq!(room.hand().deadline(), Some(deadline));
     room.now = deadline;
-    let who = vec![Missing::Shuffler(1)];
+    let who = vec![MissingParty::Shuffler(1)];
     assert_eq!(room.log.table().awaited(), who);
     assert!(is_accepted(&room.say(Message::Cancellation { cause: VoidCause::Missing { who } })));
     assert_eq!(room.finish().verify(Some(&room.operator.key())).unwrap().ended, PhaseName::Void);

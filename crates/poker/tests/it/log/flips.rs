@@ -1,6 +1,6 @@
 //! Bytes that were touched: every byte of a file, and decoders against bounded mutation.
 
-use bankroll_poker::log::{ActionEnvelope, Bundle, Receipt};
+use bankroll_poker::log::{ActionEnvelope, Bundle, EventReceipt};
 use fastrand::Rng;
 
 use super::room::checked_down;
@@ -49,7 +49,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
 fn decoders_take_one_encoding_or_none() {
     let (_, bundle) = checked_down(72);
     let mut values: Vec<Vec<u8>> = bundle.entries.iter().map(|entry| entry.envelope.0.clone()).collect();
-    values.extend(bundle.receipts().iter().map(Receipt::encode));
+    values.extend(bundle.receipts().iter().map(EventReceipt::encode));
     values.push(bundle.encode());
     let mut read = 0;
     for seed in run::rounds(20_000) {
@@ -58,7 +58,7 @@ fn decoders_take_one_encoding_or_none() {
         mutate(&mut bytes, &mut random);
         let written = [
             ActionEnvelope::decode(&bytes).ok().map(|value| value.encode()),
-            Receipt::decode(&bytes).ok().map(|value| value.encode()),
+            EventReceipt::decode(&bytes).ok().map(|value| value.encode()),
             Bundle::decode(&bytes).ok().map(|value| value.encode()),
         ];
         for again in written.into_iter().flatten() {

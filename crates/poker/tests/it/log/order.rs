@@ -1,6 +1,6 @@
 //! Independent messages in any order give the same state.
 
-use bankroll_poker::log::{Hash, Verdict};
+use bankroll_poker::log::{LogHash, SubmitVerdict};
 
 use super::room::{Room, Secp};
 use crate::run;
@@ -29,7 +29,7 @@ fn dealt_in_some_order(seed: u64, order: u64) -> Room {
 fn independent_messages_in_any_order_give_the_same_state() {
     for seed in run::rounds(2) {
         let rooms: Vec<Room> = (0..4).map(|order| dealt_in_some_order(seed, order)).collect();
-        let states: Vec<Hash> = rooms.iter().map(|room| room.log.table().state_hash()).collect();
+        let states: Vec<LogHash> = rooms.iter().map(|room| room.log.table().state_hash()).collect();
         assert_eq!(states, [states[0]; 4], "seed {seed}");
         assert_ne!(rooms[0].log.head(), rooms[1].log.head(), "the orders were different, seed {seed}");
     }
@@ -48,7 +48,7 @@ fn shares_of_one_card_do_not_wait_for_another() {
     let unblindings: Vec<Vec<u8>> = room.duties(1);
     assert_eq!(unblindings.len(), 4);
     for bytes in &unblindings {
-        assert!(matches!(room.send(bytes), Verdict::Accepted(_)));
+        assert!(matches!(room.send(bytes), SubmitVerdict::Accepted(_)));
     }
     room.work();
     assert!(room.hand().legal().is_some());

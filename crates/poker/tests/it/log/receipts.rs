@@ -1,8 +1,8 @@
 //! Receipts, the chain and the tree: what they prove, and what they do not.
 
 use bankroll_poker::{
-    Action, Seat, Time,
-    log::{Actor, Fraud, Hash, Hex, Link, Party, Receipt, chain, equivocation, merkle, missing},
+    HandTime, PlayerAction, Seat,
+    log::{Actor, ChainLink, EventReceipt, Fraud, Hex, LogHash, Party, chain, equivocation, merkle, missing},
 };
 
 use super::room::{Room, Secp, checked_down};
@@ -17,7 +17,7 @@ fn each_receipt_is_a_link_of_one_chain() {
         head = chain(&head, &receipt.link.event);
         assert_eq!(receipt.link.chain, head);
         assert!(receipt.is_signed_by(&key));
-        assert_eq!(Receipt::decode(&receipt.encode()).unwrap(), *receipt);
+        assert_eq!(EventReceipt::decode(&receipt.encode()).unwrap(), *receipt);
     }
     assert_eq!(head, bundle.checkpoint.page.chain);
     // What each party kept is what is in the file.
@@ -31,7 +31,7 @@ fn a_receipt_that_the_final_log_lacks_is_proof_of_fraud() {
     // A player's call is taken, with a receipt; then the operator goes on as if he had folded.
     let mut other = room.log.clone();
     let button = Actor::Seat(Seat(1));
-    let [call, fold] = [Action::Call, Action::Fold].map(|action| room.party(button).decide(action));
+    let [call, fold] = [PlayerAction::Call, PlayerAction::Fold].map(|action| room.party(button).decide(action));
     let receipt = room.taken(&call);
     other.submit(&room.parameters, &fold, room.now);
     other.settle(&room.parameters, room.now);
@@ -46,7 +46,7 @@ fn a_receipt_that_the_final_log_lacks_is_proof_of_fraud() {
     assert_eq!(equivocation(&log[3], &log[3], &key), None);
     assert_eq!(equivocation(&log[3], &log[4], &key), None);
     let mut forged = receipt.clone();
-    forged.link.at = Time(99);
+    forged.link.at = HandTime(99);
     assert_eq!(missing(&forged, &log, &key), None);
     assert_eq!(equivocation(&forged, &receipt, &key), None);
 }
@@ -56,16 +56,16 @@ fn a_party_believes_only_the_next_link() {
     let mut room = Room::<Secp>::small(53, &[1_000, 1_000], 1);
     room.work();
     let button = Actor::Seat(Seat(1));
-    let call = room.party(button).decide(Action::Call);
+    let call = room.party(button).decide(PlayerAction::Call);
     let receipt = match room.log.submit(&room.parameters, &call, room.now) {
-        bankroll_poker::log::Verdict::Accepted(receipt) => receipt,
+        bankroll_poker::log::SubmitVerdict::Accepted(receipt) => receipt,
         other => panic!("{other:?}"),
     };
     let parameters = &room.parameters;
     let mut changed = receipt.clone();
-    changed.link.at = Time(receipt.link.at.0 + 1);
-    let another = Link { previous: Hex([1; 32]), ..receipt.link.clone() };
-    let another = Receipt::issue(another, &room.operator);
+    changed.link.at = HandTime(receipt.link.at.0 + 1);
+    let another = ChainLink { previous: Hex([1; 32]), ..receipt.link.clone() };
+    let another = EventReceipt::issue(another, &room.operator);
     let party: &mut Party<Secp> = &mut room.parties[0];
     for wrong in [changed, another] {
         assert!(party.hear(parameters, &call, &wrong).is_err());
@@ -74,7 +74,7 @@ fn a_party_believes_only_the_next_link() {
     assert!(party.hear(parameters, &call, &receipt).is_err(), "the same again is not the next");
 }
 
-fn events(count: u8) -> Vec<Hash> {
+fn events(count: u8) -> Vec<LogHash> {
     (0..count).map(|number| Hex([number; 32])).collect()
 }
 

@@ -2,9 +2,9 @@
 
 use bankroll_deck::{Bn254, Curve, Grumpkin};
 use bankroll_poker::{
-    Action, Chips, Hand, Phase, PhaseName, Seat, Standing, Time,
-    log::{Actor, Bundle, MessageKind, bundle::Replay},
-    phh::History,
+    Chips, Hand, HandTime, Phase, PhaseName, PlayerAction, Seat, SeatStatus,
+    log::{Actor, Bundle, MessageKind, bundle::BundleReplay},
+    phh::HandHistory,
 };
 
 use super::room::{Room, Secp, any_action, checked_down};
@@ -18,9 +18,9 @@ fn a_hand_with_52_cards_is_played_by_parties_that_exchange_only_envelopes() {
     let holes: Vec<_> = room.parties.iter().filter_map(|party| party.look(&room.parameters)).collect();
     assert_eq!(holes.len(), 3);
     assert_eq!((0..52).filter_map(|at| room.log.table().deal().unwrap().opened(at)).count(), 0);
-    room.act(Action::RaiseTo(Chips::new(30)));
-    room.act(Action::Call);
-    room.act(Action::Fold);
+    room.act(PlayerAction::RaiseTo(Chips::new(30)));
+    room.act(PlayerAction::Call);
+    room.act(PlayerAction::Fold);
     room.check_down();
     let [first, second] = [room.hand().to_act().unwrap(), Seat(1)];
     room.show(first);
@@ -50,8 +50,8 @@ fn replay_matches_live_state() {
     let (room, bundle) = checked_down(3);
     let bundle = Bundle::decode(&bundle.encode()).unwrap();
     // Proof by proof and many at once come to the same, after every event.
-    let mut singly = Replay::start(&room.parameters, &bundle.entries).unwrap();
-    let mut batched = Replay::start(&room.parameters, &bundle.entries).unwrap().batched();
+    let mut singly = BundleReplay::start(&room.parameters, &bundle.entries).unwrap();
+    let mut batched = BundleReplay::start(&room.parameters, &bundle.entries).unwrap().batched();
     while let Some(step) = singly.step() {
         assert_eq!(step.unwrap(), batched.step().unwrap().unwrap());
         assert_eq!(singly.table().state_hash(), batched.table().state_hash());
@@ -75,7 +75,7 @@ fn a_mucked_card_cannot_be_learned_from_the_file() {
         room.taken(&bytes);
     }
     let bundle = room.finish();
-    let mut replay = Replay::start(&room.parameters, &bundle.entries).unwrap();
+    let mut replay = BundleReplay::start(&room.parameters, &bundle.entries).unwrap();
     while let Some(step) = replay.step() {
         step.unwrap();
     }
@@ -85,7 +85,7 @@ fn a_mucked_card_cannot_be_learned_from_the_file() {
         let open = places.map(|place| deal.opened(place).is_some());
         assert_eq!(open, [*seat == shows; 2], "{seat}");
         let shown = replay.table().hand().player(*seat).unwrap().standing;
-        assert_eq!(matches!(shown, Standing::Shown(_)), *seat == shows);
+        assert_eq!(matches!(shown, SeatStatus::Shown(_)), *seat == shows);
     }
     // What would open a card is its player's share, and there is one message with such shares: that of the one who showed.
     let view = bundle.view().unwrap();
@@ -103,7 +103,7 @@ fn the_file_can_be_read_as_json_and_as_a_hand_history() {
     assert_eq!(json["events"][1]["receipt"]["link"]["seq"], 1);
     assert_eq!(json["checkpoint"]["page"]["rake"], "1");
     let events = bundle.events(&room.parameters).unwrap();
-    let history = History::of(room.hand().snapshot(), Time(1_000), &events, |_| None).unwrap();
+    let history = HandHistory::of(room.hand().snapshot(), HandTime(1_000), &events, |_| None).unwrap();
     let text = history.to_text().unwrap();
     assert!(text.contains("variant = \"NT\"") && text.contains("p1 cc"), "{text}");
 }
