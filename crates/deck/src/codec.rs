@@ -20,12 +20,7 @@ use crate::{
 pub enum DeckDecodeError {
     /// Too short or too long.
     #[error("expected {expected} bytes, found {found}")]
-    Length {
-        /// How many there must be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
+    Length { expected: usize, found: usize },
     /// No point of the group.
     #[error("no point of the group at byte {offset}")]
     NotAPoint {
@@ -52,13 +47,11 @@ pub enum DeckDecodeError {
     },
 }
 
-/// How many bytes a point takes.
 #[must_use]
 pub fn point_bytes<C: Curve>() -> usize {
     Point::<C>::GENERATOR.compressed_size()
 }
 
-/// How many bytes a scalar takes.
 #[must_use]
 pub fn scalar_bytes<C: Curve>() -> usize {
     Scalar::<C>::default().compressed_size()

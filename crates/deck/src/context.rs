@@ -66,9 +66,7 @@ impl ProofKind {
 pub struct Context {
     /// [`VERSION`].
     pub version: u16,
-    /// The hand.
     pub hand: HandId,
-    /// Who proves.
     pub actor: String,
     /// In which kind of message.
     pub kind: ProofKind,

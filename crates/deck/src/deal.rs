@@ -248,7 +248,6 @@ impl<C: Curve> Deal<C> {
         self.place(position).ok()?.opened
     }
 
-    /// The hash of the final deck.
     #[must_use]
     pub const fn deck(&self) -> &ContextDigest {
         &self.deck

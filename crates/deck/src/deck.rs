@@ -33,7 +33,6 @@ impl<C: Curve> Deck<C> {
         Self { cards }
     }
 
-    /// The cards in order.
     #[must_use]
     pub fn cards(&self) -> &[Ciphertext<C>] {
         &self.cards

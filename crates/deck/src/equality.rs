@@ -27,9 +27,7 @@ use crate::{
 /// Two points and what became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Equality<C: Curve> {
-    /// The first base.
     pub base1: Point<C>,
-    /// The second base.
     pub base2: Point<C>,
     /// The multiple of the first base.
     pub image1: Point<C>,
@@ -60,7 +58,6 @@ impl<C: Curve> Equality<C> {
         EqualityProof { t1, t2, response: *nonce + challenge * witness }
     }
 
-    /// Checks one proof.
     #[must_use]
     pub fn verify(&self, context: &Context, proof: &EqualityProof<C>) -> bool {
         verify_claims(&[EqualityClaim { context: context.clone(), statement: *self, proof: *proof }]).is_ok()
@@ -100,7 +97,6 @@ impl<C: Curve> EqualityProof<C> {
         Ok(Self { t1: reader.point::<C>()?, t2: reader.point::<C>()?, response: reader.scalar::<C>()? })
     }
 
-    /// How many bytes a proof takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(2, 1)

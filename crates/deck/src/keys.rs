@@ -25,7 +25,6 @@ use crate::{
 pub struct PublicKey<C: Curve>(pub(crate) Point<C>);
 
 impl<C: Curve> PublicKey<C> {
-    /// The key as a point.
     #[must_use]
     pub const fn point(&self) -> &Point<C> {
         &self.0

@@ -25,7 +25,6 @@
 //! | how multiples are proven equal | [`Equality`], [`EqualityClaim`], [`verify_claims`] |
 //! | what bytes look like | [`DeckDecodeError`], and `encode` and `decode` of each type |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]

@@ -27,7 +27,6 @@ pub type DeckCard = u8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a deck has 2 to {DECK_SIZE} cards, not {size}")]
 pub struct SizeError {
-    /// What was asked for.
     pub size: usize,
 }
 

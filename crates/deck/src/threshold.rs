@@ -45,10 +45,7 @@ pub struct DealtShare<C: Curve>(Scalar<C>);
 pub enum DealingError {
     /// A value that is not on the polynomial that its dealer published.
     #[error("dealer {dealer} gave a value that is not on his polynomial")]
-    WrongShare {
-        /// Who gave it.
-        dealer: usize,
-    },
+    WrongShare { dealer: usize },
     /// All values together are zero, as they are if nobody deals.
     #[error("the dealt values add up to nothing")]
     Nothing,

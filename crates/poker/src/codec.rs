@@ -16,7 +16,6 @@ pub enum HandDecodeError {
     NotCanonical,
 }
 
-/// The bytes of a value.
 #[must_use]
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_allocvec(value).expect("values of this crate have a known length and no map")

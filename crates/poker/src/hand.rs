@@ -38,7 +38,6 @@ use sha2::{Digest, Sha256};
 
 use crate::{Card, Chips, HandTime, Pot, Seat, Snapshot, codec, pots::Stake};
 
-/// The state of a hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hand {
     snapshot: Snapshot,
@@ -92,25 +91,21 @@ impl Hand {
         &self.players
     }
 
-    /// One seat.
     #[must_use]
     pub fn player(&self, seat: Seat) -> Option<&Player> {
         self.players.iter().find(|player| player.seat == seat)
     }
 
-    /// The open board.
     #[must_use]
     pub fn board(&self) -> &[Card] {
         &self.board
     }
 
-    /// Where the hand stands.
     #[must_use]
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// How many events were applied.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
@@ -166,7 +161,7 @@ impl Hand {
         let stake = |player: &Player| Stake {
             seat: player.seat,
             total: player.total,
-            folded: player.standing == SeatStatus::Folded,
+            folded: player.status == SeatStatus::Folded,
         };
         self.players.iter().map(stake).collect()
     }

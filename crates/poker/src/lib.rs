@@ -24,7 +24,6 @@
 //! | how hands are written for others to read | [`phh`] |
 //! | how a hand is signed, ordered, proven and checked | [`log`] |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]

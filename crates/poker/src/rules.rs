@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::Chips;
 
-/// The rules of a hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRules {
     /// Posted by the seat left of the button; heads-up by the button itself.
@@ -38,10 +37,8 @@ pub struct TableRules {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlindPosting {
-    /// The ante.
     #[default]
     AnteFirst,
-    /// The blind.
     BlindFirst,
 }
 

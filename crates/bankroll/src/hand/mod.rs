@@ -1,9 +1,9 @@
 //! `bankroll hand`: hands of poker that anybody can check. Plays them in one process, and verifies, shows and replays
 //! the files they leave. The checks are the poker crate's; this is files and words.
 
+mod local_table;
 mod play;
 mod replay;
-mod room;
 mod show;
 mod verify;
 

@@ -18,7 +18,7 @@ use bankroll_terminal::{self as terminal, Exit, Paint, invocation, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{room::Room, unsound};
+use super::{local_table::LocalTable, unsound};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -50,7 +50,7 @@ pub struct PlayArgs {
 pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000_000));
     fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let (mut room, parameters) = (Room::new(seed, args.seats, args.shufflers), Parameters::standard());
+    let (mut table, parameters) = (LocalTable::new(seed, args.seats, args.shufflers), Parameters::standard());
     let mut hands = Vec::new();
     if !json {
         let people = format!("{} seats, {} shufflers, seed {seed}", args.seats, args.shufflers);
@@ -58,7 +58,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     }
     for number in 1..=args.hands {
         let begun = Instant::now();
-        let bundle = room.play()?;
+        let bundle = table.play()?;
         let played = begun.elapsed();
         let begun = Instant::now();
         let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
@@ -72,7 +72,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
         if json {
             hands.push(hand_json(&file, &phh_file, bytes.len(), &report, [played, verified]));
         } else {
-            terminal::answer(&told(&file, bytes.len(), &report, [played, verified]))?;
+            terminal::answer(&summary(&file, bytes.len(), &report, [played, verified]))?;
         }
     }
     if json {
@@ -125,7 +125,7 @@ fn hand_json(
     })
 }
 
-fn told(file: &Path, bytes: usize, report: &VerificationReport, [played, verified]: [Duration; 2]) -> String {
+fn summary(file: &Path, bytes: usize, report: &VerificationReport, [played, verified]: [Duration; 2]) -> String {
     let board: Vec<String> = report.board.iter().map(ToString::to_string).collect();
     let board = if board.is_empty() { "no board".to_owned() } else { board.join(" ") };
     format!(

@@ -23,7 +23,7 @@ pub struct ShowArgs {
     file: PathBuf,
 }
 
-/// What is told of a hand.
+/// What is actions of a hand.
 #[derive(Default)]
 struct Story {
     /// What happened, street by street.
@@ -43,7 +43,7 @@ impl Visit for Story {
             *self.sent.entry(header.actor).or_default().entry(header.kind).or_default() += 1;
             let hand = replay.table().hand();
             if let Some(event) = &step.event {
-                self.tell(event, hand);
+                self.record(event, hand);
             }
         }
         self.end = Some(replay.table().hand().clone());
@@ -52,13 +52,13 @@ impl Visit for Story {
 }
 
 impl Story {
-    fn tell(&mut self, event: &HandEvent, after: &Hand) {
+    fn record(&mut self, event: &HandEvent, after: &Hand) {
         match event {
             HandEvent::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), Vec::new())),
             HandEvent::BoardOpened { cards } => self.streets.push((after.street(), cards.clone(), Vec::new())),
             HandEvent::Acted { .. } | HandEvent::TimedOut { .. } if self.showdown.is_empty() => {
-                if let Some((.., told)) = self.streets.last_mut() {
-                    told.push(event_text(event));
+                if let Some((.., actions)) = self.streets.last_mut() {
+                    actions.push(event_text(event));
                 }
             }
             other => self.showdown.push(event_text(other)),
@@ -75,11 +75,11 @@ pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<Exit> {
     }
     let mut story = Story::default();
     visit(&bundle, &report.config.curve, report.config.cards, &mut story)?;
-    terminal::answer(&told(&report, &story))?;
+    terminal::answer(&summary(&report, &story))?;
     Ok(Exit::Ok)
 }
 
-fn told(report: &VerificationReport, story: &Story) -> String {
+fn summary(report: &VerificationReport, story: &Story) -> String {
     let (paint, config) = (Paint::stdout(), &report.config);
     let rules = config.snapshot.rules();
     let mut text = format!(
@@ -114,7 +114,7 @@ fn seats(report: &VerificationReport, end: Option<&Hand>) -> String {
     for seated in config.snapshot.seats() {
         let seat = seated.seat;
         let after = report.stacks.iter().find(|(other, _)| *other == seat).map_or(Chips::ZERO, |(_, chips)| *chips);
-        let cards = match end.and_then(|hand| hand.player(seat)).map(|player| player.standing) {
+        let cards = match end.and_then(|hand| hand.player(seat)).map(|player| player.status) {
             Some(SeatStatus::Shown(cards)) => cards_text(&cards),
             Some(SeatStatus::Folded) => "folded".into(),
             Some(SeatStatus::Mucked { .. }) => "mucked".into(),

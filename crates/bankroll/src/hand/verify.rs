@@ -35,7 +35,7 @@ pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
     };
     match read(&args.file)?.verify(operator.as_ref()) {
         Ok(report) if json => terminal::answer_json(&report_json(&report))?,
-        Ok(report) => terminal::answer(&told(&report))?,
+        Ok(report) => terminal::answer(&summary(&report))?,
         Err(fault) if json => {
             terminal::answer_json(&fault_json(&fault))?;
             return Ok(Exit::Unsound);
@@ -50,8 +50,8 @@ fn fault_json(fault: &BundleFault) -> Value {
         "sound": false,
         "event": fault.seq,
         "author": fault.author,
-        "answers": fault.answers,
-        "wrong": fault.wrong.to_string(),
+        "answers": fault.responsible,
+        "wrong": fault.defect.to_string(),
         "message": fault.to_string(),
     })
 }
@@ -62,7 +62,7 @@ fn report_json(report: &VerificationReport) -> Value {
     value
 }
 
-fn told(report: &VerificationReport) -> String {
+fn summary(report: &VerificationReport) -> String {
     let (paint, checked, config) = (Paint::stdout(), report.checked, &report.config);
     let line = |text: String| format!("  {} {text}\n", paint.good("✓"));
     let mut text = format!("{} / {} / {}\n", config.deployment, config.game, config.hand);

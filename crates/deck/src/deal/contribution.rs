@@ -9,38 +9,15 @@ pub enum Contribution<C: Curve> {
     Blinding {
         /// Which shuffler, by his place in the hand's keys.
         shuffler: u8,
-        /// Which card.
         position: u8,
-        /// What he contributes.
         blinding: Blinding<C>,
     },
     /// A shuffler takes his layer off a blinded hole card.
-    Unblinding {
-        /// Which shuffler.
-        shuffler: u8,
-        /// Which card.
-        position: u8,
-        /// What he contributes.
-        share: Share<C>,
-    },
+    Unblinding { shuffler: u8, position: u8, share: Share<C> },
     /// A shuffler takes his layer off a community card.
-    Community {
-        /// Which shuffler.
-        shuffler: u8,
-        /// Which card.
-        position: u8,
-        /// What he contributes.
-        share: Share<C>,
-    },
+    Community { shuffler: u8, position: u8, share: Share<C> },
     /// A player opens his hole card to everybody.
-    Showdown {
-        /// Which seat.
-        seat: u8,
-        /// Which card.
-        position: u8,
-        /// What he contributes.
-        share: Share<C>,
-    },
+    Showdown { seat: u8, position: u8, share: Share<C> },
 }
 
 /// A contribution whose proof was checked for one claim; see [`Deal::check`](crate::Deal::check).
@@ -51,7 +28,6 @@ pub struct ProvenContribution<C: Curve> {
 }
 
 impl<C: Curve> Contribution<C> {
-    /// The position of the card.
     #[must_use]
     pub const fn position(&self) -> u8 {
         match self {
@@ -62,7 +38,6 @@ impl<C: Curve> Contribution<C> {
         }
     }
 
-    /// The kind of message.
     #[must_use]
     pub const fn kind(&self) -> ProofKind {
         match self {

@@ -77,7 +77,7 @@ impl<C: Curve> Deal<C> {
     ///
     /// # Errors
     /// If it is not his, or not dealt yet.
-    pub fn look(
+    pub fn own_card(
         &self,
         parameters: &Parameters<C>,
         seat: u8,

@@ -75,7 +75,6 @@ impl<C: Curve> Blinding<C> {
         bytes
     }
 
-    /// How many bytes a blinding takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(4, 1)
@@ -120,7 +119,6 @@ impl<C: Curve> Share<C> {
         bytes
     }
 
-    /// How many bytes a share takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(3, 1)

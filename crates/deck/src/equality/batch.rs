@@ -15,7 +15,6 @@ use crate::{
 pub struct EqualityClaim<C: Curve> {
     /// What it is about.
     pub context: Context,
-    /// What is claimed.
     pub statement: Equality<C>,
     /// Why it should be believed.
     pub proof: EqualityProof<C>,

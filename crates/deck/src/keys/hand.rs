@@ -19,75 +19,42 @@ use crate::{
 pub enum KeyError {
     /// The proof of possession does not hold for this key, name, role and hand.
     #[error("{actor} does not show that he has the secret of his key")]
-    NotPossessed {
-        /// Who registers it.
-        actor: String,
-    },
+    NotPossessed { actor: String },
     /// Nobody shuffles, or more than can be counted.
     #[error("a hand has 1 to 255 shufflers, not {count}")]
-    ShufflerCount {
-        /// How many there are.
-        count: usize,
-    },
+    ShufflerCount { count: usize },
     /// Admitted to another hand.
     #[error("the key of {actor} was admitted to another hand")]
-    WrongHand {
-        /// Whose key.
-        actor: String,
-    },
+    WrongHand { actor: String },
     /// Admitted as something else.
     #[error("the key of {actor} was admitted for another role")]
-    WrongRole {
-        /// Whose key.
-        actor: String,
-    },
+    WrongRole { actor: String },
     /// One name twice among the shufflers or the players, or one seat twice.
     #[error("{actor} is there twice")]
-    DuplicateActor {
-        /// Who, the second time.
-        actor: String,
-    },
+    DuplicateActor { actor: String },
     /// One key twice, of whatever role.
     #[error("{actor} uses a key that is already somebody's")]
-    DuplicateKey {
-        /// Who, the second time.
-        actor: String,
-    },
+    DuplicateKey { actor: String },
     /// The shufflers' keys cancel each other.
     #[error("the sum of the shufflers' keys is the identity")]
     AggregateIsIdentity,
     /// In threshold sharing, what a shuffler holds in the end is nothing.
     #[error("the share of {actor} is zero")]
-    ShareIsIdentity {
-        /// Whose.
-        actor: String,
-    },
+    ShareIsIdentity { actor: String },
     /// A player's key cancels the aggregate.
     #[error("the key of seat {seat} cancels the shufflers' keys")]
-    SeatIsIdentity {
-        /// Which seat.
-        seat: u8,
-    },
+    SeatIsIdentity { seat: u8 },
     /// The commitments are not for the registered key, or not as many as the quorum.
     #[error("the commitments of {actor} do not fit his key and the quorum")]
-    WrongCommitments {
-        /// Whose.
-        actor: String,
-    },
+    WrongCommitments { actor: String },
     /// Not between one and the number of shufflers.
     #[error("a quorum of {quorum} among {shufflers}")]
-    Quorum {
-        /// What was asked for.
-        quorum: usize,
-        /// How many shufflers there are.
-        shufflers: usize,
-    },
+    Quorum { quorum: usize, shufflers: usize },
     /// Those who blind are fewer than the quorum, not shufflers, or not in ascending order.
     #[error("the shufflers that blind are not a quorum in ascending order")]
     Blinders,
 }
 
-/// The keys of one hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandKeys<C: Curve> {
     hand: HandId,
@@ -172,7 +139,6 @@ impl<C: Curve> HandKeys<C> {
         Ok(Self { hand: hand.clone(), shufflers, players: seated, aggregate, quorum, blinders })
     }
 
-    /// The hand.
     #[must_use]
     pub const fn hand(&self) -> &HandId {
         &self.hand
@@ -190,7 +156,6 @@ impl<C: Curve> HandKeys<C> {
         &self.shufflers
     }
 
-    /// The player at a seat.
     #[must_use]
     pub fn player(&self, seat: u8) -> Option<&Member<C>> {
         self.seated(seat).map(|(player, _)| player)

@@ -10,10 +10,7 @@ pub enum MemberRole {
     /// Shuffles, blinds and takes layers off. A player who also shuffles has another key for it.
     Shuffler,
     /// Holds cards at this seat.
-    Player {
-        /// The seat.
-        seat: u8,
-    },
+    Player { seat: u8 },
 }
 
 impl MemberRole {
@@ -83,7 +80,6 @@ impl<C: Curve> Member<C> {
         &self.hand
     }
 
-    /// The key.
     #[must_use]
     pub const fn key(&self) -> &PublicKey<C> {
         &self.key

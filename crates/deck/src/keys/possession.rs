@@ -46,7 +46,6 @@ impl<C: Curve> Possession<C> {
         Point::<C>::generator() * self.response == key.0 * challenge + self.commitment
     }
 
-    /// How many bytes a proof takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(1, 1)

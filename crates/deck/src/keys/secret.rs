@@ -26,7 +26,6 @@ pub struct SecretKey<C: Curve> {
 }
 
 impl MasterSecret {
-    /// A new one.
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
         rng.fill_bytes(bytes.as_mut_slice());
@@ -70,7 +69,6 @@ impl MasterSecret {
 }
 
 impl<C: Curve> SecretKey<C> {
-    /// A fresh key.
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         loop {
             let scalar = Scalar::<C>::rand(rng);
@@ -86,7 +84,6 @@ impl<C: Curve> SecretKey<C> {
         Self { scalar, public }
     }
 
-    /// The public half.
     #[must_use]
     pub const fn public(&self) -> &PublicKey<C> {
         &self.public

@@ -19,9 +19,7 @@ use crate::{
 pub struct ShuffleMessage<C: Curve> {
     /// The hash of the deck it started from.
     pub input: ContextDigest,
-    /// The new deck.
     pub deck: Deck<C>,
-    /// The proof.
     pub proof: ShuffleProof<C>,
 }
 
@@ -105,13 +103,11 @@ impl<C: Curve> Shuffling<C> {
         (usize::from(self.step) < self.keys.shufflers().len()).then_some(self.step)
     }
 
-    /// The keys of the hand.
     #[must_use]
     pub const fn keys(&self) -> &HandKeys<C> {
         &self.keys
     }
 
-    /// The deck as it is now.
     #[must_use]
     pub const fn deck(&self) -> &Deck<C> {
         &self.deck

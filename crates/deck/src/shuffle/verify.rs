@@ -29,9 +29,7 @@ use crate::{
 pub struct ShuffleStep<'a, C: Curve> {
     /// Whose shuffle it is, and which.
     pub context: &'a Context,
-    /// The new deck.
     pub output: &'a Deck<C>,
-    /// The proof.
     pub proof: &'a ShuffleProof<C>,
 }
 
@@ -43,33 +41,20 @@ pub enum ShuffleError {
     Size {
         /// Which step; the deck that the first one starts from counts to it.
         step: usize,
-        /// How many it must be.
         size: usize,
     },
     /// A card that came out lies open.
     #[error("step {step} lays a card open")]
-    Identity {
-        /// Which step.
-        step: usize,
-    },
+    Identity { step: usize },
     /// Made from another deck than the one that the step before left.
     #[error("step {step} starts from another deck")]
-    WrongInput {
-        /// Which step.
-        step: usize,
-    },
+    WrongInput { step: usize },
     /// All shufflers have shuffled.
     #[error("there is no step {step}")]
-    NoSuchStep {
-        /// Which step it would be.
-        step: usize,
-    },
+    NoSuchStep { step: usize },
     /// The proof does not prove it.
     #[error("step {step} is not proven")]
-    NotProven {
-        /// Which step.
-        step: usize,
-    },
+    NotProven { step: usize },
 }
 
 impl ShuffleError {

@@ -3,7 +3,7 @@
 use ark_ec::AffineRepr;
 use ark_ff::{BigInteger, PrimeField};
 
-use super::table::{SMALL, Table};
+use super::setup::{HandSetup, SMALL};
 use crate::{
     Blinding, Bn254, Contribution, Curve, DealtShare, Deck, DeckDecodeError, EqualityProof, Grumpkin, HandId,
     PolynomialCommitments, Possession, ProofKind, PublicKey, Scalar, Secp256k1, Share, ShuffleMessage, ShuffleProof,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 fn everything_reads_back<C: Curve>(proof_bytes: usize, deck_bytes: usize) {
-    let mut table = Table::<C>::new("reads back", 52);
+    let mut table = HandSetup::<C>::new("reads back", 52);
     let message = table.shuffles().remove(0);
     assert_eq!(message.proof.encode().len(), proof_bytes, "{}", C::NAME);
     assert_eq!(message.deck.encode().len(), deck_bytes, "{}", C::NAME);
@@ -19,7 +19,7 @@ fn everything_reads_back<C: Curve>(proof_bytes: usize, deck_bytes: usize) {
     assert_eq!(ShuffleProof::decode(&message.proof.encode(), 52).unwrap(), message.proof);
     assert_eq!(Deck::decode(&message.deck.encode(), 52).unwrap(), message.deck);
 
-    let mut table = Table::<C>::small("reads back");
+    let mut table = HandSetup::<C>::small("reads back");
     let deal = table.deal();
     let [Contribution::Blinding { blinding, .. }, ..] = table.blindings(&deal, 0)[..] else { panic!() };
     assert_eq!(Blinding::decode(&blinding.encode()).unwrap(), blinding);
@@ -46,7 +46,7 @@ fn what_is_written_reads_back_on_every_curve() {
 
 #[test]
 fn lengths_are_exact() {
-    let mut table = Table::<Secp256k1>::small("lengths");
+    let mut table = HandSetup::<Secp256k1>::small("lengths");
     let message = table.shuffles().remove(0);
     let bytes = message.encode();
     let expected = bytes.len();
@@ -58,7 +58,7 @@ fn lengths_are_exact() {
     let trailing = ShuffleMessage::<Secp256k1>::decode(&longer, SMALL);
     assert_eq!(trailing, Err(DeckDecodeError::Length { expected, found: expected + 1 }));
     // A proof about fewer cards is not a proof about these.
-    let smaller = Table::<Secp256k1>::new("lengths", SMALL - 1).shuffles().remove(0).proof.encode();
+    let smaller = HandSetup::<Secp256k1>::new("lengths", SMALL - 1).shuffles().remove(0).proof.encode();
     let expected = ShuffleProof::<Secp256k1>::encoded_bytes(SMALL);
     let refused = ShuffleProof::<Secp256k1>::decode(&smaller, SMALL);
     assert_eq!(refused, Err(DeckDecodeError::Length { expected, found: expected - 3 * 32 }));
@@ -145,7 +145,7 @@ fn scalars_are_below_the_order() {
 
 #[test]
 fn the_place_of_the_error_is_told() {
-    let mut table = Table::<Secp256k1>::small("place of the error");
+    let mut table = HandSetup::<Secp256k1>::small("place of the error");
     let proof = table.shuffles().remove(0).proof;
     let mut bytes = proof.encode();
     bytes[33 * 3..33 * 4].fill(0);

@@ -2,7 +2,7 @@
 
 use ark_ec::AffineRepr;
 
-use super::table::{Table, hand};
+use super::setup::{HandSetup, hand};
 use crate::{
     Context, Equality, HandId, Point, ProofKind, Scalar, Secp256k1, ShuffleStep, transcript::Transcript,
     verify_shuffles,
@@ -54,7 +54,7 @@ fn others(of: &Context) -> Vec<(&'static str, Context)> {
 
 #[test]
 fn an_equality_proof_counts_in_its_own_context_only() {
-    let mut table = Table::<C>::small("equality contexts");
+    let mut table = HandSetup::<C>::small("equality contexts");
     let base2 = *table.parameters.point(0).unwrap();
     let secret = &table.shufflers[0];
     let image2: Point<C> = (base2 * secret.scalar()).into();
@@ -68,7 +68,7 @@ fn an_equality_proof_counts_in_its_own_context_only() {
 
 #[test]
 fn a_possession_proof_counts_in_its_own_context_only() {
-    let mut table = Table::<C>::small("possession contexts");
+    let mut table = HandSetup::<C>::small("possession contexts");
     let secret = &table.shufflers[0];
     let proof = secret.prove_possession(&context(), &mut table.rng);
     assert!(proof.verify(&context(), secret.public()));
@@ -79,7 +79,7 @@ fn a_possession_proof_counts_in_its_own_context_only() {
 
 #[test]
 fn a_shuffle_proof_counts_in_its_own_context_only() {
-    let mut table = Table::<C>::small("shuffle contexts");
+    let mut table = HandSetup::<C>::small("shuffle contexts");
     let messages = table.shuffles();
     let context = table.keys.shuffle_context(1).unwrap();
     let verify = |context: &Context| {

@@ -5,7 +5,7 @@ use rand_chacha::rand_core::RngCore;
 
 use super::{
     run::{rng, rounds},
-    table::{PLAN, PLAYERS, SHUFFLERS, SMALL, Table, admit, hand, member},
+    setup::{HandSetup, PLAN, PLAYERS, SHUFFLERS, SMALL, admit, hand, member},
 };
 use crate::{
     Blinding, Bn254, Context, Contribution, ContributionRefusal, Curve, Deal, DealRefusal, Deck, DeckCard,
@@ -17,14 +17,14 @@ use crate::{
 type C = Secp256k1;
 
 fn whole_hand<C: Curve>() {
-    let mut table = Table::<C>::small("whole hand");
+    let mut table = HandSetup::<C>::small("whole hand");
     let mut deal = table.deal();
     let mut cards = Vec::new();
     for position in 0..6 {
         table.deal_to_seat(&mut deal, position);
         let seat = position % 3;
         let secret = &table.players[usize::from(seat)];
-        let card = deal.look(&table.parameters, seat, secret, position).unwrap();
+        let card = deal.own_card(&table.parameters, seat, secret, position).unwrap();
         assert_eq!(deal.opened(position), None, "only the player sees it");
         let show = deal.show(seat, secret, position, &mut table.rng).unwrap();
         table.accept(&mut deal, &[show]);
@@ -50,11 +50,11 @@ fn a_whole_hand_on_every_curve() {
 
 #[test]
 fn a_player_cannot_read_anothers_card() {
-    let mut table = Table::<C>::small("anothers card");
+    let mut table = HandSetup::<C>::small("anothers card");
     let mut deal = table.deal();
     table.deal_to_seat(&mut deal, 0);
     let [dora, emil, _] = &table.players[..] else { panic!() };
-    let look = |seat, secret| deal.look(&table.parameters, seat, secret, 0);
+    let look = |seat, secret| deal.own_card(&table.parameters, seat, secret, 0);
     assert!(look(0, dora).is_ok());
     assert_eq!(look(1, emil), Err(DealRefusal::WrongSeat { position: 0, seat: 1 }));
     assert_eq!(look(0, emil), Err(DealRefusal::WrongKey));
@@ -64,7 +64,7 @@ fn a_player_cannot_read_anothers_card() {
 
 #[test]
 fn shares_wait_for_all_blindings() {
-    let mut table = Table::<C>::small("too early");
+    let mut table = HandSetup::<C>::small("too early");
     let mut deal = table.deal();
     let early = Err(DealRefusal::TooEarly { position: 0 });
     let blindings = table.blindings(&deal, 0);
@@ -76,16 +76,16 @@ fn shares_wait_for_all_blindings() {
     let unblindings = table.unblindings(&deal, 0);
     table.accept(&mut deal, &unblindings[1..]);
     assert_eq!(deal.awaited(0), [(0, ProofKind::Unblinding)], "who is missing is known");
-    assert_eq!(deal.look(&table.parameters, 0, &table.players[0], 0), Err(DealRefusal::TooEarly { position: 0 }));
+    assert_eq!(deal.own_card(&table.parameters, 0, &table.players[0], 0), Err(DealRefusal::TooEarly { position: 0 }));
     assert_eq!(deal.show(0, &table.players[0], 0, &mut table.rng), early);
     table.accept(&mut deal, &unblindings[..1]);
     assert_eq!(deal.awaited(0), []);
-    assert!(deal.look(&table.parameters, 0, &table.players[0], 0).is_ok());
+    assert!(deal.own_card(&table.parameters, 0, &table.players[0], 0).is_ok());
 }
 
 #[test]
 fn only_what_the_plan_opens_can_be_opened() {
-    let mut table = Table::<C>::small("plan");
+    let mut table = HandSetup::<C>::small("plan");
     let deal = table.deal();
     let (ann, dora, rng) = (&table.shufflers[0], &table.players[0], &mut table.rng);
     let wrong = |position| Err(DealRefusal::WrongDestination { position });
@@ -103,7 +103,7 @@ fn only_what_the_plan_opens_can_be_opened() {
 
 #[test]
 fn nothing_counts_twice() {
-    let mut table = Table::<C>::small("twice");
+    let mut table = HandSetup::<C>::small("twice");
     let mut deal = table.deal();
     let repeated = |position| Err(DealRefusal::Repeated { position });
     let blindings = table.blindings(&deal, 0);
@@ -120,7 +120,7 @@ fn nothing_counts_twice() {
 
 #[test]
 fn a_plan_has_a_destination_for_every_card_and_a_player_at_every_seat() {
-    let mut table = Table::<C>::small("plan refused");
+    let mut table = HandSetup::<C>::small("plan refused");
     let deck = table.final_deck();
     let refusal = |plan: &[Destination]| Deal::new(&table.keys, &deck, plan, SeenBlindings::default()).unwrap_err();
     assert_eq!(refusal(&PLAN[1..]), PlanError::Length { expected: 9, found: 8 });
@@ -132,7 +132,7 @@ fn a_plan_has_a_destination_for_every_card_and_a_player_at_every_seat() {
 /// A contribution that belongs elsewhere, moved here by whoever repeats it.
 #[test]
 fn contributions_cannot_be_moved() {
-    let mut table = Table::<C>::small("moved");
+    let mut table = HandSetup::<C>::small("moved");
     let mut deal = table.deal();
     let (at_0, at_3) = (table.blindings(&deal, 0), table.blindings(&deal, 3));
     let [Contribution::Blinding { blinding, .. }, ..] = at_3[..] else { panic!() };
@@ -159,7 +159,7 @@ fn contributions_cannot_be_moved() {
 
 #[test]
 fn another_deck_or_another_hand_takes_nothing_of_this_one() {
-    let mut table = Table::<C>::small("other hand");
+    let mut table = HandSetup::<C>::small("other hand");
     let deck = table.final_deck();
     let deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
     let mut other_deck = table.deal();
@@ -184,7 +184,7 @@ fn another_deck_or_another_hand_takes_nothing_of_this_one() {
 /// Shufflers who all tell each other their secrets, and choose them so that they cancel.
 #[test]
 fn blindings_that_cancel_are_refused() {
-    let mut table = Table::<C>::small("cancelling blindings");
+    let mut table = HandSetup::<C>::small("cancelling blindings");
     let witness = Witness::<C>::random(SMALL, &mut table.rng);
     let deck = shuffle(table.keys.aggregate(), &table.parameters.first_deck(), &witness);
     let (one, two) = (Scalar::<C>::from(11_u8), Scalar::<C>::from(22_u8));
@@ -205,7 +205,7 @@ fn blindings_that_cancel_are_refused() {
 
 #[test]
 fn no_blinding_at_all_is_refused() {
-    let mut table = Table::<C>::small("no blinding");
+    let mut table = HandSetup::<C>::small("no blinding");
     let mut deal = table.deal();
     let key = *table.keys.blinding_key(0).unwrap();
     let none = Scalar::<C>::from(0_u8);
@@ -219,7 +219,7 @@ fn no_blinding_at_all_is_refused() {
 /// A deck that no proof was asked for still shows itself when it is opened.
 #[test]
 fn a_card_twice_or_none_is_noticed_when_it_is_opened() {
-    let mut table = Table::<C>::small("deck of lies");
+    let mut table = HandSetup::<C>::small("deck of lies");
     let mut witness = Witness::<C>::random(SMALL, &mut table.rng);
     witness.order = Permutation::of(vec![4; SMALL]);
     let mut cards = shuffle(table.keys.aggregate(), &table.parameters.first_deck(), &witness).cards().to_vec();
@@ -245,7 +245,7 @@ fn context(deal: &Deal<C>, actor: &str, position: u8) -> Context {
 
 #[test]
 fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
-    let mut table = Table::<C>::small("deal batch");
+    let mut table = HandSetup::<C>::small("deal batch");
     let mut deal = table.deal();
     let mut batch: Vec<_> = (0..6).flat_map(|position| table.blindings(&deal, position)).collect();
     let Contribution::Blinding { blinding: honest, .. } = batch[11] else { panic!() };
@@ -266,7 +266,7 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
 /// The operator checks proofs beside his worker, which then only takes them.
 #[test]
 fn a_contribution_checked_elsewhere_is_taken_once_in_its_own_place() {
-    let mut table = Table::<C>::small("checked elsewhere");
+    let mut table = HandSetup::<C>::small("checked elsewhere");
     let mut deal = table.deal();
     let blindings = table.blindings(&deal, 0);
     let proven: Vec<_> = blindings.iter().map(|blinding| deal.check(blinding).unwrap()).collect();
@@ -284,13 +284,13 @@ fn a_contribution_checked_elsewhere_is_taken_once_in_its_own_place() {
 
 #[test]
 fn a_blinding_counts_once_in_a_hand_and_across_hands() {
-    let mut table = Table::<C>::small("blinding reuse");
+    let mut table = HandSetup::<C>::small("blinding reuse");
     let deck = table.final_deck();
     let mut deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
     let delta = Scalar::<C>::from(77_u8);
     // A shuffler who draws his secret once and proves correctly with it for each card.
     let contexts = [0, 3].map(|position| context(&deal, "ann", position));
-    let reused = |table: &mut Table<C>, position, delta| {
+    let reused = |table: &mut HandSetup<C>, position, delta| {
         let key = *table.keys.blinding_key(0).unwrap();
         let context = &contexts[usize::from(position) / 3];
         let blinding = Blinding::<C>::with(context, &key, &delta, &mut table.rng);
@@ -315,7 +315,7 @@ fn a_blinding_counts_once_in_a_hand_and_across_hands() {
 
 #[test]
 fn blindings_differ_even_if_the_generator_repeats_itself() {
-    let mut table = Table::<C>::small("repeating generator");
+    let mut table = HandSetup::<C>::small("repeating generator");
     let deal = table.deal();
     let blind = |position| {
         let contribution = deal.blind(0, &table.shufflers[0], position, &mut rng("the same")).unwrap();
@@ -383,7 +383,9 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
         let mut seen: Vec<DeckCard> = Vec::new();
         for (position, destination) in (0..13).zip(&plan) {
             let card = match destination {
-                Destination::Seat(seat) => deal.look(&parameters, *seat, &own[usize::from(*seat)], position).unwrap(),
+                Destination::Seat(seat) => {
+                    deal.own_card(&parameters, *seat, &own[usize::from(*seat)], position).unwrap()
+                }
                 Destination::Board => deal.opened(position).unwrap(),
                 Destination::Nowhere => continue,
             };
@@ -398,7 +400,7 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
 
 #[test]
 fn contributions_checked_together_are_taken_one_by_one() {
-    let mut table = Table::<C>::small("checked together");
+    let mut table = HandSetup::<C>::small("checked together");
     let mut deal = table.deal();
     let fresh = deal.clone();
     let blindings = table.blindings(&deal, 0);
@@ -424,7 +426,7 @@ fn contributions_checked_together_are_taken_one_by_one() {
 
 #[test]
 fn shuffles_checked_together_are_taken_one_by_one() {
-    let mut table = Table::<C>::small("shuffles together");
+    let mut table = HandSetup::<C>::small("shuffles together");
     let messages = table.shuffles();
     let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
     let proven = shuffling.check_all(&table.parameters, &messages).unwrap();

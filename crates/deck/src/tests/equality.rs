@@ -6,7 +6,7 @@ use ark_ec::AffineRepr;
 use ark_ff::{Field, UniformRand};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use super::{run::rng, table::hand};
+use super::{run::rng, setup::hand};
 use crate::{
     Bn254, Context, Curve, Equality, EqualityClaim, EqualityProof, FalseClaim, Grumpkin, Point, ProofKind, Scalar,
     Secp256k1,

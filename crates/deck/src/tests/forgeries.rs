@@ -3,7 +3,7 @@
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{Field, PrimeField, UniformRand};
 
-use super::table::{SMALL, Table, hand};
+use super::setup::{HandSetup, SMALL, hand};
 use crate::{
     Ciphertext, Context, Contribution, Deal, DealRefusal, DeckDecodeError, Equality, EqualityProof, Point, ProofKind,
     Scalar, Secp256k1, Share, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling,
@@ -18,7 +18,7 @@ type C = Secp256k1;
 /// reader is carried out on the real randomness, then on every number that is in the message.
 #[test]
 fn a_message_does_not_give_the_order_away() {
-    let mut table = Table::<C>::small("order given away");
+    let mut table = HandSetup::<C>::small("order given away");
     let (first, key) = (table.parameters.first_deck(), *table.keys.aggregate());
     let witness = Witness::<C>::random(SMALL, &mut table.rng);
     let deck = shuffle(&key, &first, &witness);
@@ -42,7 +42,7 @@ fn a_message_does_not_give_the_order_away() {
 /// Defect b: a verifier of stubs takes anything. This one takes neither nothing nor noise.
 #[test]
 fn a_proof_of_noise_is_refused() {
-    let mut table = Table::<C>::small("noise");
+    let mut table = HandSetup::<C>::small("noise");
     let mut message = table.shuffles().remove(0);
     let rng = &mut table.rng;
     let noise = |count: usize, rng: &mut _| (0..count).map(|_| Scalar::<C>::rand(rng)).collect::<Vec<_>>();
@@ -72,14 +72,14 @@ fn a_proof_of_noise_is_refused() {
 /// into the other; the attack is carried out on the derived state, then refused by the deal.
 #[test]
 fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
-    let mut table = Table::<C>::small("share plus kG");
+    let mut table = HandSetup::<C>::small("share plus kG");
     let mut deal = table.deal();
     let blindings = table.blindings(&deal, 0);
     table.accept(&mut deal, &blindings);
     let mut honest = deal.clone();
     let unblindings = table.unblindings(&deal, 0);
     table.accept(&mut honest, &unblindings);
-    let truth = honest.look(&table.parameters, 0, &table.players[0], 0).unwrap();
+    let truth = honest.own_card(&table.parameters, 0, &table.players[0], 0).unwrap();
     let wish = (truth + 1) % SMALL as u8;
     let difference = *table.parameters.point(truth).unwrap() - *table.parameters.point(wish).unwrap();
 
@@ -107,13 +107,13 @@ fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     let forged = Contribution::Unblinding { shuffler, position, share: Share { point, proof } };
     assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
     table.accept(&mut deal, &unblindings[2..]);
-    assert_eq!(deal.look(&table.parameters, 0, &table.players[0], 0), Ok(truth));
+    assert_eq!(deal.own_card(&table.parameters, 0, &table.players[0], 0), Ok(truth));
 }
 
 /// The same share plus `k G`, at a showdown and on the board.
 #[test]
 fn no_other_share_can_be_moved_by_a_known_multiple() {
-    let mut table = Table::<C>::small("plus kG");
+    let mut table = HandSetup::<C>::small("plus kG");
     let mut deal = table.deal();
     table.deal_to_seat(&mut deal, 0);
     let shift = Point::<C>::generator() * Scalar::<C>::from(5_u8);
@@ -132,7 +132,7 @@ fn no_other_share_can_be_moved_by_a_known_multiple() {
 /// statement that is false. A verifier with that weak challenge takes it; this crate's does not.
 #[test]
 fn the_weak_fiat_shamir_forgery_is_refused() {
-    let mut table = Table::<C>::small("weak challenge");
+    let mut table = HandSetup::<C>::small("weak challenge");
     let deal = table.deal();
     let context = context(&deal, "ann", ProofKind::Blinding);
     let weak = |t1: &Point<C>, t2: &Point<C>| -> Scalar<C> {
@@ -168,7 +168,7 @@ fn the_weak_fiat_shamir_forgery_is_refused() {
 /// one output does not fit an output that was solved for afterwards.
 #[test]
 fn a_proof_does_not_fit_a_deck_that_was_chosen_after_it() {
-    let mut table = Table::<C>::small("chosen afterwards");
+    let mut table = HandSetup::<C>::small("chosen afterwards");
     let message = table.shuffles().remove(0);
     // Moves two cards so that the sum over all exponents stays as it was: equations 4 and 5 still hold.
     let [v0, v1, ..] = message.proof.exponents[..] else { panic!() };

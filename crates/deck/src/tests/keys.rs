@@ -5,7 +5,7 @@ use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use super::{
     run::rng,
-    table::{SHUFFLERS, Table, admit, hand, member, seated},
+    setup::{HandSetup, SHUFFLERS, admit, hand, member, seated},
 };
 use crate::{
     Context, HandId, HandKeys, KeyError, MasterSecret, Member, MemberRole, Point, Possession, ProofKind, PublicKey,
@@ -16,7 +16,7 @@ type C = Secp256k1;
 
 #[test]
 fn the_sum_of_the_shufflers_keys_is_the_key_of_the_deck() {
-    let table = Table::<C>::small("aggregate");
+    let table = HandSetup::<C>::small("aggregate");
     let sum: Scalar<C> = table.shufflers.iter().map(|secret| *secret.scalar()).sum();
     assert_eq!(*table.keys.aggregate().point(), (Point::<C>::generator() * sum).into_affine());
     let blinding_key = (*table.keys.aggregate().point() + table.players[1].public().point()).into_affine();

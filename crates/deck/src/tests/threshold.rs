@@ -4,7 +4,7 @@ use ark_ec::AffineRepr;
 
 use super::{
     run::rng,
-    table::{PLAN, SHUFFLERS, SMALL, admit, hand, seated},
+    setup::{PLAN, SHUFFLERS, SMALL, admit, hand, seated},
 };
 use crate::{
     Contribution, Deal, DealRefusal, Dealing, DealingError, DealtShare, DeckDecodeError, HandId, HandKeys, KeyError,
@@ -101,7 +101,7 @@ fn a_hand_goes_on_without_the_third_shuffler() {
             deal.accept_all(&parameters, &contributions).unwrap();
         }
         assert_eq!((deal.awaited(0), deal.awaited(8)), (vec![], vec![]));
-        dealt.push((deal.look(&parameters, 0, &table.own[0], 0).unwrap(), deal.opened(8).unwrap()));
+        dealt.push((deal.own_card(&parameters, 0, &table.own[0], 0).unwrap(), deal.opened(8).unwrap()));
         // The third may still come; he changes nothing.
         let third = 3 - pair[0] - pair[1];
         let late = deal.reveal(third, &secrets[usize::from(third)], 8, &mut table.rng).unwrap();

@@ -53,7 +53,6 @@ impl<C: Curve> SealedShare<C> {
         DealtShare(self.masked - *mask::<C>(&mut transcript, &self.ephemeral, &agreed))
     }
 
-    /// How many bytes a sealed share takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(1, 1)

@@ -59,16 +59,13 @@ impl HandClass {
 pub struct Strength(pub(super) u16);
 
 impl Strength {
-    /// How many strengths there are.
     pub const COUNT: u16 = 7462;
 
-    /// The number itself.
     #[must_use]
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// The class it belongs to.
     #[must_use]
     pub fn class(self) -> HandClass {
         let mut below = 0_u16;

@@ -16,7 +16,7 @@ impl Hand {
             PlayerAction::Fold if owed.is_zero() && !self.snapshot.rules().open_fold => {
                 return Err(HandRefusal::NothingToFoldTo);
             }
-            PlayerAction::Fold => player.standing = SeatStatus::Folded,
+            PlayerAction::Fold => player.status = SeatStatus::Folded,
             PlayerAction::Check if !owed.is_zero() => return Err(HandRefusal::CannotCheck { owed }),
             PlayerAction::Check => {}
             PlayerAction::Call if owed.is_zero() => return Err(HandRefusal::NothingToCall),

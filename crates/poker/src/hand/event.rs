@@ -11,17 +11,9 @@ pub enum HandEvent {
     /// Every seat has its two cards; the betting can begin.
     HoleCardsDealt,
     /// The seat to act decided.
-    Acted {
-        /// Who.
-        seat: Seat,
-        /// What.
-        action: PlayerAction,
-    },
+    Acted { seat: Seat, action: PlayerAction },
     /// The seat's deadline is over: it checks if that is free, else folds; at the showdown it mucks.
-    TimedOut {
-        /// Who was late.
-        seat: Seat,
-    },
+    TimedOut { seat: Seat },
     /// The cards of the next street.
     BoardOpened {
         /// Three for the flop, one for the turn and the river.
@@ -29,23 +21,16 @@ pub enum HandEvent {
     },
     /// A seat proved its cards. In a showdown anybody may do so before his turn.
     Shown {
-        /// Who.
         seat: Seat,
         /// Both cards, in the order of the card plan.
         cards: [Card; 2],
     },
     /// The seat whose turn it is to show gives up instead.
-    Mucked {
-        /// Who.
-        seat: Seat,
-    },
+    Mucked { seat: Seat },
     /// The operator was away: whoever is awaited has his full time again.
     ClockRestarted,
     /// The hand is void; everybody has what he had before it.
-    Voided {
-        /// Why.
-        cause: VoidCause,
-    },
+    Voided { cause: VoidCause },
 }
 
 /// A betting decision.
@@ -81,6 +66,5 @@ pub enum VoidCause {
 pub enum MissingParty {
     /// A shuffler, by his place in the order of shuffling.
     Shuffler(u16),
-    /// A player who shuffles too.
     Seat(Seat),
 }

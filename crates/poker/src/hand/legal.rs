@@ -10,9 +10,7 @@ use crate::{Chips, Seat};
 pub struct LegalActions {
     /// Whose turn it is.
     pub seat: Seat,
-    /// Whether it may fold.
     pub fold: bool,
-    /// Whether it may check.
     pub check: bool,
     /// What a call would cost, if there is something to call.
     pub call: Option<Chips>,

@@ -12,11 +12,11 @@ impl Hand {
         }
         self.with_open_cards(cards)?;
         self.board.extend(cards);
-        if !self.nobody_can_bet() {
+        if !self.is_run_out() {
             self.begin_betting(street, Chips::ZERO, at);
             return Ok(());
         }
-        let all_shown = self.players.iter().all(|player| player.standing != SeatStatus::In);
+        let all_shown = self.players.iter().all(|player| player.status != SeatStatus::In);
         match street.next() {
             Some(street) => self.await_board(street, at),
             None if all_shown => self.settle(),
@@ -27,7 +27,7 @@ impl Hand {
 
     /// All open cards and these, which may not be among them.
     pub(super) fn with_open_cards(&self, cards: &[Card]) -> Result<CardSet, HandRefusal> {
-        let shown = self.players.iter().filter_map(|player| match player.standing {
+        let shown = self.players.iter().filter_map(|player| match player.status {
             SeatStatus::Shown(cards) => Some(cards),
             _ => None,
         });

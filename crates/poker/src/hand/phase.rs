@@ -20,7 +20,6 @@ pub enum Street {
 }
 
 impl Street {
-    /// The street after this one.
     #[must_use]
     pub const fn next(self) -> Option<Self> {
         match self {
@@ -54,7 +53,6 @@ pub enum Phase {
     Betting(Betting),
     /// The cards of a street are on their way.
     Opening {
-        /// Which street.
         street: Street,
         /// When those who open cards are late.
         deadline: HandTime,
@@ -67,10 +65,8 @@ pub enum Phase {
     Void(VoidCause),
 }
 
-/// A betting round under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Betting {
-    /// Which round.
     pub street: Street,
     /// Whose turn it is.
     pub to_act: Seat,
@@ -84,7 +80,6 @@ pub struct Betting {
     pub deadline: HandTime,
 }
 
-/// A showdown under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Showdown {
     /// Who has yet to show or muck, in order; never empty.
@@ -100,7 +95,6 @@ pub struct Showdown {
 /// The name of a phase, for saying what does not fit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "named after the phases, which are documented")]
 pub enum PhaseName {
     Dealing,
     Betting,
@@ -111,7 +105,6 @@ pub enum PhaseName {
 }
 
 impl Phase {
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> PhaseName {
         match self {

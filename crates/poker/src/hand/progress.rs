@@ -52,13 +52,13 @@ impl Hand {
         let anybody_all_in = self.players.iter().any(|player| player.is_live() && player.stack.is_zero());
         match street.next() {
             None => self.begin_showdown(aggressor, opened_at_once && anybody_all_in, None, at),
-            then if opened_at_once && self.nobody_can_bet() => self.begin_showdown(aggressor, true, then, at),
+            then if opened_at_once && self.is_run_out() => self.begin_showdown(aggressor, true, then, at),
             Some(street) => self.await_board(street, at),
         }
     }
 
     /// Whether the rest of the board comes without betting.
-    pub(crate) fn nobody_can_bet(&self) -> bool {
+    pub(crate) fn is_run_out(&self) -> bool {
         self.players.iter().filter(|player| player.can_bet()).count() <= 1
     }
 
@@ -71,7 +71,7 @@ impl Hand {
     pub(super) fn begin_showdown(&mut self, first: Option<Seat>, must_show: bool, then: Option<Street>, at: HandTime) {
         let from = first.map_or(0, |seat| self.position(seat));
         let round = self.players.iter().skip(from).chain(self.players.iter().take(from));
-        let to_show = round.filter(|player| player.standing == SeatStatus::In).map(|player| player.seat).collect();
+        let to_show = round.filter(|player| player.status == SeatStatus::In).map(|player| player.seat).collect();
         let deadline = at.after(self.snapshot.rules().clock.showdown());
         self.phase = Phase::Showdown(Showdown { to_show, must_show, then, deadline });
     }

@@ -74,7 +74,7 @@ impl Hand {
 }
 
 fn shown(player: &Player) -> Option<(Seat, [Card; 2])> {
-    match player.standing {
+    match player.status {
         SeatStatus::Shown(cards) => Some((player.seat, cards)),
         _ => None,
     }
@@ -82,7 +82,7 @@ fn shown(player: &Player) -> Option<(Seat, [Card; 2])> {
 
 /// Who comes last has the pot.
 fn claim(player: &Player) -> u8 {
-    match player.standing {
+    match player.status {
         SeatStatus::Mucked { after } => after,
         _ => u8::MAX,
     }

@@ -33,14 +33,14 @@ impl Hand {
     }
 
     pub(super) fn give_up(&mut self, seat: Seat, at: HandTime) {
-        let before = self.players.iter().filter(|player| matches!(player.standing, SeatStatus::Mucked { .. })).count();
+        let before = self.players.iter().filter(|player| matches!(player.status, SeatStatus::Mucked { .. })).count();
         let after = u8::try_from(before).expect("there are at most ten seats");
         self.leave_showdown(seat, SeatStatus::Mucked { after }, at);
     }
 
-    fn leave_showdown(&mut self, seat: Seat, standing: SeatStatus, at: HandTime) {
+    fn leave_showdown(&mut self, seat: Seat, status: SeatStatus, at: HandTime) {
         let position = self.position(seat);
-        self.at_mut(position).standing = standing;
+        self.at_mut(position).status = status;
         let contending = self.players.iter().filter(|player| player.is_contending()).count();
         let deadline = at.after(self.snapshot.rules().clock.showdown());
         let Phase::Showdown(showdown) = &mut self.phase else { return };

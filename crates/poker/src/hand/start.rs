@@ -13,7 +13,7 @@ impl Hand {
             committed: Chips::ZERO,
             total: Chips::ZERO,
             faced: None,
-            standing: SeatStatus::In,
+            status: SeatStatus::In,
         };
         let mut players: Vec<Player> = snapshot.in_order().map(player).collect();
         let rules = snapshot.rules();

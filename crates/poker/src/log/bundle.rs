@@ -39,12 +39,9 @@ pub struct BundleEntry {
     pub receipt: EventReceipt,
 }
 
-/// One hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// Its events in order.
     pub entries: Vec<BundleEntry>,
-    /// Its end.
     pub checkpoint: Checkpoint,
     /// What players signed of the end, if they did.
     pub cosignatures: Vec<Cosignature>,
@@ -55,10 +52,7 @@ pub struct Bundle {
 pub enum BundleError {
     /// Longer than any bundle is.
     #[error("a bundle of {bytes} bytes is too long")]
-    TooLong {
-        /// How many.
-        bytes: usize,
-    },
+    TooLong { bytes: usize },
     /// It does not begin as a bundle does, or is of another version.
     #[error("no hand bundle of version 1")]
     Magic,
@@ -68,7 +62,6 @@ pub enum BundleError {
 }
 
 impl Bundle {
-    /// The file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         [MAGIC.as_slice(), &codec::encode(self)].concat()
@@ -86,7 +79,6 @@ impl Bundle {
         Ok(codec::decode(body)?)
     }
 
-    /// The receipts in order.
     #[must_use]
     pub fn receipts(&self) -> Vec<EventReceipt> {
         self.entries.iter().map(|entry| entry.receipt.clone()).collect()

@@ -23,7 +23,6 @@ pub struct CheckpointPage {
     pub game: String,
     /// The hand within the game.
     pub hand: String,
-    /// How many events there were.
     pub events: u64,
     /// The Merkle root over their ids.
     pub root: LogHash,
@@ -40,7 +39,6 @@ pub struct CheckpointPage {
 /// A signed page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What it says.
     pub page: CheckpointPage,
     /// The operator's.
     pub signature: Signature,
@@ -49,14 +47,12 @@ pub struct Checkpoint {
 /// A player's word that these are the final stacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cosignature {
-    /// Whose.
     pub seat: Seat,
     /// Over the hand, the chain, the stacks and the rake.
     pub signature: Signature,
 }
 
 impl Checkpoint {
-    /// Signs a page.
     #[must_use]
     pub fn issue(page: CheckpointPage, operator: &MessageSigner) -> Self {
         let signature = operator.sign(DOMAIN, &codec::encode(&page));

@@ -34,7 +34,6 @@ pub struct HandConfig {
     pub game: String,
     /// The hand within the game.
     pub hand: String,
-    /// The curve that cards are sealed on.
     pub curve: String,
     /// How many cards the deck has: 52. Smaller decks, of the lowest cards, are for tests and demonstrations.
     pub cards: u8,
@@ -53,50 +52,29 @@ pub struct HandConfig {
 pub enum HandConfigError {
     /// Made by another version of this log.
     #[error("version {version} is not {VERSION}")]
-    Version {
-        /// What it says.
-        version: u16,
-    },
+    Version { version: u16 },
     /// Another curve than the one the table is for.
     #[error("cards are sealed on {curve}, which is not the table's curve")]
-    Curve {
-        /// What it says.
-        curve: String,
-    },
+    Curve { curve: String },
     /// A name or id that is empty or longer than 64 bytes.
     #[error("{name:?} is no name: 1 to 64 bytes")]
-    Name {
-        /// Which.
-        name: String,
-    },
+    Name { name: String },
     /// Not one player for each seat.
     #[error("{players} players for {seats} seats")]
-    Players {
-        /// How many players there are.
-        players: usize,
-        /// How many seats there are.
-        seats: usize,
-    },
+    Players { players: usize, seats: usize },
     /// Nobody shuffles, or too many to be counted.
     #[error("a hand has 1 to 255 shufflers, not {count}")]
-    Shufflers {
-        /// How many there are.
-        count: usize,
-    },
+    Shufflers { count: usize },
     /// Fewer cards than the plan deals, or more than there are.
     #[error("a deck of {cards} cards, but the plan needs {needed} and there are 52")]
     Deck {
-        /// What it says.
         cards: u8,
         /// What the plan needs.
         needed: usize,
     },
     /// Two players, or two shufflers, of one name or key, or somebody with the operator's key.
     #[error("{name} is there twice, or uses the key of another")]
-    Twice {
-        /// Who, the second time.
-        name: String,
-    },
+    Twice { name: String },
 }
 
 impl HandConfig {

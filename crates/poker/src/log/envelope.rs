@@ -29,7 +29,6 @@ pub struct EnvelopeHeader {
     pub game: String,
     /// The hand within the game.
     pub hand: String,
-    /// Who speaks.
     pub actor: Actor,
     /// His how-manieth message of this hand it is, from 1.
     pub nonce: u64,
@@ -46,7 +45,6 @@ pub struct EnvelopeHeader {
 pub struct ActionEnvelope {
     /// Where it belongs.
     pub header: EnvelopeHeader,
-    /// What it says.
     pub message: Message,
     /// Of the author, over both.
     pub signature: Signature,
@@ -57,21 +55,13 @@ pub struct ActionEnvelope {
 pub enum EnvelopeError {
     /// Longer than any envelope is.
     #[error("an envelope of {bytes} bytes is too long")]
-    TooLong {
-        /// How many.
-        bytes: usize,
-    },
+    TooLong { bytes: usize },
     /// Not the one form of an envelope.
     #[error(transparent)]
     Bytes(#[from] HandDecodeError),
     /// The header says another kind than the message is.
     #[error("the header says {header:?}, the message is {message:?}")]
-    Kind {
-        /// What the header says.
-        header: MessageKind,
-        /// What it is.
-        message: MessageKind,
-    },
+    Kind { header: MessageKind, message: MessageKind },
     /// A betting event is named by something that is no betting decision.
     #[error("only a betting decision names the last betting event seen")]
     Seen,
@@ -87,7 +77,6 @@ impl EnvelopeHeader {
 }
 
 impl ActionEnvelope {
-    /// Signs a message.
     #[must_use]
     pub fn sign(header: EnvelopeHeader, message: Message, signer: &MessageSigner) -> Self {
         let signature = signer.sign(DOMAIN, &codec::encode(&(&header, &message)));
@@ -100,7 +89,6 @@ impl ActionEnvelope {
         key.signed(DOMAIN, &codec::encode(&(&self.header, &self.message)), &self.signature)
     }
 
-    /// Its bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)

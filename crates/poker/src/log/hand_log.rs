@@ -25,13 +25,10 @@ pub const EVIDENCE_MAX: usize = 64;
 /// A refused message whose author is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// Who signed it.
     pub actor: Actor,
     /// The bytes as they came.
     pub bytes: Vec<u8>,
-    /// Why it was refused.
     pub rejection: MessageRejection,
-    /// When it came.
     pub at: HandTime,
 }
 
@@ -68,7 +65,6 @@ impl<C: Curve> EventDraft<C> {
     }
 }
 
-/// The log of one hand.
 #[derive(Clone)]
 pub struct HandLog<C: Curve> {
     operator: MessageSigner,
@@ -108,7 +104,7 @@ impl<C: Curve> HandLog<C> {
         match taken {
             Ok(draft) => SubmitVerdict::Accepted(self.commit(draft)),
             Err(rejection) => {
-                self.keep(bytes, &rejection, at);
+                self.keep_evidence(bytes, &rejection, at);
                 SubmitVerdict::Refused(rejection)
             }
         }
@@ -150,7 +146,7 @@ impl<C: Curve> HandLog<C> {
     }
 
     /// Keeps a refused message if its author is certain.
-    pub fn keep(&mut self, bytes: &[u8], rejection: &MessageRejection, at: HandTime) {
+    pub fn keep_evidence(&mut self, bytes: &[u8], rejection: &MessageRejection, at: HandTime) {
         let Ok(envelope) = ActionEnvelope::decode(bytes) else { return };
         let actor = envelope.header.actor;
         let kept = self.evidence.iter().filter(|evidence| evidence.actor == actor);
@@ -160,10 +156,10 @@ impl<C: Curve> HandLog<C> {
     }
 
     /// The operator says something himself.
-    pub fn say(&mut self, parameters: &Parameters<C>, message: Message, at: HandTime) -> SubmitVerdict {
-        let said = self.table.said(Actor::Operator);
-        let nonce = said.nonce.saturating_add(1);
-        let header = EnvelopeHeader::next(self.table.config(), Actor::Operator, nonce, said.last, message.kind());
+    pub fn issue(&mut self, parameters: &Parameters<C>, message: Message, at: HandTime) -> SubmitVerdict {
+        let progress = self.table.progress(Actor::Operator);
+        let nonce = progress.nonce.saturating_add(1);
+        let header = EnvelopeHeader::next(self.table.config(), Actor::Operator, nonce, progress.last, message.kind());
         let bytes = ActionEnvelope::sign(header, message, &self.operator).encode();
         self.submit(parameters, &bytes, at)
     }
@@ -171,10 +167,9 @@ impl<C: Curve> HandLog<C> {
     /// The operator closes the log with what the hand came to; refused while it goes on.
     pub fn settle(&mut self, parameters: &Parameters<C>, at: HandTime) -> SubmitVerdict {
         let (stacks, rake) = self.table.settlement().unwrap_or_default();
-        self.say(parameters, Message::Settlement { stacks, rake }, at)
+        self.issue(parameters, Message::Settlement { stacks, rake }, at)
     }
 
-    /// The state.
     #[must_use]
     pub const fn table(&self) -> &Table<C> {
         &self.table
@@ -192,7 +187,6 @@ impl<C: Curve> HandLog<C> {
         &self.evidence
     }
 
-    /// The chain as it is now.
     #[must_use]
     pub fn head(&self) -> LogHash {
         self.entries.last().map_or(*self.table.origin(), |entry| entry.receipt.link.chain)

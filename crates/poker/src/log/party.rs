@@ -31,25 +31,17 @@ pub struct Party<C: Curve> {
 pub enum Distrust {
     /// The receipt is not the next link, or not signed by the operator.
     #[error("the receipt of event {seq} is not the operator's word on it")]
-    Receipt {
-        /// Which event.
-        seq: u64,
-    },
+    Receipt { seq: u64 },
     /// The event should not have been taken.
     #[error("event {seq} should not have been taken: {rejection}")]
     Event {
-        /// Which event.
         seq: u64,
-        /// Why.
         #[source]
         rejection: MessageRejection,
     },
     /// The hand has no such actor, or knows him by another key.
     #[error("{actor} is not known by this key")]
-    Stranger {
-        /// Who.
-        actor: Actor,
-    },
+    Stranger { actor: Actor },
     /// The end is not what this party's own table came to.
     #[error("the checkpoint is not what the hand came to")]
     Checkpoint,
@@ -88,7 +80,7 @@ impl<C: Curve> Party<C> {
     ///
     /// # Errors
     /// If it should not have been taken, or the receipt is not the operator's word on it.
-    pub fn hear(
+    pub fn receive(
         &mut self,
         parameters: &Parameters<C>,
         bytes: &[u8],
@@ -115,7 +107,6 @@ impl<C: Curve> Party<C> {
         self.receipts.push(receipt.clone());
     }
 
-    /// Who this is.
     #[must_use]
     pub const fn actor(&self) -> Actor {
         self.actor
@@ -137,7 +128,8 @@ impl<C: Curve> Party<C> {
     /// it. Asked again before it has heard the answer, it gives the same again, with other randomness: send one of them.
     pub fn duties(&self, parameters: &Parameters<C>, rng: &mut (impl CryptoRng + RngCore)) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        if self.table.shuffling().is_none() && self.table.deal().is_none() && self.table.said(self.actor).nonce == 0 {
+        if self.table.shuffling().is_none() && self.table.deal().is_none() && self.table.progress(self.actor).nonce == 0
+        {
             messages.extend(self.registration(rng));
         }
         if let Actor::Shuffler(number) = self.actor {
@@ -209,11 +201,11 @@ impl<C: Curve> Party<C> {
 
     /// The party's own cards, once they are dealt.
     #[must_use]
-    pub fn look(&self, parameters: &Parameters<C>) -> Option<[Card; 2]> {
+    pub fn own_cards(&self, parameters: &Parameters<C>) -> Option<[Card; 2]> {
         let Actor::Seat(Seat(seat)) = self.actor else { return None };
         let (deal, [first, second]) = (self.table.deal()?, self.table.config().snapshot.plan().hole(Seat(seat))?);
         let card = |position| -> Option<Card> {
-            let number: DeckCard = deal.look(parameters, seat, &self.secret, position).ok()?;
+            let number: DeckCard = deal.own_card(parameters, seat, &self.secret, position).ok()?;
             Card::from_index(number).ok()
         };
         Some([card(first)?, card(second)?])
@@ -241,16 +233,16 @@ impl<C: Curve> Party<C> {
 
     /// Signs messages that follow each other.
     fn sign_all(&self, messages: Vec<Message>) -> Vec<Vec<u8>> {
-        let mut said = self.table.said(self.actor);
+        let mut progress = self.table.progress(self.actor);
         let mut sign = |message: Message| {
-            said.nonce = said.nonce.saturating_add(1);
+            progress.nonce = progress.nonce.saturating_add(1);
             let mut header =
-                EnvelopeHeader::next(self.table.config(), self.actor, said.nonce, said.last, message.kind());
+                EnvelopeHeader::next(self.table.config(), self.actor, progress.nonce, progress.last, message.kind());
             if matches!(message, Message::Player(_)) {
                 header.seen = self.table.last_bet();
             }
             let bytes = ActionEnvelope::sign(header, message, &self.signer).encode();
-            said.last = event_id(&bytes);
+            progress.last = event_id(&bytes);
             bytes
         };
         messages.into_iter().map(&mut sign).collect()

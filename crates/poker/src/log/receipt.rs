@@ -30,7 +30,6 @@ pub struct ChainLink {
     pub hand: String,
     /// The event's place in the hand, from 0.
     pub seq: u64,
-    /// The event's id.
     pub event: LogHash,
     /// The chain before it; before the first event, the hash of the configuration.
     pub previous: LogHash,
@@ -43,7 +42,6 @@ pub struct ChainLink {
 /// A signed link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventReceipt {
-    /// What it says.
     pub link: ChainLink,
     /// The operator's.
     pub signature: Signature,
@@ -66,7 +64,6 @@ impl ChainLink {
 }
 
 impl EventReceipt {
-    /// Signs a link.
     #[must_use]
     pub fn issue(link: ChainLink, operator: &MessageSigner) -> Self {
         let signature = operator.sign(DOMAIN, &codec::encode(&link));
@@ -79,7 +76,6 @@ impl EventReceipt {
         operator.signed(DOMAIN, &codec::encode(&self.link), &self.signature)
     }
 
-    /// Its bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
@@ -99,16 +95,10 @@ impl EventReceipt {
 pub enum Fraud {
     /// An event that was taken is not in the log.
     #[error("the event of the receipt for place {seq} is not in the log")]
-    Missing {
-        /// Its place.
-        seq: u64,
-    },
+    Missing { seq: u64 },
     /// Two events in one place.
     #[error("two receipts for place {seq}")]
-    Equivocation {
-        /// The place.
-        seq: u64,
-    },
+    Equivocation { seq: u64 },
 }
 
 /// Whether two receipts, both signed by the operator, are of two histories of one hand.

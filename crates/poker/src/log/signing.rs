@@ -30,7 +30,6 @@ pub struct SignerKey(ecdsa::VerifyingKey);
 pub struct Signature(pub Hex<64>);
 
 impl MessageSigner {
-    /// A new key.
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         Self(ecdsa::SigningKey::random(rng))
     }
@@ -41,7 +40,6 @@ impl MessageSigner {
         ecdsa::SigningKey::from_slice(bytes).ok().map(Self)
     }
 
-    /// The public half.
     #[must_use]
     pub fn key(&self) -> SignerKey {
         SignerKey(*self.0.verifying_key())

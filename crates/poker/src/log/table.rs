@@ -28,7 +28,6 @@ use crate::{Hand, HandTime};
 /// How far an actor is: how many messages he has sent, and the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActorProgress {
-    /// How many.
     pub nonce: u64,
     /// The id of the last; before the first, the hash of the configuration.
     pub last: LogHash,
@@ -53,7 +52,7 @@ pub struct Table<C: Curve> {
     id: HandId,
     hand: Hand,
     cards: Cards<C>,
-    said: BTreeMap<Actor, ActorProgress>,
+    progress: BTreeMap<Actor, ActorProgress>,
     last_bet: Option<LogHash>,
     settled: bool,
     at: HandTime,
@@ -76,7 +75,7 @@ impl<C: Curve> Table<C> {
             id: config.id(),
             hand: Hand::start(config.snapshot.clone(), at),
             cards: Cards::Keys(BTreeMap::new()),
-            said: BTreeMap::new(),
+            progress: BTreeMap::new(),
             last_bet: None,
             settled: false,
             config,
@@ -104,7 +103,6 @@ impl<C: Curve> Table<C> {
         &self.config
     }
 
-    /// The hash of the configuration.
     #[must_use]
     pub const fn origin(&self) -> &LogHash {
         &self.origin
@@ -136,8 +134,8 @@ impl<C: Curve> Table<C> {
 
     /// How far an actor is.
     #[must_use]
-    pub fn said(&self, actor: Actor) -> ActorProgress {
-        self.said.get(&actor).copied().unwrap_or(ActorProgress { nonce: 0, last: self.origin })
+    pub fn progress(&self, actor: Actor) -> ActorProgress {
+        self.progress.get(&actor).copied().unwrap_or(ActorProgress { nonce: 0, last: self.origin })
     }
 
     /// The last betting event, which the next betting decision must name.
@@ -159,7 +157,7 @@ impl<C: Curve> Table<C> {
     }
 
     fn note(&mut self, actor: Actor, id: LogHash) {
-        let nonce = self.said(actor).nonce.saturating_add(1);
-        self.said.insert(actor, ActorProgress { nonce, last: id });
+        let nonce = self.progress(actor).nonce.saturating_add(1);
+        self.progress.insert(actor, ActorProgress { nonce, last: id });
     }
 }

@@ -7,9 +7,7 @@ use crate::{Card, Chips, Hand, HandEvent, HandTime, Phase, PlayerAction, Seat, S
 /// A hand as PHH tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandHistory {
-    /// What it began with.
     pub snapshot: Snapshot,
-    /// What happened.
     pub lines: Vec<PhhLine>,
     /// The players from left of the button, or nobody.
     pub names: Vec<String>,
@@ -49,7 +47,7 @@ impl HandHistory {
         let mut hand = Hand::start(snapshot.clone(), began);
         let (mut lines, mut run_out) = (Vec::new(), None);
         for ((event, at), place) in events.iter().zip(1..) {
-            if matches!(event, HandEvent::BoardOpened { .. }) && hand.nobody_can_bet() {
+            if matches!(event, HandEvent::BoardOpened { .. }) && hand.is_run_out() {
                 run_out.get_or_insert(lines.len());
             }
             lines.extend(line(&hand, event));
@@ -65,7 +63,7 @@ impl HandHistory {
             lines.extend(shows.into_iter().chain(board));
         }
         let hole = |(player, shown): (usize, &crate::Player)| {
-            let cards = match shown.standing {
+            let cards = match shown.status {
                 SeatStatus::Shown(cards) => Some(cards),
                 _ => known(shown.seat),
             };

@@ -11,7 +11,6 @@ use crate::{Card, Hand, HandEvent, HandTime, Phase, Player, PlayerAction, Seat};
 /// A history played again.
 #[derive(Clone, Debug)]
 pub struct ReplayOutcome {
-    /// How it ended.
     pub hand: Hand,
     /// The events it came to.
     pub events: Vec<HandEvent>,

@@ -5,12 +5,12 @@ use fastrand::Rng;
 
 /// A snapshot and the deck that belongs to it, in the order of the card plan.
 #[derive(Debug)]
-pub struct Deal {
+pub struct TestDeal {
     pub snapshot: Snapshot,
     deck: Vec<Card>,
 }
 
-impl Deal {
+impl TestDeal {
     /// Any rules there are.
     pub fn random(random: &mut Rng) -> Self {
         let mut rules = stakes(random);

@@ -3,7 +3,7 @@
 use bankroll_poker::{HandEvent, HandTime, phh::HandHistory};
 use serde_json::{Value, json};
 
-use crate::{played::Played, pokerkit::PokerKit, run};
+use crate::{played::PlayedHand, pokerkit::PokerKit, run};
 
 const HANDS: u64 = 500;
 
@@ -12,7 +12,7 @@ fn files_of_pokerkit_replay_here_and_ours_there() {
     let mut pokerkit = PokerKit::start();
     let (mut theirs_read, mut ours_read) = (0, 0);
     for seed in run::rounds(HANDS) {
-        let played = Played::random(seed ^ 0x5048_4800);
+        let played = PlayedHand::random(seed ^ 0x5048_4800);
         let answer = pokerkit.ask(&played.order(true));
         let Some(text) = answer["phh"].as_str() else {
             // The one difference that ends a comparison early; it is counted where hands are compared.
@@ -41,7 +41,7 @@ fn files_of_pokerkit_replay_here_and_ours_there() {
             ours_read += 1;
         }
     }
-    run::tell(&format!("histories: {theirs_read} files of PokerKit replayed here, {ours_read} of ours there"));
+    run::print_line(&format!("histories: {theirs_read} files of PokerKit replayed here, {ours_read} of ours there"));
     assert!(theirs_read > 0 && ours_read > 0);
 }
 

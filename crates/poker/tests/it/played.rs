@@ -6,14 +6,14 @@ use bankroll_poker::{
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use crate::{deal::Deal, player};
+use crate::{deal::TestDeal, player};
 
 const NOW: HandTime = HandTime(0);
 
 /// A hand as we played it, with what we would have allowed at each decision.
-pub struct Played {
+pub struct PlayedHand {
     pub seed: u64,
-    pub deal: Deal,
+    pub deal: TestDeal,
     pub events: Vec<HandEvent>,
     pub decisions: Vec<Decision>,
     /// The pots, and who is to show, when the showdown began.
@@ -38,10 +38,10 @@ impl Decision {
     }
 }
 
-impl Played {
+impl PlayedHand {
     pub fn random(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
-        let deal = Deal::of_pokerkit(&mut random);
+        let deal = TestDeal::of_pokerkit(&mut random);
         let hand = Hand::start(deal.snapshot.clone(), NOW);
         let mut played = Self { seed, deal, events: Vec::new(), decisions: Vec::new(), showdown: None, hand };
         while let Some(event) = played.next(&mut random) {
@@ -100,7 +100,7 @@ impl Played {
     }
 
     pub fn mucked(&self) -> Vec<usize> {
-        let mucked = |number: &usize| matches!(self.hand.players()[*number].standing, SeatStatus::Mucked { .. });
+        let mucked = |number: &usize| matches!(self.hand.players()[*number].status, SeatStatus::Mucked { .. });
         (0..self.hand.players().len()).filter(mucked).collect()
     }
 

@@ -6,7 +6,7 @@ use bankroll_poker::{
 };
 use fastrand::Rng;
 
-use crate::{deal::Deal, player, run};
+use crate::{deal::TestDeal, player, run};
 
 const HANDS: u64 = 20_000;
 
@@ -15,14 +15,14 @@ fn no_hand_makes_or_loses_a_chip_is_stuck_or_replays_to_something_else() {
     let (mut events, mut voids) = (0, 0);
     for seed in run::rounds(HANDS) {
         let mut random = Rng::with_seed(seed);
-        let deal = Deal::random(&mut random);
+        let deal = TestDeal::random(&mut random);
         let hand = play(&deal, &mut random, seed, &mut events);
         voids += u64::from(matches!(hand.phase(), Phase::Void(_)));
     }
-    run::tell(&format!("promises: {events} events, {voids} void hands"));
+    run::print_line(&format!("promises: {events} events, {voids} void hands"));
 }
 
-fn play(deal: &Deal, random: &mut Rng, seed: u64, count: &mut u64) -> Hand {
+fn play(deal: &TestDeal, random: &mut Rng, seed: u64, count: &mut u64) -> Hand {
     let chips = deal.snapshot.chips();
     let mut now = HandTime(1_000);
     let mut log: Vec<(HandEvent, HandTime)> = Vec::new();
@@ -92,7 +92,7 @@ fn try_illegal(hand: &Hand, legal: &LegalActions, now: HandTime, seed: u64) {
     assert_eq!(act(Seat(99), PlayerAction::Check), Err(HandRefusal::NotInHand { seat: Seat(99) }));
 }
 
-fn next(deal: &Deal, hand: &Hand, now: HandTime, random: &mut Rng) -> (HandEvent, HandTime) {
+fn next(deal: &TestDeal, hand: &Hand, now: HandTime, random: &mut Rng) -> (HandEvent, HandTime) {
     let soon = HandTime(now.0 + random.u64(0..100));
     let late = hand.deadline().unwrap();
     match random.u16(0..1_000) {

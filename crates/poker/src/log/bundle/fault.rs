@@ -7,9 +7,9 @@ use crate::{
     log::{Actor, EnvelopeError, MessageRejection, RejectionClass},
 };
 
-/// The first thing that is wrong.
+/// The first thing that is defect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{wrong} ({}{answers} answers for it)", place(*.seq), said(*.author, *.answers))]
+#[error("{}{defect} ({}{responsible} is responsible)", place(*.seq), sender(*.author, *.responsible))]
 pub struct BundleFault {
     /// The event, if it is one.
     pub seq: Option<u64>,
@@ -17,12 +17,11 @@ pub struct BundleFault {
     pub author: Actor,
     /// Who answers for it: its author, if it is false whenever it is said; the operator, if it was only not the time for
     /// it, for he put it there.
-    pub answers: Actor,
-    /// What.
-    pub wrong: BundleDefect,
+    pub responsible: Actor,
+    pub defect: BundleDefect,
 }
 
-/// What is wrong.
+/// What is defect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BundleDefect {
     /// There is no event at all.
@@ -60,23 +59,20 @@ pub enum BundleDefect {
     State,
     /// A player's signature of the final stacks is not his.
     #[error("the final stacks are not signed by {seat}")]
-    Cosignature {
-        /// Which seat.
-        seat: Seat,
-    },
+    Cosignature { seat: Seat },
 }
 
 fn place(seq: Option<u64>) -> String {
     seq.map_or_else(String::new, |seq| format!("event {seq}: "))
 }
 
-fn said(author: Actor, answers: Actor) -> String {
-    if author == answers { String::new() } else { format!("{author} said it, but ") }
+fn sender(author: Actor, responsible: Actor) -> String {
+    if author == responsible { String::new() } else { format!("{author} sent it, but ") }
 }
 
 impl BundleFault {
-    pub(super) fn operator(seq: Option<u64>, wrong: impl Into<BundleDefect>) -> Self {
-        Self { seq, author: Actor::Operator, answers: Actor::Operator, wrong: wrong.into() }
+    pub(super) fn operator(seq: Option<u64>, defect: impl Into<BundleDefect>) -> Self {
+        Self { seq, author: Actor::Operator, responsible: Actor::Operator, defect: defect.into() }
     }
 
     /// An event that should not have been taken, by the author that its header names.
@@ -89,7 +85,7 @@ impl BundleFault {
                 rejection,
                 MessageRejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
             );
-        let answers = if out_of_place { Actor::Operator } else { author };
-        Self { seq: Some(seq), author, answers, wrong: rejection.into() }
+        let responsible = if out_of_place { Actor::Operator } else { author };
+        Self { seq: Some(seq), author, responsible, defect: rejection.into() }
     }
 }

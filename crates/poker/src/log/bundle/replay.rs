@@ -11,9 +11,7 @@ use crate::{
 /// One event that was played again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayStep {
-    /// Its place.
     pub seq: u64,
-    /// The envelope.
     pub envelope: ActionEnvelope,
     /// What it meant to the rules, if it did.
     pub event: Option<HandEvent>,

@@ -17,11 +17,9 @@ use crate::{
 pub struct VerificationReport {
     /// What the hand began with.
     pub config: HandConfig,
-    /// How it ended.
     pub ended: PhaseName,
     /// When it began and ended.
     pub times: (HandTime, HandTime),
-    /// The board.
     pub board: Vec<Card>,
     /// What everybody has, by seat.
     pub stacks: Vec<(Seat, Chips)>,
@@ -29,20 +27,15 @@ pub struct VerificationReport {
     pub rake: Chips,
     /// The chain after the last event.
     pub chain: LogHash,
-    /// The Merkle root.
     pub root: LogHash,
-    /// The state hash.
     pub state: LogHash,
     /// Who agreed to the final stacks.
     pub agreed: Vec<Seat>,
-    /// What was checked.
     pub checked: BundleTally,
 }
 
-/// How much was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BundleTally {
-    /// Events.
     pub events: u64,
     /// Signatures of authors, receipts, the checkpoint and final stacks.
     pub signatures: u64,

@@ -8,11 +8,8 @@ use crate::log::{ActionEnvelope, Checkpoint, Cosignature, EnvelopeError, EventRe
 /// A bundle taken apart. It is for reading: only the file itself can be verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BundleView<'a> {
-    /// What it is.
     pub format: &'static str,
-    /// Its events.
     pub events: Vec<EventView<'a>>,
-    /// Its end.
     pub checkpoint: &'a Checkpoint,
     /// What players signed of the end.
     pub cosignatures: &'a [Cosignature],
@@ -21,9 +18,7 @@ pub struct BundleView<'a> {
 /// An event taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EventView<'a> {
-    /// Its id.
     pub id: LogHash,
-    /// The envelope.
     pub envelope: ActionEnvelope,
     /// What the operator said of it.
     pub receipt: &'a EventReceipt,

@@ -46,7 +46,7 @@ impl<C: Curve> Table<C> {
                 None
             }
             (_, Proof::Cards(proven)) => self.contribute(parameters, header.actor, message, proven)?,
-            (message, Proof::Nothing) => self.say(header.actor, message)?,
+            (message, Proof::Nothing) => self.apply_unproven(header.actor, message)?,
         };
         if let Some(event) = &event {
             self.hand = self.hand.apply(event, at)?;
@@ -127,7 +127,7 @@ impl<C: Curve> Table<C> {
     }
 
     /// What needs no proof.
-    fn say(&mut self, actor: Actor, message: &Message) -> Result<Option<HandEvent>, MessageRejection> {
+    fn apply_unproven(&mut self, actor: Actor, message: &Message) -> Result<Option<HandEvent>, MessageRejection> {
         Ok(match (actor, message) {
             (Actor::Seat(seat), Message::Player(decision)) => Some(HandEvent::Acted { seat, action: decision.action }),
             (Actor::Seat(seat), Message::Muck) => Some(HandEvent::Mucked { seat }),
@@ -140,7 +140,7 @@ impl<C: Curve> Table<C> {
             }
             (_, Message::ClockRestart) => Some(HandEvent::ClockRestarted),
             (_, Message::Cancellation { cause }) => {
-                self.blames_rightly(cause)?;
+                self.check_blame(cause)?;
                 Some(HandEvent::Voided { cause: cause.clone() })
             }
             (_, Message::Settlement { stacks, rake }) => {

@@ -43,7 +43,7 @@ impl<C: Curve> Table<C> {
         }
     }
 
-    pub(super) fn blames_rightly(&self, cause: &VoidCause) -> Result<(), MessageRejection> {
+    pub(super) fn check_blame(&self, cause: &VoidCause) -> Result<(), MessageRejection> {
         match cause {
             VoidCause::Missing { who } if *who != self.awaited() => {
                 Err(MessageRejection::WrongBlame { awaited: self.awaited() })

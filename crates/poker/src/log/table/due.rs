@@ -22,7 +22,7 @@ impl<C: Curve> Table<C> {
 
     /// Whether it is the next of its author's messages.
     pub(super) fn in_order(&self, header: &EnvelopeHeader) -> Result<(), MessageRejection> {
-        let (actor, said) = (header.actor, self.said(header.actor));
+        let (actor, said) = (header.actor, self.progress(header.actor));
         let (expected, found) = (said.nonce.saturating_add(1), header.nonce);
         if expected != found {
             return Err(MessageRejection::NonceConflict { actor, expected, found });
@@ -34,7 +34,7 @@ impl<C: Curve> Table<C> {
     pub(super) fn due(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
         let ActionEnvelope { header, message, .. } = envelope;
         let (actor, kind) = (header.actor, header.kind);
-        if !may_say(actor, kind) {
+        if !may_send(actor, kind) {
             return Err(MessageRejection::NotAllowed { actor, kind });
         }
         if self.settled {
@@ -66,9 +66,9 @@ impl<C: Curve> Table<C> {
                 if opens { Ok(()) } else { Err(MessageRejection::NotOpenedNow { position }) }
             }
             (Message::Player(decision), _) => {
-                let (said, street) = (decision.street, self.hand.street());
-                if said != street {
-                    return Err(MessageRejection::WrongStreet { said, street });
+                let (named, street) = (decision.street, self.hand.street());
+                if named != street {
+                    return Err(MessageRejection::WrongStreet { named, street });
                 }
                 if header.seen == self.last_bet { Ok(()) } else { Err(MessageRejection::StaleDecision) }
             }
@@ -111,7 +111,7 @@ impl<C: Curve> Table<C> {
 }
 
 /// Who says what.
-const fn may_say(actor: Actor, kind: MessageKind) -> bool {
+const fn may_send(actor: Actor, kind: MessageKind) -> bool {
     match kind {
         MessageKind::HandStart
         | MessageKind::TimeOut

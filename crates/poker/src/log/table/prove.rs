@@ -38,7 +38,6 @@ impl<C: Curve> VerifiedMessage<C> {
         &self.id
     }
 
-    /// The envelope.
     #[must_use]
     pub const fn envelope(&self) -> &ActionEnvelope {
         &self.envelope

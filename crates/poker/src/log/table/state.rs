@@ -1,6 +1,6 @@
 //! The state hash.
 //!
-//! It covers what has been said by everybody (each author's last message leads to all his earlier ones), how far each
+//! It covers what has been progress by everybody (each author's last message leads to all his earlier ones), how far each
 //! card is, and the whole state of the rules. It does not depend on the order in which independent messages came.
 
 use bankroll_deck::Curve;
@@ -33,10 +33,10 @@ struct Place {
 }
 
 impl<C: Curve> Table<C> {
-    /// The hash of the state. Two logs with the same hash have said the same and come to the same.
+    /// The hash of the state. Two logs with the same hash have progress the same and come to the same.
     #[must_use]
     pub fn state_hash(&self) -> LogHash {
-        let said = |(actor, said): (&Actor, &ActorProgress)| (*actor, said.nonce, said.last);
+        let progress = |(actor, progress): (&Actor, &ActorProgress)| (*actor, progress.nonce, progress.last);
         let (shuffles, deck, cards) = match &self.cards {
             Cards::Keys(_) => (None, None, Vec::new()),
             Cards::Shuffling(shuffling) => (shuffling.next(), Some(Hex(shuffling.deck().hash())), Vec::new()),
@@ -50,7 +50,7 @@ impl<C: Curve> Table<C> {
         };
         let state = State {
             origin: self.origin,
-            said: self.said.iter().map(said).collect(),
+            said: self.progress.iter().map(progress).collect(),
             shuffles,
             deck,
             cards,

@@ -3,14 +3,14 @@
 use bankroll_poker::log::{ActionEnvelope, Bundle, EventReceipt};
 use fastrand::Rng;
 
-use super::room::checked_down;
+use super::test_table::checked_down;
 use crate::run;
 
 /// One bit of every byte, another one for each seed. What still decodes is a bundle, and none of them is sound.
 #[test]
 fn every_byte_of_a_bundle_flipped_in_turn_is_refused() {
-    let (room, bundle) = checked_down(71);
-    let (bytes, key) = (bundle.encode(), room.operator.key());
+    let (table, bundle) = checked_down(71);
+    let (bytes, key) = (bundle.encode(), table.operator.key());
     Bundle::decode(&bytes).unwrap().verify(Some(&key)).unwrap();
     let mut random = Rng::with_seed(run::seed());
     let (mut unread, mut refused) = (0, 0);
@@ -25,7 +25,7 @@ fn every_byte_of_a_bundle_flipped_in_turn_is_refused() {
             }
         }
     }
-    run::tell(&format!("flips: {} bytes, {unread} not read, {refused} refused", bytes.len()));
+    run::print_line(&format!("flips: {} bytes, {unread} not read, {refused} refused", bytes.len()));
     assert!(unread > 100 && refused > 10_000, "both lines of defence are at work: {unread} and {refused}");
 }
 

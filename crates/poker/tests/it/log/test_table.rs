@@ -1,4 +1,4 @@
-//! A room to tell stories in: an operator with his log, players and shufflers with their secrets, and the bytes that go
+//! A table to tell stories in: an operator with his log, players and shufflers with their secrets, and the bytes that go
 //! between them.
 
 use bankroll_deck::{Curve, MasterSecret, Parameters, SeenBlindings};
@@ -16,7 +16,7 @@ use rand_chacha::{
 
 pub type Secp = bankroll_deck::Secp256k1;
 
-pub struct Room<C: Curve = Secp> {
+pub struct TestTable<C: Curve = Secp> {
     pub rng: ChaCha20Rng,
     pub parameters: Parameters<C>,
     pub operator: MessageSigner,
@@ -35,7 +35,7 @@ pub fn snapshot(stacks: &[u64]) -> Snapshot {
     Snapshot::new(rules, seats, Seat(1)).unwrap()
 }
 
-impl<C: Curve> Room<C> {
+impl<C: Curve> TestTable<C> {
     /// A deck just large enough: fast, and all that can go wrong with 52 cards can go wrong with it.
     pub fn small(seed: u64, stacks: &[u64], shufflers: u8) -> Self {
         let cards = snapshot(stacks).plan().places() as u8;
@@ -93,7 +93,7 @@ impl<C: Curve> Room<C> {
 
     /// What this actor would sign next: the header is right, the message is anything.
     pub fn next_of(&self, actor: Actor, message: Message) -> ActionEnvelope {
-        let said = self.log.table().said(actor);
+        let said = self.log.table().progress(actor);
         let header = EnvelopeHeader::next(self.log.table().config(), actor, said.nonce + 1, said.last, message.kind());
         ActionEnvelope::sign(header, message, self.signer(actor))
     }
@@ -102,18 +102,18 @@ impl<C: Curve> Room<C> {
     pub fn send(&mut self, bytes: &[u8]) -> SubmitVerdict {
         let verdict = self.log.submit(&self.parameters, bytes, self.now);
         if let SubmitVerdict::Accepted(receipt) = &verdict {
-            self.tell(bytes, receipt);
+            self.deliver(bytes, receipt);
         }
         verdict
     }
 
-    fn tell(&mut self, bytes: &[u8], receipt: &EventReceipt) {
+    fn deliver(&mut self, bytes: &[u8], receipt: &EventReceipt) {
         for party in &mut self.parties {
-            party.hear(&self.parameters, bytes, receipt).unwrap();
+            party.receive(&self.parameters, bytes, receipt).unwrap();
         }
     }
 
-    pub fn taken(&mut self, bytes: &[u8]) -> EventReceipt {
+    pub fn accepted(&mut self, bytes: &[u8]) -> EventReceipt {
         match self.send(bytes) {
             SubmitVerdict::Accepted(receipt) => receipt,
             other => panic!("{other:?}"),
@@ -132,11 +132,11 @@ impl<C: Curve> Room<C> {
     }
 
     /// The operator says something, and everybody hears of it.
-    pub fn say(&mut self, message: Message) -> SubmitVerdict {
-        let verdict = self.log.say(&self.parameters, message, self.now);
+    pub fn issue(&mut self, message: Message) -> SubmitVerdict {
+        let verdict = self.log.issue(&self.parameters, message, self.now);
         if let SubmitVerdict::Accepted(receipt) = &verdict {
             let bytes = self.log.entries().last().unwrap().envelope.0.clone();
-            self.tell(&bytes, receipt);
+            self.deliver(&bytes, receipt);
         }
         verdict
     }
@@ -152,7 +152,7 @@ impl<C: Curve> Room<C> {
             let mut idle = true;
             for place in 0..self.parties.len() {
                 for bytes in self.duties(place) {
-                    self.taken(&bytes);
+                    self.accepted(&bytes);
                     idle = false;
                 }
             }
@@ -166,7 +166,7 @@ impl<C: Curve> Room<C> {
     pub fn register(&mut self) {
         for place in 0..self.parties.len() {
             for bytes in self.duties(place).into_iter().take(1) {
-                self.taken(&bytes);
+                self.accepted(&bytes);
             }
         }
         assert!(self.log.table().shuffling().is_some());
@@ -177,14 +177,14 @@ impl<C: Curve> Room<C> {
         self.register();
         while let Some(next) = self.log.table().shuffling().and_then(|shuffling| shuffling.next()) {
             let bytes = self.duties(usize::from(next)).remove(0);
-            self.taken(&bytes);
+            self.accepted(&bytes);
         }
     }
 
     pub fn act(&mut self, action: PlayerAction) {
         let seat = self.hand().to_act().unwrap();
         let bytes = self.party(Actor::Seat(seat)).decide(action);
-        self.taken(&bytes);
+        self.accepted(&bytes);
     }
 
     /// Checks or calls until nobody is asked any more.
@@ -199,7 +199,7 @@ impl<C: Curve> Room<C> {
     pub fn show(&mut self, seat: Seat) {
         let place = self.parties.iter().position(|party| party.actor() == Actor::Seat(seat)).unwrap();
         let bytes = self.parties[place].show(&mut self.rng).unwrap();
-        self.taken(&bytes);
+        self.accepted(&bytes);
     }
 
     /// Plays to the end: decisions by the given hand, everybody whose turn it is shows or mucks as the dice say.
@@ -219,7 +219,7 @@ impl<C: Curve> Room<C> {
                         self.show(first);
                     } else {
                         let bytes = self.party(Actor::Seat(first)).muck();
-                        self.taken(&bytes);
+                        self.accepted(&bytes);
                     }
                 }
                 Phase::Settled(_) | Phase::Void(_) => break,
@@ -231,7 +231,7 @@ impl<C: Curve> Room<C> {
     /// The operator closes the log, the players agree, and this is the file.
     pub fn finish(&mut self) -> Bundle {
         let (stacks, rake) = self.log.table().settlement().unwrap();
-        assert!(matches!(self.say(Message::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
+        assert!(matches!(self.issue(Message::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
         let checkpoint = self.log.checkpoint().unwrap();
         let agreed = self.parties.iter().filter_map(|party| party.agree(&checkpoint).unwrap()).collect();
         self.log.bundle(agreed).unwrap()
@@ -254,12 +254,12 @@ pub fn any_action(legal: &LegalActions, rng: &mut ChaCha20Rng) -> PlayerAction {
 }
 
 /// A heads-up hand that is checked down and shown by both, in a file.
-pub fn checked_down(seed: u64) -> (Room, Bundle) {
-    let mut room = Room::small(seed, &[1_000, 1_000], 1);
-    room.check_down();
-    while let Some(seat) = room.hand().to_act() {
-        room.show(seat);
+pub fn checked_down(seed: u64) -> (TestTable, Bundle) {
+    let mut table = TestTable::small(seed, &[1_000, 1_000], 1);
+    table.check_down();
+    while let Some(seat) = table.hand().to_act() {
+        table.show(seat);
     }
-    let bundle = room.finish();
-    (room, bundle)
+    let bundle = table.finish();
+    (table, bundle)
 }

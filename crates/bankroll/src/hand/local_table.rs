@@ -27,7 +27,7 @@ struct Person {
     master: MasterSecret,
 }
 
-pub struct Room {
+pub struct LocalTable {
     rng: ChaCha20Rng,
     dice: Rng,
     operator: MessageSigner,
@@ -40,12 +40,12 @@ pub struct Room {
 }
 
 /// A hand under way.
-struct Played {
+struct HandInProgress {
     log: HandLog<Secp256k1>,
     parties: Vec<Party<Secp256k1>>,
 }
 
-impl Room {
+impl LocalTable {
     pub fn new(seed: u64, seats: u8, shufflers: u8) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let operator = MessageSigner::generate(&mut rng);
@@ -80,7 +80,7 @@ impl Room {
             self.decide(&mut played)?;
         }
         let settled = played.log.settle(&self.parameters, self.now);
-        self.tell(&mut played, settled)?;
+        self.deliver(&mut played, settled)?;
         let checkpoint = played.log.checkpoint().context("a settled hand has a checkpoint")?;
         let mut agreed = Vec::new();
         for party in &played.parties {
@@ -117,7 +117,7 @@ impl Room {
         })
     }
 
-    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<Played> {
+    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<HandInProgress> {
         let log = HandLog::start(config, self.operator.clone(), self.now, SeenBlindings::default())?;
         let start = &log.entries()[0];
         let people = self.shufflers.iter().chain(&self.players);
@@ -126,11 +126,11 @@ impl Room {
             let (envelope, receipt) = (&start.envelope.0, &start.receipt);
             parties.push(Party::join(actor, person.signer.clone(), &person.master, envelope, receipt)?);
         }
-        Ok(Played { log, parties })
+        Ok(HandInProgress { log, parties })
     }
 
     /// Everybody does his part until nobody has one.
-    fn work(&mut self, played: &mut Played) -> anyhow::Result<()> {
+    fn work(&mut self, played: &mut HandInProgress) -> anyhow::Result<()> {
         loop {
             let before = played.log.entries().len();
             for place in 0..played.parties.len() {
@@ -145,7 +145,7 @@ impl Room {
     }
 
     /// Whoever is asked decides.
-    fn decide(&mut self, played: &mut Played) -> anyhow::Result<()> {
+    fn decide(&mut self, played: &mut HandInProgress) -> anyhow::Result<()> {
         let hand = played.log.table().hand();
         let Some(seat) = hand.to_act() else { return Ok(()) };
         let last_to_show = matches!(hand.phase(), Phase::Showdown(showdown) if showdown.to_show.len() == 1);
@@ -164,21 +164,21 @@ impl Room {
         self.send(played, &bytes)
     }
 
-    fn send(&mut self, played: &mut Played, bytes: &[u8]) -> anyhow::Result<()> {
+    fn send(&mut self, played: &mut HandInProgress, bytes: &[u8]) -> anyhow::Result<()> {
         self.now.0 += 10;
         let verdict = played.log.submit(&self.parameters, bytes, self.now);
-        self.tell(played, verdict)
+        self.deliver(played, verdict)
     }
 
     /// Everybody hears what the operator took, and checks it.
-    fn tell(&self, played: &mut Played, verdict: SubmitVerdict) -> anyhow::Result<()> {
+    fn deliver(&self, played: &mut HandInProgress, verdict: SubmitVerdict) -> anyhow::Result<()> {
         let receipt: EventReceipt = match verdict {
             SubmitVerdict::Accepted(receipt) | SubmitVerdict::Repeated(receipt) => receipt,
             SubmitVerdict::Refused(rejection) => bail!("an honest message was refused: {rejection}"),
         };
         let entry = played.log.entries().last().context("something was said")?;
         for party in &mut played.parties {
-            party.hear(&self.parameters, &entry.envelope.0, &receipt)?;
+            party.receive(&self.parameters, &entry.envelope.0, &receipt)?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ pub const PLAN: [Destination; SMALL] = [
     Destination::Board,
 ];
 
-pub struct Table<C: Curve> {
+pub struct HandSetup<C: Curve> {
     pub rng: ChaCha20Rng,
     pub parameters: Parameters<C>,
     pub keys: HandKeys<C>,
@@ -60,7 +60,7 @@ pub fn seated<C: Curve>(rng: &mut ChaCha20Rng) -> (Vec<Member<C>>, Vec<SecretKey
     (0..).zip(PLAYERS).map(|(seat, actor)| member(actor, MemberRole::Player { seat }, rng)).unzip()
 }
 
-impl<C: Curve> Table<C> {
+impl<C: Curve> HandSetup<C> {
     /// Three shufflers and three players with a small deck.
     pub fn small(story: &str) -> Self {
         Self::new(story, SMALL)
