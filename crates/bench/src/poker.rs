@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bankroll_deck::{
-    Bn254, Claim, Curve, Deal, Deck, Destination, Grumpkin, HandId, HandKeys, Member, Parameters, Role, Secp256k1,
-    SecretKey, SeenBlindings, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_claims, verify_shuffles,
+    Bn254, Curve, Deal, Deck, Destination, EqualityClaim, Grumpkin, HandId, HandKeys, Member, MemberRole, Parameters,
+    Secp256k1, SecretKey, SeenBlindings, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling, verify_claims,
+    verify_shuffles,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -53,7 +54,7 @@ fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
     let messages = hand.shuffles()?;
     let (keys, parameters) = (&hand.keys, &hand.parameters);
     let contexts: Vec<_> = (0..).map_while(|step| keys.shuffle_context(step)).collect();
-    let steps: Vec<Step<'_, C>> =
+    let steps: Vec<ShuffleStep<'_, C>> =
         contexts.iter().zip(&messages).map(|(context, message)| step(context, message)).collect();
     // The second step: the first starts from open cards, half of which cost nothing.
     let (before, second) = (&messages[0].deck, &steps[1..2]);
@@ -91,8 +92,8 @@ fn evaluate(quick: bool) -> anyhow::Result<[Row; 2]> {
     ])
 }
 
-fn step<'a, C: Curve>(context: &'a bankroll_deck::Context, message: &'a ShuffleMessage<C>) -> Step<'a, C> {
-    Step { context, output: &message.deck, proof: &message.proof }
+fn step<'a, C: Curve>(context: &'a bankroll_deck::Context, message: &'a ShuffleMessage<C>) -> ShuffleStep<'a, C> {
+    ShuffleStep { context, output: &message.deck, proof: &message.proof }
 }
 
 /// The least processor time of so many calls, in milliseconds.
@@ -133,16 +134,16 @@ impl<C: Curve> Hand<C> {
         let mut rng = ChaCha20Rng::seed_from_u64(52);
         let id = HandId { deployment: "bench".into(), game: "poker".into(), hand: "1".into() };
         let (mut shufflers, mut secrets) = (Vec::new(), Vec::new());
-        let mut admit = |actor: &str, role: Role, secret: &SecretKey<C>| {
+        let mut admit = |actor: &str, role: MemberRole, secret: &SecretKey<C>| {
             let (key, proof) = secret.register(&id, actor, role, &mut rng);
             Member::admit(&id, actor, role, key, &proof)
         };
         for number in 0..SHUFFLERS {
             secrets.push(SecretKey::generate(&mut ChaCha20Rng::seed_from_u64(number as u64)));
-            shufflers.push(admit(&format!("shuffler {number}"), Role::Shuffler, &secrets[number])?);
+            shufflers.push(admit(&format!("shuffler {number}"), MemberRole::Shuffler, &secrets[number])?);
         }
         let player = SecretKey::generate(&mut ChaCha20Rng::seed_from_u64(SHUFFLERS as u64));
-        let player = admit("player", Role::Player { seat: 0 }, &player)?;
+        let player = admit("player", MemberRole::Player { seat: 0 }, &player)?;
         let keys = HandKeys::new(&id, &shufflers, &[player])?;
         Ok(Self { rng, parameters: Parameters::standard(), keys, secrets })
     }
@@ -159,7 +160,7 @@ impl<C: Curve> Hand<C> {
     }
 
     /// What a hundred blindings of hole cards claim.
-    fn claims(&mut self, deck: &Deck<C>) -> anyhow::Result<Vec<Claim<C>>> {
+    fn claims(&mut self, deck: &Deck<C>) -> anyhow::Result<Vec<EqualityClaim<C>>> {
         let plan = vec![Destination::Seat(0); self.parameters.size()];
         let deal = Deal::new(&self.keys, deck, &plan, SeenBlindings::default())?;
         let mut claims = Vec::new();

@@ -17,15 +17,10 @@ use crate::{
 
 /// Why bytes were not read. Offsets count from the start of the value that was being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
+pub enum DeckDecodeError {
     /// Too short or too long.
     #[error("expected {expected} bytes, found {found}")]
-    Length {
-        /// How many there must be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
+    Length { expected: usize, found: usize },
     /// No point of the group.
     #[error("no point of the group at byte {offset}")]
     NotAPoint {
@@ -52,13 +47,11 @@ pub enum DecodeError {
     },
 }
 
-/// How many bytes a point takes.
 #[must_use]
 pub fn point_bytes<C: Curve>() -> usize {
     Point::<C>::GENERATOR.compressed_size()
 }
 
-/// How many bytes a scalar takes.
 #[must_use]
 pub fn scalar_bytes<C: Curve>() -> usize {
     Scalar::<C>::default().compressed_size()
@@ -79,53 +72,54 @@ pub(crate) fn put_scalar<C: Curve>(bytes: &mut Vec<u8>, scalar: &Scalar<C>) {
 }
 
 /// Reads values off the front of bytes whose number was checked first.
-pub(crate) struct Reader<'a> {
+pub(crate) struct ByteReader<'a> {
     rest: &'a [u8],
     offset: usize,
 }
 
-impl<'a> Reader<'a> {
-    pub fn exactly(bytes: &'a [u8], expected: usize) -> Result<Self, DecodeError> {
+impl<'a> ByteReader<'a> {
+    pub fn exactly(bytes: &'a [u8], expected: usize) -> Result<Self, DeckDecodeError> {
         match bytes.len() {
             found if found == expected => Ok(Self { rest: bytes, offset: 0 }),
-            found => Err(DecodeError::Length { expected, found }),
+            found => Err(DeckDecodeError::Length { expected, found }),
         }
     }
 
     /// The next so many bytes, and where they began.
-    fn take(&mut self, count: usize) -> Result<(&'a [u8], usize), DecodeError> {
+    fn take(&mut self, count: usize) -> Result<(&'a [u8], usize), DeckDecodeError> {
         let offset = self.offset;
         let found = self.rest.len();
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or(DecodeError::Length { expected: count, found })?;
+        let (taken, rest) =
+            self.rest.split_at_checked(count).ok_or(DeckDecodeError::Length { expected: count, found })?;
         (self.rest, self.offset) = (rest, offset.saturating_add(count));
         Ok((taken, offset))
     }
 
-    pub fn bytes<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+    pub fn bytes<const N: usize>(&mut self) -> Result<[u8; N], DeckDecodeError> {
         let (taken, _) = self.take(N)?;
-        taken.try_into().map_err(|_| DecodeError::Length { expected: N, found: taken.len() })
+        taken.try_into().map_err(|_| DeckDecodeError::Length { expected: N, found: taken.len() })
     }
 
-    pub fn point<C: Curve>(&mut self) -> Result<Point<C>, DecodeError> {
+    pub fn point<C: Curve>(&mut self) -> Result<Point<C>, DeckDecodeError> {
         let (bytes, offset) = self.take(point_bytes::<C>())?;
-        let point = Point::<C>::deserialize_compressed(bytes).map_err(|_| DecodeError::NotAPoint { offset })?;
+        let point = Point::<C>::deserialize_compressed(bytes).map_err(|_| DeckDecodeError::NotAPoint { offset })?;
         if point.is_zero() {
-            return Err(DecodeError::Identity { offset });
+            return Err(DeckDecodeError::Identity { offset });
         }
         let mut again = Vec::with_capacity(bytes.len());
         put_point::<C>(&mut again, &point);
         if again != bytes {
-            return Err(DecodeError::NotCanonical { offset });
+            return Err(DeckDecodeError::NotCanonical { offset });
         }
         Ok(point)
     }
 
-    pub fn scalar<C: Curve>(&mut self) -> Result<Scalar<C>, DecodeError> {
+    pub fn scalar<C: Curve>(&mut self) -> Result<Scalar<C>, DeckDecodeError> {
         let (bytes, offset) = self.take(scalar_bytes::<C>())?;
-        Scalar::<C>::deserialize_compressed(bytes).map_err(|_| DecodeError::ScalarRange { offset })
+        Scalar::<C>::deserialize_compressed(bytes).map_err(|_| DeckDecodeError::ScalarRange { offset })
     }
 
-    pub fn scalars<C: Curve>(&mut self, count: usize) -> Result<Vec<Scalar<C>>, DecodeError> {
+    pub fn scalars<C: Curve>(&mut self, count: usize) -> Result<Vec<Scalar<C>>, DeckDecodeError> {
         (0..count).map(|_| self.scalar::<C>()).collect()
     }
 }

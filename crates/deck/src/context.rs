@@ -10,7 +10,7 @@
 pub const VERSION: u16 = 1;
 
 /// A SHA-256 digest.
-pub type Digest = [u8; 32];
+pub type ContextDigest = [u8; 32];
 
 /// Which hand, of all hands of all operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct HandId {
 
 /// What kind of message a proof belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ProofKind {
     /// A shuffler shows that he has the key he registers.
     ShufflerKey,
     /// A player shows that he has the key he registers.
@@ -44,7 +44,7 @@ pub enum Kind {
     Showdown,
 }
 
-impl Kind {
+impl ProofKind {
     /// The name that is hashed.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -66,24 +66,22 @@ impl Kind {
 pub struct Context {
     /// [`VERSION`].
     pub version: u16,
-    /// The hand.
     pub hand: HandId,
-    /// Who proves.
     pub actor: String,
     /// In which kind of message.
-    pub kind: Kind,
+    pub kind: ProofKind,
     /// The card's position in the final deck; for a shuffle, the step; for a dealing, the receiver.
     pub position: Option<u8>,
     /// The seat that the card, or the key, belongs to.
     pub seat: Option<u8>,
     /// The hash of the final deck, once there is one.
-    pub deck: Option<Digest>,
+    pub deck: Option<ContextDigest>,
 }
 
 impl HandId {
     /// The context of a message of this kind by this actor, before anything is dealt.
     #[must_use]
-    pub fn context(&self, actor: &str, kind: Kind) -> Context {
+    pub fn context(&self, actor: &str, kind: ProofKind) -> Context {
         let (hand, actor) = (self.clone(), actor.to_owned());
         Context { version: VERSION, hand, actor, kind, position: None, seat: None, deck: None }
     }

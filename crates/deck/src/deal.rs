@@ -17,24 +17,24 @@ mod refusal;
 mod seen;
 mod task;
 
-pub use contribution::{Contribution, Proven};
+pub use contribution::{Contribution, ProvenContribution};
 pub use parts::{Blinding, Share};
-pub use place::{Blinded, Destination, Sealed};
-pub use refusal::{PlanError, Refusal, RefusedAt};
+pub use place::{BlindedCard, Destination, SealedCard};
+pub use refusal::{ContributionRefusal, DealRefusal, PlanError};
 pub use seen::SeenBlindings;
 
 use ark_ec::AffineRepr;
 
-use crate::{Card, Claim, Curve, Deck, Digest, HandKeys, Kind, Parameters, verify_claims};
-use place::Place;
-use task::Task;
+use crate::{ContextDigest, Curve, Deck, DeckCard, EqualityClaim, HandKeys, Parameters, ProofKind, verify_claims};
+use place::CardPlace;
+use task::ContributionTask;
 
 /// The cards of one hand on their way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deal<C: Curve> {
     keys: HandKeys<C>,
-    deck: Digest,
-    places: Vec<Place<C>>,
+    deck: ContextDigest,
+    places: Vec<CardPlace<C>>,
     seen: SeenBlindings,
 }
 
@@ -65,7 +65,7 @@ impl<C: Curve> Deal<C> {
                 let player = keys.player(seat).ok_or(PlanError::EmptySeat { position, seat })?;
                 let _ = seen.insert::<C>(player.key().point());
             }
-            places.push(Place::new(*card, *destination));
+            places.push(CardPlace::new(*card, *destination));
         }
         Ok(Self { keys: keys.clone(), deck: deck.hash(), places, seen })
     }
@@ -74,7 +74,7 @@ impl<C: Curve> Deal<C> {
     ///
     /// # Errors
     /// The first rule it breaks; then nothing has changed.
-    pub fn accept(&mut self, parameters: &Parameters<C>, contribution: &Contribution<C>) -> Result<(), Refusal> {
+    pub fn accept(&mut self, parameters: &Parameters<C>, contribution: &Contribution<C>) -> Result<(), DealRefusal> {
         self.accept_all(parameters, std::slice::from_ref(contribution)).map_err(|refused| refused.refusal)
     }
 
@@ -86,7 +86,7 @@ impl<C: Curve> Deal<C> {
         &mut self,
         parameters: &Parameters<C>,
         contributions: &[Contribution<C>],
-    ) -> Result<(), RefusedAt> {
+    ) -> Result<(), ContributionRefusal> {
         self.judge(parameters, contributions).map(|(after, _)| *self = after)
     }
 
@@ -99,10 +99,12 @@ impl<C: Curve> Deal<C> {
         &self,
         parameters: &Parameters<C>,
         contributions: &[Contribution<C>],
-    ) -> Result<Vec<Proven<C>>, RefusedAt> {
+    ) -> Result<Vec<ProvenContribution<C>>, ContributionRefusal> {
         let (_, claims) = self.judge(parameters, contributions)?;
-        let proven =
-            |(contribution, claim): (&Contribution<C>, Claim<C>)| Proven { contribution: *contribution, claim };
+        let proven = |(contribution, claim): (&Contribution<C>, EqualityClaim<C>)| ProvenContribution {
+            contribution: *contribution,
+            claim,
+        };
         Ok(contributions.iter().zip(claims).map(proven).collect())
     }
 
@@ -111,7 +113,7 @@ impl<C: Curve> Deal<C> {
         &self,
         parameters: &Parameters<C>,
         contributions: &[Contribution<C>],
-    ) -> Result<(Self, Vec<Claim<C>>), RefusedAt> {
+    ) -> Result<(Self, Vec<EqualityClaim<C>>), ContributionRefusal> {
         let (mut after, mut claims, mut refused) = (self.clone(), Vec::new(), Ok(()));
         for (index, contribution) in contributions.iter().enumerate() {
             let taken = after.claim(contribution).and_then(|claim| {
@@ -120,13 +122,13 @@ impl<C: Curve> Deal<C> {
                 after.apply(parameters, contribution)
             });
             if let Err(refusal) = taken {
-                refused = Err(RefusedAt { index, refusal });
+                refused = Err(ContributionRefusal { index, refusal });
                 break;
             }
         }
         verify_claims(&claims).map_err(|false_claim| {
             let position = contributions.get(false_claim.index).map_or(u8::MAX, Contribution::position);
-            RefusedAt { index: false_claim.index, refusal: Refusal::NotProven { position } }
+            ContributionRefusal { index: false_claim.index, refusal: DealRefusal::NotProven { position } }
         })?;
         refused?;
         Ok((after, claims))
@@ -137,11 +139,11 @@ impl<C: Curve> Deal<C> {
     ///
     /// # Errors
     /// The first rule it breaks.
-    pub fn check(&self, contribution: &Contribution<C>) -> Result<Proven<C>, Refusal> {
+    pub fn check(&self, contribution: &Contribution<C>) -> Result<ProvenContribution<C>, DealRefusal> {
         let claim = self.claim(contribution)?;
         let position = contribution.position();
-        verify_claims(std::slice::from_ref(&claim)).map_err(|_| Refusal::NotProven { position })?;
-        Ok(Proven { contribution: *contribution, claim })
+        verify_claims(std::slice::from_ref(&claim)).map_err(|_| DealRefusal::NotProven { position })?;
+        Ok(ProvenContribution { contribution: *contribution, claim })
     }
 
     /// Takes a contribution that was checked before. All cheap rules are checked again, and that it was proven for
@@ -149,10 +151,10 @@ impl<C: Curve> Deal<C> {
     ///
     /// # Errors
     /// The first rule it breaks; then nothing has changed.
-    pub fn take(&mut self, parameters: &Parameters<C>, proven: &Proven<C>) -> Result<(), Refusal> {
+    pub fn take(&mut self, parameters: &Parameters<C>, proven: &ProvenContribution<C>) -> Result<(), DealRefusal> {
         let position = proven.contribution.position();
         if self.claim(&proven.contribution)? != proven.claim {
-            return Err(Refusal::NotProven { position });
+            return Err(DealRefusal::NotProven { position });
         }
         let mut after = self.clone();
         after.apply(parameters, &proven.contribution)?;
@@ -164,43 +166,47 @@ impl<C: Curve> Deal<C> {
     ///
     /// # Errors
     /// The first rule it breaks.
-    pub fn claim(&self, contribution: &Contribution<C>) -> Result<Claim<C>, Refusal> {
+    pub fn claim(&self, contribution: &Contribution<C>) -> Result<EqualityClaim<C>, DealRefusal> {
         let position = contribution.position();
         let (task, proof) = match contribution {
             Contribution::Blinding { shuffler, blinding, .. } => {
-                (Task::Blinding { shuffler: *shuffler }, blinding.proof)
+                (ContributionTask::Blinding { shuffler: *shuffler }, blinding.proof)
             }
-            Contribution::Unblinding { shuffler, share, .. } => (Task::Unblinding { shuffler: *shuffler }, share.proof),
-            Contribution::Community { shuffler, share, .. } => (Task::Community { shuffler: *shuffler }, share.proof),
-            Contribution::Showdown { seat, share, .. } => (Task::Showdown { seat: *seat }, share.proof),
+            Contribution::Unblinding { shuffler, share, .. } => {
+                (ContributionTask::Unblinding { shuffler: *shuffler }, share.proof)
+            }
+            Contribution::Community { shuffler, share, .. } => {
+                (ContributionTask::Community { shuffler: *shuffler }, share.proof)
+            }
+            Contribution::Showdown { seat, share, .. } => (ContributionTask::Showdown { seat: *seat }, share.proof),
         };
         let (context, base) = self.task(task, position)?;
         let statement = match contribution {
             Contribution::Blinding { blinding, .. } if self.seen.contains::<C>(&blinding.a) => {
-                return Err(Refusal::BlindingReused { position });
+                return Err(DealRefusal::BlindingReused { position });
             }
             Contribution::Blinding { blinding, .. } => blinding.statement(&base),
             Contribution::Unblinding { share, .. }
             | Contribution::Community { share, .. }
             | Contribution::Showdown { share, .. } => {
-                let key = self.key(task).ok_or(Refusal::WrongKey)?;
+                let key = self.key(task).ok_or(DealRefusal::WrongKey)?;
                 share.statement(key, &base)
             }
         };
-        Ok(Claim { context, statement, proof })
+        Ok(EqualityClaim { context, statement, proof })
     }
 
     /// Puts in what is due, and derives what follows.
-    fn apply(&mut self, parameters: &Parameters<C>, contribution: &Contribution<C>) -> Result<(), Refusal> {
+    fn apply(&mut self, parameters: &Parameters<C>, contribution: &Contribution<C>) -> Result<(), DealRefusal> {
         let position = contribution.position();
-        let place = self.places.get_mut(usize::from(position)).ok_or(Refusal::NoSuchPosition { position })?;
+        let place = self.places.get_mut(usize::from(position)).ok_or(DealRefusal::NoSuchPosition { position })?;
         let opened = match contribution {
             Contribution::Blinding { shuffler, blinding, .. } => {
                 place.blindings.insert(*shuffler, *blinding);
                 if place.blindings.len() == self.keys.blinders().len() {
                     let blinded = place.sum_blindings();
                     if blinded.a.is_zero() || blinded.d.is_zero() {
-                        return Err(Refusal::Degenerate { position });
+                        return Err(DealRefusal::Degenerate { position });
                     }
                     place.blinded = Some(blinded);
                 }
@@ -210,7 +216,7 @@ impl<C: Curve> Deal<C> {
             Contribution::Unblinding { shuffler, share, .. } => {
                 place.shares.insert(*shuffler, *share);
                 if let Some(blinded) = place.blinded.filter(|_| place.shares.len() == self.keys.quorum()) {
-                    place.sealed = Some(Sealed { d: blinded.d, e: place.without_layers(&self.keys, &blinded.b) });
+                    place.sealed = Some(SealedCard { d: blinded.d, e: place.without_layers(&self.keys, &blinded.b) });
                 }
                 return Ok(());
             }
@@ -222,13 +228,13 @@ impl<C: Curve> Deal<C> {
                 place.without_layers(&self.keys, &place.card.c2)
             }
             Contribution::Showdown { share, .. } => {
-                place.sealed.as_ref().ok_or(Refusal::TooEarly { position })?.without(&share.point)
+                place.sealed.as_ref().ok_or(DealRefusal::TooEarly { position })?.without(&share.point)
             }
         };
-        let card = parameters.card(&opened).ok_or(Refusal::NotACard { position })?;
+        let card = parameters.card(&opened).ok_or(DealRefusal::NotACard { position })?;
         let first = (0_u8..).zip(&self.places).find(|(_, place)| place.opened == Some(card));
         if let Some((first, _)) = first {
-            return Err(Refusal::DuplicateCard { card, position, first });
+            return Err(DealRefusal::DuplicateCard { card, position, first });
         }
         if let Some(place) = self.places.get_mut(usize::from(position)) {
             place.opened = Some(card);
@@ -238,31 +244,30 @@ impl<C: Curve> Deal<C> {
 
     /// The card at a position, if it lies open to everybody.
     #[must_use]
-    pub fn opened(&self, position: u8) -> Option<Card> {
+    pub fn opened(&self, position: u8) -> Option<DeckCard> {
         self.place(position).ok()?.opened
     }
 
-    /// The hash of the final deck.
     #[must_use]
-    pub const fn deck(&self) -> &Digest {
+    pub const fn deck(&self) -> &ContextDigest {
         &self.deck
     }
 
     /// The hole card at a position with all blindings on it, once they are.
     #[must_use]
-    pub fn blinded(&self, position: u8) -> Option<&Blinded<C>> {
+    pub fn blinded(&self, position: u8) -> Option<&BlindedCard<C>> {
         self.place(position).ok()?.blinded.as_ref()
     }
 
     /// The hole card at a position, encrypted to its player, once it is.
     #[must_use]
-    pub fn sealed(&self, position: u8) -> Option<&Sealed<C>> {
+    pub fn sealed(&self, position: u8) -> Option<&SealedCard<C>> {
         self.place(position).ok()?.sealed.as_ref()
     }
 
     /// The shufflers that the card at a position waits for, with the kind of contribution; empty when it needs nobody.
     #[must_use]
-    pub fn awaited(&self, position: u8) -> Vec<(u8, Kind)> {
+    pub fn awaited(&self, position: u8) -> Vec<(u8, ProofKind)> {
         let Ok(place) = self.place(position) else { return Vec::new() };
         let shufflers = || self.keys.shufflers().iter().zip(0_u8..).map(|(_, shuffler)| shuffler);
         let due = |kind| {
@@ -272,10 +277,10 @@ impl<C: Curve> Deal<C> {
         match place.destination {
             Destination::Seat(_) if place.blinded.is_none() => {
                 let missing = self.keys.blinders().iter().filter(|shuffler| !place.blindings.contains_key(shuffler));
-                missing.map(|shuffler| (*shuffler, Kind::Blinding)).collect()
+                missing.map(|shuffler| (*shuffler, ProofKind::Blinding)).collect()
             }
-            Destination::Seat(_) if place.sealed.is_none() => due(Kind::Unblinding),
-            Destination::Board if place.opened.is_none() => due(Kind::Community),
+            Destination::Seat(_) if place.sealed.is_none() => due(ProofKind::Unblinding),
+            Destination::Board if place.opened.is_none() => due(ProofKind::Community),
             _ => Vec::new(),
         }
     }

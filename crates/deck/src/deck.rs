@@ -8,8 +8,8 @@ use ark_ec::AffineRepr;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Curve, DecodeError, Digest,
-    codec::{Reader, bytes_of, put_point},
+    ContextDigest, Curve, DeckDecodeError,
+    codec::{ByteReader, bytes_of, put_point},
     curve::Point,
 };
 
@@ -33,7 +33,6 @@ impl<C: Curve> Deck<C> {
         Self { cards }
     }
 
-    /// The cards in order.
     #[must_use]
     pub fn cards(&self) -> &[Ciphertext<C>] {
         &self.cards
@@ -41,7 +40,7 @@ impl<C: Curve> Deck<C> {
 
     /// The hash by which later proofs and messages name this deck.
     #[must_use]
-    pub fn hash(&self) -> Digest {
+    pub fn hash(&self) -> ContextDigest {
         let domain = Sha256::new().chain_update(b"bankroll deck v1 deck ").chain_update(C::NAME);
         domain.chain_update([0]).chain_update(self.encode()).finalize().into()
     }
@@ -71,11 +70,11 @@ impl<C: Curve> Deck<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of such a deck.
-    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DecodeError> {
-        Self::read(&mut Reader::exactly(bytes, Self::encoded_bytes(size))?, size)
+    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DeckDecodeError> {
+        Self::read(&mut ByteReader::exactly(bytes, Self::encoded_bytes(size))?, size)
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>, size: usize) -> Result<Self, DecodeError> {
+    pub(crate) fn read(reader: &mut ByteReader<'_>, size: usize) -> Result<Self, DeckDecodeError> {
         let card = |_| Ok(Ciphertext { c1: reader.point::<C>()?, c2: reader.point::<C>()? });
         Ok(Self::of((0..size).map(card).collect::<Result<_, _>>()?))
     }

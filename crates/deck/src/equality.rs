@@ -11,15 +11,15 @@
 
 pub(crate) mod batch;
 
-pub use batch::{Claim, FalseClaim, verify_claims};
+pub use batch::{EqualityClaim, FalseClaim, verify_claims};
 
 use ark_ec::AffineRepr;
 use rand_core::{CryptoRng, RngCore};
 use zeroize::Zeroizing;
 
 use crate::{
-    Context, Curve, DecodeError,
-    codec::{Reader, bytes_of, put_point, put_scalar},
+    Context, Curve, DeckDecodeError,
+    codec::{ByteReader, bytes_of, put_point, put_scalar},
     curve::{Point, Scalar},
     transcript::Transcript,
 };
@@ -27,9 +27,7 @@ use crate::{
 /// Two points and what became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Equality<C: Curve> {
-    /// The first base.
     pub base1: Point<C>,
-    /// The second base.
     pub base2: Point<C>,
     /// The multiple of the first base.
     pub image1: Point<C>,
@@ -60,10 +58,9 @@ impl<C: Curve> Equality<C> {
         EqualityProof { t1, t2, response: *nonce + challenge * witness }
     }
 
-    /// Checks one proof.
     #[must_use]
     pub fn verify(&self, context: &Context, proof: &EqualityProof<C>) -> bool {
-        verify_claims(&[Claim { context: context.clone(), statement: *self, proof: *proof }]).is_ok()
+        verify_claims(&[EqualityClaim { context: context.clone(), statement: *self, proof: *proof }]).is_ok()
     }
 
     /// Everything known before the prover commits himself.
@@ -96,11 +93,10 @@ impl<C: Curve> EqualityProof<C> {
         put_scalar::<C>(bytes, &self.response);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn read(reader: &mut ByteReader<'_>) -> Result<Self, DeckDecodeError> {
         Ok(Self { t1: reader.point::<C>()?, t2: reader.point::<C>()?, response: reader.scalar::<C>()? })
     }
 
-    /// How many bytes a proof takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(2, 1)
@@ -118,7 +114,7 @@ impl<C: Curve> EqualityProof<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a proof.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        Self::read(&mut Reader::exactly(bytes, Self::encoded_bytes())?)
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        Self::read(&mut ByteReader::exactly(bytes, Self::encoded_bytes())?)
     }
 }

@@ -10,13 +10,13 @@ mod possession;
 mod secret;
 
 pub use hand::{HandKeys, KeyError};
-pub use member::{Member, Role};
+pub use member::{Member, MemberRole};
 pub use possession::Possession;
 pub use secret::{MasterSecret, SecretKey};
 
 use crate::{
-    Curve, DecodeError,
-    codec::{Reader, put_point},
+    Curve, DeckDecodeError,
+    codec::{ByteReader, put_point},
     curve::Point,
 };
 
@@ -25,7 +25,6 @@ use crate::{
 pub struct PublicKey<C: Curve>(pub(crate) Point<C>);
 
 impl<C: Curve> PublicKey<C> {
-    /// The key as a point.
     #[must_use]
     pub const fn point(&self) -> &Point<C> {
         &self.0
@@ -43,7 +42,7 @@ impl<C: Curve> PublicKey<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a point of the group other than the identity.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        Ok(Self(Reader::exactly(bytes, crate::codec::point_bytes::<C>())?.point::<C>()?))
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        Ok(Self(ByteReader::exactly(bytes, crate::codec::point_bytes::<C>())?.point::<C>()?))
     }
 }

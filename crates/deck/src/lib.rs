@@ -17,15 +17,14 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | which groups, and what they have in common | [`Curve`], [`Parameters`] |
-//! | what a proof is bound to | [`HandId`], [`Context`], [`Kind`] |
+//! | what a proof is bound to | [`HandId`], [`Context`], [`ProofKind`] |
 //! | who takes part | [`MasterSecret`], [`SecretKey`], [`Member`], [`HandKeys`] |
-//! | how a quorum can do instead of all | [`Dealing`], [`Commitments`], [`SealedShare`], [`HandKeys::threshold`] |
+//! | how a quorum can do instead of all | [`Dealing`], [`PolynomialCommitments`], [`SealedShare`], [`HandKeys::threshold`] |
 //! | how a deck is shuffled | [`Shuffling`], [`ShuffleMessage`], [`verify_shuffles`] |
-//! | how cards are dealt and opened | [`Deal`], [`Contribution`], [`Destination`], [`Refusal`] |
-//! | how multiples are proven equal | [`Equality`], [`Claim`], [`verify_claims`] |
-//! | what bytes look like | [`DecodeError`], and `encode` and `decode` of each type |
+//! | how cards are dealt and opened | [`Deal`], [`Contribution`], [`Destination`], [`DealRefusal`] |
+//! | how multiples are proven equal | [`Equality`], [`EqualityClaim`], [`verify_claims`] |
+//! | what bytes look like | [`DeckDecodeError`], and `encode` and `decode` of each type |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
@@ -44,21 +43,21 @@ mod shuffle;
 mod threshold;
 mod transcript;
 
-pub use codec::{DecodeError, point_bytes, scalar_bytes};
-pub use context::{Context, Digest, HandId, Kind, VERSION};
+pub use codec::{DeckDecodeError, point_bytes, scalar_bytes};
+pub use context::{Context, ContextDigest, HandId, ProofKind, VERSION};
 pub use curve::{Bn254, Curve, Grumpkin, Point, Scalar, Secp256k1};
 pub use deal::{
-    Blinded, Blinding, Contribution, Deal, Destination, PlanError, Proven, Refusal, RefusedAt, Sealed, SeenBlindings,
-    Share,
+    BlindedCard, Blinding, Contribution, ContributionRefusal, Deal, DealRefusal, Destination, PlanError,
+    ProvenContribution, SealedCard, SeenBlindings, Share,
 };
 pub use deck::{Ciphertext, Deck};
-pub use equality::{Claim, Equality, EqualityProof, FalseClaim, verify_claims};
-pub use keys::{HandKeys, KeyError, MasterSecret, Member, Possession, PublicKey, Role, SecretKey};
-pub use parameters::{Card, DECK_SIZE, Parameters, SizeError};
+pub use equality::{Equality, EqualityClaim, EqualityProof, FalseClaim, verify_claims};
+pub use keys::{HandKeys, KeyError, MasterSecret, Member, MemberRole, Possession, PublicKey, SecretKey};
+pub use parameters::{DECK_SIZE, DeckCard, Parameters, SizeError};
 pub use shuffle::{
-    ProvenShuffle, ShuffleError, ShuffleMessage, ShuffleProof, Shuffling, Step, UnprovenShuffle, verify_shuffles,
+    ProvenShuffle, ShuffleError, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling, UnprovenShuffle, verify_shuffles,
 };
-pub use threshold::{Commitments, Dealing, DealingError, DealtShare, SealedShare};
+pub use threshold::{Dealing, DealingError, DealtShare, PolynomialCommitments, SealedShare};
 
 #[cfg(test)]
 mod tests;

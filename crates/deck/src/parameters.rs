@@ -21,13 +21,12 @@ pub const DECK_SIZE: usize = FULL as usize;
 const FULL: u8 = 52;
 
 /// A card's number, from 0.
-pub type Card = u8;
+pub type DeckCard = u8;
 
 /// No deck can have so many cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a deck has 2 to {DECK_SIZE} cards, not {size}")]
 pub struct SizeError {
-    /// What was asked for.
     pub size: usize,
 }
 
@@ -35,7 +34,7 @@ pub struct SizeError {
 #[derive(Clone, Debug)]
 pub struct Parameters<C: Curve> {
     cards: Vec<Point<C>>,
-    numbers: BTreeMap<Vec<u8>, Card>,
+    numbers: BTreeMap<Vec<u8>, DeckCard>,
     /// The base of the blinding, then one for each card.
     pub(crate) bases: Vec<Point<C>>,
 }
@@ -71,13 +70,13 @@ impl<C: Curve> Parameters<C> {
 
     /// The point that stands for a card.
     #[must_use]
-    pub fn point(&self, card: Card) -> Option<&Point<C>> {
+    pub fn point(&self, card: DeckCard) -> Option<&Point<C>> {
         self.cards.get(usize::from(card))
     }
 
     /// The card that a point stands for.
     #[must_use]
-    pub fn card(&self, point: &Point<C>) -> Option<Card> {
+    pub fn card(&self, point: &Point<C>) -> Option<DeckCard> {
         self.numbers.get(&key::<C>(point)).copied()
     }
 

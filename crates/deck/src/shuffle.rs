@@ -22,7 +22,7 @@ pub(crate) mod verify;
 
 pub use chain::{ProvenShuffle, ShuffleMessage, Shuffling, UnprovenShuffle};
 pub use proof::ShuffleProof;
-pub use verify::{ShuffleError, Step, verify_shuffles};
+pub use verify::{ShuffleError, ShuffleStep, verify_shuffles};
 
 pub(crate) use permutation::Permutation;
 pub(crate) use prove::prove;

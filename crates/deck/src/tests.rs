@@ -19,6 +19,6 @@ mod forgeries;
 mod keys;
 mod mutations;
 mod run;
+mod setup;
 mod shuffles;
-mod table;
 mod threshold;

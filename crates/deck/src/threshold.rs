@@ -20,8 +20,8 @@ use rand_core::{CryptoRng, RngCore};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Curve, DecodeError, PublicKey, SecretKey,
-    codec::{Reader, bytes_of, put_point, put_scalar, scalar_bytes},
+    Curve, DeckDecodeError, PublicKey, SecretKey,
+    codec::{ByteReader, bytes_of, put_point, put_scalar, scalar_bytes},
     curve::{Point, Scalar},
 };
 
@@ -35,7 +35,7 @@ pub struct Dealing<C: Curve> {
 
 /// The coefficients of a polynomial as points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commitments<C: Curve>(Vec<Point<C>>);
+pub struct PolynomialCommitments<C: Curve>(Vec<Point<C>>);
 
 /// What one shuffler gives another: a value of his polynomial.
 pub struct DealtShare<C: Curve>(Scalar<C>);
@@ -45,10 +45,7 @@ pub struct DealtShare<C: Curve>(Scalar<C>);
 pub enum DealingError {
     /// A value that is not on the polynomial that its dealer published.
     #[error("dealer {dealer} gave a value that is not on his polynomial")]
-    WrongShare {
-        /// Who gave it.
-        dealer: usize,
-    },
+    WrongShare { dealer: usize },
     /// All values together are zero, as they are if nobody deals.
     #[error("the dealt values add up to nothing")]
     Nothing,
@@ -69,9 +66,9 @@ impl<C: Curve> Dealing<C> {
 
     /// What to publish.
     #[must_use]
-    pub fn commitments(&self) -> Commitments<C> {
+    pub fn commitments(&self) -> PolynomialCommitments<C> {
         let points = self.coefficients.iter().map(|coefficient| (Point::<C>::generator() * coefficient).into_affine());
-        Commitments(std::iter::once(*self.secret.public().point()).chain(points).collect())
+        PolynomialCommitments(std::iter::once(*self.secret.public().point()).chain(points).collect())
     }
 
     /// What to give to this shuffler, and nobody else.
@@ -84,7 +81,7 @@ impl<C: Curve> Dealing<C> {
     }
 }
 
-impl<C: Curve> Commitments<C> {
+impl<C: Curve> PolynomialCommitments<C> {
     /// How many values give the polynomial.
     #[must_use]
     pub const fn quorum(&self) -> usize {
@@ -115,9 +112,9 @@ impl<C: Curve> Commitments<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of so many points.
-    pub fn decode(bytes: &[u8], quorum: usize) -> Result<Self, DecodeError> {
+    pub fn decode(bytes: &[u8], quorum: usize) -> Result<Self, DeckDecodeError> {
         let quorum = quorum.max(1);
-        let mut reader = Reader::exactly(bytes, bytes_of::<C>(quorum, 0))?;
+        let mut reader = ByteReader::exactly(bytes, bytes_of::<C>(quorum, 0))?;
         Ok(Self((0..quorum).map(|_| reader.point::<C>()).collect::<Result<_, _>>()?))
     }
 }
@@ -135,8 +132,8 @@ impl<C: Curve> DealtShare<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a scalar.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        Ok(Self(Reader::exactly(bytes, scalar_bytes::<C>())?.scalar::<C>()?))
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        Ok(Self(ByteReader::exactly(bytes, scalar_bytes::<C>())?.scalar::<C>()?))
     }
 }
 
@@ -151,8 +148,8 @@ impl<C: Curve> SecretKey<C> {
     ///
     /// # Errors
     /// Names the first dealer whose value is not on his published polynomial.
-    pub fn from_dealt(shuffler: u8, dealt: &[(Commitments<C>, DealtShare<C>)]) -> Result<Self, DealingError> {
-        let wrong = |(commitments, share): &(Commitments<C>, DealtShare<C>)| {
+    pub fn from_dealt(shuffler: u8, dealt: &[(PolynomialCommitments<C>, DealtShare<C>)]) -> Result<Self, DealingError> {
+        let wrong = |(commitments, share): &(PolynomialCommitments<C>, DealtShare<C>)| {
             Point::<C>::generator() * share.0 != commitments.at(shuffler)
         };
         if let Some(dealer) = dealt.iter().position(wrong) {

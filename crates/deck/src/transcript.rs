@@ -15,7 +15,7 @@ use rand_core::{CryptoRng, RngCore};
 use zeroize::Zeroizing;
 
 use crate::{
-    Context, Curve, Digest,
+    Context, ContextDigest, Curve,
     codec::{put_point, put_scalar},
     curve::{Point, Scalar},
 };
@@ -85,8 +85,8 @@ impl Transcript {
     }
 
     /// All that was absorbed so far, in short.
-    pub fn digest(&mut self) -> Digest {
-        let mut digest = Digest::default();
+    pub fn digest(&mut self) -> ContextDigest {
+        let mut digest = ContextDigest::default();
         self.0.challenge_bytes(b"digest", &mut digest);
         digest
     }

@@ -25,21 +25,14 @@ pub struct Rank(u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Suit(u8);
 
-/// Why something is not a card.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
     /// 52 or more.
     #[error("a card's index is below 52, not {index}")]
-    IndexTooLarge {
-        /// What was given.
-        index: u8,
-    },
+    IndexTooLarge { index: u8 },
     /// Not a rank of `23456789TJQKA` and a suit of `cdhs`.
     #[error("a card is a rank of {RANKS} and a suit of {SUITS}, not {text:?}")]
-    Malformed {
-        /// What was given.
-        text: String,
-    },
+    Malformed { text: String },
 }
 
 impl Rank {
@@ -63,7 +56,6 @@ impl Suit {
         self.0
     }
 
-    /// The letter.
     #[must_use]
     pub fn letter(self) -> char {
         SUITS.chars().nth(usize::from(self.0)).unwrap_or('?')
@@ -85,13 +77,11 @@ impl Card {
         self.0
     }
 
-    /// Its rank.
     #[must_use]
     pub const fn rank(self) -> Rank {
         Rank(self.0 % 13)
     }
 
-    /// Its suit.
     #[must_use]
     pub const fn suit(self) -> Suit {
         Suit(self.0 / 13)

@@ -4,12 +4,10 @@ use std::fmt;
 
 use crate::Card;
 
-/// A set of cards.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct CardSet(u64);
 
 impl CardSet {
-    /// No card.
     pub const EMPTY: Self = Self(0);
 
     /// The set of these, unless one is among them twice, which is then handed back.
@@ -33,25 +31,21 @@ impl CardSet {
         is_new
     }
 
-    /// Whether the card is there.
     #[must_use]
     pub fn contains(self, card: Card) -> bool {
         self.0 & bit(card) != 0
     }
 
-    /// How many there are.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether there is none.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The cards by index.
     pub fn iter(self) -> impl Iterator<Item = Card> {
         Card::all().filter(move |card| self.contains(*card))
     }

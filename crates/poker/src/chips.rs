@@ -18,25 +18,21 @@ impl Chips {
     /// The most there can be in one hand.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// So many chips.
     #[must_use]
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
 
-    /// How many chips.
     #[must_use]
     pub const fn count(self) -> u64 {
         self.0
     }
 
-    /// Whether this is nothing.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, unless it leaves 64 bits.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)

@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// Why bytes are not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
+pub enum HandDecodeError {
     /// Cut short, of another type, or breaking a rule of the value.
     #[error("the bytes do not decode")]
     Malformed,
@@ -16,7 +16,6 @@ pub enum DecodeError {
     NotCanonical,
 }
 
-/// The bytes of a value.
 #[must_use]
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_allocvec(value).expect("values of this crate have a known length and no map")
@@ -26,7 +25,7 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 ///
 /// # Errors
 /// If they are no value, or not the form [`encode`] gives it.
-pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
-    let value = postcard::from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
-    if encode(&value) == bytes { Ok(value) } else { Err(DecodeError::NotCanonical) }
+pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, HandDecodeError> {
+    let value = postcard::from_bytes(bytes).map_err(|_| HandDecodeError::Malformed)?;
+    if encode(&value) == bytes { Ok(value) } else { Err(HandDecodeError::NotCanonical) }
 }

@@ -11,7 +11,7 @@ mod describe;
 mod strength;
 mod tables;
 
-pub use strength::{Class, Strength};
+pub use strength::{HandClass, Strength};
 
 use std::sync::LazyLock;
 

@@ -26,19 +26,18 @@ mod settle;
 mod showdown;
 mod start;
 
-pub use event::{Action, Event, Missing, VoidCause};
-pub use legal::{Legal, RaiseRange};
+pub use event::{HandEvent, MissingParty, PlayerAction, VoidCause};
+pub use legal::{LegalActions, RaiseRange};
 pub use phase::{Betting, Phase, PhaseName, Showdown, Street};
-pub use player::{Player, Standing};
-pub use refusal::Refusal;
+pub use player::{Player, SeatStatus};
+pub use refusal::HandRefusal;
 pub use settle::{Award, Settlement};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::{Card, Chips, Pot, Seat, Snapshot, Time, codec, pots::Stake};
+use crate::{Card, Chips, HandTime, Pot, Seat, Snapshot, codec, pots::Stake};
 
-/// The state of a hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hand {
     snapshot: Snapshot,
@@ -56,7 +55,7 @@ impl Hand {
     ///
     /// # Errors
     /// The first rule that the event breaks; the hand is then as it was.
-    pub fn apply(&self, event: &Event, at: Time) -> Result<Self, Refusal> {
+    pub fn apply(&self, event: &HandEvent, at: HandTime) -> Result<Self, HandRefusal> {
         let mut next = self.clone();
         next.take(event, at)?;
         next.events = next.events.saturating_add(1);
@@ -70,9 +69,9 @@ impl Hand {
     /// The place of the first event that is refused, from 0, and why.
     pub fn replay<'a>(
         snapshot: Snapshot,
-        began: Time,
-        events: impl IntoIterator<Item = (&'a Event, Time)>,
-    ) -> Result<Self, (usize, Refusal)> {
+        began: HandTime,
+        events: impl IntoIterator<Item = (&'a HandEvent, HandTime)>,
+    ) -> Result<Self, (usize, HandRefusal)> {
         let start = Self::start(snapshot, began);
         events
             .into_iter()
@@ -92,25 +91,21 @@ impl Hand {
         &self.players
     }
 
-    /// One seat.
     #[must_use]
     pub fn player(&self, seat: Seat) -> Option<&Player> {
         self.players.iter().find(|player| player.seat == seat)
     }
 
-    /// The open board.
     #[must_use]
     pub fn board(&self) -> &[Card] {
         &self.board
     }
 
-    /// Where the hand stands.
     #[must_use]
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// How many events were applied.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
@@ -134,7 +129,7 @@ impl Hand {
 
     /// When whoever is awaited is late.
     #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
+    pub fn deadline(&self) -> Option<HandTime> {
         self.phase.deadline()
     }
 
@@ -166,7 +161,7 @@ impl Hand {
         let stake = |player: &Player| Stake {
             seat: player.seat,
             total: player.total,
-            folded: player.standing == Standing::Folded,
+            folded: player.status == SeatStatus::Folded,
         };
         self.players.iter().map(stake).collect()
     }
@@ -181,19 +176,19 @@ impl Hand {
         Chips::sum(held).plus(rake)
     }
 
-    fn take(&mut self, event: &Event, at: Time) -> Result<(), Refusal> {
+    fn take(&mut self, event: &HandEvent, at: HandTime) -> Result<(), HandRefusal> {
         if self.phase.is_over() {
-            return Err(Refusal::HandIsOver { phase: self.phase.name() });
+            return Err(HandRefusal::HandIsOver { phase: self.phase.name() });
         }
         match event {
-            Event::HoleCardsDealt => self.hole_cards_dealt(at),
-            Event::Acted { seat, action } => self.acted(*seat, *action, at),
-            Event::TimedOut { seat } => self.timed_out(*seat, at),
-            Event::BoardOpened { cards } => self.board_opened(cards, at),
-            Event::Shown { seat, cards } => self.shown(*seat, *cards, at),
-            Event::Mucked { seat } => self.mucked(*seat, at),
-            Event::ClockRestarted => self.clock_restarted(at),
-            Event::Voided { cause } => self.voided(cause, at),
+            HandEvent::HoleCardsDealt => self.hole_cards_dealt(at),
+            HandEvent::Acted { seat, action } => self.acted(*seat, *action, at),
+            HandEvent::TimedOut { seat } => self.timed_out(*seat, at),
+            HandEvent::BoardOpened { cards } => self.board_opened(cards, at),
+            HandEvent::Shown { seat, cards } => self.shown(*seat, *cards, at),
+            HandEvent::Mucked { seat } => self.mucked(*seat, at),
+            HandEvent::ClockRestarted => self.clock_restarted(at),
+            HandEvent::Voided { cause } => self.voided(cause, at),
         }
     }
 }

@@ -15,16 +15,15 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what a card and a chip are | [`Card`], [`CardSet`], [`Chips`] |
-//! | what a table may choose | [`Rules`] |
+//! | what a table may choose | [`TableRules`] |
 //! | what a hand begins with | [`Snapshot`], [`CardPlan`] |
-//! | what can happen, and what is refused | [`Event`], [`Action`], [`Hand::apply`], [`Refusal`] |
+//! | what can happen, and what is refused | [`HandEvent`], [`PlayerAction`], [`Hand::apply`], [`HandRefusal`] |
 //! | what the seat to act may do | [`Hand::legal`] |
 //! | how chips in the middle are divided | [`pots`], [`uncalled`], [`Settlement`] |
 //! | which hand wins | [`Evaluator`], [`Strength`] |
 //! | how hands are written for others to read | [`phh`] |
 //! | how a hand is signed, ordered, proven and checked | [`log`] |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
@@ -46,16 +45,16 @@ mod snapshot;
 pub use card::{Card, CardError, DECK, Rank, Suit};
 pub use card_set::CardSet;
 pub use chips::Chips;
-pub use evaluator::{Class, Evaluator, Strength, strength};
+pub use evaluator::{Evaluator, HandClass, Strength, strength};
 pub use hand::{
-    Action, Award, Betting, Event, Hand, Legal, Missing, Phase, PhaseName, Player, RaiseRange, Refusal, Settlement,
-    Showdown, Standing, Street, VoidCause,
+    Award, Betting, Hand, HandEvent, HandRefusal, LegalActions, MissingParty, Phase, PhaseName, Player, PlayerAction,
+    RaiseRange, SeatStatus, Settlement, Showdown, Street, VoidCause,
 };
 pub use plan::CardPlan;
 pub use pots::{Pot, Stake, pots, uncalled};
-pub use rules::{AllIn, Clock, Posting, Rake, Rules, ShortBigBlind};
-pub use seat::{Seat, Time};
-pub use snapshot::{Seated, Snapshot, SnapshotError};
+pub use rules::{AllIn, BlindPosting, DecisionClock, Rake, ShortBigBlind, TableRules};
+pub use seat::{HandTime, Seat};
+pub use snapshot::{SeatStack, Snapshot, SnapshotError};
 
 #[cfg(test)]
 mod tests;

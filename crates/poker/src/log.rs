@@ -17,14 +17,14 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what a hand begins with | [`HandConfig`], [`Participant`] |
-//! | what can be said, and how it is signed | [`Message`], [`ActionEnvelope`], [`Header`] |
-//! | what is refused, in which order | [`Rejection`], [`Class`] |
+//! | what can be said, and how it is signed | [`Message`], [`ActionEnvelope`], [`EnvelopeHeader`] |
+//! | what is refused, in which order | [`MessageRejection`], [`RejectionClass`] |
 //! | the referee's state | [`Table`], [`Table::state_hash`] |
-//! | the operator's side | [`HandLog`], [`Verdict`], [`Evidence`] |
+//! | the operator's side | [`HandLog`], [`SubmitVerdict`], [`Evidence`] |
 //! | the player's and shuffler's side | [`Party`] |
-//! | receipts and what they prove | [`Receipt`], [`equivocation`], [`missing`] |
+//! | receipts and what they prove | [`EventReceipt`], [`equivocation`], [`missing`] |
 //! | the end of a hand | [`Checkpoint`], [`merkle`] |
-//! | one hand in one file | [`Bundle`], [`Bundle::verify`], [`Fault`] |
+//! | one hand in one file | [`Bundle`], [`Bundle::verify`], [`BundleFault`] |
 
 mod actor;
 pub mod bundle;
@@ -42,18 +42,18 @@ mod signing;
 mod table;
 
 pub use actor::Actor;
-pub use bundle::{Bundle, BundleError, Fault, Report, Wrong};
-pub use checkpoint::{Checkpoint, Cosignature, Page};
-pub use config::{ConfigError, HandConfig, Participant, VERSION};
-pub use envelope::{ActionEnvelope, ENVELOPE_BYTES_MAX, EnvelopeError, Header, event_id};
-pub use hand_log::{Draft, EVIDENCE_MAX, Evidence, HandLog, Verdict};
-pub use hex::{Bytes, Hash, Hex};
+pub use bundle::{Bundle, BundleDefect, BundleError, BundleFault, VerificationReport};
+pub use checkpoint::{Checkpoint, CheckpointPage, Cosignature};
+pub use config::{HandConfig, HandConfigError, Participant, VERSION};
+pub use envelope::{ActionEnvelope, ENVELOPE_BYTES_MAX, EnvelopeError, EnvelopeHeader, event_id};
+pub use hand_log::{EVIDENCE_MAX, EventDraft, Evidence, HandLog, SubmitVerdict};
+pub use hex::{Bytes, Hex, LogHash};
 pub use message::{
     GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
     GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, Message, MessageKind,
 };
 pub use party::{Distrust, Party};
-pub use receipt::{Fraud, Link, Receipt, chain, equivocation, missing};
-pub use rejection::{Class, Rejection};
-pub use signing::{Signature, Signer, SignerKey};
-pub use table::{Said, Table, Verified};
+pub use receipt::{ChainLink, EventReceipt, Fraud, chain, equivocation, missing};
+pub use rejection::{MessageRejection, RejectionClass};
+pub use signing::{MessageSigner, Signature, SignerKey};
+pub use table::{ActorProgress, Table, VerifiedMessage};

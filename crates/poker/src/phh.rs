@@ -2,8 +2,8 @@
 //!
 //! | to do | call |
 //! | --- | --- |
-//! | write a hand | [`History::of`], then [`History::to_text`] |
-//! | read a file | [`History::read`], then [`History::replay`] |
+//! | write a hand | [`HandHistory::of`], then [`HandHistory::to_text`] |
+//! | read a file | [`HandHistory::read`], then [`HandHistory::replay`] |
 //!
 //! The format numbers players from the one left of the button and knows nothing of clocks, rake or house rules, so a
 //! reader brings those. What it can say and we do not play (other variants, straddles, antes that differ, fractions of
@@ -15,7 +15,7 @@ mod file;
 mod history;
 mod replay;
 
-pub use action::Line;
+pub use action::PhhLine;
 pub use error::PhhError;
-pub use history::History;
-pub use replay::Replayed;
+pub use history::HandHistory;
+pub use replay::ReplayOutcome;

@@ -34,7 +34,6 @@ impl CardPlan {
         Self { hole, board, burns: burned }
     }
 
-    /// The places of a seat's two cards.
     #[must_use]
     pub fn hole(&self, seat: Seat) -> Option<[u8; 2]> {
         self.hole.iter().find(|(holder, _)| *holder == seat).map(|(_, places)| *places)

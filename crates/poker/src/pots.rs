@@ -10,7 +10,6 @@ use crate::{Chips, Seat};
 /// What a seat has put into the hand so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stake {
-    /// The seat.
     pub seat: Seat,
     /// All of its chips in the middle: ante, blind, bets of every street.
     pub total: Chips,

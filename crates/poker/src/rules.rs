@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Chips;
 
-/// The rules of a hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rules {
+pub struct TableRules {
     /// Posted by the seat left of the button; heads-up by the button itself.
     pub small_blind: Chips,
     /// Posted by the next seat, and the least bet and raise on every street.
@@ -19,7 +18,7 @@ pub struct Rules {
     /// Posted by every seat; nothing for no ante.
     pub ante: Chips,
     /// What a stack too short for both is used for first.
-    pub posting: Posting,
+    pub posting: BlindPosting,
     /// What the others owe if the big blind could not post all of it.
     pub short_big_blind: ShortBigBlind,
     /// Whether a seat that owes nothing may fold all the same.
@@ -31,17 +30,15 @@ pub struct Rules {
     /// What the house takes.
     pub rake: Rake,
     /// How long everybody has.
-    pub clock: Clock,
+    pub clock: DecisionClock,
 }
 
 /// What a stack too short for ante and blind is used for first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Posting {
-    /// The ante.
+pub enum BlindPosting {
     #[default]
     AnteFirst,
-    /// The blind.
     BlindFirst,
 }
 
@@ -80,7 +77,7 @@ pub struct Rake {
 
 /// How long everybody has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
+pub struct DecisionClock {
     /// For a betting decision.
     pub turn_ms: u32,
     /// For showing a hand.
@@ -89,7 +86,7 @@ pub struct Clock {
     pub cards_ms: u32,
 }
 
-impl Clock {
+impl DecisionClock {
     pub(crate) fn turn(self) -> Duration {
         Duration::from_millis(self.turn_ms.into())
     }
@@ -103,13 +100,13 @@ impl Clock {
     }
 }
 
-impl Default for Clock {
+impl Default for DecisionClock {
     fn default() -> Self {
         Self { turn_ms: 30_000, showdown_ms: 15_000, cards_ms: 30_000 }
     }
 }
 
-impl Rules {
+impl TableRules {
     /// The usual cash game at these blinds: no ante, no rake.
     #[must_use]
     pub fn cash(small_blind: Chips, big_blind: Chips) -> Self {
@@ -117,13 +114,13 @@ impl Rules {
             small_blind,
             big_blind,
             ante: Chips::ZERO,
-            posting: Posting::default(),
+            posting: BlindPosting::default(),
             short_big_blind: ShortBigBlind::default(),
             open_fold: false,
             all_in: AllIn::default(),
             burns: false,
             rake: Rake::default(),
-            clock: Clock::default(),
+            clock: DecisionClock::default(),
         }
     }
 }

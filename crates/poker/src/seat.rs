@@ -11,9 +11,9 @@ pub struct Seat(pub u8);
 
 /// An instant in milliseconds since 1970 on the operator's clock. The rules read no clock; every event brings its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Time(pub u64);
+pub struct HandTime(pub u64);
 
-impl Time {
+impl HandTime {
     /// This much later; the end of time if there is no such instant.
     #[must_use]
     pub fn after(self, wait: Duration) -> Self {
@@ -27,7 +27,7 @@ impl fmt::Display for Seat {
     }
 }
 
-impl fmt::Display for Time {
+impl fmt::Display for HandTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ms", self.0)
     }

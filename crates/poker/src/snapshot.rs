@@ -5,12 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CardPlan, Chips, Rules, Seat};
+use crate::{CardPlan, Chips, Seat, TableRules};
 
 /// A seat that takes part, with what it has in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seated {
-    /// Which seat.
+pub struct SeatStack {
     pub seat: Seat,
     /// Its chips before the hand.
     pub stack: Chips,
@@ -20,9 +19,9 @@ pub struct Seated {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Snapshot {
-    rules: Rules,
+    rules: TableRules,
     /// By number, smallest first.
-    seats: Vec<Seated>,
+    seats: Vec<SeatStack>,
     button: Seat,
     plan: CardPlan,
 }
@@ -30,8 +29,8 @@ pub struct Snapshot {
 /// The same, as it comes from outside.
 #[derive(Deserialize)]
 struct Unchecked {
-    rules: Rules,
-    seats: Vec<Seated>,
+    rules: TableRules,
+    seats: Vec<SeatStack>,
     button: Seat,
     plan: CardPlan,
 }
@@ -41,10 +40,7 @@ struct Unchecked {
 pub enum SnapshotError {
     /// Fewer than two or more than ten.
     #[error("a hand has 2 to 10 seats, not {seats}")]
-    SeatCount {
-        /// How many there were.
-        seats: usize,
-    },
+    SeatCount { seats: usize },
     /// Not in ascending order, or one twice.
     #[error("{seat} is out of order or there twice")]
     SeatOrder {
@@ -53,39 +49,24 @@ pub enum SnapshotError {
     },
     /// Nothing to play with.
     #[error("{seat} has no chips")]
-    EmptyStack {
-        /// The seat.
-        seat: Seat,
-    },
+    EmptyStack { seat: Seat },
     /// The stacks do not fit 64 bits together.
     #[error("the stacks together exceed 2^64 - 1 chips")]
     TooManyChips,
     /// Nobody sits on the button.
     #[error("the button is at {button}, which takes no part")]
-    ButtonEmpty {
-        /// The seat.
-        button: Seat,
-    },
+    ButtonEmpty { button: Seat },
     /// The big blind is nothing, or the small blind more than it.
     #[error("blinds of {small} and {big}: the big one is at least one chip, the small one no more than it")]
-    Blinds {
-        /// The small blind.
-        small: Chips,
-        /// The big blind.
-        big: Chips,
-    },
+    Blinds { small: Chips, big: Chips },
     /// More than all of it.
     #[error("a rake of {bps} basis points is more than the pot")]
-    Rake {
-        /// What was given.
-        bps: u16,
-    },
+    Rake { bps: u16 },
     /// Not the plan that follows from seats, button and rules.
     #[error("the card plan is not the one that follows from the seats and the button")]
     Plan,
 }
 
-/// How many seats a hand can have.
 pub(crate) const SEATS: std::ops::RangeInclusive<usize> = 2..=10;
 
 impl Snapshot {
@@ -93,7 +74,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn new(rules: Rules, seats: Vec<Seated>, button: Seat) -> Result<Self, SnapshotError> {
+    pub fn new(rules: TableRules, seats: Vec<SeatStack>, button: Seat) -> Result<Self, SnapshotError> {
         if !SEATS.contains(&seats.len()) {
             return Err(SnapshotError::SeatCount { seats: seats.len() });
         }
@@ -118,20 +99,18 @@ impl Snapshot {
         Ok(Self { rules, seats, button, plan })
     }
 
-    /// The rules of the hand.
     #[must_use]
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &TableRules {
         &self.rules
     }
 
-    /// The seats by number.
     #[must_use]
-    pub fn seats(&self) -> &[Seated] {
+    pub fn seats(&self) -> &[SeatStack] {
         &self.seats
     }
 
     /// The seats in the order of play: left of the button first, the button last.
-    pub fn in_order(&self) -> impl Iterator<Item = Seated> {
+    pub fn in_order(&self) -> impl Iterator<Item = SeatStack> {
         clockwise(&self.seats, self.button)
     }
 
@@ -154,7 +133,7 @@ impl Snapshot {
     }
 }
 
-fn clockwise(seats: &[Seated], button: Seat) -> impl Iterator<Item = Seated> {
+fn clockwise(seats: &[SeatStack], button: Seat) -> impl Iterator<Item = SeatStack> {
     let after = seats.iter().filter(move |seated| seated.seat > button);
     let before = seats.iter().filter(move |seated| seated.seat <= button);
     after.chain(before).copied()

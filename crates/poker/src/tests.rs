@@ -22,7 +22,6 @@ mod snapshots;
 mod story;
 mod void;
 
-/// The seed of this run.
 pub fn seed() -> u64 {
     let seed = std::env::var("BANKROLL_TEST_SEED").map_or(20_261_115, |seed| seed.parse().unwrap());
     println!("seed {seed} (repeat with BANKROLL_TEST_SEED={seed})");

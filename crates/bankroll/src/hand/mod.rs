@@ -1,9 +1,9 @@
 //! `bankroll hand`: hands of poker that anybody can check. Plays them in one process, and verifies, shows and replays
 //! the files they leave. The checks are the poker crate's; this is files and words.
 
+mod local_table;
 mod play;
 mod replay;
-mod room;
 mod show;
 mod verify;
 
@@ -11,7 +11,7 @@ use std::{fs, io::ErrorKind, path::Path};
 
 use anyhow::{Context, anyhow};
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
-use bankroll_poker::log::{Bundle, Fault, bundle::Replay};
+use bankroll_poker::log::{Bundle, BundleFault, bundle::BundleReplay};
 use bankroll_terminal::{Exit, NotFound, Unsound};
 use clap::Subcommand;
 
@@ -54,20 +54,20 @@ fn read(file: &Path) -> anyhow::Result<Bundle> {
 }
 
 /// What a fault is to the caller of a command.
-fn unsound(fault: &Fault) -> anyhow::Error {
+fn unsound(fault: &BundleFault) -> anyhow::Error {
     Unsound(fault.to_string()).into()
 }
 
 /// Something that goes through a bundle on whatever curve its cards are sealed.
 trait Visit {
-    fn visit<C: Curve>(&mut self, replay: Replay<'_, C>) -> anyhow::Result<()>;
+    fn visit<C: Curve>(&mut self, replay: BundleReplay<'_, C>) -> anyhow::Result<()>;
 }
 
 /// Goes through a bundle that was verified before.
 fn visit(bundle: &Bundle, curve: &str, cards: u8, visitor: &mut impl Visit) -> anyhow::Result<()> {
     fn on<C: Curve>(bundle: &Bundle, cards: u8, visitor: &mut impl Visit) -> anyhow::Result<()> {
         let parameters = Parameters::<C>::with_size(cards.into())?;
-        let replay = Replay::start(&parameters, &bundle.entries).map_err(|fault| unsound(&fault))?;
+        let replay = BundleReplay::start(&parameters, &bundle.entries).map_err(|fault| unsound(&fault))?;
         visitor.visit(replay.batched())
     }
     match curve {

@@ -10,15 +10,15 @@ use std::{
 use anyhow::Context;
 use bankroll_deck::{Parameters, Secp256k1};
 use bankroll_poker::{
-    Time,
-    log::{Bundle, Report},
-    phh::{History, PhhError},
+    HandTime,
+    log::{Bundle, VerificationReport},
+    phh::{HandHistory, PhhError},
 };
 use bankroll_terminal::{self as terminal, Exit, Paint, invocation, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{room::Room, unsound};
+use super::{local_table::LocalTable, unsound};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -50,7 +50,7 @@ pub struct PlayArgs {
 pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000_000));
     fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let (mut room, parameters) = (Room::new(seed, args.seats, args.shufflers), Parameters::standard());
+    let (mut table, parameters) = (LocalTable::new(seed, args.seats, args.shufflers), Parameters::standard());
     let mut hands = Vec::new();
     if !json {
         let people = format!("{} seats, {} shufflers, seed {seed}", args.seats, args.shufflers);
@@ -58,7 +58,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     }
     for number in 1..=args.hands {
         let begun = Instant::now();
-        let bundle = room.play()?;
+        let bundle = table.play()?;
         let played = begun.elapsed();
         let begun = Instant::now();
         let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
@@ -72,7 +72,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
         if json {
             hands.push(hand_json(&file, &phh_file, bytes.len(), &report, [played, verified]));
         } else {
-            terminal::answer(&told(&file, bytes.len(), &report, [played, verified]))?;
+            terminal::answer(&summary(&file, bytes.len(), &report, [played, verified]))?;
         }
     }
     if json {
@@ -91,11 +91,11 @@ fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 /// The hand as other programs read it.
-fn history(bundle: &Bundle, report: &Report, parameters: &Parameters<Secp256k1>) -> anyhow::Result<String> {
+fn history(bundle: &Bundle, report: &VerificationReport, parameters: &Parameters<Secp256k1>) -> anyhow::Result<String> {
     let events = bundle.events(parameters).map_err(|fault| unsound(&fault))?;
-    let (snapshot, began): (_, Time) = (&report.config.snapshot, report.times.0);
-    let mut history: History = History::of(snapshot, began, &events, |_| None)?;
-    let name = |seated: bankroll_poker::Seated| {
+    let (snapshot, began): (_, HandTime) = (&report.config.snapshot, report.times.0);
+    let mut history: HandHistory = HandHistory::of(snapshot, began, &events, |_| None)?;
+    let name = |seated: bankroll_poker::SeatStack| {
         let actor = bankroll_poker::log::Actor::Seat(seated.seat);
         report.config.participant(actor).map(|participant| participant.name.clone()).unwrap_or_default()
     };
@@ -103,7 +103,13 @@ fn history(bundle: &Bundle, report: &Report, parameters: &Parameters<Secp256k1>)
     Ok::<_, PhhError>(history.to_text()?).map_err(Into::into)
 }
 
-fn hand_json(file: &Path, phh: &Path, bytes: usize, report: &Report, [played, verified]: [Duration; 2]) -> Value {
+fn hand_json(
+    file: &Path,
+    phh: &Path,
+    bytes: usize,
+    report: &VerificationReport,
+    [played, verified]: [Duration; 2],
+) -> Value {
     json!({
         "file": file,
         "phh": phh,
@@ -119,7 +125,7 @@ fn hand_json(file: &Path, phh: &Path, bytes: usize, report: &Report, [played, ve
     })
 }
 
-fn told(file: &Path, bytes: usize, report: &Report, [played, verified]: [Duration; 2]) -> String {
+fn summary(file: &Path, bytes: usize, report: &VerificationReport, [played, verified]: [Duration; 2]) -> String {
     let board: Vec<String> = report.board.iter().map(ToString::to_string).collect();
     let board = if board.is_empty() { "no board".to_owned() } else { board.join(" ") };
     format!(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bankroll_deck::Curve;
-use bankroll_poker::log::bundle::{Replay, Step};
+use bankroll_poker::log::bundle::{BundleReplay, ReplayStep};
 use bankroll_terminal::{self as terminal, Exit, table};
 use clap::Args;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub struct ReplayArgs {
 }
 
 struct Row {
-    step: Step,
+    step: ReplayStep,
     at: u64,
     state: String,
 }
@@ -29,7 +29,7 @@ struct Row {
 struct Rows(Vec<Row>);
 
 impl Visit for Rows {
-    fn visit<C: Curve>(&mut self, mut replay: Replay<'_, C>) -> anyhow::Result<()> {
+    fn visit<C: Curve>(&mut self, mut replay: BundleReplay<'_, C>) -> anyhow::Result<()> {
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
             let state = replay.table().state_hash().to_string();
@@ -67,7 +67,7 @@ pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn kind(step: &Step) -> String {
+fn kind(step: &ReplayStep) -> String {
     let kind = json!(step.envelope.header.kind);
     kind.as_str().unwrap_or_default().replace('_', " ")
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use bankroll_deck::Curve;
 use bankroll_poker::{
-    Action, Card, Chips, Event, Hand, Phase, Seat, Settlement, Standing, Street, VoidCause,
-    log::{Actor, MessageKind, Report, bundle::Replay},
+    Card, Chips, Hand, HandEvent, Phase, PlayerAction, Seat, SeatStatus, Settlement, Street, VoidCause,
+    log::{Actor, MessageKind, VerificationReport, bundle::BundleReplay},
 };
 use bankroll_terminal::{self as terminal, Exit, Paint, table};
 use clap::Args;
@@ -23,7 +23,7 @@ pub struct ShowArgs {
     file: PathBuf,
 }
 
-/// What is told of a hand.
+/// What is actions of a hand.
 #[derive(Default)]
 struct Story {
     /// What happened, street by street.
@@ -36,14 +36,14 @@ struct Story {
 }
 
 impl Visit for Story {
-    fn visit<C: Curve>(&mut self, mut replay: Replay<'_, C>) -> anyhow::Result<()> {
+    fn visit<C: Curve>(&mut self, mut replay: BundleReplay<'_, C>) -> anyhow::Result<()> {
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
             let header = &step.envelope.header;
             *self.sent.entry(header.actor).or_default().entry(header.kind).or_default() += 1;
             let hand = replay.table().hand();
             if let Some(event) = &step.event {
-                self.tell(event, hand);
+                self.record(event, hand);
             }
         }
         self.end = Some(replay.table().hand().clone());
@@ -52,13 +52,13 @@ impl Visit for Story {
 }
 
 impl Story {
-    fn tell(&mut self, event: &Event, after: &Hand) {
+    fn record(&mut self, event: &HandEvent, after: &Hand) {
         match event {
-            Event::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), Vec::new())),
-            Event::BoardOpened { cards } => self.streets.push((after.street(), cards.clone(), Vec::new())),
-            Event::Acted { .. } | Event::TimedOut { .. } if self.showdown.is_empty() => {
-                if let Some((.., told)) = self.streets.last_mut() {
-                    told.push(event_text(event));
+            HandEvent::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), Vec::new())),
+            HandEvent::BoardOpened { cards } => self.streets.push((after.street(), cards.clone(), Vec::new())),
+            HandEvent::Acted { .. } | HandEvent::TimedOut { .. } if self.showdown.is_empty() => {
+                if let Some((.., actions)) = self.streets.last_mut() {
+                    actions.push(event_text(event));
                 }
             }
             other => self.showdown.push(event_text(other)),
@@ -75,11 +75,11 @@ pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<Exit> {
     }
     let mut story = Story::default();
     visit(&bundle, &report.config.curve, report.config.cards, &mut story)?;
-    terminal::answer(&told(&report, &story))?;
+    terminal::answer(&summary(&report, &story))?;
     Ok(Exit::Ok)
 }
 
-fn told(report: &Report, story: &Story) -> String {
+fn summary(report: &VerificationReport, story: &Story) -> String {
     let (paint, config) = (Paint::stdout(), &report.config);
     let rules = config.snapshot.rules();
     let mut text = format!(
@@ -108,16 +108,16 @@ fn told(report: &Report, story: &Story) -> String {
     text
 }
 
-fn seats(report: &Report, end: Option<&Hand>) -> String {
+fn seats(report: &VerificationReport, end: Option<&Hand>) -> String {
     let config = &report.config;
     let mut table = table(&["SEAT", "", "PLAYER", "BEFORE", "AFTER", "CARDS"], &[0, 3, 4]);
     for seated in config.snapshot.seats() {
         let seat = seated.seat;
         let after = report.stacks.iter().find(|(other, _)| *other == seat).map_or(Chips::ZERO, |(_, chips)| *chips);
-        let cards = match end.and_then(|hand| hand.player(seat)).map(|player| player.standing) {
-            Some(Standing::Shown(cards)) => cards_text(&cards),
-            Some(Standing::Folded) => "folded".into(),
-            Some(Standing::Mucked { .. }) => "mucked".into(),
+        let cards = match end.and_then(|hand| hand.player(seat)).map(|player| player.status) {
+            Some(SeatStatus::Shown(cards)) => cards_text(&cards),
+            Some(SeatStatus::Folded) => "folded".into(),
+            Some(SeatStatus::Mucked { .. }) => "mucked".into(),
             _ => "not shown".into(),
         };
         let button = if seat == config.snapshot.button() { "button" } else { "" };
@@ -138,7 +138,7 @@ fn pots(settlement: &Settlement, paint: Paint) -> String {
     text
 }
 
-fn proofs(report: &Report, story: &Story) -> String {
+fn proofs(report: &VerificationReport, story: &Story) -> String {
     let kinds = [
         ("KEY", MessageKind::KeyRegistration),
         ("SHUFFLE", MessageKind::Shuffle),
@@ -171,21 +171,21 @@ fn void_text(cause: &VoidCause) -> String {
 }
 
 /// An event in words.
-pub fn event_text(event: &Event) -> String {
-    let decision = |seat: &Seat, action: &Action| match action {
-        Action::Fold => format!("{seat} folds"),
-        Action::Check => format!("{seat} checks"),
-        Action::Call => format!("{seat} calls"),
-        Action::RaiseTo(to) => format!("{seat} raises to {to}"),
+pub fn event_text(event: &HandEvent) -> String {
+    let decision = |seat: &Seat, action: &PlayerAction| match action {
+        PlayerAction::Fold => format!("{seat} folds"),
+        PlayerAction::Check => format!("{seat} checks"),
+        PlayerAction::Call => format!("{seat} calls"),
+        PlayerAction::RaiseTo(to) => format!("{seat} raises to {to}"),
     };
     match event {
-        Event::HoleCardsDealt => "hole cards dealt".into(),
-        Event::Acted { seat, action } => decision(seat, action),
-        Event::TimedOut { seat } => format!("{seat} is out of time"),
-        Event::BoardOpened { cards } => format!("board {}", cards_text(cards)),
-        Event::Shown { seat, cards } => format!("{seat} shows {}", cards_text(cards)),
-        Event::Mucked { seat } => format!("{seat} mucks"),
-        Event::ClockRestarted => "the clock starts again".into(),
-        Event::Voided { cause } => format!("void: {}", void_text(cause)),
+        HandEvent::HoleCardsDealt => "hole cards dealt".into(),
+        HandEvent::Acted { seat, action } => decision(seat, action),
+        HandEvent::TimedOut { seat } => format!("{seat} is out of time"),
+        HandEvent::BoardOpened { cards } => format!("board {}", cards_text(cards)),
+        HandEvent::Shown { seat, cards } => format!("{seat} shows {}", cards_text(cards)),
+        HandEvent::Mucked { seat } => format!("{seat} mucks"),
+        HandEvent::ClockRestarted => "the clock starts again".into(),
+        HandEvent::Voided { cause } => format!("void: {}", void_text(cause)),
     }
 }

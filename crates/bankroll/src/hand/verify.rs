@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bankroll_poker::log::{Actor, Fault, Report, SignerKey};
+use bankroll_poker::log::{Actor, BundleFault, SignerKey, VerificationReport};
 use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
 use clap::Args;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
     };
     match read(&args.file)?.verify(operator.as_ref()) {
         Ok(report) if json => terminal::answer_json(&report_json(&report))?,
-        Ok(report) => terminal::answer(&told(&report))?,
+        Ok(report) => terminal::answer(&summary(&report))?,
         Err(fault) if json => {
             terminal::answer_json(&fault_json(&fault))?;
             return Ok(Exit::Unsound);
@@ -45,24 +45,24 @@ pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn fault_json(fault: &Fault) -> Value {
+fn fault_json(fault: &BundleFault) -> Value {
     json!({
         "sound": false,
         "event": fault.seq,
         "author": fault.author,
-        "answers": fault.answers,
-        "wrong": fault.wrong.to_string(),
+        "answers": fault.responsible,
+        "wrong": fault.defect.to_string(),
         "message": fault.to_string(),
     })
 }
 
-fn report_json(report: &Report) -> Value {
+fn report_json(report: &VerificationReport) -> Value {
     let mut value = json!(report);
     value["sound"] = true.into();
     value
 }
 
-fn told(report: &Report) -> String {
+fn summary(report: &VerificationReport) -> String {
     let (paint, checked, config) = (Paint::stdout(), report.checked, &report.config);
     let line = |text: String| format!("  {} {text}\n", paint.good("✓"));
     let mut text = format!("{} / {} / {}\n", config.deployment, config.game, config.hand);

@@ -63,7 +63,7 @@ fn a_changed_file_is_unsound_and_says_where() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(at.join("changed.hand"), &bytes).unwrap();
-    run(at, &["hand", "verify", "changed.hand"]).fails(4, &["event ", "answers for it"]);
+    run(at, &["hand", "verify", "changed.hand"]).fails(4, &["event ", "is responsible"]);
     let told = run(at, &["hand", "verify", "changed.hand", "--json"]);
     assert_eq!(told.code, 4);
     let told: Value = serde_json::from_str(&told.stdout).unwrap();

@@ -6,8 +6,8 @@
 use std::sync::LazyLock;
 
 use bankroll_deck::{
-    Contribution, Deal, Destination, HandId, HandKeys, Member, Parameters, Role, Secp256k1, SecretKey, SeenBlindings,
-    Share, Shuffling,
+    Contribution, Deal, Destination, HandId, HandKeys, Member, MemberRole, Parameters, Secp256k1, SecretKey,
+    SeenBlindings, Share, Shuffling,
 };
 use libfuzzer_sys::fuzz_target;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -24,8 +24,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let secrets = [SecretKey::generate(&mut rng), SecretKey::generate(&mut rng)];
     let mut members = Vec::new();
     for (secret, actor) in secrets.iter().zip(["ann", "ben"]) {
-        let (key, proof) = secret.register(&hand, actor, Role::Shuffler, &mut rng);
-        members.push(Member::admit(&hand, actor, Role::Shuffler, key, &proof).expect("both are honest"));
+        let (key, proof) = secret.register(&hand, actor, MemberRole::Shuffler, &mut rng);
+        members.push(Member::admit(&hand, actor, MemberRole::Shuffler, key, &proof).expect("both are honest"));
     }
     let parameters = Parameters::with_size(4).expect("four cards are a deck");
     let keys = HandKeys::new(&hand, &members, &[]).expect("two shufflers are enough");

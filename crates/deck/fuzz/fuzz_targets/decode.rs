@@ -3,8 +3,8 @@
 #![no_main]
 
 use bankroll_deck::{
-    Blinding, Bn254, Commitments, Curve, Deck, EqualityProof, Grumpkin, Possession, PublicKey, Secp256k1, Share,
-    ShuffleMessage, ShuffleProof,
+    Blinding, Bn254, Curve, Deck, EqualityProof, Grumpkin, PolynomialCommitments, Possession, PublicKey, Secp256k1,
+    Share, ShuffleMessage, ShuffleProof,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,7 @@ fn one_encoding<C: Curve>(bytes: &[u8]) {
         EqualityProof::<C>::decode(bytes).map(|value| value.encode()),
         Blinding::<C>::decode(bytes).map(|value| value.encode()),
         Share::<C>::decode(bytes).map(|value| value.encode()),
-        Commitments::<C>::decode(bytes, 3).map(|value| value.encode()),
+        PolynomialCommitments::<C>::decode(bytes, 3).map(|value| value.encode()),
         Deck::<C>::decode(bytes, SIZE).map(|value| value.encode()),
         ShuffleProof::<C>::decode(bytes, SIZE).map(|value| value.encode()),
         ShuffleMessage::<C>::decode(bytes, SIZE).map(|value| value.encode()),

@@ -6,7 +6,9 @@
 
 use std::sync::LazyLock;
 
-use bankroll_deck::{HandId, HandKeys, Member, Parameters, Role, Secp256k1, SecretKey, ShuffleMessage, Shuffling};
+use bankroll_deck::{
+    HandId, HandKeys, Member, MemberRole, Parameters, Secp256k1, SecretKey, ShuffleMessage, Shuffling,
+};
 use libfuzzer_sys::fuzz_target;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -22,8 +24,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let hand = HandId { deployment: "fuzz".into(), game: "table".into(), hand: "1".into() };
     let secret = SecretKey::generate(&mut rng);
-    let (key, proof) = secret.register(&hand, "ann", Role::Shuffler, &mut rng);
-    let ann = Member::admit(&hand, "ann", Role::Shuffler, key, &proof).expect("ann is honest");
+    let (key, proof) = secret.register(&hand, "ann", MemberRole::Shuffler, &mut rng);
+    let ann = Member::admit(&hand, "ann", MemberRole::Shuffler, key, &proof).expect("ann is honest");
     let parameters = Parameters::with_size(SIZE).expect("four cards are a deck");
     let keys = HandKeys::new(&hand, &[ann], &[]).expect("one shuffler is enough");
     let message = Shuffling::new(&parameters, &keys).shuffle(&parameters, &mut rng).expect("it is her turn");

@@ -1,6 +1,6 @@
 //! Contributions: parts together with where they belong.
 
-use crate::{Blinding, Claim, Curve, Kind, Share};
+use crate::{Blinding, Curve, EqualityClaim, ProofKind, Share};
 
 /// What somebody contributes to the card at a position. Who sent it is for the caller to have checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,49 +9,25 @@ pub enum Contribution<C: Curve> {
     Blinding {
         /// Which shuffler, by his place in the hand's keys.
         shuffler: u8,
-        /// Which card.
         position: u8,
-        /// What he contributes.
         blinding: Blinding<C>,
     },
     /// A shuffler takes his layer off a blinded hole card.
-    Unblinding {
-        /// Which shuffler.
-        shuffler: u8,
-        /// Which card.
-        position: u8,
-        /// What he contributes.
-        share: Share<C>,
-    },
+    Unblinding { shuffler: u8, position: u8, share: Share<C> },
     /// A shuffler takes his layer off a community card.
-    Community {
-        /// Which shuffler.
-        shuffler: u8,
-        /// Which card.
-        position: u8,
-        /// What he contributes.
-        share: Share<C>,
-    },
+    Community { shuffler: u8, position: u8, share: Share<C> },
     /// A player opens his hole card to everybody.
-    Showdown {
-        /// Which seat.
-        seat: u8,
-        /// Which card.
-        position: u8,
-        /// What he contributes.
-        share: Share<C>,
-    },
+    Showdown { seat: u8, position: u8, share: Share<C> },
 }
 
 /// A contribution whose proof was checked for one claim; see [`Deal::check`](crate::Deal::check).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven<C: Curve> {
+pub struct ProvenContribution<C: Curve> {
     pub(super) contribution: Contribution<C>,
-    pub(super) claim: Claim<C>,
+    pub(super) claim: EqualityClaim<C>,
 }
 
 impl<C: Curve> Contribution<C> {
-    /// The position of the card.
     #[must_use]
     pub const fn position(&self) -> u8 {
         match self {
@@ -62,14 +38,13 @@ impl<C: Curve> Contribution<C> {
         }
     }
 
-    /// The kind of message.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> ProofKind {
         match self {
-            Self::Blinding { .. } => Kind::Blinding,
-            Self::Unblinding { .. } => Kind::Unblinding,
-            Self::Community { .. } => Kind::Community,
-            Self::Showdown { .. } => Kind::Showdown,
+            Self::Blinding { .. } => ProofKind::Blinding,
+            Self::Unblinding { .. } => ProofKind::Unblinding,
+            Self::Community { .. } => ProofKind::Community,
+            Self::Showdown { .. } => ProofKind::Showdown,
         }
     }
 }

@@ -6,8 +6,8 @@
 
 use rand_core::{CryptoRng, RngCore};
 
-use super::{Deal, task::Task};
-use crate::{Blinding, Card, Contribution, Curve, Parameters, Refusal, SecretKey, Share};
+use super::{Deal, task::ContributionTask};
+use crate::{Blinding, Contribution, Curve, DealRefusal, DeckCard, Parameters, SecretKey, Share};
 
 impl<C: Curve> Deal<C> {
     /// A shuffler's blinding of a hole card.
@@ -20,8 +20,8 @@ impl<C: Curve> Deal<C> {
         secret: &SecretKey<C>,
         position: u8,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Result<Contribution<C>, Refusal> {
-        let task = Task::Blinding { shuffler };
+    ) -> Result<Contribution<C>, DealRefusal> {
+        let task = ContributionTask::Blinding { shuffler };
         let (context, base) = self.task(task, position)?;
         self.own(task, secret)?;
         let blinding = Blinding::make(&context, &base, secret, rng);
@@ -38,8 +38,8 @@ impl<C: Curve> Deal<C> {
         secret: &SecretKey<C>,
         position: u8,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Result<Contribution<C>, Refusal> {
-        let share = self.share(Task::Unblinding { shuffler }, secret, position, rng)?;
+    ) -> Result<Contribution<C>, DealRefusal> {
+        let share = self.share(ContributionTask::Unblinding { shuffler }, secret, position, rng)?;
         Ok(Contribution::Unblinding { shuffler, position, share })
     }
 
@@ -53,8 +53,8 @@ impl<C: Curve> Deal<C> {
         secret: &SecretKey<C>,
         position: u8,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Result<Contribution<C>, Refusal> {
-        let share = self.share(Task::Community { shuffler }, secret, position, rng)?;
+    ) -> Result<Contribution<C>, DealRefusal> {
+        let share = self.share(ContributionTask::Community { shuffler }, secret, position, rng)?;
         Ok(Contribution::Community { shuffler, position, share })
     }
 
@@ -68,8 +68,8 @@ impl<C: Curve> Deal<C> {
         secret: &SecretKey<C>,
         position: u8,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Result<Contribution<C>, Refusal> {
-        let share = self.share(Task::Showdown { seat }, secret, position, rng)?;
+    ) -> Result<Contribution<C>, DealRefusal> {
+        let share = self.share(ContributionTask::Showdown { seat }, secret, position, rng)?;
         Ok(Contribution::Showdown { seat, position, share })
     }
 
@@ -77,35 +77,35 @@ impl<C: Curve> Deal<C> {
     ///
     /// # Errors
     /// If it is not his, or not dealt yet.
-    pub fn look(
+    pub fn own_card(
         &self,
         parameters: &Parameters<C>,
         seat: u8,
         secret: &SecretKey<C>,
         position: u8,
-    ) -> Result<Card, Refusal> {
+    ) -> Result<DeckCard, DealRefusal> {
         let place = self.place(position)?;
         self.owned_by(place, position, seat)?;
-        self.own(Task::Showdown { seat }, secret)?;
-        let sealed = place.sealed.as_ref().ok_or(Refusal::TooEarly { position })?;
+        self.own(ContributionTask::Showdown { seat }, secret)?;
+        let sealed = place.sealed.as_ref().ok_or(DealRefusal::TooEarly { position })?;
         let point = sealed.for_player(secret);
-        parameters.card(&point).ok_or(Refusal::NotACard { position })
+        parameters.card(&point).ok_or(DealRefusal::NotACard { position })
     }
 
     fn share(
         &self,
-        task: Task,
+        task: ContributionTask,
         secret: &SecretKey<C>,
         position: u8,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Result<Share<C>, Refusal> {
+    ) -> Result<Share<C>, DealRefusal> {
         let (context, base) = self.task(task, position)?;
         self.own(task, secret)?;
         Ok(Share::make(&context, &base, secret, rng))
     }
 
     /// Checks that the secret is that of the key which the contribution will be checked against.
-    fn own(&self, task: Task, secret: &SecretKey<C>) -> Result<(), Refusal> {
-        if self.key(task) == Some(secret.public()) { Ok(()) } else { Err(Refusal::WrongKey) }
+    fn own(&self, task: ContributionTask, secret: &SecretKey<C>) -> Result<(), DealRefusal> {
+        if self.key(task) == Some(secret.public()) { Ok(()) } else { Err(DealRefusal::WrongKey) }
     }
 }

@@ -9,8 +9,8 @@ use rand_core::{CryptoRng, RngCore};
 use zeroize::Zeroizing;
 
 use crate::{
-    Context, Curve, DecodeError, Equality, EqualityProof, PublicKey, SecretKey,
-    codec::{Reader, bytes_of, put_point},
+    Context, Curve, DeckDecodeError, Equality, EqualityProof, PublicKey, SecretKey,
+    codec::{ByteReader, bytes_of, put_point},
     curve::{Point, Scalar},
     transcript::Transcript,
 };
@@ -75,7 +75,6 @@ impl<C: Curve> Blinding<C> {
         bytes
     }
 
-    /// How many bytes a blinding takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(4, 1)
@@ -85,8 +84,8 @@ impl<C: Curve> Blinding<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a blinding.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader::exactly(bytes, Self::encoded_bytes())?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes())?;
         let (a, b) = (reader.point::<C>()?, reader.point::<C>()?);
         Ok(Self { a, b, proof: EqualityProof::read(&mut reader)? })
     }
@@ -120,7 +119,6 @@ impl<C: Curve> Share<C> {
         bytes
     }
 
-    /// How many bytes a share takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(3, 1)
@@ -130,8 +128,8 @@ impl<C: Curve> Share<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a share.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader::exactly(bytes, Self::encoded_bytes())?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes())?;
         Ok(Self { point: reader.point::<C>()?, proof: EqualityProof::read(&mut reader)? })
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Blinding, Card, Ciphertext, Curve, HandKeys, SecretKey, Share,
+    Blinding, Ciphertext, Curve, DeckCard, HandKeys, SecretKey, Share,
     curve::{Point, Scalar},
 };
 
@@ -26,7 +26,7 @@ pub enum Destination {
 
 /// A hole card that all blinders have blinded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blinded<C: Curve> {
+pub struct BlindedCard<C: Curve> {
     pub(crate) a: Point<C>,
     pub(crate) b: Point<C>,
     pub(crate) d: Point<C>,
@@ -34,33 +34,33 @@ pub struct Blinded<C: Curve> {
 
 /// A hole card encrypted to its player: `(D, E)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sealed<C: Curve> {
+pub struct SealedCard<C: Curve> {
     pub(crate) d: Point<C>,
     pub(crate) e: Point<C>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place<C: Curve> {
+pub(super) struct CardPlace<C: Curve> {
     pub card: Ciphertext<C>,
     pub destination: Destination,
     pub blindings: BTreeMap<u8, Blinding<C>>,
-    pub blinded: Option<Blinded<C>>,
+    pub blinded: Option<BlindedCard<C>>,
     pub shares: BTreeMap<u8, Share<C>>,
-    pub sealed: Option<Sealed<C>>,
-    pub opened: Option<Card>,
+    pub sealed: Option<SealedCard<C>>,
+    pub opened: Option<DeckCard>,
 }
 
-impl<C: Curve> Place<C> {
+impl<C: Curve> CardPlace<C> {
     pub fn new(card: Ciphertext<C>, destination: Destination) -> Self {
         let (blindings, shares) = (BTreeMap::new(), BTreeMap::new());
         Self { card, destination, blindings, blinded: None, shares, sealed: None, opened: None }
     }
 
     /// Sums up the blindings: `(A, B, D)`.
-    pub fn sum_blindings(&self) -> Blinded<C> {
+    pub fn sum_blindings(&self) -> BlindedCard<C> {
         let (a, b) = (self.blindings.values().map(|part| part.a), self.blindings.values().map(|part| part.b));
         let d: C = a.sum();
-        Blinded {
+        BlindedCard {
             a: (d + self.card.c1).into_affine(),
             b: (b.sum::<C>() + self.card.c2).into_affine(),
             d: d.into_affine(),
@@ -78,7 +78,7 @@ impl<C: Curve> Place<C> {
     }
 }
 
-impl<C: Curve> Sealed<C> {
+impl<C: Curve> SealedCard<C> {
     /// The card's point, for whoever has the player's multiple of `D`.
     pub(super) fn without(&self, multiple: &Point<C>) -> Point<C> {
         (C::from(self.e) - multiple).into_affine()

@@ -28,7 +28,6 @@ impl SeenBlindings {
         self.points.insert(point)
     }
 
-    /// Whether a point was used.
     #[must_use]
     pub fn contains<C: Curve>(&self, point: &Point<C>) -> bool {
         let mut bytes = Vec::new();

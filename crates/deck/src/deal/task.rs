@@ -1,11 +1,11 @@
 //! Tasks: who may contribute what to which card, and whether it is time.
 
-use super::{Deal, place::Place};
-use crate::{Context, Curve, Destination, Kind, Member, PublicKey, Refusal, curve::Point};
+use super::{Deal, place::CardPlace};
+use crate::{Context, Curve, DealRefusal, Destination, Member, ProofKind, PublicKey, curve::Point};
 
 /// What somebody is about to contribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
+pub(super) enum ContributionTask {
     Blinding { shuffler: u8 },
     Unblinding { shuffler: u8 },
     Community { shuffler: u8 },
@@ -14,46 +14,46 @@ pub(super) enum Task {
 
 impl<C: Curve> Deal<C> {
     /// The context of a task, and the point that it is about, if the task is due.
-    pub(super) fn task(&self, task: Task, position: u8) -> Result<(Context, Point<C>), Refusal> {
+    pub(super) fn task(&self, task: ContributionTask, position: u8) -> Result<(Context, Point<C>), DealRefusal> {
         let place = self.place(position)?;
-        let (early, repeated) = (Refusal::TooEarly { position }, Refusal::Repeated { position });
+        let (early, repeated) = (DealRefusal::TooEarly { position }, DealRefusal::Repeated { position });
         let (kind, actor, done, base) = match task {
-            Task::Blinding { shuffler } => {
+            ContributionTask::Blinding { shuffler } => {
                 let actor = self.shuffler(shuffler)?;
                 let Destination::Seat(seat) = place.destination else {
-                    return Err(Refusal::WrongDestination { position });
+                    return Err(DealRefusal::WrongDestination { position });
                 };
                 if !self.keys.blinders().contains(&shuffler) {
-                    return Err(Refusal::NotABlinder { shuffler });
+                    return Err(DealRefusal::NotABlinder { shuffler });
                 }
-                let key = self.keys.blinding_key(seat).ok_or(Refusal::WrongSeat { position, seat })?;
-                (Kind::Blinding, actor, place.blindings.contains_key(&shuffler), *key)
+                let key = self.keys.blinding_key(seat).ok_or(DealRefusal::WrongSeat { position, seat })?;
+                (ProofKind::Blinding, actor, place.blindings.contains_key(&shuffler), *key)
             }
-            Task::Unblinding { shuffler } => {
+            ContributionTask::Unblinding { shuffler } => {
                 let actor = self.shuffler(shuffler)?;
                 if !matches!(place.destination, Destination::Seat(_)) {
-                    return Err(Refusal::WrongDestination { position });
+                    return Err(DealRefusal::WrongDestination { position });
                 }
                 let blinded = place.blinded.as_ref().ok_or(early)?;
-                (Kind::Unblinding, actor, place.shares.contains_key(&shuffler), blinded.a)
+                (ProofKind::Unblinding, actor, place.shares.contains_key(&shuffler), blinded.a)
             }
-            Task::Community { shuffler } => {
+            ContributionTask::Community { shuffler } => {
                 let actor = self.shuffler(shuffler)?;
                 if place.destination != Destination::Board {
-                    return Err(Refusal::WrongDestination { position });
+                    return Err(DealRefusal::WrongDestination { position });
                 }
-                (Kind::Community, actor, place.shares.contains_key(&shuffler), place.card.c1)
+                (ProofKind::Community, actor, place.shares.contains_key(&shuffler), place.card.c1)
             }
-            Task::Showdown { seat } => {
+            ContributionTask::Showdown { seat } => {
                 let actor = self.owned_by(place, position, seat)?;
                 let sealed = place.sealed.as_ref().ok_or(early)?;
-                (Kind::Showdown, actor, place.opened.is_some(), sealed.d)
+                (ProofKind::Showdown, actor, place.opened.is_some(), sealed.d)
             }
         };
         if done { Err(repeated) } else { Ok((self.context(kind, actor, position), base)) }
     }
 
-    fn context(&self, kind: Kind, actor: &str, position: u8) -> Context {
+    fn context(&self, kind: ProofKind, actor: &str, position: u8) -> Context {
         let seat = match self.places.get(usize::from(position)).map(|place| place.destination) {
             Some(Destination::Seat(seat)) => Some(seat),
             _ => None,
@@ -62,31 +62,33 @@ impl<C: Curve> Deal<C> {
         Context { position: Some(position), seat, deck: Some(self.deck), ..hand.context(actor, kind) }
     }
 
-    pub(super) fn place(&self, position: u8) -> Result<&Place<C>, Refusal> {
-        self.places.get(usize::from(position)).ok_or(Refusal::NoSuchPosition { position })
+    pub(super) fn place(&self, position: u8) -> Result<&CardPlace<C>, DealRefusal> {
+        self.places.get(usize::from(position)).ok_or(DealRefusal::NoSuchPosition { position })
     }
 
-    fn shuffler(&self, shuffler: u8) -> Result<&str, Refusal> {
+    fn shuffler(&self, shuffler: u8) -> Result<&str, DealRefusal> {
         let found = self.keys.shufflers().get(usize::from(shuffler));
-        found.map(|(actor, _)| actor.as_str()).ok_or(Refusal::NoSuchShuffler { shuffler })
+        found.map(|(actor, _)| actor.as_str()).ok_or(DealRefusal::NoSuchShuffler { shuffler })
     }
 
     /// The name of the player at the seat, if the card is his.
-    pub(super) fn owned_by(&self, place: &Place<C>, position: u8, seat: u8) -> Result<&str, Refusal> {
+    pub(super) fn owned_by(&self, place: &CardPlace<C>, position: u8, seat: u8) -> Result<&str, DealRefusal> {
         if !matches!(place.destination, Destination::Seat(_)) {
-            return Err(Refusal::WrongDestination { position });
+            return Err(DealRefusal::WrongDestination { position });
         }
         let player = self.keys.player(seat).filter(|_| place.destination == Destination::Seat(seat));
-        player.map(Member::actor).ok_or(Refusal::WrongSeat { position, seat })
+        player.map(Member::actor).ok_or(DealRefusal::WrongSeat { position, seat })
     }
 
     /// The key that belongs to a task.
-    pub(super) fn key(&self, task: Task) -> Option<&PublicKey<C>> {
+    pub(super) fn key(&self, task: ContributionTask) -> Option<&PublicKey<C>> {
         match task {
-            Task::Blinding { shuffler } | Task::Unblinding { shuffler } | Task::Community { shuffler } => {
+            ContributionTask::Blinding { shuffler }
+            | ContributionTask::Unblinding { shuffler }
+            | ContributionTask::Community { shuffler } => {
                 self.keys.shufflers().get(usize::from(shuffler)).map(|(_, key)| key)
             }
-            Task::Showdown { seat } => self.keys.player(seat).map(Member::key),
+            ContributionTask::Showdown { seat } => self.keys.player(seat).map(Member::key),
         }
     }
 }

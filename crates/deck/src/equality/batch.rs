@@ -12,10 +12,9 @@ use crate::{
 
 /// A statement, what it is about, and its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim<C: Curve> {
+pub struct EqualityClaim<C: Curve> {
     /// What it is about.
     pub context: Context,
-    /// What is claimed.
     pub statement: Equality<C>,
     /// Why it should be believed.
     pub proof: EqualityProof<C>,
@@ -33,7 +32,7 @@ pub struct FalseClaim {
 ///
 /// # Errors
 /// If any is not proven; the first such is named.
-pub fn verify_claims<C: Curve>(claims: &[Claim<C>]) -> Result<(), FalseClaim> {
+pub fn verify_claims<C: Curve>(claims: &[EqualityClaim<C>]) -> Result<(), FalseClaim> {
     // Cheap, and first: the equations say nothing about statements that contain the identity.
     if let Some(index) = claims.iter().position(|claim| claim.statement.has_identity(&claim.proof)) {
         let earlier = claims.get(..index).unwrap_or_default();
@@ -43,13 +42,13 @@ pub fn verify_claims<C: Curve>(claims: &[Claim<C>]) -> Result<(), FalseClaim> {
         return Ok(());
     }
     // Single proofs are refused with the same certainty as batches; a batch of one was already judged.
-    let alone = |claim: &Claim<C>| claims.len() > 1 && hold_together(std::slice::from_ref(claim));
+    let alone = |claim: &EqualityClaim<C>| claims.len() > 1 && hold_together(std::slice::from_ref(claim));
     Err(FalseClaim { index: claims.iter().position(|claim| !alone(claim)).unwrap_or(0) })
 }
 
-fn hold_together<C: Curve>(claims: &[Claim<C>]) -> bool {
+fn hold_together<C: Curve>(claims: &[EqualityClaim<C>]) -> bool {
     let mut sum = Combination::<C>::new();
-    for (Claim { statement, proof, .. }, (challenge, [weight1, weight2])) in claims.iter().zip(weigh(claims)) {
+    for (EqualityClaim { statement, proof, .. }, (challenge, [weight1, weight2])) in claims.iter().zip(weigh(claims)) {
         let equations = [
             (statement.base1, statement.image1, proof.t1, weight1),
             (statement.base2, statement.image2, proof.t2, weight2),
@@ -65,7 +64,7 @@ fn hold_together<C: Curve>(claims: &[Claim<C>]) -> bool {
 }
 
 /// The challenge of each claim and the weights of its equations, which depend on all of all claims.
-pub(crate) fn weigh<C: Curve>(claims: &[Claim<C>]) -> Vec<(Scalar<C>, [Scalar<C>; 2])> {
+pub(crate) fn weigh<C: Curve>(claims: &[EqualityClaim<C>]) -> Vec<(Scalar<C>, [Scalar<C>; 2])> {
     let mut batch = Transcript::bare(b"equality batch");
     let challenges: Vec<Scalar<C>> = claims.iter().map(|claim| absorb(&mut batch, claim)).collect();
     let weighted = |challenge| (challenge, [batch.weight(b"weight 1"), batch.weight(b"weight 2")]);
@@ -73,7 +72,7 @@ pub(crate) fn weigh<C: Curve>(claims: &[Claim<C>]) -> Vec<(Scalar<C>, [Scalar<C>
 }
 
 /// The claim's own challenge; all of the claim goes into the batch's transcript.
-fn absorb<C: Curve>(batch: &mut Transcript, claim: &Claim<C>) -> Scalar<C> {
+fn absorb<C: Curve>(batch: &mut Transcript, claim: &EqualityClaim<C>) -> Scalar<C> {
     let mut transcript = claim.statement.transcript(&claim.context);
     let challenge = draw::<C>(&mut transcript, &claim.proof.t1, &claim.proof.t2);
     transcript.scalars::<C>(b"response", &[claim.proof.response]);

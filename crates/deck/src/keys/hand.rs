@@ -9,7 +9,7 @@
 use ark_ec::AffineRepr;
 
 use crate::{
-    Commitments, Context, Curve, HandId, Kind, Member, PublicKey, Role,
+    Context, Curve, HandId, Member, MemberRole, PolynomialCommitments, ProofKind, PublicKey,
     curve::{Point, Scalar},
     threshold::lagrange,
 };
@@ -19,75 +19,42 @@ use crate::{
 pub enum KeyError {
     /// The proof of possession does not hold for this key, name, role and hand.
     #[error("{actor} does not show that he has the secret of his key")]
-    NotPossessed {
-        /// Who registers it.
-        actor: String,
-    },
+    NotPossessed { actor: String },
     /// Nobody shuffles, or more than can be counted.
     #[error("a hand has 1 to 255 shufflers, not {count}")]
-    ShufflerCount {
-        /// How many there are.
-        count: usize,
-    },
+    ShufflerCount { count: usize },
     /// Admitted to another hand.
     #[error("the key of {actor} was admitted to another hand")]
-    WrongHand {
-        /// Whose key.
-        actor: String,
-    },
+    WrongHand { actor: String },
     /// Admitted as something else.
     #[error("the key of {actor} was admitted for another role")]
-    WrongRole {
-        /// Whose key.
-        actor: String,
-    },
+    WrongRole { actor: String },
     /// One name twice among the shufflers or the players, or one seat twice.
     #[error("{actor} is there twice")]
-    DuplicateActor {
-        /// Who, the second time.
-        actor: String,
-    },
+    DuplicateActor { actor: String },
     /// One key twice, of whatever role.
     #[error("{actor} uses a key that is already somebody's")]
-    DuplicateKey {
-        /// Who, the second time.
-        actor: String,
-    },
+    DuplicateKey { actor: String },
     /// The shufflers' keys cancel each other.
     #[error("the sum of the shufflers' keys is the identity")]
     AggregateIsIdentity,
     /// In threshold sharing, what a shuffler holds in the end is nothing.
     #[error("the share of {actor} is zero")]
-    ShareIsIdentity {
-        /// Whose.
-        actor: String,
-    },
+    ShareIsIdentity { actor: String },
     /// A player's key cancels the aggregate.
     #[error("the key of seat {seat} cancels the shufflers' keys")]
-    SeatIsIdentity {
-        /// Which seat.
-        seat: u8,
-    },
+    SeatIsIdentity { seat: u8 },
     /// The commitments are not for the registered key, or not as many as the quorum.
     #[error("the commitments of {actor} do not fit his key and the quorum")]
-    WrongCommitments {
-        /// Whose.
-        actor: String,
-    },
+    WrongCommitments { actor: String },
     /// Not between one and the number of shufflers.
     #[error("a quorum of {quorum} among {shufflers}")]
-    Quorum {
-        /// What was asked for.
-        quorum: usize,
-        /// How many shufflers there are.
-        shufflers: usize,
-    },
+    Quorum { quorum: usize, shufflers: usize },
     /// Those who blind are fewer than the quorum, not shufflers, or not in ascending order.
     #[error("the shufflers that blind are not a quorum in ascending order")]
     Blinders,
 }
 
-/// The keys of one hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandKeys<C: Curve> {
     hand: HandId,
@@ -117,7 +84,7 @@ impl<C: Curve> HandKeys<C> {
     /// The first rule that the keys break.
     pub fn threshold(
         hand: &HandId,
-        dealers: &[(Member<C>, Commitments<C>)],
+        dealers: &[(Member<C>, PolynomialCommitments<C>)],
         players: &[Member<C>],
         quorum: usize,
         blinders: &[u8],
@@ -127,7 +94,7 @@ impl<C: Curve> HandKeys<C> {
         if quorum == 0 || quorum > dealers.len() {
             return Err(KeyError::Quorum { quorum, shufflers: dealers.len() });
         }
-        let fits = |(member, commitments): &&(Member<C>, Commitments<C>)| {
+        let fits = |(member, commitments): &&(Member<C>, PolynomialCommitments<C>)| {
             commitments.constant() == *member.key() && commitments.quorum() == quorum
         };
         if let Some((member, _)) = dealers.iter().find(|dealer| !fits(dealer)) {
@@ -172,7 +139,6 @@ impl<C: Curve> HandKeys<C> {
         Ok(Self { hand: hand.clone(), shufflers, players: seated, aggregate, quorum, blinders })
     }
 
-    /// The hand.
     #[must_use]
     pub const fn hand(&self) -> &HandId {
         &self.hand
@@ -190,7 +156,6 @@ impl<C: Curve> HandKeys<C> {
         &self.shufflers
     }
 
-    /// The player at a seat.
     #[must_use]
     pub fn player(&self, seat: u8) -> Option<&Member<C>> {
         self.seated(seat).map(|(player, _)| player)
@@ -203,7 +168,7 @@ impl<C: Curve> HandKeys<C> {
     }
 
     fn seated(&self, seat: u8) -> Option<&(Member<C>, Point<C>)> {
-        self.players.iter().find(|(player, _)| player.role() == Role::Player { seat })
+        self.players.iter().find(|(player, _)| player.role() == MemberRole::Player { seat })
     }
 
     /// How many shares open a card.
@@ -222,7 +187,7 @@ impl<C: Curve> HandKeys<C> {
     #[must_use]
     pub fn shuffle_context(&self, step: u8) -> Option<Context> {
         let (actor, _) = self.shufflers.get(usize::from(step))?;
-        Some(Context { position: Some(step), ..self.hand.context(actor, Kind::Shuffle) })
+        Some(Context { position: Some(step), ..self.hand.context(actor, ProofKind::Shuffle) })
     }
 
     /// What the shares of these shufflers are multiplied with before they are added up.
@@ -243,7 +208,7 @@ fn members<C: Curve>(hand: &HandId, shufflers: &[Member<C>], players: &[Member<C
     if let Some(member) = all().find(|member| member.hand() != hand) {
         return Err(KeyError::WrongHand { actor: actor(member) });
     }
-    let is_shuffler = |member: &Member<C>| member.role() == Role::Shuffler;
+    let is_shuffler = |member: &Member<C>| member.role() == MemberRole::Shuffler;
     let wrong =
         shufflers.iter().find(|member| !is_shuffler(member)).or(players.iter().find(|member| is_shuffler(member)));
     if let Some(member) = wrong {

@@ -2,25 +2,22 @@
 
 use rand_core::{CryptoRng, RngCore};
 
-use crate::{Context, Curve, HandId, KeyError, Kind, Possession, PublicKey, SecretKey};
+use crate::{Context, Curve, HandId, KeyError, Possession, ProofKind, PublicKey, SecretKey};
 
 /// What a key is registered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum MemberRole {
     /// Shuffles, blinds and takes layers off. A player who also shuffles has another key for it.
     Shuffler,
     /// Holds cards at this seat.
-    Player {
-        /// The seat.
-        seat: u8,
-    },
+    Player { seat: u8 },
 }
 
-impl Role {
-    pub(crate) const fn kind(self) -> Kind {
+impl MemberRole {
+    pub(crate) const fn kind(self) -> ProofKind {
         match self {
-            Self::Shuffler => Kind::ShufflerKey,
-            Self::Player { .. } => Kind::PlayerKey,
+            Self::Shuffler => ProofKind::ShufflerKey,
+            Self::Player { .. } => ProofKind::PlayerKey,
         }
     }
 
@@ -42,7 +39,7 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<C: Curve> {
     actor: String,
-    role: Role,
+    role: MemberRole,
     hand: HandId,
     key: PublicKey<C>,
 }
@@ -55,7 +52,7 @@ impl<C: Curve> Member<C> {
     pub fn admit(
         hand: &HandId,
         actor: &str,
-        role: Role,
+        role: MemberRole,
         key: PublicKey<C>,
         proof: &Possession<C>,
     ) -> Result<Self, KeyError> {
@@ -73,7 +70,7 @@ impl<C: Curve> Member<C> {
 
     /// What the key is for.
     #[must_use]
-    pub const fn role(&self) -> Role {
+    pub const fn role(&self) -> MemberRole {
         self.role
     }
 
@@ -83,7 +80,6 @@ impl<C: Curve> Member<C> {
         &self.hand
     }
 
-    /// The key.
     #[must_use]
     pub const fn key(&self) -> &PublicKey<C> {
         &self.key
@@ -96,7 +92,7 @@ impl<C: Curve> SecretKey<C> {
         &self,
         hand: &HandId,
         actor: &str,
-        role: Role,
+        role: MemberRole,
         rng: &mut (impl CryptoRng + RngCore),
     ) -> (PublicKey<C>, Possession<C>) {
         (*self.public(), self.prove_possession(&role.context(hand, actor), rng))

@@ -10,8 +10,8 @@ use rand_core::{CryptoRng, RngCore};
 use zeroize::Zeroizing;
 
 use crate::{
-    Context, Curve, DecodeError, PublicKey, SecretKey,
-    codec::{Reader, bytes_of, put_point, put_scalar},
+    Context, Curve, DeckDecodeError, PublicKey, SecretKey,
+    codec::{ByteReader, bytes_of, put_point, put_scalar},
     curve::{Point, Scalar},
     transcript::Transcript,
 };
@@ -46,7 +46,6 @@ impl<C: Curve> Possession<C> {
         Point::<C>::generator() * self.response == key.0 * challenge + self.commitment
     }
 
-    /// How many bytes a proof takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(1, 1)
@@ -65,8 +64,8 @@ impl<C: Curve> Possession<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a proof.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader::exactly(bytes, Self::encoded_bytes())?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes())?;
         Ok(Self { commitment: reader.point::<C>()?, response: reader.scalar::<C>()? })
     }
 }

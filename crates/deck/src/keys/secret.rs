@@ -12,7 +12,7 @@ use sha3::{
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Curve, HandId, PublicKey, Role,
+    Curve, HandId, MemberRole, PublicKey,
     curve::{Point, Scalar},
 };
 
@@ -26,7 +26,6 @@ pub struct SecretKey<C: Curve> {
 }
 
 impl MasterSecret {
-    /// A new one.
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
         rng.fill_bytes(bytes.as_mut_slice());
@@ -48,12 +47,12 @@ impl MasterSecret {
     /// The key of one hand. It is always the same, so that a client that starts again in the middle of a hand has it;
     /// nobody learns from it, or from its neighbours, the key of any other hand.
     #[must_use]
-    pub fn key<C: Curve>(&self, hand: &HandId, role: Role) -> SecretKey<C> {
+    pub fn key<C: Curve>(&self, hand: &HandId, role: MemberRole) -> SecretKey<C> {
         let mut tries = (0_u32..).map(|counter| self.scalar::<C>(hand, role, counter));
         SecretKey::of(tries.find(|scalar| !scalar.is_zero()).expect("a hash is not zero for ever"))
     }
 
-    fn scalar<C: Curve>(&self, hand: &HandId, role: Role, counter: u32) -> Scalar<C> {
+    fn scalar<C: Curve>(&self, hand: &HandId, role: MemberRole, counter: u32) -> Scalar<C> {
         let seat = role.seat().map_or(Vec::new(), |seat| vec![seat]);
         let mut shake = Shake256::default();
         let public = [C::NAME, role.kind().name(), &hand.deployment, &hand.game, &hand.hand];
@@ -70,7 +69,6 @@ impl MasterSecret {
 }
 
 impl<C: Curve> SecretKey<C> {
-    /// A fresh key.
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         loop {
             let scalar = Scalar::<C>::rand(rng);
@@ -86,7 +84,6 @@ impl<C: Curve> SecretKey<C> {
         Self { scalar, public }
     }
 
-    /// The public half.
     #[must_use]
     pub const fn public(&self) -> &PublicKey<C> {
         &self.public

@@ -9,19 +9,17 @@
 use rand_core::{CryptoRng, RngCore};
 
 use crate::{
-    Context, Curve, Deck, DecodeError, Digest, HandKeys, Parameters, PublicKey, ShuffleError, ShuffleProof,
-    codec::Reader,
-    shuffle::{Step, Witness, prove, shuffle, verify_shuffles},
+    Context, ContextDigest, Curve, Deck, DeckDecodeError, HandKeys, Parameters, PublicKey, ShuffleError, ShuffleProof,
+    codec::ByteReader,
+    shuffle::{ShuffleStep, Witness, prove, shuffle, verify_shuffles},
 };
 
 /// What a shuffler publishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShuffleMessage<C: Curve> {
     /// The hash of the deck it started from.
-    pub input: Digest,
-    /// The new deck.
+    pub input: ContextDigest,
     pub deck: Deck<C>,
-    /// The proof.
     pub proof: ShuffleProof<C>,
 }
 
@@ -38,7 +36,8 @@ impl<C: Curve> ShuffleMessage<C> {
     /// How many bytes a message about so many cards takes.
     #[must_use]
     pub fn encoded_bytes(size: usize) -> usize {
-        let parts = [size_of::<Digest>(), Deck::<C>::encoded_bytes(size), ShuffleProof::<C>::encoded_bytes(size)];
+        let parts =
+            [size_of::<ContextDigest>(), Deck::<C>::encoded_bytes(size), ShuffleProof::<C>::encoded_bytes(size)];
         parts.into_iter().fold(0, usize::saturating_add)
     }
 
@@ -46,8 +45,8 @@ impl<C: Curve> ShuffleMessage<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of such a message.
-    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DecodeError> {
-        let mut reader = Reader::exactly(bytes, Self::encoded_bytes(size))?;
+    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DeckDecodeError> {
+        let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes(size))?;
         let input = reader.bytes()?;
         Ok(Self { input, deck: Deck::read(&mut reader, size)?, proof: ShuffleProof::read(&mut reader, size)? })
     }
@@ -58,7 +57,7 @@ pub struct UnprovenShuffle<C: Curve> {
     context: Context,
     key: PublicKey<C>,
     input: Deck<C>,
-    hash: Digest,
+    hash: ContextDigest,
     output: Deck<C>,
     witness: Witness<C>,
 }
@@ -77,7 +76,7 @@ impl<C: Curve> UnprovenShuffle<C> {
 pub struct ProvenShuffle<C: Curve> {
     keys: HandKeys<C>,
     step: u8,
-    input: Digest,
+    input: ContextDigest,
     deck: Deck<C>,
 }
 
@@ -86,7 +85,7 @@ pub struct ProvenShuffle<C: Curve> {
 pub struct Shuffling<C: Curve> {
     keys: HandKeys<C>,
     deck: Deck<C>,
-    hash: Digest,
+    hash: ContextDigest,
     step: u8,
 }
 
@@ -104,13 +103,11 @@ impl<C: Curve> Shuffling<C> {
         (usize::from(self.step) < self.keys.shufflers().len()).then_some(self.step)
     }
 
-    /// The keys of the hand.
     #[must_use]
     pub const fn keys(&self) -> &HandKeys<C> {
         &self.keys
     }
 
-    /// The deck as it is now.
     #[must_use]
     pub const fn deck(&self) -> &Deck<C> {
         &self.deck
@@ -225,7 +222,7 @@ impl<C: Curve> Shuffling<C> {
         }
         let mut steps = Vec::new();
         for (context, ShuffleMessage { deck: output, proof, .. }) in contexts.iter().zip(messages) {
-            steps.push(Step { context, output, proof });
+            steps.push(ShuffleStep { context, output, proof });
         }
         verify_shuffles(parameters, self.keys.aggregate(), &self.deck, &steps).map_err(|error| error.after(first))?;
         refused?;

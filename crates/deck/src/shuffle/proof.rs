@@ -4,8 +4,8 @@
 //! the factors and partial products of the product argument, `t` hides `b` in the multi-exponentiation.
 
 use crate::{
-    Curve, DecodeError,
-    codec::{Reader, bytes_of, put_point, put_scalar},
+    Curve, DeckDecodeError,
+    codec::{ByteReader, bytes_of, put_point, put_scalar},
     curve::{Point, Scalar},
     transcript::Transcript,
 };
@@ -84,11 +84,11 @@ impl<C: Curve> ShuffleProof<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of such a proof.
-    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DecodeError> {
-        Self::read(&mut Reader::exactly(bytes, Self::encoded_bytes(size))?, size)
+    pub fn decode(bytes: &[u8], size: usize) -> Result<Self, DeckDecodeError> {
+        Self::read(&mut ByteReader::exactly(bytes, Self::encoded_bytes(size))?, size)
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>, size: usize) -> Result<Self, DecodeError> {
+    pub(crate) fn read(reader: &mut ByteReader<'_>, size: usize) -> Result<Self, DeckDecodeError> {
         Ok(Self {
             order: reader.point::<C>()?,
             powers: reader.point::<C>()?,

@@ -17,7 +17,7 @@ use ark_ec::AffineRepr;
 use ark_ff::Zero;
 
 use crate::{
-    Context, Curve, Deck, Digest, Parameters, PublicKey, ShuffleProof,
+    Context, ContextDigest, Curve, Deck, Parameters, PublicKey, ShuffleProof,
     combination::Combination,
     curve::{Point, Scalar},
     shuffle::prove::{absorb_commitments, opened},
@@ -26,12 +26,10 @@ use crate::{
 
 /// One shuffle of a chain: what came out, and why it should be believed.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a, C: Curve> {
+pub struct ShuffleStep<'a, C: Curve> {
     /// Whose shuffle it is, and which.
     pub context: &'a Context,
-    /// The new deck.
     pub output: &'a Deck<C>,
-    /// The proof.
     pub proof: &'a ShuffleProof<C>,
 }
 
@@ -43,33 +41,20 @@ pub enum ShuffleError {
     Size {
         /// Which step; the deck that the first one starts from counts to it.
         step: usize,
-        /// How many it must be.
         size: usize,
     },
     /// A card that came out lies open.
     #[error("step {step} lays a card open")]
-    Identity {
-        /// Which step.
-        step: usize,
-    },
+    Identity { step: usize },
     /// Made from another deck than the one that the step before left.
     #[error("step {step} starts from another deck")]
-    WrongInput {
-        /// Which step.
-        step: usize,
-    },
+    WrongInput { step: usize },
     /// All shufflers have shuffled.
     #[error("there is no step {step}")]
-    NoSuchStep {
-        /// Which step it would be.
-        step: usize,
-    },
+    NoSuchStep { step: usize },
     /// The proof does not prove it.
     #[error("step {step} is not proven")]
-    NotProven {
-        /// Which step.
-        step: usize,
-    },
+    NotProven { step: usize },
 }
 
 impl ShuffleError {
@@ -93,11 +78,11 @@ pub fn verify_shuffles<C: Curve>(
     parameters: &Parameters<C>,
     key: &PublicKey<C>,
     input: &Deck<C>,
-    steps: &[Step<'_, C>],
+    steps: &[ShuffleStep<'_, C>],
 ) -> Result<(), ShuffleError> {
     let inputs = || std::iter::once(input).chain(steps.iter().map(|step| step.output));
     let size = parameters.size();
-    let misshapen = |step: &Step<'_, C>| step.output.cards().len() != size || !step.proof.has_shape(size);
+    let misshapen = |step: &ShuffleStep<'_, C>| step.output.cards().len() != size || !step.proof.has_shape(size);
     let mut refused = Ok(());
     let mut shaped = 0;
     for (number, (step, input)) in steps.iter().zip(inputs()).enumerate() {
@@ -117,13 +102,17 @@ pub fn verify_shuffles<C: Curve>(
     let steps = steps.get(..shaped).unwrap_or_default();
     let all: Vec<_> = inputs().zip(steps.iter()).collect();
     if !hold_together(parameters, key, &all) {
-        let alone = |pair: &(&Deck<C>, &Step<'_, C>)| all.len() > 1 && hold_together(parameters, key, &[*pair]);
+        let alone = |pair: &(&Deck<C>, &ShuffleStep<'_, C>)| all.len() > 1 && hold_together(parameters, key, &[*pair]);
         return Err(ShuffleError::NotProven { step: all.iter().position(|pair| !alone(pair)).unwrap_or(0) });
     }
     refused
 }
 
-fn hold_together<C: Curve>(parameters: &Parameters<C>, key: &PublicKey<C>, steps: &[(&Deck<C>, &Step<'_, C>)]) -> bool {
+fn hold_together<C: Curve>(
+    parameters: &Parameters<C>,
+    key: &PublicKey<C>,
+    steps: &[(&Deck<C>, &ShuffleStep<'_, C>)],
+) -> bool {
     let mut sum = Combination::<C>::new();
     let mut bases = vec![Scalar::<C>::zero(); parameters.bases.len()];
     for ((input, step), (challenges, weights)) in steps.iter().zip(weigh(key, steps)) {
@@ -140,7 +129,7 @@ fn hold_together<C: Curve>(parameters: &Parameters<C>, key: &PublicKey<C>, steps
 /// The challenges of each step and the weights of its equations, which depend on all of all steps.
 pub(crate) fn weigh<C: Curve>(
     key: &PublicKey<C>,
-    steps: &[(&Deck<C>, &Step<'_, C>)],
+    steps: &[(&Deck<C>, &ShuffleStep<'_, C>)],
 ) -> Vec<(Challenges<C>, [Scalar<C>; 5])> {
     let mut batch = Transcript::bare(b"shuffle batch");
     let mut challenges = Vec::with_capacity(steps.len());
@@ -163,7 +152,7 @@ pub(crate) struct Challenges<C: Curve> {
 
 impl<C: Curve> Challenges<C> {
     /// The challenges of a step, and a digest of all there is in it.
-    fn draw(key: &PublicKey<C>, input: &Deck<C>, step: &Step<'_, C>) -> (Self, Digest) {
+    fn draw(key: &PublicKey<C>, input: &Deck<C>, step: &ShuffleStep<'_, C>) -> (Self, ContextDigest) {
         let proof = step.proof;
         let mut transcript = opened(step.context, key, [input, step.output]);
         transcript.point::<C>(b"order", &proof.order);
@@ -197,7 +186,7 @@ impl<C: Curve> Challenges<C> {
         sum: &mut Combination<C>,
         key: &PublicKey<C>,
         input: &Deck<C>,
-        step: &Step<'_, C>,
+        step: &ShuffleStep<'_, C>,
         [.., four, five]: [Scalar<C>; 5],
     ) {
         sum.add(&Point::<C>::generator(), four * step.proof.randomness);

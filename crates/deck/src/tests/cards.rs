@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ark_ec::AffineRepr;
 
-use super::table::Table;
+use super::setup::HandSetup;
 use crate::{
     Bn254, Curve, DECK_SIZE, Grumpkin, Parameters, Point, Secp256k1, SizeError,
     codec::put_point,
@@ -90,7 +90,7 @@ fn a_deck_has_2_to_52_cards() {
 
 #[test]
 fn the_hash_of_a_deck_depends_on_the_order_and_each_card() {
-    let mut table = Table::<Secp256k1>::small("deck hash");
+    let mut table = HandSetup::<Secp256k1>::small("deck hash");
     let deck = table.final_deck();
     let mut swapped = deck.cards().to_vec();
     swapped.swap(0, 1);

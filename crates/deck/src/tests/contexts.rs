@@ -2,13 +2,16 @@
 
 use ark_ec::AffineRepr;
 
-use super::table::{Table, hand};
-use crate::{Context, Equality, HandId, Kind, Point, Scalar, Secp256k1, Step, transcript::Transcript, verify_shuffles};
+use super::setup::{HandSetup, hand};
+use crate::{
+    Context, Equality, HandId, Point, ProofKind, Scalar, Secp256k1, ShuffleStep, transcript::Transcript,
+    verify_shuffles,
+};
 
 type C = Secp256k1;
 
 fn context() -> Context {
-    Context { position: Some(3), seat: Some(1), deck: Some([9; 32]), ..hand().context("ann", Kind::Unblinding) }
+    Context { position: Some(3), seat: Some(1), deck: Some([9; 32]), ..hand().context("ann", ProofKind::Unblinding) }
 }
 
 /// Every field changed, dropped or exchanged, one at a time.
@@ -34,14 +37,14 @@ fn others(of: &Context) -> Vec<(&'static str, Context)> {
         others.push(("no final deck", Context { deck: None, ..of.clone() }));
     }
     let kinds = [
-        Kind::ShufflerKey,
-        Kind::PlayerKey,
-        Kind::Dealing,
-        Kind::Shuffle,
-        Kind::Blinding,
-        Kind::Unblinding,
-        Kind::Community,
-        Kind::Showdown,
+        ProofKind::ShufflerKey,
+        ProofKind::PlayerKey,
+        ProofKind::Dealing,
+        ProofKind::Shuffle,
+        ProofKind::Blinding,
+        ProofKind::Unblinding,
+        ProofKind::Community,
+        ProofKind::Showdown,
     ];
     others.extend(
         kinds.into_iter().filter(|kind| *kind != of.kind).map(|kind| (kind.name(), Context { kind, ..of.clone() })),
@@ -51,7 +54,7 @@ fn others(of: &Context) -> Vec<(&'static str, Context)> {
 
 #[test]
 fn an_equality_proof_counts_in_its_own_context_only() {
-    let mut table = Table::<C>::small("equality contexts");
+    let mut table = HandSetup::<C>::small("equality contexts");
     let base2 = *table.parameters.point(0).unwrap();
     let secret = &table.shufflers[0];
     let image2: Point<C> = (base2 * secret.scalar()).into();
@@ -65,7 +68,7 @@ fn an_equality_proof_counts_in_its_own_context_only() {
 
 #[test]
 fn a_possession_proof_counts_in_its_own_context_only() {
-    let mut table = Table::<C>::small("possession contexts");
+    let mut table = HandSetup::<C>::small("possession contexts");
     let secret = &table.shufflers[0];
     let proof = secret.prove_possession(&context(), &mut table.rng);
     assert!(proof.verify(&context(), secret.public()));
@@ -76,11 +79,11 @@ fn a_possession_proof_counts_in_its_own_context_only() {
 
 #[test]
 fn a_shuffle_proof_counts_in_its_own_context_only() {
-    let mut table = Table::<C>::small("shuffle contexts");
+    let mut table = HandSetup::<C>::small("shuffle contexts");
     let messages = table.shuffles();
     let context = table.keys.shuffle_context(1).unwrap();
     let verify = |context: &Context| {
-        let step = Step { context, output: &messages[1].deck, proof: &messages[1].proof };
+        let step = ShuffleStep { context, output: &messages[1].deck, proof: &messages[1].proof };
         verify_shuffles(&table.parameters, table.keys.aggregate(), &messages[0].deck, &[step])
     };
     assert_eq!(verify(&context), Ok(()));

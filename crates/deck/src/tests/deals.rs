@@ -5,26 +5,26 @@ use rand_chacha::rand_core::RngCore;
 
 use super::{
     run::{rng, rounds},
-    table::{PLAN, PLAYERS, SHUFFLERS, SMALL, Table, admit, hand, member},
+    setup::{HandSetup, PLAN, PLAYERS, SHUFFLERS, SMALL, admit, hand, member},
 };
 use crate::{
-    Blinding, Bn254, Card, Context, Contribution, Curve, Deal, Deck, DecodeError, Destination, Grumpkin, HandId,
-    HandKeys, Kind, Parameters, PlanError, Point, Refusal, RefusedAt, Role, Scalar, Secp256k1, SecretKey,
-    SeenBlindings, Shuffling,
+    Blinding, Bn254, Context, Contribution, ContributionRefusal, Curve, Deal, DealRefusal, Deck, DeckCard,
+    DeckDecodeError, Destination, Grumpkin, HandId, HandKeys, MemberRole, Parameters, PlanError, Point, ProofKind,
+    Scalar, Secp256k1, SecretKey, SeenBlindings, Shuffling,
     shuffle::{Permutation, Witness, shuffle},
 };
 
 type C = Secp256k1;
 
 fn whole_hand<C: Curve>() {
-    let mut table = Table::<C>::small("whole hand");
+    let mut table = HandSetup::<C>::small("whole hand");
     let mut deal = table.deal();
     let mut cards = Vec::new();
     for position in 0..6 {
         table.deal_to_seat(&mut deal, position);
         let seat = position % 3;
         let secret = &table.players[usize::from(seat)];
-        let card = deal.look(&table.parameters, seat, secret, position).unwrap();
+        let card = deal.own_card(&table.parameters, seat, secret, position).unwrap();
         assert_eq!(deal.opened(position), None, "only the player sees it");
         let show = deal.show(seat, secret, position, &mut table.rng).unwrap();
         table.accept(&mut deal, &[show]);
@@ -50,62 +50,62 @@ fn a_whole_hand_on_every_curve() {
 
 #[test]
 fn a_player_cannot_read_anothers_card() {
-    let mut table = Table::<C>::small("anothers card");
+    let mut table = HandSetup::<C>::small("anothers card");
     let mut deal = table.deal();
     table.deal_to_seat(&mut deal, 0);
     let [dora, emil, _] = &table.players[..] else { panic!() };
-    let look = |seat, secret| deal.look(&table.parameters, seat, secret, 0);
+    let look = |seat, secret| deal.own_card(&table.parameters, seat, secret, 0);
     assert!(look(0, dora).is_ok());
-    assert_eq!(look(1, emil), Err(Refusal::WrongSeat { position: 0, seat: 1 }));
-    assert_eq!(look(0, emil), Err(Refusal::WrongKey));
+    assert_eq!(look(1, emil), Err(DealRefusal::WrongSeat { position: 0, seat: 1 }));
+    assert_eq!(look(0, emil), Err(DealRefusal::WrongKey));
     // The mathematics says the same: with another key, no card comes out.
     assert_eq!(table.parameters.card(&deal.sealed(0).unwrap().for_player(emil)), None);
 }
 
 #[test]
 fn shares_wait_for_all_blindings() {
-    let mut table = Table::<C>::small("too early");
+    let mut table = HandSetup::<C>::small("too early");
     let mut deal = table.deal();
-    let early = Err(Refusal::TooEarly { position: 0 });
+    let early = Err(DealRefusal::TooEarly { position: 0 });
     let blindings = table.blindings(&deal, 0);
     table.accept(&mut deal, &blindings[..2]);
     assert_eq!(deal.unblind(0, &table.shufflers[0], 0, &mut table.rng), early);
-    assert_eq!(deal.awaited(0), [(2, Kind::Blinding)]);
+    assert_eq!(deal.awaited(0), [(2, ProofKind::Blinding)]);
     table.accept(&mut deal, &blindings[2..]);
-    assert_eq!(deal.awaited(0), [(0, Kind::Unblinding), (1, Kind::Unblinding), (2, Kind::Unblinding)]);
+    assert_eq!(deal.awaited(0), [(0, ProofKind::Unblinding), (1, ProofKind::Unblinding), (2, ProofKind::Unblinding)]);
     let unblindings = table.unblindings(&deal, 0);
     table.accept(&mut deal, &unblindings[1..]);
-    assert_eq!(deal.awaited(0), [(0, Kind::Unblinding)], "who is missing is known");
-    assert_eq!(deal.look(&table.parameters, 0, &table.players[0], 0), Err(Refusal::TooEarly { position: 0 }));
+    assert_eq!(deal.awaited(0), [(0, ProofKind::Unblinding)], "who is missing is known");
+    assert_eq!(deal.own_card(&table.parameters, 0, &table.players[0], 0), Err(DealRefusal::TooEarly { position: 0 }));
     assert_eq!(deal.show(0, &table.players[0], 0, &mut table.rng), early);
     table.accept(&mut deal, &unblindings[..1]);
     assert_eq!(deal.awaited(0), []);
-    assert!(deal.look(&table.parameters, 0, &table.players[0], 0).is_ok());
+    assert!(deal.own_card(&table.parameters, 0, &table.players[0], 0).is_ok());
 }
 
 #[test]
 fn only_what_the_plan_opens_can_be_opened() {
-    let mut table = Table::<C>::small("plan");
+    let mut table = HandSetup::<C>::small("plan");
     let deal = table.deal();
     let (ann, dora, rng) = (&table.shufflers[0], &table.players[0], &mut table.rng);
-    let wrong = |position| Err(Refusal::WrongDestination { position });
+    let wrong = |position| Err(DealRefusal::WrongDestination { position });
     assert_eq!(deal.reveal(0, ann, 0, rng), wrong(0), "a hole card is no community card");
     assert_eq!(deal.reveal(0, ann, 6, rng), wrong(6), "a burned card stays burned");
     assert_eq!(deal.blind(0, ann, 6, rng), wrong(6));
     assert_eq!(deal.blind(0, ann, 7, rng), wrong(7), "a community card is nobody's");
     assert_eq!(deal.unblind(0, ann, 7, rng), wrong(7));
     assert_eq!(deal.show(0, dora, 7, rng), wrong(7));
-    assert_eq!(deal.show(0, dora, 1, rng), Err(Refusal::WrongSeat { position: 1, seat: 0 }));
-    assert_eq!(deal.blind(0, ann, 9, rng), Err(Refusal::NoSuchPosition { position: 9 }));
-    assert_eq!(deal.blind(3, ann, 0, rng), Err(Refusal::NoSuchShuffler { shuffler: 3 }));
-    assert_eq!(deal.blind(1, ann, 0, rng), Err(Refusal::WrongKey));
+    assert_eq!(deal.show(0, dora, 1, rng), Err(DealRefusal::WrongSeat { position: 1, seat: 0 }));
+    assert_eq!(deal.blind(0, ann, 9, rng), Err(DealRefusal::NoSuchPosition { position: 9 }));
+    assert_eq!(deal.blind(3, ann, 0, rng), Err(DealRefusal::NoSuchShuffler { shuffler: 3 }));
+    assert_eq!(deal.blind(1, ann, 0, rng), Err(DealRefusal::WrongKey));
 }
 
 #[test]
 fn nothing_counts_twice() {
-    let mut table = Table::<C>::small("twice");
+    let mut table = HandSetup::<C>::small("twice");
     let mut deal = table.deal();
-    let repeated = |position| Err(Refusal::Repeated { position });
+    let repeated = |position| Err(DealRefusal::Repeated { position });
     let blindings = table.blindings(&deal, 0);
     let again = table.blindings(&deal, 0);
     table.accept(&mut deal, &blindings);
@@ -120,7 +120,7 @@ fn nothing_counts_twice() {
 
 #[test]
 fn a_plan_has_a_destination_for_every_card_and_a_player_at_every_seat() {
-    let mut table = Table::<C>::small("plan refused");
+    let mut table = HandSetup::<C>::small("plan refused");
     let deck = table.final_deck();
     let refusal = |plan: &[Destination]| Deal::new(&table.keys, &deck, plan, SeenBlindings::default()).unwrap_err();
     assert_eq!(refusal(&PLAN[1..]), PlanError::Length { expected: 9, found: 8 });
@@ -132,11 +132,11 @@ fn a_plan_has_a_destination_for_every_card_and_a_player_at_every_seat() {
 /// A contribution that belongs elsewhere, moved here by whoever repeats it.
 #[test]
 fn contributions_cannot_be_moved() {
-    let mut table = Table::<C>::small("moved");
+    let mut table = HandSetup::<C>::small("moved");
     let mut deal = table.deal();
     let (at_0, at_3) = (table.blindings(&deal, 0), table.blindings(&deal, 3));
     let [Contribution::Blinding { blinding, .. }, ..] = at_3[..] else { panic!() };
-    let not_proven = |position| Err(Refusal::NotProven { position });
+    let not_proven = |position| Err(DealRefusal::NotProven { position });
     let moved = Contribution::Blinding { shuffler: 0, position: 0, blinding };
     assert_eq!(deal.accept(&table.parameters, &moved), not_proven(0), "another card of the same seat");
     let moved = Contribution::Blinding { shuffler: 1, position: 3, blinding };
@@ -159,31 +159,32 @@ fn contributions_cannot_be_moved() {
 
 #[test]
 fn another_deck_or_another_hand_takes_nothing_of_this_one() {
-    let mut table = Table::<C>::small("other hand");
+    let mut table = HandSetup::<C>::small("other hand");
     let deck = table.final_deck();
     let deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
     let mut other_deck = table.deal();
     let (share, blinding) = (table.reveals(&deal, 7)[0], table.blindings(&deal, 0)[0]);
-    assert_eq!(other_deck.accept(&table.parameters, &share), Err(Refusal::NotProven { position: 7 }));
-    assert_eq!(other_deck.accept(&table.parameters, &blinding), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(other_deck.accept(&table.parameters, &share), Err(DealRefusal::NotProven { position: 7 }));
+    assert_eq!(other_deck.accept(&table.parameters, &blinding), Err(DealRefusal::NotProven { position: 0 }));
     // The same people with the same keys and the same deck, which is already one mistake too many, in the next hand.
     let next = HandId { hand: "42".into(), ..hand() };
     let rng = &mut table.rng;
     let secrets = SHUFFLERS.iter().zip(&table.shufflers);
-    let shufflers: Vec<_> = secrets.map(|(actor, secret)| admit(&next, actor, Role::Shuffler, secret, rng)).collect();
+    let shufflers: Vec<_> =
+        secrets.map(|(actor, secret)| admit(&next, actor, MemberRole::Shuffler, secret, rng)).collect();
     let secrets = (0..).zip(PLAYERS).zip(&table.players);
-    let role = |seat| Role::Player { seat };
+    let role = |seat| MemberRole::Player { seat };
     let players: Vec<_> = secrets.map(|((seat, actor), secret)| admit(&next, actor, role(seat), secret, rng)).collect();
     let keys = HandKeys::new(&next, &shufflers, &players).unwrap();
     let mut next = Deal::new(&keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
-    assert_eq!(next.accept(&table.parameters, &share), Err(Refusal::NotProven { position: 7 }));
-    assert_eq!(next.accept(&table.parameters, &blinding), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(next.accept(&table.parameters, &share), Err(DealRefusal::NotProven { position: 7 }));
+    assert_eq!(next.accept(&table.parameters, &blinding), Err(DealRefusal::NotProven { position: 0 }));
 }
 
 /// Shufflers who all tell each other their secrets, and choose them so that they cancel.
 #[test]
 fn blindings_that_cancel_are_refused() {
-    let mut table = Table::<C>::small("cancelling blindings");
+    let mut table = HandSetup::<C>::small("cancelling blindings");
     let witness = Witness::<C>::random(SMALL, &mut table.rng);
     let deck = shuffle(table.keys.aggregate(), &table.parameters.first_deck(), &witness);
     let (one, two) = (Scalar::<C>::from(11_u8), Scalar::<C>::from(22_u8));
@@ -191,7 +192,7 @@ fn blindings_that_cancel_are_refused() {
     for last in [-(one + two), -(one + two + witness.randomness[0])] {
         let mut deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
         for (shuffler, delta, verdict) in
-            [(0, one, Ok(())), (1, two, Ok(())), (2, last, Err(Refusal::Degenerate { position: 0 }))]
+            [(0, one, Ok(())), (1, two, Ok(())), (2, last, Err(DealRefusal::Degenerate { position: 0 }))]
         {
             let context = context(&deal, SHUFFLERS[usize::from(shuffler)], 0);
             let key = *table.keys.blinding_key(0).unwrap();
@@ -204,21 +205,21 @@ fn blindings_that_cancel_are_refused() {
 
 #[test]
 fn no_blinding_at_all_is_refused() {
-    let mut table = Table::<C>::small("no blinding");
+    let mut table = HandSetup::<C>::small("no blinding");
     let mut deal = table.deal();
     let key = *table.keys.blinding_key(0).unwrap();
     let none = Scalar::<C>::from(0_u8);
     let blinding = Blinding::<C>::with(&context(&deal, "ann", 0), &key, &none, &mut table.rng);
     assert!(blinding.point().is_zero());
     let contribution = Contribution::Blinding { shuffler: 0, position: 0, blinding };
-    assert_eq!(deal.accept(&table.parameters, &contribution), Err(Refusal::NotProven { position: 0 }));
-    assert_eq!(Blinding::<C>::decode(&blinding.encode()), Err(DecodeError::Identity { offset: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &contribution), Err(DealRefusal::NotProven { position: 0 }));
+    assert_eq!(Blinding::<C>::decode(&blinding.encode()), Err(DeckDecodeError::Identity { offset: 0 }));
 }
 
 /// A deck that no proof was asked for still shows itself when it is opened.
 #[test]
 fn a_card_twice_or_none_is_noticed_when_it_is_opened() {
-    let mut table = Table::<C>::small("deck of lies");
+    let mut table = HandSetup::<C>::small("deck of lies");
     let mut witness = Witness::<C>::random(SMALL, &mut table.rng);
     witness.order = Permutation::of(vec![4; SMALL]);
     let mut cards = shuffle(table.keys.aggregate(), &table.parameters.first_deck(), &witness).cards().to_vec();
@@ -230,21 +231,21 @@ fn a_card_twice_or_none_is_noticed_when_it_is_opened() {
     table.accept(&mut deal, &reveals);
     assert_eq!(deal.opened(3), Some(4));
     let (twice, none) = (table.reveals(&deal, 5), table.reveals(&deal, 8));
-    let duplicate = Refusal::DuplicateCard { card: 4, position: 5, first: 3 };
+    let duplicate = DealRefusal::DuplicateCard { card: 4, position: 5, first: 3 };
     let refused = deal.accept_all(&table.parameters, &twice);
-    assert_eq!(refused, Err(RefusedAt { index: 2, refusal: duplicate }));
+    assert_eq!(refused, Err(ContributionRefusal { index: 2, refusal: duplicate }));
     let refused = deal.accept_all(&table.parameters, &none);
-    assert_eq!(refused, Err(RefusedAt { index: 2, refusal: Refusal::NotACard { position: 8 } }));
+    assert_eq!(refused, Err(ContributionRefusal { index: 2, refusal: DealRefusal::NotACard { position: 8 } }));
 }
 
 fn context(deal: &Deal<C>, actor: &str, position: u8) -> Context {
     let (position, seat, deck) = (Some(position), Some(position % 3), Some(*deal.deck()));
-    Context { position, seat, deck, ..hand().context(actor, Kind::Blinding) }
+    Context { position, seat, deck, ..hand().context(actor, ProofKind::Blinding) }
 }
 
 #[test]
 fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
-    let mut table = Table::<C>::small("deal batch");
+    let mut table = HandSetup::<C>::small("deal batch");
     let mut deal = table.deal();
     let mut batch: Vec<_> = (0..6).flat_map(|position| table.blindings(&deal, position)).collect();
     let Contribution::Blinding { blinding: honest, .. } = batch[11] else { panic!() };
@@ -252,44 +253,44 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
     bad.b = bad.a;
     batch[11] = Contribution::Blinding { shuffler: 2, position: 3, blinding: bad };
     let refused = deal.accept_all(&table.parameters, &batch);
-    assert_eq!(refused, Err(RefusedAt { index: 11, refusal: Refusal::NotProven { position: 3 } }));
+    assert_eq!(refused, Err(ContributionRefusal { index: 11, refusal: DealRefusal::NotProven { position: 3 } }));
     assert_eq!(deal.awaited(0).len(), 3, "not even the ones before it");
     // Something cheap is wrong later: the first is still the one that is named.
     batch[14] = batch[13];
     assert_eq!(deal.accept_all(&table.parameters, &batch).unwrap_err().index, 11);
     batch[11] = Contribution::Blinding { shuffler: 2, position: 3, blinding: honest };
     let refused = deal.accept_all(&table.parameters, &batch);
-    assert_eq!(refused, Err(RefusedAt { index: 14, refusal: Refusal::Repeated { position: 4 } }));
+    assert_eq!(refused, Err(ContributionRefusal { index: 14, refusal: DealRefusal::Repeated { position: 4 } }));
 }
 
 /// The operator checks proofs beside his worker, which then only takes them.
 #[test]
 fn a_contribution_checked_elsewhere_is_taken_once_in_its_own_place() {
-    let mut table = Table::<C>::small("checked elsewhere");
+    let mut table = HandSetup::<C>::small("checked elsewhere");
     let mut deal = table.deal();
     let blindings = table.blindings(&deal, 0);
     let proven: Vec<_> = blindings.iter().map(|blinding| deal.check(blinding).unwrap()).collect();
     let Contribution::Blinding { blinding, .. } = blindings[0] else { panic!() };
     let moved = Contribution::Blinding { shuffler: 0, position: 3, blinding };
-    assert_eq!(deal.check(&moved), Err(Refusal::NotProven { position: 3 }));
+    assert_eq!(deal.check(&moved), Err(DealRefusal::NotProven { position: 3 }));
     let mut other_deck = table.deal();
-    assert_eq!(other_deck.take(&table.parameters, &proven[0]), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(other_deck.take(&table.parameters, &proven[0]), Err(DealRefusal::NotProven { position: 0 }));
     for proven in &proven {
         deal.take(&table.parameters, proven).unwrap();
     }
     assert!(deal.blinded(0).is_some());
-    assert_eq!(deal.take(&table.parameters, &proven[0]), Err(Refusal::Repeated { position: 0 }));
+    assert_eq!(deal.take(&table.parameters, &proven[0]), Err(DealRefusal::Repeated { position: 0 }));
 }
 
 #[test]
 fn a_blinding_counts_once_in_a_hand_and_across_hands() {
-    let mut table = Table::<C>::small("blinding reuse");
+    let mut table = HandSetup::<C>::small("blinding reuse");
     let deck = table.final_deck();
     let mut deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
     let delta = Scalar::<C>::from(77_u8);
     // A shuffler who draws his secret once and proves correctly with it for each card.
     let contexts = [0, 3].map(|position| context(&deal, "ann", position));
-    let reused = |table: &mut Table<C>, position, delta| {
+    let reused = |table: &mut HandSetup<C>, position, delta| {
         let key = *table.keys.blinding_key(0).unwrap();
         let context = &contexts[usize::from(position) / 3];
         let blinding = Blinding::<C>::with(context, &key, &delta, &mut table.rng);
@@ -297,14 +298,14 @@ fn a_blinding_counts_once_in_a_hand_and_across_hands() {
     };
     let (first, second) = (reused(&mut table, 0, delta), reused(&mut table, 3, delta));
     table.accept(&mut deal, &[first]);
-    assert_eq!(deal.accept(&table.parameters, &second), Err(Refusal::BlindingReused { position: 3 }));
+    assert_eq!(deal.accept(&table.parameters, &second), Err(DealRefusal::BlindingReused { position: 3 }));
     // His own key as blinding, as a demonstration once did.
     let key = *table.shufflers[0].scalar();
     let with_key = reused(&mut table, 3, key);
-    assert_eq!(deal.accept(&table.parameters, &with_key), Err(Refusal::BlindingReused { position: 3 }));
+    assert_eq!(deal.accept(&table.parameters, &with_key), Err(DealRefusal::BlindingReused { position: 3 }));
     // The next hand remembers.
     let mut next = Deal::new(&table.keys, &deck, &PLAN, deal.seen_blindings().clone()).unwrap();
-    assert_eq!(next.accept(&table.parameters, &second), Err(Refusal::BlindingReused { position: 3 }));
+    assert_eq!(next.accept(&table.parameters, &second), Err(DealRefusal::BlindingReused { position: 3 }));
     let mut kept = SeenBlindings::default();
     for point in deal.seen_blindings().iter() {
         assert!(kept.remember(point.to_vec()));
@@ -314,7 +315,7 @@ fn a_blinding_counts_once_in_a_hand_and_across_hands() {
 
 #[test]
 fn blindings_differ_even_if_the_generator_repeats_itself() {
-    let mut table = Table::<C>::small("repeating generator");
+    let mut table = HandSetup::<C>::small("repeating generator");
     let deal = table.deal();
     let blind = |position| {
         let contribution = deal.blind(0, &table.shufflers[0], position, &mut rng("the same")).unwrap();
@@ -342,9 +343,9 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
             }
         }
         let (members, secrets): (Vec<_>, Vec<SecretKey<C>>) =
-            (0..shufflers).map(|shuffler| member(&format!("s{shuffler}"), Role::Shuffler, &mut rng)).unzip();
+            (0..shufflers).map(|shuffler| member(&format!("s{shuffler}"), MemberRole::Shuffler, &mut rng)).unzip();
         let (seats, own): (Vec<_>, Vec<SecretKey<C>>) =
-            (0..players).map(|seat| member(&format!("p{seat}"), Role::Player { seat }, &mut rng)).unzip();
+            (0..players).map(|seat| member(&format!("p{seat}"), MemberRole::Player { seat }, &mut rng)).unzip();
         let keys = HandKeys::new(&hand(), &members, &seats).unwrap();
         let mut shuffling = Shuffling::new(&parameters, &keys);
         while let Some(message) = shuffling.shuffle(&parameters, &mut rng) {
@@ -357,32 +358,34 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
         // Whoever is awaited anywhere contributes, picked by lot, until nobody is.
         loop {
             let due = |position| deal.awaited(position).into_iter().map(move |(who, kind)| (position, who, kind));
-            let due: Vec<(u8, u8, Kind)> = (0..13).flat_map(due).collect();
+            let due: Vec<(u8, u8, ProofKind)> = (0..13).flat_map(due).collect();
             if due.is_empty() {
                 break;
             }
             let (position, who, kind) = due[rng.next_u32() as usize % due.len()];
             let secret = &secrets[usize::from(who)];
             let contribution = match kind {
-                Kind::Blinding => deal.blind(who, secret, position, &mut rng),
-                Kind::Unblinding => deal.unblind(who, secret, position, &mut rng),
+                ProofKind::Blinding => deal.blind(who, secret, position, &mut rng),
+                ProofKind::Unblinding => deal.unblind(who, secret, position, &mut rng),
                 _ => deal.reveal(who, secret, position, &mut rng),
             };
             contributions.push(contribution.unwrap());
             deal.accept(&parameters, &contributions[contributions.len() - 1]).unwrap();
         }
         // All blindings first, then the rest from the last card to the first: the state is the same.
-        let is_blinding = |contribution: &Contribution<C>| contribution.kind() == Kind::Blinding;
+        let is_blinding = |contribution: &Contribution<C>| contribution.kind() == ProofKind::Blinding;
         contributions
             .sort_by_key(|contribution| (!is_blinding(contribution), std::cmp::Reverse(contribution.position())));
         sorted.accept_all(&parameters, &contributions).unwrap();
         assert_eq!(sorted, deal, "round {round}");
         // What they see is what all secrets together read from the deck.
         let sum: Scalar<C> = secrets.iter().map(|secret| *secret.scalar()).sum();
-        let mut seen: Vec<Card> = Vec::new();
+        let mut seen: Vec<DeckCard> = Vec::new();
         for (position, destination) in (0..13).zip(&plan) {
             let card = match destination {
-                Destination::Seat(seat) => deal.look(&parameters, *seat, &own[usize::from(*seat)], position).unwrap(),
+                Destination::Seat(seat) => {
+                    deal.own_card(&parameters, *seat, &own[usize::from(*seat)], position).unwrap()
+                }
                 Destination::Board => deal.opened(position).unwrap(),
                 Destination::Nowhere => continue,
             };
@@ -397,7 +400,7 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
 
 #[test]
 fn contributions_checked_together_are_taken_one_by_one() {
-    let mut table = Table::<C>::small("checked together");
+    let mut table = HandSetup::<C>::small("checked together");
     let mut deal = table.deal();
     let fresh = deal.clone();
     let blindings = table.blindings(&deal, 0);
@@ -418,12 +421,12 @@ fn contributions_checked_together_are_taken_one_by_one() {
     let Contribution::Unblinding { share, .. } = touched[4] else { panic!() };
     touched[4] = Contribution::Unblinding { shuffler: 2, position: 0, share };
     let refused = fresh.check_all(&table.parameters, &touched).unwrap_err();
-    assert_eq!(refused, RefusedAt { index: 4, refusal: Refusal::NotProven { position: 0 } });
+    assert_eq!(refused, ContributionRefusal { index: 4, refusal: DealRefusal::NotProven { position: 0 } });
 }
 
 #[test]
 fn shuffles_checked_together_are_taken_one_by_one() {
-    let mut table = Table::<C>::small("shuffles together");
+    let mut table = HandSetup::<C>::small("shuffles together");
     let messages = table.shuffles();
     let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
     let proven = shuffling.check_all(&table.parameters, &messages).unwrap();

@@ -6,15 +6,16 @@ use ark_ec::AffineRepr;
 use ark_ff::{Field, UniformRand};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use super::{run::rng, table::hand};
+use super::{run::rng, setup::hand};
 use crate::{
-    Bn254, Claim, Context, Curve, Equality, EqualityProof, FalseClaim, Grumpkin, Kind, Point, Scalar, Secp256k1,
+    Bn254, Context, Curve, Equality, EqualityClaim, EqualityProof, FalseClaim, Grumpkin, Point, ProofKind, Scalar,
+    Secp256k1,
     equality::{batch::weigh, draw},
     verify_claims,
 };
 
 fn context() -> Context {
-    hand().context("ann", Kind::Community)
+    hand().context("ann", ProofKind::Community)
 }
 
 /// A true statement and its witness.
@@ -24,12 +25,12 @@ fn statement<C: Curve>(rng: &mut ChaCha20Rng) -> (Equality<C>, Scalar<C>) {
     (Equality { base1, base2, image1: (base1 * witness).into(), image2: (base2 * witness).into() }, witness)
 }
 
-fn claims<C: Curve>(count: usize, rng: &mut ChaCha20Rng) -> Vec<Claim<C>> {
+fn claims<C: Curve>(count: usize, rng: &mut ChaCha20Rng) -> Vec<EqualityClaim<C>> {
     let claim = |_| {
         let (statement, witness) = statement::<C>(rng);
         let context = context();
         let proof = statement.prove(&context, &witness, rng);
-        Claim { context, statement, proof }
+        EqualityClaim { context, statement, proof }
     };
     (0..count).map(claim).collect()
 }
@@ -137,13 +138,13 @@ fn errors_that_cancel_each_other_do_not_pass_a_batch() {
 }
 
 /// Three claims about the same bases.
-fn related(rng: &mut ChaCha20Rng) -> Vec<Claim<Secp256k1>> {
+fn related(rng: &mut ChaCha20Rng) -> Vec<EqualityClaim<Secp256k1>> {
     let (honest, _) = statement::<Secp256k1>(rng);
     let claim = |_| {
         let witness = Scalar::<Secp256k1>::rand(rng);
         let [image1, image2] = [honest.base1, honest.base2].map(|base| (base * witness).into());
         let statement = Equality { image1, image2, ..honest };
-        Claim { context: context(), statement, proof: statement.prove(&context(), &witness, rng) }
+        EqualityClaim { context: context(), statement, proof: statement.prove(&context(), &witness, rng) }
     };
     (0..3).map(claim).collect()
 }

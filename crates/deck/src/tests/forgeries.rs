@@ -3,10 +3,10 @@
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{Field, PrimeField, UniformRand};
 
-use super::table::{SMALL, Table, hand};
+use super::setup::{HandSetup, SMALL, hand};
 use crate::{
-    Ciphertext, Context, Contribution, Deal, DecodeError, Equality, EqualityProof, Kind, Point, Refusal, Scalar,
-    Secp256k1, Share, ShuffleMessage, ShuffleProof, Shuffling, Step,
+    Ciphertext, Context, Contribution, Deal, DealRefusal, DeckDecodeError, Equality, EqualityProof, Point, ProofKind,
+    Scalar, Secp256k1, Share, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling,
     shuffle::{Witness, prove, shuffle},
     transcript::Transcript,
     verify_shuffles,
@@ -18,7 +18,7 @@ type C = Secp256k1;
 /// reader is carried out on the real randomness, then on every number that is in the message.
 #[test]
 fn a_message_does_not_give_the_order_away() {
-    let mut table = Table::<C>::small("order given away");
+    let mut table = HandSetup::<C>::small("order given away");
     let (first, key) = (table.parameters.first_deck(), *table.keys.aggregate());
     let witness = Witness::<C>::random(SMALL, &mut table.rng);
     let deck = shuffle(&key, &first, &witness);
@@ -42,7 +42,7 @@ fn a_message_does_not_give_the_order_away() {
 /// Defect b: a verifier of stubs takes anything. This one takes neither nothing nor noise.
 #[test]
 fn a_proof_of_noise_is_refused() {
-    let mut table = Table::<C>::small("noise");
+    let mut table = HandSetup::<C>::small("noise");
     let mut message = table.shuffles().remove(0);
     let rng = &mut table.rng;
     let noise = |count: usize, rng: &mut _| (0..count).map(|_| Scalar::<C>::rand(rng)).collect::<Vec<_>>();
@@ -65,21 +65,21 @@ fn a_proof_of_noise_is_refused() {
     let verdict = Shuffling::new(&table.parameters, &table.keys).accept(&table.parameters, &message);
     assert_eq!(verdict, Err(crate::ShuffleError::NotProven { step: 0 }));
     let nothing = vec![0; ShuffleProof::<C>::encoded_bytes(SMALL)];
-    assert!(matches!(ShuffleProof::<C>::decode(&nothing, SMALL), Err(DecodeError::NotAPoint { offset: 0 })));
+    assert!(matches!(ShuffleProof::<C>::decode(&nothing, SMALL), Err(DeckDecodeError::NotAPoint { offset: 0 })));
 }
 
 /// Defect c: an unblinding share without a proof. Whoever adds the difference of two cards to his share turns one card
 /// into the other; the attack is carried out on the derived state, then refused by the deal.
 #[test]
 fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
-    let mut table = Table::<C>::small("share plus kG");
+    let mut table = HandSetup::<C>::small("share plus kG");
     let mut deal = table.deal();
     let blindings = table.blindings(&deal, 0);
     table.accept(&mut deal, &blindings);
     let mut honest = deal.clone();
     let unblindings = table.unblindings(&deal, 0);
     table.accept(&mut honest, &unblindings);
-    let truth = honest.look(&table.parameters, 0, &table.players[0], 0).unwrap();
+    let truth = honest.own_card(&table.parameters, 0, &table.players[0], 0).unwrap();
     let wish = (truth + 1) % SMALL as u8;
     let difference = *table.parameters.point(truth).unwrap() - *table.parameters.point(wish).unwrap();
 
@@ -93,9 +93,9 @@ fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     // With them it does not.
     table.accept(&mut deal, &unblindings[..2]);
     let forged = Contribution::Unblinding { shuffler, position, share: forged };
-    assert_eq!(deal.accept(&table.parameters, &forged), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
     // Nor with a proof of the forger's own: he has no secret that makes the statement true.
-    let context = context(&deal, "cleo", Kind::Unblinding);
+    let context = context(&deal, "cleo", ProofKind::Unblinding);
     let point = (difference + share.point).into_affine();
     let statement = Equality {
         base1: Point::<C>::generator(),
@@ -105,15 +105,15 @@ fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     };
     let proof = statement.prove(&context, table.shufflers[2].scalar(), &mut table.rng);
     let forged = Contribution::Unblinding { shuffler, position, share: Share { point, proof } };
-    assert_eq!(deal.accept(&table.parameters, &forged), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
     table.accept(&mut deal, &unblindings[2..]);
-    assert_eq!(deal.look(&table.parameters, 0, &table.players[0], 0), Ok(truth));
+    assert_eq!(deal.own_card(&table.parameters, 0, &table.players[0], 0), Ok(truth));
 }
 
 /// The same share plus `k G`, at a showdown and on the board.
 #[test]
 fn no_other_share_can_be_moved_by_a_known_multiple() {
-    let mut table = Table::<C>::small("plus kG");
+    let mut table = HandSetup::<C>::small("plus kG");
     let mut deal = table.deal();
     table.deal_to_seat(&mut deal, 0);
     let shift = Point::<C>::generator() * Scalar::<C>::from(5_u8);
@@ -121,20 +121,20 @@ fn no_other_share_can_be_moved_by_a_known_multiple() {
     let Contribution::Showdown { seat, position, share } = show else { panic!() };
     let share = Share { point: (shift + share.point).into(), ..share };
     let refused = deal.accept(&table.parameters, &Contribution::Showdown { seat, position, share });
-    assert_eq!(refused, Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(refused, Err(DealRefusal::NotProven { position: 0 }));
     let Contribution::Community { shuffler, position, share } = table.reveals(&deal, 7)[0] else { panic!() };
     let share = Share { point: (shift + share.point).into(), ..share };
     let refused = deal.accept(&table.parameters, &Contribution::Community { shuffler, position, share });
-    assert_eq!(refused, Err(Refusal::NotProven { position: 7 }));
+    assert_eq!(refused, Err(DealRefusal::NotProven { position: 7 }));
 }
 
 /// Defect d: a challenge over the commitments alone. The forger draws commitments and challenge first and solves for a
 /// statement that is false. A verifier with that weak challenge takes it; this crate's does not.
 #[test]
 fn the_weak_fiat_shamir_forgery_is_refused() {
-    let mut table = Table::<C>::small("weak challenge");
+    let mut table = HandSetup::<C>::small("weak challenge");
     let deal = table.deal();
-    let context = context(&deal, "ann", Kind::Blinding);
+    let context = context(&deal, "ann", ProofKind::Blinding);
     let weak = |t1: &Point<C>, t2: &Point<C>| -> Scalar<C> {
         let mut transcript = Transcript::bare(b"weak");
         transcript.point::<C>(b"t1", t1);
@@ -161,14 +161,14 @@ fn the_weak_fiat_shamir_forgery_is_refused() {
     let blinding = crate::Blinding { a, b, proof };
     let mut deal = deal;
     let forged = Contribution::Blinding { shuffler: 0, position: 0, blinding };
-    assert_eq!(deal.accept(&table.parameters, &forged), Err(Refusal::NotProven { position: 0 }));
+    assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
 }
 
 /// The same idea against the shuffle: the statement goes in before anything of the prover's, so that a proof made for
 /// one output does not fit an output that was solved for afterwards.
 #[test]
 fn a_proof_does_not_fit_a_deck_that_was_chosen_after_it() {
-    let mut table = Table::<C>::small("chosen afterwards");
+    let mut table = HandSetup::<C>::small("chosen afterwards");
     let message = table.shuffles().remove(0);
     // Moves two cards so that the sum over all exponents stays as it was: equations 4 and 5 still hold.
     let [v0, v1, ..] = message.proof.exponents[..] else { panic!() };
@@ -182,7 +182,7 @@ fn a_proof_does_not_fit_a_deck_that_was_chosen_after_it() {
     };
     assert_eq!(sum(&moved), sum(&message.deck));
     let context = table.keys.shuffle_context(0).unwrap();
-    let step = Step { context: &context, output: &moved, proof: &message.proof };
+    let step = ShuffleStep { context: &context, output: &moved, proof: &message.proof };
     let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &table.parameters.first_deck(), &[step]);
     assert_eq!(verdict, Err(crate::ShuffleError::NotProven { step: 0 }));
     let moved = ShuffleMessage { deck: moved, ..message };
@@ -196,6 +196,6 @@ fn unblinding_point(contribution: &Contribution<C>) -> Point<C> {
 }
 
 /// The context of a contribution to position 0, which belongs to seat 0.
-fn context(deal: &Deal<C>, actor: &str, kind: Kind) -> Context {
+fn context(deal: &Deal<C>, actor: &str, kind: ProofKind) -> Context {
     Context { position: Some(0), seat: Some(0), deck: Some(*deal.deck()), ..hand().context(actor, kind) }
 }

@@ -5,18 +5,18 @@ use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use super::{
     run::rng,
-    table::{SHUFFLERS, Table, admit, hand, member, seated},
+    setup::{HandSetup, SHUFFLERS, admit, hand, member, seated},
 };
 use crate::{
-    Context, HandId, HandKeys, KeyError, Kind, MasterSecret, Member, Point, Possession, PublicKey, Role, Scalar,
-    Secp256k1, SecretKey,
+    Context, HandId, HandKeys, KeyError, MasterSecret, Member, MemberRole, Point, Possession, ProofKind, PublicKey,
+    Scalar, Secp256k1, SecretKey,
 };
 
 type C = Secp256k1;
 
 #[test]
 fn the_sum_of_the_shufflers_keys_is_the_key_of_the_deck() {
-    let table = Table::<C>::small("aggregate");
+    let table = HandSetup::<C>::small("aggregate");
     let sum: Scalar<C> = table.shufflers.iter().map(|secret| *secret.scalar()).sum();
     assert_eq!(*table.keys.aggregate().point(), (Point::<C>::generator() * sum).into_affine());
     let blinding_key = (*table.keys.aggregate().point() + table.players[1].public().point()).into_affine();
@@ -29,8 +29,8 @@ fn the_sum_of_the_shufflers_keys_is_the_key_of_the_deck() {
 #[test]
 fn a_rogue_key_that_cancels_the_others_is_not_admitted() {
     let mut rng = rng("rogue key");
-    let (ann, _) = member::<C>("ann", Role::Shuffler, &mut rng);
-    let (ben, _) = member::<C>("ben", Role::Shuffler, &mut rng);
+    let (ann, _) = member::<C>("ann", MemberRole::Shuffler, &mut rng);
+    let (ben, _) = member::<C>("ben", MemberRole::Shuffler, &mut rng);
     let own = SecretKey::<C>::generate(&mut rng);
     let rogue = *own.public().point() - ann.key().point() - ben.key().point();
     let rogue = PublicKey::<C>(rogue.into_affine());
@@ -38,9 +38,9 @@ fn a_rogue_key_that_cancels_the_others_is_not_admitted() {
     let sum = (*ann.key().point() + ben.key().point() + rogue.point()).into_affine();
     assert_eq!(sum, *own.public().point());
     // But he can prove nothing about it with what he knows.
-    let context = Role::Shuffler.context(&hand(), "cleo");
+    let context = MemberRole::Shuffler.context(&hand(), "cleo");
     let proof = own.prove_possession(&context, &mut rng);
-    let refused = Member::admit(&hand(), "cleo", Role::Shuffler, rogue, &proof);
+    let refused = Member::admit(&hand(), "cleo", MemberRole::Shuffler, rogue, &proof);
     assert_eq!(refused.err(), Some(KeyError::NotPossessed { actor: "cleo".into() }));
 }
 
@@ -48,22 +48,22 @@ fn a_rogue_key_that_cancels_the_others_is_not_admitted() {
 fn possession_is_for_one_name_role_seat_and_hand() {
     let mut rng = rng("possession");
     let secret = SecretKey::<C>::generate(&mut rng);
-    let (key, proof) = secret.register(&hand(), "dora", Role::Player { seat: 2 }, &mut rng);
+    let (key, proof) = secret.register(&hand(), "dora", MemberRole::Player { seat: 2 }, &mut rng);
     let admits = |hand: &HandId, actor: &str, role| Member::admit(hand, actor, role, key, &proof).is_ok();
-    assert!(admits(&hand(), "dora", Role::Player { seat: 2 }));
-    assert!(!admits(&hand(), "emil", Role::Player { seat: 2 }), "another player copies it");
-    assert!(!admits(&hand(), "dora", Role::Player { seat: 1 }));
-    assert!(!admits(&hand(), "dora", Role::Shuffler));
-    assert!(!admits(&HandId { hand: "42".into(), ..hand() }, "dora", Role::Player { seat: 2 }));
-    assert!(!admits(&HandId { game: "table-8".into(), ..hand() }, "dora", Role::Player { seat: 2 }));
-    assert!(!admits(&HandId { deployment: "other".into(), ..hand() }, "dora", Role::Player { seat: 2 }));
+    assert!(admits(&hand(), "dora", MemberRole::Player { seat: 2 }));
+    assert!(!admits(&hand(), "emil", MemberRole::Player { seat: 2 }), "another player copies it");
+    assert!(!admits(&hand(), "dora", MemberRole::Player { seat: 1 }));
+    assert!(!admits(&hand(), "dora", MemberRole::Shuffler));
+    assert!(!admits(&HandId { hand: "42".into(), ..hand() }, "dora", MemberRole::Player { seat: 2 }));
+    assert!(!admits(&HandId { game: "table-8".into(), ..hand() }, "dora", MemberRole::Player { seat: 2 }));
+    assert!(!admits(&HandId { deployment: "other".into(), ..hand() }, "dora", MemberRole::Player { seat: 2 }));
 }
 
 #[test]
 fn a_possession_proof_that_was_touched_is_refused() {
     let mut rng = rng("touched possession");
     let secret = SecretKey::<C>::generate(&mut rng);
-    let context = hand().context("ann", Kind::ShufflerKey);
+    let context = hand().context("ann", ProofKind::ShufflerKey);
     let proof = secret.prove_possession(&context, &mut rng);
     let key = *secret.public();
     assert!(proof.verify(&context, &key));
@@ -84,7 +84,7 @@ fn two_proofs_never_share_a_nonce() {
     let prove = |context: &Context, seed: u64| {
         secret.prove_possession(context, &mut ChaCha20Rng::seed_from_u64(seed)).commitment
     };
-    let (ann, ben) = (hand().context("ann", Kind::ShufflerKey), hand().context("ben", Kind::ShufflerKey));
+    let (ann, ben) = (hand().context("ann", ProofKind::ShufflerKey), hand().context("ben", ProofKind::ShufflerKey));
     assert_ne!(prove(&ann, 1), prove(&ben, 1), "the generator repeats itself, the statement does not");
     assert_ne!(prove(&ann, 1), prove(&ann, 2), "the statement repeats itself, the generator does not");
 }
@@ -93,17 +93,17 @@ fn two_proofs_never_share_a_nonce() {
 fn hands_have_keys_of_their_own_which_follow_from_the_master_secret() {
     let master = MasterSecret::from_bytes([7; 32]);
     let key = |hand: &HandId, role| *master.key::<C>(hand, role).public();
-    let first = key(&hand(), Role::Shuffler);
-    assert_eq!(first, *MasterSecret::from_bytes(*master.as_bytes()).key::<C>(&hand(), Role::Shuffler).public());
+    let first = key(&hand(), MemberRole::Shuffler);
+    assert_eq!(first, *MasterSecret::from_bytes(*master.as_bytes()).key::<C>(&hand(), MemberRole::Shuffler).public());
     let others = [
-        key(&HandId { hand: "42".into(), ..hand() }, Role::Shuffler),
-        key(&HandId { game: "table-8".into(), ..hand() }, Role::Shuffler),
-        key(&HandId { deployment: "other".into(), ..hand() }, Role::Shuffler),
+        key(&HandId { hand: "42".into(), ..hand() }, MemberRole::Shuffler),
+        key(&HandId { game: "table-8".into(), ..hand() }, MemberRole::Shuffler),
+        key(&HandId { deployment: "other".into(), ..hand() }, MemberRole::Shuffler),
         // The same letters, divided otherwise.
-        key(&HandId { game: "table-74".into(), hand: "1".into(), ..hand() }, Role::Shuffler),
-        key(&hand(), Role::Player { seat: 0 }),
-        key(&hand(), Role::Player { seat: 1 }),
-        *MasterSecret::from_bytes([8; 32]).key::<C>(&hand(), Role::Shuffler).public(),
+        key(&HandId { game: "table-74".into(), hand: "1".into(), ..hand() }, MemberRole::Shuffler),
+        key(&hand(), MemberRole::Player { seat: 0 }),
+        key(&hand(), MemberRole::Player { seat: 1 }),
+        *MasterSecret::from_bytes([8; 32]).key::<C>(&hand(), MemberRole::Shuffler).public(),
     ];
     for (number, other) in others.iter().enumerate() {
         assert_ne!(*other, first, "{number}");
@@ -117,7 +117,7 @@ fn refusal(shufflers: &[Member<C>], players: &[Member<C>]) -> KeyError {
 #[test]
 fn keys_that_cannot_play_together_are_refused() {
     let mut rng = rng("refused keys");
-    let shufflers = SHUFFLERS.map(|actor| member::<C>(actor, Role::Shuffler, &mut rng).0);
+    let shufflers = SHUFFLERS.map(|actor| member::<C>(actor, MemberRole::Shuffler, &mut rng).0);
     let (players, _) = seated::<C>(&mut rng);
     let [ann, ben, _] = &shufflers;
     let [dora, emil, _] = &players[..] else { panic!() };
@@ -129,10 +129,10 @@ fn keys_that_cannot_play_together_are_refused() {
     assert_eq!(refusal(one(ann), one(ben)), KeyError::WrongRole { actor: named("ben") });
     assert_eq!(refusal(&[ann.clone(), ann.clone()], &[]), KeyError::DuplicateActor { actor: named("ann") });
     assert_eq!(refusal(one(ann), &[emil.clone(), emil.clone()]), KeyError::DuplicateActor { actor: named("emil") });
-    let (same_seat, _) = member::<C>("gus", Role::Player { seat: 0 }, &mut rng);
+    let (same_seat, _) = member::<C>("gus", MemberRole::Player { seat: 0 }, &mut rng);
     assert_eq!(refusal(one(ann), &[dora.clone(), same_seat]), KeyError::DuplicateActor { actor: named("gus") });
     let elsewhere = HandId { hand: "42".into(), ..hand() };
-    let stranger = admit(&elsewhere, "gus", Role::Shuffler, &SecretKey::<C>::generate(&mut rng), &mut rng);
+    let stranger = admit(&elsewhere, "gus", MemberRole::Shuffler, &SecretKey::<C>::generate(&mut rng), &mut rng);
     assert_eq!(refusal(&[ann.clone(), stranger], &[]), KeyError::WrongHand { actor: named("gus") });
 }
 
@@ -140,9 +140,9 @@ fn keys_that_cannot_play_together_are_refused() {
 fn one_key_is_one_persons_in_one_role() {
     let mut rng = rng("one key");
     let secret = SecretKey::<C>::generate(&mut rng);
-    let ann = admit(&hand(), "ann", Role::Shuffler, &secret, &mut rng);
-    let ben = admit(&hand(), "ben", Role::Shuffler, &secret, &mut rng);
-    let seated = admit(&hand(), "ann", Role::Player { seat: 0 }, &secret, &mut rng);
+    let ann = admit(&hand(), "ann", MemberRole::Shuffler, &secret, &mut rng);
+    let ben = admit(&hand(), "ben", MemberRole::Shuffler, &secret, &mut rng);
+    let seated = admit(&hand(), "ann", MemberRole::Player { seat: 0 }, &secret, &mut rng);
     assert_eq!(refusal(&[ann.clone(), ben], &[]), KeyError::DuplicateKey { actor: "ben".into() });
     assert_eq!(refusal(&[ann], &[seated]), KeyError::DuplicateKey { actor: "ann".into() });
 }
@@ -152,9 +152,9 @@ fn keys_that_cancel_each_other_are_refused() {
     let mut rng = rng("cancel");
     let secret = SecretKey::<C>::generate(&mut rng);
     let opposite = SecretKey::<C>::of(-*secret.scalar());
-    let ann = admit(&hand(), "ann", Role::Shuffler, &secret, &mut rng);
-    let ben = admit(&hand(), "ben", Role::Shuffler, &opposite, &mut rng);
-    let dora = admit(&hand(), "dora", Role::Player { seat: 4 }, &opposite, &mut rng);
+    let ann = admit(&hand(), "ann", MemberRole::Shuffler, &secret, &mut rng);
+    let ben = admit(&hand(), "ben", MemberRole::Shuffler, &opposite, &mut rng);
+    let dora = admit(&hand(), "dora", MemberRole::Player { seat: 4 }, &opposite, &mut rng);
     assert_eq!(refusal(&[ann.clone(), ben], &[]), KeyError::AggregateIsIdentity);
     assert_eq!(refusal(&[ann], &[dora]), KeyError::SeatIsIdentity { seat: 4 });
 }

@@ -6,11 +6,11 @@ use rand_chacha::{ChaCha20Rng, rand_core::RngCore};
 
 use super::{
     run::{rng, rounds},
-    table::{SMALL, Table},
+    setup::{HandSetup, SMALL},
 };
 use crate::{
-    Blinding, Bn254, Commitments, Contribution, Curve, Deck, EqualityProof, Grumpkin, Possession, PublicKey,
-    SealedShare, Secp256k1, Share, ShuffleMessage, ShuffleProof, Shuffling, Step, verify_shuffles,
+    Blinding, Bn254, Contribution, Curve, Deck, EqualityProof, Grumpkin, PolynomialCommitments, Possession, PublicKey,
+    SealedShare, Secp256k1, Share, ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling, verify_shuffles,
 };
 
 type C = Secp256k1;
@@ -18,7 +18,7 @@ type C = Secp256k1;
 /// Each byte of a proof about a small deck, with one bit or all bits flipped.
 #[test]
 fn every_byte_of_a_proof_flipped_in_turn_is_refused() {
-    let mut table = Table::<C>::new("every byte", 4);
+    let mut table = HandSetup::<C>::new("every byte", 4);
     let message = table.shuffles().remove(0);
     let (context, first) = (table.keys.shuffle_context(0).unwrap(), table.parameters.first_deck());
     let bytes = message.proof.encode();
@@ -32,7 +32,7 @@ fn every_byte_of_a_proof_flipped_in_turn_is_refused() {
                 unread += 1;
                 continue;
             };
-            let step = Step { context: &context, output: &message.deck, proof: &proof };
+            let step = ShuffleStep { context: &context, output: &message.deck, proof: &proof };
             let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
             assert!(verdict.is_err(), "byte {place}, mask {mask:#x}");
             refused += 1;
@@ -45,7 +45,7 @@ fn every_byte_of_a_proof_flipped_in_turn_is_refused() {
 /// The same for a proof about all 52 cards, one bit of each byte; by two threads, because each verification takes a while.
 #[test]
 fn every_byte_of_a_full_proof_flipped_in_turn_is_refused() {
-    let mut table = Table::<C>::new("every byte of 52", 52);
+    let mut table = HandSetup::<C>::new("every byte of 52", 52);
     let message = table.shuffles().remove(0);
     let (context, first) = (table.keys.shuffle_context(0).unwrap(), table.parameters.first_deck());
     let bytes = message.proof.encode();
@@ -60,7 +60,7 @@ fn every_byte_of_a_full_proof_flipped_in_turn_is_refused() {
                 unread += 1;
                 continue;
             };
-            let step = Step { context: &context, output: &message.deck, proof: &proof };
+            let step = ShuffleStep { context: &context, output: &message.deck, proof: &proof };
             let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
             assert!(verdict.is_err(), "byte {place}, bit {:#x}", bits[place]);
             refused += 1;
@@ -79,7 +79,7 @@ fn every_byte_of_a_full_proof_flipped_in_turn_is_refused() {
 /// Each byte of a whole message about 52 cards, in one place of every few, another one for each seed.
 #[test]
 fn bytes_of_a_full_message_flipped_are_refused() {
-    let mut table = Table::<C>::new("full message", 52);
+    let mut table = HandSetup::<C>::new("full message", 52);
     let first = Shuffling::new(&table.parameters, &table.keys).shuffle(&table.parameters, &mut table.rng).unwrap();
     let bytes = first.encode();
     for round in rounds(400) {
@@ -94,7 +94,7 @@ fn bytes_of_a_full_message_flipped_are_refused() {
 
 #[test]
 fn every_byte_of_a_contribution_flipped_in_turn_is_refused() {
-    let mut table = Table::<C>::small("contribution bytes");
+    let mut table = HandSetup::<C>::small("contribution bytes");
     let mut deal = table.deal();
     let Contribution::Blinding { blinding, .. } = table.blindings(&deal, 0)[0] else { panic!() };
     let Contribution::Community { share, .. } = table.reveals(&deal, 7)[0] else { panic!() };
@@ -143,7 +143,7 @@ fn one_encoding<C: Curve>(bytes: &[u8], size: usize) {
         EqualityProof::<C>::decode(bytes).map(|value| value.encode()),
         Blinding::<C>::decode(bytes).map(|value| value.encode()),
         Share::<C>::decode(bytes).map(|value| value.encode()),
-        Commitments::<C>::decode(bytes, 3).map(|value| value.encode()),
+        PolynomialCommitments::<C>::decode(bytes, 3).map(|value| value.encode()),
         SealedShare::<C>::decode(bytes).map(|value| value.encode()),
         Deck::<C>::decode(bytes, size).map(|value| value.encode()),
         ShuffleProof::<C>::decode(bytes, size).map(|value| value.encode()),
@@ -155,7 +155,7 @@ fn one_encoding<C: Curve>(bytes: &[u8], size: usize) {
 }
 
 fn decoders<C: Curve>(story: &str, usual: u64) {
-    let mut table = Table::<C>::small(story);
+    let mut table = HandSetup::<C>::small(story);
     let message = table.shuffles().remove(0);
     let deal = table.deal();
     let Contribution::Blinding { blinding, .. } = table.blindings(&deal, 0)[0] else { panic!() };

@@ -5,11 +5,11 @@ use ark_ff::{UniformRand, Zero};
 
 use super::{
     run::rng,
-    table::{SMALL, Table},
+    setup::{HandSetup, SMALL},
 };
 use crate::{
     Bn254, Ciphertext, Context, Curve, Deck, Grumpkin, Parameters, Point, PublicKey, Scalar, Secp256k1, ShuffleError,
-    ShuffleMessage, ShuffleProof, Shuffling, Step,
+    ShuffleMessage, ShuffleProof, ShuffleStep, Shuffling,
     shuffle::{Permutation, Witness, prove, shuffle, verify::weigh},
     verify_shuffles,
 };
@@ -17,7 +17,7 @@ use crate::{
 type C = Secp256k1;
 
 fn plays_through<C: Curve>(size: usize) {
-    let mut table = Table::<C>::new("plays through", size);
+    let mut table = HandSetup::<C>::new("plays through", size);
     let messages = table.shuffles();
     let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
     assert_eq!(shuffling.next(), Some(0));
@@ -45,14 +45,14 @@ fn a_shuffled_deck_has_every_card_once_on_every_curve() {
 
 /// A step made with a witness of the story's choice, whether it is a shuffle or not.
 struct Forged {
-    table: Table<C>,
+    table: HandSetup<C>,
     input: Deck<C>,
     witness: Witness<C>,
 }
 
 impl Forged {
     fn new(story: &str) -> Self {
-        let mut table = Table::<C>::small(story);
+        let mut table = HandSetup::<C>::small(story);
         let input = table.shuffles().remove(0).deck;
         let witness = Witness::random(SMALL, &mut table.rng);
         Self { table, input, witness }
@@ -67,7 +67,7 @@ impl Forged {
         let context = self.table.keys.shuffle_context(1).unwrap();
         let (parameters, key) = (&self.table.parameters, self.table.keys.aggregate());
         let proof = prove(parameters, &context, key, [&self.input, output], &self.witness, &mut self.table.rng);
-        let step = Step { context: &context, output, proof: &proof };
+        let step = ShuffleStep { context: &context, output, proof: &proof };
         verify_shuffles(parameters, key, &self.input, &[step])
     }
 }
@@ -141,7 +141,7 @@ fn a_card_laid_open_is_refused() {
     cards[2].c1 = Point::<C>::zero();
     assert_eq!(forged.verdict(&Deck::of(cards)), Err(ShuffleError::Identity { step: 0 }));
     // Not even by a shuffle that is one: a shuffler who gives no randomness to an open card.
-    let mut table = Table::<C>::small("laid open");
+    let mut table = HandSetup::<C>::small("laid open");
     let mut witness = Witness::<C>::random(SMALL, &mut table.rng);
     witness.randomness[3] = Scalar::<C>::zero();
     let (first, key) = (table.parameters.first_deck(), *table.keys.aggregate());
@@ -156,7 +156,7 @@ fn a_card_laid_open_is_refused() {
 /// Defect g: the first shuffler may not bring his own deck.
 #[test]
 fn the_first_deck_is_not_a_matter_of_opinion() {
-    let mut table = Table::<C>::small("fifty-two aces");
+    let mut table = HandSetup::<C>::small("fifty-two aces");
     let ace = table.parameters.first_deck().cards()[0];
     let aces = Deck::of(vec![ace; SMALL]);
     let witness = Witness::<C>::random(SMALL, &mut table.rng);
@@ -165,7 +165,7 @@ fn the_first_deck_is_not_a_matter_of_opinion() {
     let context = table.keys.shuffle_context(0).unwrap();
     let proof = prove(&table.parameters, &context, &key, [&aces, &deck], &witness, &mut table.rng);
     // It is a perfect shuffle of nine aces.
-    let step = Step { context: &context, output: &deck, proof: &proof };
+    let step = ShuffleStep { context: &context, output: &deck, proof: &proof };
     assert_eq!(verify_shuffles(&table.parameters, &key, &aces, &[step]), Ok(()));
     let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
     let honest_about_it = ShuffleMessage { input: aces.hash(), deck: deck.clone(), proof: proof.clone() };
@@ -177,7 +177,7 @@ fn the_first_deck_is_not_a_matter_of_opinion() {
 
 #[test]
 fn order_doubled_steps_and_other_steps_decks_are_refused() {
-    let mut table = Table::<C>::small("order of steps");
+    let mut table = HandSetup::<C>::small("order of steps");
     let messages = table.shuffles();
     let [first, second, third] = &messages[..] else { panic!() };
     let parameters = &table.parameters;
@@ -194,10 +194,10 @@ fn order_doubled_steps_and_other_steps_decks_are_refused() {
 
 #[test]
 fn another_key_or_another_size_is_refused() {
-    let mut table = Table::<C>::small("another key");
+    let mut table = HandSetup::<C>::small("another key");
     let messages = table.shuffles();
     let context = table.keys.shuffle_context(0).unwrap();
-    let step = Step { context: &context, output: &messages[0].deck, proof: &messages[0].proof };
+    let step = ShuffleStep { context: &context, output: &messages[0].deck, proof: &messages[0].proof };
     let first = table.parameters.first_deck();
     let verdict = |parameters: &Parameters<C>, key: &PublicKey<C>| verify_shuffles(parameters, key, &first, &[step]);
     assert_eq!(verdict(&table.parameters, table.keys.aggregate()), Ok(()));
@@ -207,7 +207,7 @@ fn another_key_or_another_size_is_refused() {
     assert_eq!(verdict(&larger, table.keys.aggregate()), refused);
     let mut shorter = messages[0].proof.clone();
     shorter.partials.pop();
-    let step = Step { proof: &shorter, ..step };
+    let step = ShuffleStep { proof: &shorter, ..step };
     let verdict = verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]);
     assert_eq!(verdict, Err(ShuffleError::Size { step: 0, size: SMALL }));
 }
@@ -224,22 +224,21 @@ fn bases_that_the_prover_chose_are_refused() {
         *base = (Point::<C>::generator() * Scalar::<C>::from(place as u64 + 2)).into();
     }
     let proof = prove(&own, &context, &key, [&forged.input, &output], &forged.witness, &mut forged.table.rng);
-    let step = Step { context: &context, output: &output, proof: &proof };
+    let step = ShuffleStep { context: &context, output: &output, proof: &proof };
     assert_eq!(verify_shuffles(&own, &key, &forged.input, &[step]), Ok(()));
     assert_eq!(verify_shuffles(&forged.table.parameters, &key, &forged.input, &[step]), NOT_PROVEN);
 }
 
-/// A part of a proof.
 type Field<T> = fn(&mut ShuffleProof<C>) -> &mut T;
 
 /// Every scalar by one and every point by its sign, on the proof itself.
 #[test]
 fn every_value_of_a_proof_counts() {
-    let mut table = Table::<C>::small("every value");
+    let mut table = HandSetup::<C>::small("every value");
     let message = table.shuffles().remove(0);
     let (context, first) = (table.keys.shuffle_context(0).unwrap(), table.parameters.first_deck());
     let refused = |proof: ShuffleProof<C>| {
-        let step = Step { context: &context, output: &message.deck, proof: &proof };
+        let step = ShuffleStep { context: &context, output: &message.deck, proof: &proof };
         assert_eq!(verify_shuffles(&table.parameters, table.keys.aggregate(), &first, &[step]), NOT_PROVEN);
     };
     let one = Scalar::<C>::from(1_u8);
@@ -282,7 +281,7 @@ fn every_value_of_a_proof_counts() {
 
 #[test]
 fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
-    let mut table = Table::<C>::small("culprit");
+    let mut table = HandSetup::<C>::small("culprit");
     let messages = table.shuffles();
     for bad in 0..3 {
         let mut touched = messages.clone();
@@ -308,14 +307,14 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
 /// The operator checks proofs beside his worker, which then only takes them.
 #[test]
 fn a_shuffle_checked_elsewhere_is_taken_once_in_its_own_place() {
-    let mut table = Table::<C>::small("checked elsewhere");
+    let mut table = HandSetup::<C>::small("checked elsewhere");
     let messages = table.shuffles();
     let mut shuffling = Shuffling::new(&table.parameters, &table.keys);
     let first = shuffling.clone().check(&table.parameters, &messages[0]).unwrap();
     let mut touched = messages[0].clone();
     touched.proof.randomness += Scalar::<C>::from(1_u8);
     assert_eq!(shuffling.check(&table.parameters, &touched).err(), Some(ShuffleError::NotProven { step: 0 }));
-    let other_hand = Table::<C>::small("another table");
+    let other_hand = HandSetup::<C>::small("another table");
     let mut elsewhere = Shuffling::new(&other_hand.parameters, &other_hand.keys);
     assert_eq!(elsewhere.take(first.clone()), Err(ShuffleError::NotProven { step: 0 }), "the same first deck");
     shuffling.take(first.clone()).unwrap();
@@ -326,7 +325,7 @@ fn a_shuffle_checked_elsewhere_is_taken_once_in_its_own_place() {
 
 #[test]
 fn errors_of_two_steps_do_not_cancel() {
-    let mut table = Table::<C>::small("cancelling steps");
+    let mut table = HandSetup::<C>::small("cancelling steps");
     let mut messages = table.shuffles();
     messages[0].proof.factors_blinding += Scalar::<C>::from(1_u8);
     messages[1].proof.factors_blinding -= Scalar::<C>::from(1_u8);
@@ -337,7 +336,7 @@ fn errors_of_two_steps_do_not_cancel() {
 /// The same with errors made to measure, from the weights that the honest proofs had.
 #[test]
 fn weights_of_a_batch_cannot_be_used_against_it() {
-    let mut table = Table::<C>::small("weights");
+    let mut table = HandSetup::<C>::small("weights");
     let mut messages = table.shuffles();
     let contexts: Vec<_> = (0..3).map(|step| table.keys.shuffle_context(step).unwrap()).collect();
     let first = table.parameters.first_deck();
@@ -354,8 +353,8 @@ fn weights_of_a_batch_cannot_be_used_against_it() {
     assert_eq!(verdict, Err(ShuffleError::NotProven { step: 0 }));
 }
 
-fn step<'a>(context: &'a Context, message: &'a ShuffleMessage<C>) -> Step<'a, C> {
-    Step { context, output: &message.deck, proof: &message.proof }
+fn step<'a>(context: &'a Context, message: &'a ShuffleMessage<C>) -> ShuffleStep<'a, C> {
+    ShuffleStep { context, output: &message.deck, proof: &message.proof }
 }
 
 /// All 24 orders of four cards, about equally often: a remainder of a division would favour some by a sixth.

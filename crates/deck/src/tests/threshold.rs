@@ -4,12 +4,12 @@ use ark_ec::AffineRepr;
 
 use super::{
     run::rng,
-    table::{PLAN, SHUFFLERS, SMALL, admit, hand, seated},
+    setup::{PLAN, SHUFFLERS, SMALL, admit, hand, seated},
 };
 use crate::{
-    Commitments, Contribution, Deal, Dealing, DealingError, DealtShare, DecodeError, HandId, HandKeys, KeyError, Kind,
-    Member, Parameters, Point, Refusal, Role, Scalar, SealedShare, Secp256k1, SecretKey, SeenBlindings, Shuffling,
-    threshold::lagrange,
+    Contribution, Deal, DealRefusal, Dealing, DealingError, DealtShare, DeckDecodeError, HandId, HandKeys, KeyError,
+    Member, MemberRole, Parameters, Point, PolynomialCommitments, ProofKind, Scalar, SealedShare, Secp256k1, SecretKey,
+    SeenBlindings, Shuffling, threshold::lagrange,
 };
 use rand_chacha::ChaCha20Rng;
 
@@ -17,7 +17,7 @@ type C = Secp256k1;
 
 struct Quorum {
     rng: ChaCha20Rng,
-    dealers: Vec<(Member<C>, Commitments<C>)>,
+    dealers: Vec<(Member<C>, PolynomialCommitments<C>)>,
     dealings: Vec<Dealing<C>>,
     players: Vec<Member<C>>,
     own: Vec<SecretKey<C>>,
@@ -31,7 +31,7 @@ impl Quorum {
         let mut dealers = Vec::new();
         for actor in SHUFFLERS {
             let dealing = Dealing::<C>::new(SecretKey::generate(&mut rng), quorum, &mut rng);
-            let member = admit(&hand(), actor, Role::Shuffler, dealing.secret(), &mut rng);
+            let member = admit(&hand(), actor, MemberRole::Shuffler, dealing.secret(), &mut rng);
             dealers.push((member, dealing.commitments()));
             dealings.push(dealing);
         }
@@ -40,7 +40,7 @@ impl Quorum {
     }
 
     /// What a shuffler was given by all dealers.
-    fn dealt(&self, shuffler: u8) -> Vec<(Commitments<C>, DealtShare<C>)> {
+    fn dealt(&self, shuffler: u8) -> Vec<(PolynomialCommitments<C>, DealtShare<C>)> {
         self.dealings.iter().map(|dealing| (dealing.commitments(), dealing.share_for(shuffler))).collect()
     }
 
@@ -91,7 +91,7 @@ fn a_hand_goes_on_without_the_third_shuffler() {
             deal.accept(&parameters, &blinding).unwrap();
         }
         let refused = deal.blind(2, &secrets[2], 0, &mut table.rng);
-        assert_eq!(refused, Err(Refusal::NotABlinder { shuffler: 2 }));
+        assert_eq!(refused, Err(DealRefusal::NotABlinder { shuffler: 2 }));
         for shuffler in pair {
             let secret = &secrets[usize::from(shuffler)];
             let contributions: [Contribution<C>; 2] = [
@@ -101,13 +101,13 @@ fn a_hand_goes_on_without_the_third_shuffler() {
             deal.accept_all(&parameters, &contributions).unwrap();
         }
         assert_eq!((deal.awaited(0), deal.awaited(8)), (vec![], vec![]));
-        dealt.push((deal.look(&parameters, 0, &table.own[0], 0).unwrap(), deal.opened(8).unwrap()));
+        dealt.push((deal.own_card(&parameters, 0, &table.own[0], 0).unwrap(), deal.opened(8).unwrap()));
         // The third may still come; he changes nothing.
         let third = 3 - pair[0] - pair[1];
         let late = deal.reveal(third, &secrets[usize::from(third)], 8, &mut table.rng).unwrap();
         deal.accept(&parameters, &late).unwrap();
         assert_eq!(deal.opened(8), Some(dealt[dealt.len() - 1].1));
-        assert_eq!(deal.awaited(1), [(0, Kind::Blinding), (1, Kind::Blinding)]);
+        assert_eq!(deal.awaited(1), [(0, ProofKind::Blinding), (1, ProofKind::Blinding)]);
     }
     assert!(dealt.iter().all(|cards| *cards == dealt[0]), "{dealt:?}");
     assert_ne!(dealt[0].0, dealt[0].1);
@@ -140,7 +140,7 @@ fn a_value_that_is_not_on_the_polynomial_names_its_dealer() {
     dealt[2].1 = table.dealings[2].share_for(0);
     assert_eq!(SecretKey::from_dealt(1, &dealt).err(), Some(DealingError::WrongShare { dealer: 2 }));
     assert_eq!(SecretKey::<C>::from_dealt(1, &[]).err(), Some(DealingError::Nothing));
-    assert_eq!(Commitments::<C>::decode(&[], 0), Err(DecodeError::Length { expected: 33, found: 0 }));
+    assert_eq!(PolynomialCommitments::<C>::decode(&[], 0), Err(DeckDecodeError::Length { expected: 33, found: 0 }));
 }
 
 #[test]

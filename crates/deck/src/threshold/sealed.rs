@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use super::{Dealing, DealtShare};
 use crate::{
-    Context, Curve, DecodeError, HandId, Kind, PublicKey, SecretKey,
-    codec::{Reader, bytes_of, put_point, put_scalar},
+    Context, Curve, DeckDecodeError, HandId, ProofKind, PublicKey, SecretKey,
+    codec::{ByteReader, bytes_of, put_point, put_scalar},
     curve::{Point, Scalar},
     transcript::Transcript,
 };
@@ -53,7 +53,6 @@ impl<C: Curve> SealedShare<C> {
         DealtShare(self.masked - *mask::<C>(&mut transcript, &self.ephemeral, &agreed))
     }
 
-    /// How many bytes a sealed share takes.
     #[must_use]
     pub fn encoded_bytes() -> usize {
         bytes_of::<C>(1, 1)
@@ -72,14 +71,14 @@ impl<C: Curve> SealedShare<C> {
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a sealed share.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader::exactly(bytes, Self::encoded_bytes())?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DeckDecodeError> {
+        let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes())?;
         Ok(Self { ephemeral: reader.point::<C>()?, masked: reader.scalar::<C>()? })
     }
 }
 
 fn opened<C: Curve>(hand: &HandId, dealer: &str, shuffler: u8, receiver: &PublicKey<C>) -> Transcript {
-    let context = Context { position: Some(shuffler), ..hand.context(dealer, Kind::Dealing) };
+    let context = Context { position: Some(shuffler), ..hand.context(dealer, ProofKind::Dealing) };
     let mut transcript = Transcript::new::<C>(b"sealed share", &context);
     transcript.point::<C>(b"receiver", receiver.point());
     transcript

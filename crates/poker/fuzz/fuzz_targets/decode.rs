@@ -3,14 +3,14 @@
 
 #![no_main]
 
-use bankroll_poker::log::{ActionEnvelope, Bundle, Receipt};
+use bankroll_poker::log::{ActionEnvelope, Bundle, EventReceipt};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let bundle = Bundle::decode(bytes).ok();
     let written = [
         ActionEnvelope::decode(bytes).ok().map(|value| value.encode()),
-        Receipt::decode(bytes).ok().map(|value| value.encode()),
+        EventReceipt::decode(bytes).ok().map(|value| value.encode()),
         bundle.as_ref().map(Bundle::encode),
     ];
     for again in written.into_iter().flatten() {

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use bankroll_deck::{MasterSecret, Parameters, Secp256k1, SeenBlindings};
 use bankroll_poker::{
-    Chips, Rules, Seat, Seated, Snapshot, Time,
-    log::{Actor, HandConfig, HandLog, Participant, Party, Signer, VERSION, Verdict},
+    Chips, HandTime, Seat, SeatStack, Snapshot, TableRules,
+    log::{Actor, HandConfig, HandLog, MessageSigner, Participant, Party, SubmitVerdict, VERSION},
 };
 use libfuzzer_sys::fuzz_target;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -20,10 +20,10 @@ struct Waiting {
 
 static WAITING: LazyLock<Waiting> = LazyLock::new(|| {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
-    let [operator, shuffler, one, two] = std::array::from_fn(|_| Signer::generate(&mut rng));
-    let named = |name: &str, signer: &Signer| Participant { name: name.into(), key: signer.key() };
-    let seats = [1, 2].map(|seat| Seated { seat: Seat(seat), stack: Chips::new(100) });
-    let snapshot = Snapshot::new(Rules::cash(Chips::new(1), Chips::new(2)), seats.to_vec(), Seat(1));
+    let [operator, shuffler, one, two] = std::array::from_fn(|_| MessageSigner::generate(&mut rng));
+    let named = |name: &str, signer: &MessageSigner| Participant { name: name.into(), key: signer.key() };
+    let seats = [1, 2].map(|seat| SeatStack { seat: Seat(seat), stack: Chips::new(100) });
+    let snapshot = Snapshot::new(TableRules::cash(Chips::new(1), Chips::new(2)), seats.to_vec(), Seat(1));
     let config = HandConfig {
         version: VERSION,
         deployment: "fuzz".into(),
@@ -36,7 +36,7 @@ static WAITING: LazyLock<Waiting> = LazyLock::new(|| {
         players: vec![named("one", &one), named("two", &two)],
         shufflers: vec![named("shuffler", &shuffler)],
     };
-    let log = HandLog::start(&config, operator, Time(0), SeenBlindings::default()).expect("a hand can begin so");
+    let log = HandLog::start(&config, operator, HandTime(0), SeenBlindings::default()).expect("a hand can begin so");
     let start = &log.entries()[0];
     let master = MasterSecret::generate(&mut rng);
     let joined = Party::join(Actor::Shuffler(0), shuffler, &master, &start.envelope.0, &start.receipt);
@@ -50,6 +50,6 @@ fuzz_target!(|changes: Vec<(u16, u8)>| {
     let mut bytes = honest.clone();
     let length = bytes.len();
     changes.iter().for_each(|(place, mask)| bytes[usize::from(*place) % length] ^= mask);
-    let verdict = log.clone().submit(parameters, &bytes, Time(1));
-    assert_eq!(matches!(verdict, Verdict::Accepted(_)), bytes == *honest);
+    let verdict = log.clone().submit(parameters, &bytes, HandTime(1));
+    assert_eq!(matches!(verdict, SubmitVerdict::Accepted(_)), bytes == *honest);
 });

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The nine kinds of hands, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum HandClass {
     /// Nothing.
     HighCard,
     /// Two of a rank.
@@ -26,7 +26,7 @@ pub enum Class {
     StraightFlush,
 }
 
-impl Class {
+impl HandClass {
     /// Every class, weakest first.
     pub const ALL: [Self; 9] = [
         Self::HighCard,
@@ -59,25 +59,22 @@ impl Class {
 pub struct Strength(pub(super) u16);
 
 impl Strength {
-    /// How many strengths there are.
     pub const COUNT: u16 = 7462;
 
-    /// The number itself.
     #[must_use]
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// The class it belongs to.
     #[must_use]
-    pub fn class(self) -> Class {
+    pub fn class(self) -> HandClass {
         let mut below = 0_u16;
-        for class in Class::ALL {
+        for class in HandClass::ALL {
             below = below.saturating_add(class.strengths());
             if self.0 < below {
                 return class;
             }
         }
-        Class::StraightFlush
+        HandClass::StraightFlush
     }
 }

@@ -7,7 +7,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "filled once from constants; a place outside a table is a bug here")]
 
-use super::describe::{Counts, Description, of_ranks, of_suited};
+use super::describe::{Description, RankCounts, of_ranks, of_suited};
 
 /// The smallest weights, each chosen after the ones before, that give every choice of seven cards its own sum.
 pub(super) const WEIGHTS: [u32; 13] = [0, 1, 5, 22, 98, 453, 2_031, 8_698, 22_854, 83_661, 262_349, 636_345, 1_479_181];
@@ -66,10 +66,10 @@ pub(super) fn descriptions() -> Vec<Description> {
 }
 
 /// Every way to have so many cards, at most four of a rank.
-pub(super) fn choices(cards: u8) -> Vec<Counts> {
+pub(super) fn choices(cards: u8) -> Vec<RankCounts> {
     let mut all = vec![([0_u8; 13], cards)];
     for rank in 0..13 {
-        let more = |(counts, left): (Counts, u8)| {
+        let more = |(counts, left): (RankCounts, u8)| {
             (0..=left.min(4)).map(move |count| {
                 let mut counts = counts;
                 counts[rank] = count;
@@ -81,7 +81,7 @@ pub(super) fn choices(cards: u8) -> Vec<Counts> {
     all.into_iter().filter(|(_, left)| *left == 0).map(|(counts, _)| counts).collect()
 }
 
-pub(super) fn sum_of(counts: &Counts) -> u32 {
+pub(super) fn sum_of(counts: &RankCounts) -> u32 {
     WEIGHTS
         .iter()
         .zip(counts)

@@ -1,11 +1,11 @@
 //! One betting decision.
 
 use super::legal::owed;
-use super::{Action, Hand, Phase, Player, Refusal, Standing};
-use crate::{Chips, Seat, Time};
+use super::{Hand, HandRefusal, Phase, Player, PlayerAction, SeatStatus};
+use crate::{Chips, HandTime, Seat};
 
 impl Hand {
-    pub(super) fn acted(&mut self, seat: Seat, action: Action, at: Time) -> Result<(), Refusal> {
+    pub(super) fn acted(&mut self, seat: Seat, action: PlayerAction, at: HandTime) -> Result<(), HandRefusal> {
         let Phase::Betting(betting) = &self.phase else { return Err(self.wrong_phase()) };
         self.in_turn(seat, betting.to_act)?;
         let position = self.position(seat);
@@ -13,19 +13,21 @@ impl Hand {
         let mut betting = betting.clone();
         let owed = owed(&player, &betting);
         match action {
-            Action::Fold if owed.is_zero() && !self.snapshot.rules().open_fold => return Err(Refusal::NothingToFoldTo),
-            Action::Fold => player.standing = Standing::Folded,
-            Action::Check if !owed.is_zero() => return Err(Refusal::CannotCheck { owed }),
-            Action::Check => {}
-            Action::Call if owed.is_zero() => return Err(Refusal::NothingToCall),
-            Action::Call => player.commit(owed.min(player.stack)),
-            Action::RaiseTo(to) => {
+            PlayerAction::Fold if owed.is_zero() && !self.snapshot.rules().open_fold => {
+                return Err(HandRefusal::NothingToFoldTo);
+            }
+            PlayerAction::Fold => player.status = SeatStatus::Folded,
+            PlayerAction::Check if !owed.is_zero() => return Err(HandRefusal::CannotCheck { owed }),
+            PlayerAction::Check => {}
+            PlayerAction::Call if owed.is_zero() => return Err(HandRefusal::NothingToCall),
+            PlayerAction::Call => player.commit(owed.min(player.stack)),
+            PlayerAction::RaiseTo(to) => {
                 let range = self.raise_range(&player, &betting)?;
                 if to < range.least {
-                    return Err(Refusal::RaiseTooSmall { to, least: range.least });
+                    return Err(HandRefusal::RaiseTooSmall { to, least: range.least });
                 }
                 if to > range.most {
-                    return Err(Refusal::RaiseTooLarge { to, most: range.most });
+                    return Err(HandRefusal::RaiseTooLarge { to, most: range.most });
                 }
                 player.commit(to.minus(player.committed));
                 // An all-in below a full raise lifts the bet, but not what the next raise must be.

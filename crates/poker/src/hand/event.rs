@@ -7,21 +7,13 @@ use crate::{Card, Chips, Seat};
 /// Something that happened. Who may say so, and how it is proven, is the log's affair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum HandEvent {
     /// Every seat has its two cards; the betting can begin.
     HoleCardsDealt,
     /// The seat to act decided.
-    Acted {
-        /// Who.
-        seat: Seat,
-        /// What.
-        action: Action,
-    },
+    Acted { seat: Seat, action: PlayerAction },
     /// The seat's deadline is over: it checks if that is free, else folds; at the showdown it mucks.
-    TimedOut {
-        /// Who was late.
-        seat: Seat,
-    },
+    TimedOut { seat: Seat },
     /// The cards of the next street.
     BoardOpened {
         /// Three for the flop, one for the turn and the river.
@@ -29,29 +21,22 @@ pub enum Event {
     },
     /// A seat proved its cards. In a showdown anybody may do so before his turn.
     Shown {
-        /// Who.
         seat: Seat,
         /// Both cards, in the order of the card plan.
         cards: [Card; 2],
     },
     /// The seat whose turn it is to show gives up instead.
-    Mucked {
-        /// Who.
-        seat: Seat,
-    },
+    Mucked { seat: Seat },
     /// The operator was away: whoever is awaited has his full time again.
     ClockRestarted,
     /// The hand is void; everybody has what he had before it.
-    Voided {
-        /// Why.
-        cause: VoidCause,
-    },
+    Voided { cause: VoidCause },
 }
 
 /// A betting decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum PlayerAction {
     /// Give up the hand.
     Fold,
     /// Pass, owing nothing.
@@ -69,7 +54,7 @@ pub enum VoidCause {
     /// Cards could not be opened in time because these did not do their part.
     Missing {
         /// Who, at least one.
-        who: Vec<Missing>,
+        who: Vec<MissingParty>,
     },
     /// The host ended the game.
     HostEnded,
@@ -78,9 +63,8 @@ pub enum VoidCause {
 /// Somebody without whom no card can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Missing {
+pub enum MissingParty {
     /// A shuffler, by his place in the order of shuffling.
     Shuffler(u16),
-    /// A player who shuffles too.
     Seat(Seat),
 }

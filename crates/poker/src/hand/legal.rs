@@ -2,17 +2,15 @@
 
 use serde::Serialize;
 
-use super::{Betting, Hand, Phase, Player, Refusal};
+use super::{Betting, Hand, HandRefusal, Phase, Player};
 use crate::{Chips, Seat};
 
 /// Everything the seat to act may do; there is always something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Legal {
+pub struct LegalActions {
     /// Whose turn it is.
     pub seat: Seat,
-    /// Whether it may fold.
     pub fold: bool,
-    /// Whether it may check.
     pub check: bool,
     /// What a call would cost, if there is something to call.
     pub call: Option<Chips>,
@@ -32,12 +30,12 @@ pub struct RaiseRange {
 impl Hand {
     /// What the seat to act may do; nothing if no betting is under way.
     #[must_use]
-    pub fn legal(&self) -> Option<Legal> {
+    pub fn legal(&self) -> Option<LegalActions> {
         let Phase::Betting(betting) = &self.phase else { return None };
         let player = self.player(betting.to_act)?;
         let owed = owed(player, betting);
         let in_debt = !owed.is_zero();
-        Some(Legal {
+        Some(LegalActions {
             seat: player.seat,
             fold: in_debt || self.snapshot.rules().open_fold,
             check: !in_debt,
@@ -47,18 +45,18 @@ impl Hand {
     }
 
     /// What the seat may raise to, or the first reason why it may not.
-    pub(super) fn raise_range(&self, player: &Player, betting: &Betting) -> Result<RaiseRange, Refusal> {
+    pub(super) fn raise_range(&self, player: &Player, betting: &Betting) -> Result<RaiseRange, HandRefusal> {
         let (bet, raise, most) = (betting.bet, betting.raise, player.reach());
         if most <= bet {
-            return Err(Refusal::StackTooShort { reach: most, bet });
+            return Err(HandRefusal::StackTooShort { reach: most, bet });
         }
         // Several short all-ins may together be a full raise to one who acted before them all.
         if let Some(faced) = player.faced.filter(|faced| bet.above(*faced) < raise) {
-            return Err(Refusal::RaiseNotReopened { faced, bet, raise });
+            return Err(HandRefusal::RaiseNotReopened { faced, bet, raise });
         }
         let calls = |other: &Player| other.seat != player.seat && other.is_live() && other.reach() > bet;
         if !self.players.iter().any(calls) {
-            return Err(Refusal::NobodyToCall { bet });
+            return Err(HandRefusal::NobodyToCall { bet });
         }
         Ok(RaiseRange { least: bet.saturating_add(raise).min(most), most })
     }

@@ -1,22 +1,22 @@
 //! Board cards.
 
-use super::{Hand, Phase, Refusal, Standing, Street};
-use crate::{Card, CardSet, Chips, Time};
+use super::{Hand, HandRefusal, Phase, SeatStatus, Street};
+use crate::{Card, CardSet, Chips, HandTime};
 
 impl Hand {
-    pub(super) fn board_opened(&mut self, cards: &[Card], at: Time) -> Result<(), Refusal> {
+    pub(super) fn board_opened(&mut self, cards: &[Card], at: HandTime) -> Result<(), HandRefusal> {
         let Phase::Opening { street, .. } = self.phase else { return Err(self.wrong_phase()) };
         let (wanted, given) = (street.cards(), cards.len());
         if wanted != given {
-            return Err(Refusal::BoardCount { wanted, given });
+            return Err(HandRefusal::BoardCount { wanted, given });
         }
         self.with_open_cards(cards)?;
         self.board.extend(cards);
-        if !self.nobody_can_bet() {
+        if !self.is_run_out() {
             self.begin_betting(street, Chips::ZERO, at);
             return Ok(());
         }
-        let all_shown = self.players.iter().all(|player| player.standing != Standing::In);
+        let all_shown = self.players.iter().all(|player| player.status != SeatStatus::In);
         match street.next() {
             Some(street) => self.await_board(street, at),
             None if all_shown => self.settle(),
@@ -26,13 +26,13 @@ impl Hand {
     }
 
     /// All open cards and these, which may not be among them.
-    pub(super) fn with_open_cards(&self, cards: &[Card]) -> Result<CardSet, Refusal> {
-        let shown = self.players.iter().filter_map(|player| match player.standing {
-            Standing::Shown(cards) => Some(cards),
+    pub(super) fn with_open_cards(&self, cards: &[Card]) -> Result<CardSet, HandRefusal> {
+        let shown = self.players.iter().filter_map(|player| match player.status {
+            SeatStatus::Shown(cards) => Some(cards),
             _ => None,
         });
         let open = self.board.iter().copied().chain(shown.flatten()).chain(cards.iter().copied());
-        CardSet::of_distinct(open).map_err(|card| Refusal::CardTwice { card })
+        CardSet::of_distinct(open).map_err(|card| HandRefusal::CardTwice { card })
     }
 
     /// The street whose cards are open.

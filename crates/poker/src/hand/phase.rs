@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Settlement, VoidCause};
-use crate::{Chips, Seat, Time};
+use crate::{Chips, HandTime, Seat};
 
 /// A round of betting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,7 +20,6 @@ pub enum Street {
 }
 
 impl Street {
-    /// The street after this one.
     #[must_use]
     pub const fn next(self) -> Option<Self> {
         match self {
@@ -48,16 +47,15 @@ pub enum Phase {
     /// Blinds are posted; the hole cards are on their way.
     Dealing {
         /// When those who open cards are late.
-        deadline: Time,
+        deadline: HandTime,
     },
     /// A seat is to act.
     Betting(Betting),
     /// The cards of a street are on their way.
     Opening {
-        /// Which street.
         street: Street,
         /// When those who open cards are late.
-        deadline: Time,
+        deadline: HandTime,
     },
     /// Hands are being shown.
     Showdown(Showdown),
@@ -67,10 +65,8 @@ pub enum Phase {
     Void(VoidCause),
 }
 
-/// A betting round under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Betting {
-    /// Which round.
     pub street: Street,
     /// Whose turn it is.
     pub to_act: Seat,
@@ -81,10 +77,9 @@ pub struct Betting {
     /// Who bet or raised last on this street. Posting a blind is neither.
     pub aggressor: Option<Seat>,
     /// When the seat is late.
-    pub deadline: Time,
+    pub deadline: HandTime,
 }
 
-/// A showdown under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Showdown {
     /// Who has yet to show or muck, in order; never empty.
@@ -94,13 +89,12 @@ pub struct Showdown {
     /// The street to open afterwards, if hands are opened before the board is complete.
     pub then: Option<Street>,
     /// When the first of them is late.
-    pub deadline: Time,
+    pub deadline: HandTime,
 }
 
 /// The name of a phase, for saying what does not fit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "named after the phases, which are documented")]
 pub enum PhaseName {
     Dealing,
     Betting,
@@ -111,7 +105,6 @@ pub enum PhaseName {
 }
 
 impl Phase {
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> PhaseName {
         match self {
@@ -132,7 +125,7 @@ impl Phase {
 
     /// When whoever is awaited is late.
     #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
+    pub fn deadline(&self) -> Option<HandTime> {
         match self {
             Self::Dealing { deadline } | Self::Opening { deadline, .. } => Some(*deadline),
             Self::Betting(betting) => Some(betting.deadline),

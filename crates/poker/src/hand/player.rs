@@ -7,7 +7,6 @@ use crate::{Card, Chips, Seat};
 /// A seat and its chips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Player {
-    /// Which seat.
     pub seat: Seat,
     /// Chips behind.
     pub stack: Chips,
@@ -18,12 +17,12 @@ pub struct Player {
     /// What the bet was when it last acted on this street, if it has.
     pub faced: Option<Chips>,
     /// Whether it can still win.
-    pub standing: Standing,
+    pub status: SeatStatus,
 }
 
 /// Whether a seat can still win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Standing {
+pub enum SeatStatus {
     /// It holds cards that nobody has seen.
     In,
     /// It gave up while there was betting.
@@ -41,7 +40,7 @@ impl Player {
     /// Whether it has not folded.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.standing != Standing::Folded
+        self.status != SeatStatus::Folded
     }
 
     /// Whether it can be asked to bet.
@@ -53,7 +52,7 @@ impl Player {
     /// Whether it has neither folded nor mucked.
     #[must_use]
     pub fn is_contending(&self) -> bool {
-        matches!(self.standing, Standing::In | Standing::Shown(_))
+        matches!(self.status, SeatStatus::In | SeatStatus::Shown(_))
     }
 
     /// The most that can lie before it on this street.

@@ -1,11 +1,11 @@
 //! From one turn to the next, and from one street to the next.
 
-use super::{Betting, Hand, Phase, Player, Showdown, Standing, Street};
-use crate::{AllIn, Chips, Seat, Time, uncalled};
+use super::{Betting, Hand, Phase, Player, SeatStatus, Showdown, Street};
+use crate::{AllIn, Chips, HandTime, Seat, uncalled};
 
 impl Hand {
     /// Opens a betting round at this bet; it may be over at once if nobody can bet.
-    pub(super) fn begin_betting(&mut self, street: Street, bet: Chips, at: Time) {
+    pub(super) fn begin_betting(&mut self, street: Street, bet: Chips, at: HandTime) {
         let first: usize = match street {
             // The one after the big blind, who comes second, or first if there are only two.
             Street::Preflop if self.players.len() == 2 => 1,
@@ -20,7 +20,7 @@ impl Hand {
     }
 
     /// After the seat at this position acted.
-    pub(super) fn go_on_after(&mut self, position: usize, at: Time) {
+    pub(super) fn go_on_after(&mut self, position: usize, at: HandTime) {
         if self.players.iter().filter(|player| player.is_live()).count() == 1 {
             self.return_uncalled();
             self.settle();
@@ -30,7 +30,7 @@ impl Hand {
     }
 
     /// Gives the turn to the first seat from this position on that must act, or ends the round.
-    fn turn_from(&mut self, position: usize, at: Time) {
+    fn turn_from(&mut self, position: usize, at: HandTime) {
         let Phase::Betting(betting) = &self.phase else { return };
         let (street, bet, aggressor) = (betting.street, betting.bet, betting.aggressor);
         let from = position.checked_rem(self.players.len()).unwrap_or(0);
@@ -43,7 +43,7 @@ impl Hand {
         }
     }
 
-    fn end_street(&mut self, street: Street, aggressor: Option<Seat>, at: Time) {
+    fn end_street(&mut self, street: Street, aggressor: Option<Seat>, at: HandTime) {
         self.return_uncalled();
         for player in &mut self.players {
             (player.committed, player.faced) = (Chips::ZERO, None);
@@ -52,26 +52,26 @@ impl Hand {
         let anybody_all_in = self.players.iter().any(|player| player.is_live() && player.stack.is_zero());
         match street.next() {
             None => self.begin_showdown(aggressor, opened_at_once && anybody_all_in, None, at),
-            then if opened_at_once && self.nobody_can_bet() => self.begin_showdown(aggressor, true, then, at),
+            then if opened_at_once && self.is_run_out() => self.begin_showdown(aggressor, true, then, at),
             Some(street) => self.await_board(street, at),
         }
     }
 
     /// Whether the rest of the board comes without betting.
-    pub(crate) fn nobody_can_bet(&self) -> bool {
+    pub(crate) fn is_run_out(&self) -> bool {
         self.players.iter().filter(|player| player.can_bet()).count() <= 1
     }
 
-    pub(super) fn await_board(&mut self, street: Street, at: Time) {
+    pub(super) fn await_board(&mut self, street: Street, at: HandTime) {
         let deadline = at.after(self.snapshot.rules().clock.cards());
         self.phase = Phase::Opening { street, deadline };
     }
 
     /// The last aggressor shows first, or else the first seat left of the button; the others follow clockwise.
-    pub(super) fn begin_showdown(&mut self, first: Option<Seat>, must_show: bool, then: Option<Street>, at: Time) {
+    pub(super) fn begin_showdown(&mut self, first: Option<Seat>, must_show: bool, then: Option<Street>, at: HandTime) {
         let from = first.map_or(0, |seat| self.position(seat));
         let round = self.players.iter().skip(from).chain(self.players.iter().take(from));
-        let to_show = round.filter(|player| player.standing == Standing::In).map(|player| player.seat).collect();
+        let to_show = round.filter(|player| player.status == SeatStatus::In).map(|player| player.seat).collect();
         let deadline = at.after(self.snapshot.rules().clock.showdown());
         self.phase = Phase::Showdown(Showdown { to_show, must_show, then, deadline });
     }

@@ -3,54 +3,35 @@
 use serde::{Deserialize, Serialize};
 
 use super::PhaseName;
-use crate::{Card, Chips, Seat, Time};
+use crate::{Card, Chips, HandTime, Seat};
 
-/// Why an event was not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum Refusal {
+pub enum HandRefusal {
     /// Chips have been paid out or given back.
     #[error("the hand is over ({phase:?})")]
-    HandIsOver {
-        /// How it ended.
-        phase: PhaseName,
-    },
+    HandIsOver { phase: PhaseName },
     /// This kind of event has no place here.
     #[error("this cannot happen while the hand is in {phase:?}")]
-    WrongPhase {
-        /// Where the hand stands.
-        phase: PhaseName,
-    },
+    WrongPhase { phase: PhaseName },
     /// The seat takes no part.
     #[error("{seat} takes no part in this hand")]
-    NotInHand {
-        /// The seat.
-        seat: Seat,
-    },
+    NotInHand { seat: Seat },
     /// It is another's turn.
     #[error("it is the turn of {to_act}, not of {seat}")]
     NotYourTurn {
-        /// Who came.
         seat: Seat,
         /// Whose turn it is.
         to_act: Seat,
     },
     /// The deadline is not over.
     #[error("nobody is late before {deadline}, and it is {at}")]
-    TooEarly {
-        /// The deadline.
-        deadline: Time,
-        /// The time of the event.
-        at: Time,
-    },
+    TooEarly { deadline: HandTime, at: HandTime },
 
     // Betting.
     /// A check, though something is owed.
     #[error("{owed} chips are owed: call, raise or fold")]
-    CannotCheck {
-        /// What is owed.
-        owed: Chips,
-    },
+    CannotCheck { owed: Chips },
     /// A call, though nothing is owed.
     #[error("nothing is owed: check or bet")]
     NothingToCall,
@@ -62,7 +43,6 @@ pub enum Refusal {
     StackTooShort {
         /// The most that can lie before the seat.
         reach: Chips,
-        /// The bet.
         bet: Chips,
     },
     /// The seat has acted, and what was raised since is less than a full raise.
@@ -70,67 +50,38 @@ pub enum Refusal {
     RaiseNotReopened {
         /// The bet when it acted.
         faced: Chips,
-        /// The bet now.
         bet: Chips,
-        /// The last full raise.
         raise: Chips,
     },
     /// Nobody else could put in more than the bet.
     #[error("nobody is left who could call more than {bet}")]
-    NobodyToCall {
-        /// The bet.
-        bet: Chips,
-    },
+    NobodyToCall { bet: Chips },
     /// Less than a full raise, and not all-in.
     #[error("a raise to {to} is too small: it must be to {least} or more")]
-    RaiseTooSmall {
-        /// What was asked.
-        to: Chips,
-        /// The least.
-        least: Chips,
-    },
+    RaiseTooSmall { to: Chips, least: Chips },
     /// More than the stack.
     #[error("a raise to {to} is more than the {most} the seat has")]
-    RaiseTooLarge {
-        /// What was asked.
-        to: Chips,
-        /// The most.
-        most: Chips,
-    },
+    RaiseTooLarge { to: Chips, most: Chips },
 
     // Cards.
     /// Not as many cards as the street has.
     #[error("the street has {wanted} cards, not {given}")]
-    BoardCount {
-        /// How many it has.
-        wanted: usize,
-        /// How many came.
-        given: usize,
-    },
+    BoardCount { wanted: usize, given: usize },
     /// The card is open already, or came twice.
     #[error("{card} is there twice")]
-    CardTwice {
-        /// The card.
-        card: Card,
-    },
+    CardTwice { card: Card },
     /// The seat folded, or has shown or mucked.
     #[error("{seat} has nothing to show")]
-    NothingToShow {
-        /// The seat.
-        seat: Seat,
-    },
+    NothingToShow { seat: Seat },
     /// All hands are opened after an all-in.
     #[error("{seat} must show: all hands are opened after an all-in")]
-    MustShow {
-        /// The seat.
-        seat: Seat,
-    },
+    MustShow { seat: Seat },
     /// A hand is void for want of somebody, but nobody was named.
     #[error("the void names nobody who was missing")]
     NobodyNamed,
 }
 
-impl Refusal {
+impl HandRefusal {
     /// The stable code that callers see.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Hand, Phase, Player, Standing};
+use super::{Hand, Phase, Player, SeatStatus};
 use crate::{Card, Chips, Evaluator, Pot, Seat, Strength};
 
 /// How a hand was paid out.
@@ -74,16 +74,16 @@ impl Hand {
 }
 
 fn shown(player: &Player) -> Option<(Seat, [Card; 2])> {
-    match player.standing {
-        Standing::Shown(cards) => Some((player.seat, cards)),
+    match player.status {
+        SeatStatus::Shown(cards) => Some((player.seat, cards)),
         _ => None,
     }
 }
 
 /// Who comes last has the pot.
 fn claim(player: &Player) -> u8 {
-    match player.standing {
-        Standing::Mucked { after } => after,
+    match player.status {
+        SeatStatus::Mucked { after } => after,
         _ => u8::MAX,
     }
 }

@@ -4,43 +4,43 @@
 //! another hand was shown; but the last one left in a pot has it without showing, and so has the last one to muck if
 //! nobody eligible showed.
 
-use super::{Hand, Phase, Refusal, Standing};
-use crate::{Card, Seat, Time};
+use super::{Hand, HandRefusal, Phase, SeatStatus};
+use crate::{Card, HandTime, Seat};
 
 impl Hand {
-    pub(super) fn shown(&mut self, seat: Seat, cards: [Card; 2], at: Time) -> Result<(), Refusal> {
+    pub(super) fn shown(&mut self, seat: Seat, cards: [Card; 2], at: HandTime) -> Result<(), HandRefusal> {
         let Phase::Showdown(showdown) = &self.phase else { return Err(self.wrong_phase()) };
         if self.player(seat).is_none() {
-            return Err(Refusal::NotInHand { seat });
+            return Err(HandRefusal::NotInHand { seat });
         }
         if !showdown.to_show.contains(&seat) {
-            return Err(Refusal::NothingToShow { seat });
+            return Err(HandRefusal::NothingToShow { seat });
         }
         self.with_open_cards(&cards)?;
-        self.leave_showdown(seat, Standing::Shown(cards), at);
+        self.leave_showdown(seat, SeatStatus::Shown(cards), at);
         Ok(())
     }
 
-    pub(super) fn mucked(&mut self, seat: Seat, at: Time) -> Result<(), Refusal> {
+    pub(super) fn mucked(&mut self, seat: Seat, at: HandTime) -> Result<(), HandRefusal> {
         let Phase::Showdown(showdown) = &self.phase else { return Err(self.wrong_phase()) };
         let Some(to_show) = showdown.to_show.first().copied() else { return Err(self.wrong_phase()) };
         self.in_turn(seat, to_show)?;
         if showdown.must_show {
-            return Err(Refusal::MustShow { seat });
+            return Err(HandRefusal::MustShow { seat });
         }
         self.give_up(seat, at);
         Ok(())
     }
 
-    pub(super) fn give_up(&mut self, seat: Seat, at: Time) {
-        let before = self.players.iter().filter(|player| matches!(player.standing, Standing::Mucked { .. })).count();
+    pub(super) fn give_up(&mut self, seat: Seat, at: HandTime) {
+        let before = self.players.iter().filter(|player| matches!(player.status, SeatStatus::Mucked { .. })).count();
         let after = u8::try_from(before).expect("there are at most ten seats");
-        self.leave_showdown(seat, Standing::Mucked { after }, at);
+        self.leave_showdown(seat, SeatStatus::Mucked { after }, at);
     }
 
-    fn leave_showdown(&mut self, seat: Seat, standing: Standing, at: Time) {
+    fn leave_showdown(&mut self, seat: Seat, status: SeatStatus, at: HandTime) {
         let position = self.position(seat);
-        self.at_mut(position).standing = standing;
+        self.at_mut(position).status = status;
         let contending = self.players.iter().filter(|player| player.is_contending()).count();
         let deadline = at.after(self.snapshot.rules().clock.showdown());
         let Phase::Showdown(showdown) = &mut self.phase else { return };

@@ -1,19 +1,19 @@
 //! How a hand begins and is called off: posting, the deal, the clock, the void.
 
-use super::{Action, Hand, Phase, Player, Refusal, Standing, Street, VoidCause};
-use crate::{Chips, Posting, ShortBigBlind, Snapshot, Time};
+use super::{Hand, HandRefusal, Phase, Player, PlayerAction, SeatStatus, Street, VoidCause};
+use crate::{BlindPosting, Chips, HandTime, ShortBigBlind, Snapshot};
 
 impl Hand {
     /// The hand with antes and blinds posted, waiting for its cards.
     #[must_use]
-    pub fn start(snapshot: Snapshot, at: Time) -> Self {
-        let player = |seated: crate::Seated| Player {
+    pub fn start(snapshot: Snapshot, at: HandTime) -> Self {
+        let player = |seated: crate::SeatStack| Player {
             seat: seated.seat,
             stack: seated.stack,
             committed: Chips::ZERO,
             total: Chips::ZERO,
             faced: None,
-            standing: Standing::In,
+            status: SeatStatus::In,
         };
         let mut players: Vec<Player> = snapshot.in_order().map(player).collect();
         let rules = snapshot.rules();
@@ -26,11 +26,11 @@ impl Hand {
                 _ => Chips::ZERO,
             };
             match rules.posting {
-                Posting::AnteFirst => {
+                BlindPosting::AnteFirst => {
                     player.ante(rules.ante);
                     player.commit(blind.min(player.stack));
                 }
-                Posting::BlindFirst => {
+                BlindPosting::BlindFirst => {
                     player.commit(blind.min(player.stack));
                     player.ante(rules.ante);
                 }
@@ -41,7 +41,7 @@ impl Hand {
         Self { snapshot, players, board: Vec::new(), phase, returned: Vec::new(), events: 0 }
     }
 
-    pub(super) fn hole_cards_dealt(&mut self, at: Time) -> Result<(), Refusal> {
+    pub(super) fn hole_cards_dealt(&mut self, at: HandTime) -> Result<(), HandRefusal> {
         let Phase::Dealing { .. } = self.phase else { return Err(self.wrong_phase()) };
         let rules = self.snapshot.rules();
         let bet = match rules.short_big_blind {
@@ -53,7 +53,7 @@ impl Hand {
     }
 
     /// Whoever is awaited has his full time again.
-    pub(super) fn clock_restarted(&mut self, at: Time) -> Result<(), Refusal> {
+    pub(super) fn clock_restarted(&mut self, at: HandTime) -> Result<(), HandRefusal> {
         let clock = self.snapshot.rules().clock;
         match &mut self.phase {
             Phase::Dealing { deadline } | Phase::Opening { deadline, .. } => *deadline = at.after(clock.cards()),
@@ -65,13 +65,13 @@ impl Hand {
     }
 
     /// Everybody has again what the snapshot says. Those who open cards can be missing only while cards are awaited.
-    pub(super) fn voided(&mut self, cause: &VoidCause, at: Time) -> Result<(), Refusal> {
+    pub(super) fn voided(&mut self, cause: &VoidCause, at: HandTime) -> Result<(), HandRefusal> {
         if let VoidCause::Missing { who } = cause {
             let (Phase::Dealing { deadline } | Phase::Opening { deadline, .. }) = self.phase else {
                 return Err(self.wrong_phase());
             };
             if who.is_empty() {
-                return Err(Refusal::NobodyNamed);
+                return Err(HandRefusal::NobodyNamed);
             }
             not_before(deadline, at)?;
         }
@@ -84,7 +84,7 @@ impl Hand {
     }
 
     /// The seat is late: at the showdown it mucks, otherwise it checks if that is free and else folds.
-    pub(super) fn timed_out(&mut self, seat: crate::Seat, at: Time) -> Result<(), Refusal> {
+    pub(super) fn timed_out(&mut self, seat: crate::Seat, at: HandTime) -> Result<(), HandRefusal> {
         let (Some(to_act), Some(deadline)) = (self.to_act(), self.deadline()) else { return Err(self.wrong_phase()) };
         self.in_turn(seat, to_act)?;
         not_before(deadline, at)?;
@@ -92,21 +92,21 @@ impl Hand {
             self.give_up(seat, at);
             return Ok(());
         };
-        self.acted(seat, if legal.check { Action::Check } else { Action::Fold }, at)
+        self.acted(seat, if legal.check { PlayerAction::Check } else { PlayerAction::Fold }, at)
     }
 
-    pub(super) fn in_turn(&self, seat: crate::Seat, to_act: crate::Seat) -> Result<(), Refusal> {
+    pub(super) fn in_turn(&self, seat: crate::Seat, to_act: crate::Seat) -> Result<(), HandRefusal> {
         if self.player(seat).is_none() {
-            return Err(Refusal::NotInHand { seat });
+            return Err(HandRefusal::NotInHand { seat });
         }
-        if seat == to_act { Ok(()) } else { Err(Refusal::NotYourTurn { seat, to_act }) }
+        if seat == to_act { Ok(()) } else { Err(HandRefusal::NotYourTurn { seat, to_act }) }
     }
 
-    pub(super) fn wrong_phase(&self) -> Refusal {
-        Refusal::WrongPhase { phase: self.phase.name() }
+    pub(super) fn wrong_phase(&self) -> HandRefusal {
+        HandRefusal::WrongPhase { phase: self.phase.name() }
     }
 }
 
-fn not_before(deadline: Time, at: Time) -> Result<(), Refusal> {
-    if at < deadline { Err(Refusal::TooEarly { deadline, at }) } else { Ok(()) }
+fn not_before(deadline: HandTime, at: HandTime) -> Result<(), HandRefusal> {
+    if at < deadline { Err(HandRefusal::TooEarly { deadline, at }) } else { Ok(()) }
 }

@@ -14,7 +14,6 @@ pub enum Actor {
     Operator,
     /// A shuffler, by his place in the order of shuffling.
     Shuffler(u8),
-    /// The player at a seat.
     Seat(Seat),
 }
 

@@ -6,7 +6,7 @@
 //! | to do | call |
 //! | --- | --- |
 //! | check everything, or name the first thing that is wrong | [`Bundle::verify`] |
-//! | go through it event by event | [`Replay`] |
+//! | go through it event by event | [`BundleReplay`] |
 //! | read it with other programs | [`Bundle::view`] |
 
 mod fault;
@@ -14,15 +14,15 @@ mod replay;
 mod verify;
 mod view;
 
-pub use fault::{Fault, Wrong};
-pub use replay::{Replay, Step};
-pub use verify::{Report, Tally};
-pub use view::View;
+pub use fault::{BundleDefect, BundleFault};
+pub use replay::{BundleReplay, ReplayStep};
+pub use verify::{BundleTally, VerificationReport};
+pub use view::BundleView;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoint, Cosignature, Receipt, hex::Bytes};
-use crate::codec::{self, DecodeError};
+use super::{Checkpoint, Cosignature, EventReceipt, hex::Bytes};
+use crate::codec::{self, HandDecodeError};
 
 /// What every bundle begins with; the last two bytes are the version, least significant first.
 pub const MAGIC: [u8; 16] = *b"bankroll hand\0\x01\x00";
@@ -32,19 +32,16 @@ pub const BUNDLE_BYTES_MAX: usize = 32 << 20;
 
 /// An event of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BundleEntry {
     /// The envelope's bytes.
     pub envelope: Bytes,
     /// What the operator said of it.
-    pub receipt: Receipt,
+    pub receipt: EventReceipt,
 }
 
-/// One hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// Its events in order.
-    pub entries: Vec<Entry>,
-    /// Its end.
+    pub entries: Vec<BundleEntry>,
     pub checkpoint: Checkpoint,
     /// What players signed of the end, if they did.
     pub cosignatures: Vec<Cosignature>,
@@ -55,20 +52,16 @@ pub struct Bundle {
 pub enum BundleError {
     /// Longer than any bundle is.
     #[error("a bundle of {bytes} bytes is too long")]
-    TooLong {
-        /// How many.
-        bytes: usize,
-    },
+    TooLong { bytes: usize },
     /// It does not begin as a bundle does, or is of another version.
     #[error("no hand bundle of version 1")]
     Magic,
     /// Not the one form of a bundle.
     #[error(transparent)]
-    Bytes(#[from] DecodeError),
+    Bytes(#[from] HandDecodeError),
 }
 
 impl Bundle {
-    /// The file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         [MAGIC.as_slice(), &codec::encode(self)].concat()
@@ -86,9 +79,8 @@ impl Bundle {
         Ok(codec::decode(body)?)
     }
 
-    /// The receipts in order.
     #[must_use]
-    pub fn receipts(&self) -> Vec<Receipt> {
+    pub fn receipts(&self) -> Vec<EventReceipt> {
         self.entries.iter().map(|entry| entry.receipt.clone()).collect()
     }
 }

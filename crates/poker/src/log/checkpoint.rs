@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HandConfig, Hash,
-    signing::{Signature, Signer, SignerKey},
+    HandConfig, LogHash,
+    signing::{MessageSigner, Signature, SignerKey},
 };
 use crate::{Chips, Seat, codec};
 
@@ -16,21 +16,20 @@ const STACKS_DOMAIN: &str = "bankroll final stacks 1";
 
 /// What a checkpoint says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Page {
+pub struct CheckpointPage {
     /// The operator's deployment.
     pub deployment: String,
     /// The game within it.
     pub game: String,
     /// The hand within the game.
     pub hand: String,
-    /// How many events there were.
     pub events: u64,
     /// The Merkle root over their ids.
-    pub root: Hash,
+    pub root: LogHash,
     /// The chain after the last.
-    pub chain: Hash,
+    pub chain: LogHash,
     /// The state they lead to.
-    pub state: Hash,
+    pub state: LogHash,
     /// What everybody has, by seat.
     pub stacks: Vec<(Seat, Chips)>,
     /// What the house took.
@@ -40,8 +39,7 @@ pub struct Page {
 /// A signed page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What it says.
-    pub page: Page,
+    pub page: CheckpointPage,
     /// The operator's.
     pub signature: Signature,
 }
@@ -49,16 +47,14 @@ pub struct Checkpoint {
 /// A player's word that these are the final stacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cosignature {
-    /// Whose.
     pub seat: Seat,
     /// Over the hand, the chain, the stacks and the rake.
     pub signature: Signature,
 }
 
 impl Checkpoint {
-    /// Signs a page.
     #[must_use]
-    pub fn issue(page: Page, operator: &Signer) -> Self {
+    pub fn issue(page: CheckpointPage, operator: &MessageSigner) -> Self {
         let signature = operator.sign(DOMAIN, &codec::encode(&page));
         Self { page, signature }
     }
@@ -70,7 +66,7 @@ impl Checkpoint {
     }
 }
 
-impl Page {
+impl CheckpointPage {
     /// Whether it is about this hand.
     pub(super) fn is_of(&self, config: &HandConfig) -> bool {
         (&self.deployment, &self.game, &self.hand) == (&config.deployment, &config.game, &config.hand)
@@ -82,7 +78,7 @@ impl Page {
 
     /// A player agrees to the final stacks.
     #[must_use]
-    pub fn cosign(&self, seat: Seat, player: &Signer) -> Cosignature {
+    pub fn cosign(&self, seat: Seat, player: &MessageSigner) -> Cosignature {
         Cosignature { seat, signature: player.sign(STACKS_DOMAIN, &self.final_stacks()) }
     }
 

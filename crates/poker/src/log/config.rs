@@ -8,7 +8,7 @@ use bankroll_deck::{Destination, HandId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Actor, Hash, hex::Hex, signing::SignerKey};
+use super::{Actor, LogHash, hex::Hex, signing::SignerKey};
 use crate::{DECK, Snapshot, codec};
 
 /// The version of every format of the log.
@@ -34,7 +34,6 @@ pub struct HandConfig {
     pub game: String,
     /// The hand within the game.
     pub hand: String,
-    /// The curve that cards are sealed on.
     pub curve: String,
     /// How many cards the deck has: 52. Smaller decks, of the lowest cards, are for tests and demonstrations.
     pub cards: u8,
@@ -50,59 +49,38 @@ pub struct HandConfig {
 
 /// Why no hand can begin so. The first broken rule is told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
+pub enum HandConfigError {
     /// Made by another version of this log.
     #[error("version {version} is not {VERSION}")]
-    Version {
-        /// What it says.
-        version: u16,
-    },
+    Version { version: u16 },
     /// Another curve than the one the table is for.
     #[error("cards are sealed on {curve}, which is not the table's curve")]
-    Curve {
-        /// What it says.
-        curve: String,
-    },
+    Curve { curve: String },
     /// A name or id that is empty or longer than 64 bytes.
     #[error("{name:?} is no name: 1 to 64 bytes")]
-    Name {
-        /// Which.
-        name: String,
-    },
+    Name { name: String },
     /// Not one player for each seat.
     #[error("{players} players for {seats} seats")]
-    Players {
-        /// How many players there are.
-        players: usize,
-        /// How many seats there are.
-        seats: usize,
-    },
+    Players { players: usize, seats: usize },
     /// Nobody shuffles, or too many to be counted.
     #[error("a hand has 1 to 255 shufflers, not {count}")]
-    Shufflers {
-        /// How many there are.
-        count: usize,
-    },
+    Shufflers { count: usize },
     /// Fewer cards than the plan deals, or more than there are.
     #[error("a deck of {cards} cards, but the plan needs {needed} and there are 52")]
     Deck {
-        /// What it says.
         cards: u8,
         /// What the plan needs.
         needed: usize,
     },
     /// Two players, or two shufflers, of one name or key, or somebody with the operator's key.
     #[error("{name} is there twice, or uses the key of another")]
-    Twice {
-        /// Who, the second time.
-        name: String,
-    },
+    Twice { name: String },
 }
 
 impl HandConfig {
     /// The hash that every actor's first message names.
     #[must_use]
-    pub fn hash(&self) -> Hash {
+    pub fn hash(&self) -> LogHash {
         let domain = Sha256::new().chain_update(b"bankroll hand config 1\0");
         Hex(domain.chain_update(codec::encode(self)).finalize().into())
     }
@@ -160,26 +138,26 @@ impl HandConfig {
     ///
     /// # Errors
     /// The first broken rule.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), HandConfigError> {
         if self.version != VERSION {
-            return Err(ConfigError::Version { version: self.version });
+            return Err(HandConfigError::Version { version: self.version });
         }
         let participants = || self.players.iter().chain(&self.shufflers);
         let ids = [&self.deployment, &self.game, &self.hand, &self.curve];
         let names = ids.into_iter().chain(participants().map(|participant| &participant.name));
         if let Some(name) = names.into_iter().find(|name| !(1..=64).contains(&name.len())) {
-            return Err(ConfigError::Name { name: name.clone() });
+            return Err(HandConfigError::Name { name: name.clone() });
         }
         let (players, seats) = (self.players.len(), self.snapshot.seats().len());
         if players != seats {
-            return Err(ConfigError::Players { players, seats });
+            return Err(HandConfigError::Players { players, seats });
         }
         if !(1..=255).contains(&self.shufflers.len()) {
-            return Err(ConfigError::Shufflers { count: self.shufflers.len() });
+            return Err(HandConfigError::Shufflers { count: self.shufflers.len() });
         }
         let needed = self.snapshot.plan().places();
         if self.cards > DECK || usize::from(self.cards) < needed {
-            return Err(ConfigError::Deck { cards: self.cards, needed });
+            return Err(HandConfigError::Deck { cards: self.cards, needed });
         }
         for role in [&self.players, &self.shufflers] {
             let same = |one: &Participant, two: &Participant| one.name == two.name || one.key == two.key;
@@ -187,7 +165,7 @@ impl HandConfig {
                 one.key == self.operator || role.iter().take(*place).any(|before| same(before, one))
             };
             if let Some((_, one)) = role.iter().enumerate().find(twice) {
-                return Err(ConfigError::Twice { name: one.name.clone() });
+                return Err(HandConfigError::Twice { name: one.name.clone() });
             }
         }
         Ok(())

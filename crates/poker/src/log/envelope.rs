@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Actor, HandConfig, Hash, Message, MessageKind,
+    Actor, HandConfig, LogHash, Message, MessageKind,
     hex::Hex,
-    signing::{Signature, Signer, SignerKey},
+    signing::{MessageSigner, Signature, SignerKey},
 };
-use crate::codec::{self, DecodeError};
+use crate::codec::{self, HandDecodeError};
 
 /// No envelope is longer; a start of a hand with 255 shufflers is far from it.
 pub const ENVELOPE_BYTES_MAX: usize = 65_536;
@@ -22,31 +22,29 @@ const DOMAIN: &str = "bankroll envelope 1";
 
 /// Where a message belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct EnvelopeHeader {
     /// The operator's deployment.
     pub deployment: String,
     /// The game within it.
     pub game: String,
     /// The hand within the game.
     pub hand: String,
-    /// Who speaks.
     pub actor: Actor,
     /// His how-manieth message of this hand it is, from 1.
     pub nonce: u64,
     /// The id of his message before; of the first, the hash of the hand's configuration.
-    pub previous: Hash,
+    pub previous: LogHash,
     /// What kind of message it is.
     pub kind: MessageKind,
     /// For a betting decision, the id of the last betting event its author had seen, if there was one.
-    pub seen: Option<Hash>,
+    pub seen: Option<LogHash>,
 }
 
 /// A signed message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionEnvelope {
     /// Where it belongs.
-    pub header: Header,
-    /// What it says.
+    pub header: EnvelopeHeader,
     pub message: Message,
     /// Of the author, over both.
     pub signature: Signature,
@@ -57,39 +55,30 @@ pub struct ActionEnvelope {
 pub enum EnvelopeError {
     /// Longer than any envelope is.
     #[error("an envelope of {bytes} bytes is too long")]
-    TooLong {
-        /// How many.
-        bytes: usize,
-    },
+    TooLong { bytes: usize },
     /// Not the one form of an envelope.
     #[error(transparent)]
-    Bytes(#[from] DecodeError),
+    Bytes(#[from] HandDecodeError),
     /// The header says another kind than the message is.
     #[error("the header says {header:?}, the message is {message:?}")]
-    Kind {
-        /// What the header says.
-        header: MessageKind,
-        /// What it is.
-        message: MessageKind,
-    },
+    Kind { header: MessageKind, message: MessageKind },
     /// A betting event is named by something that is no betting decision.
     #[error("only a betting decision names the last betting event seen")]
     Seen,
 }
 
-impl Header {
+impl EnvelopeHeader {
     /// The header of somebody's next message in a hand.
     #[must_use]
-    pub fn next(config: &HandConfig, actor: Actor, nonce: u64, previous: Hash, kind: MessageKind) -> Self {
+    pub fn next(config: &HandConfig, actor: Actor, nonce: u64, previous: LogHash, kind: MessageKind) -> Self {
         let (deployment, game, hand) = (config.deployment.clone(), config.game.clone(), config.hand.clone());
         Self { deployment, game, hand, actor, nonce, previous, kind, seen: None }
     }
 }
 
 impl ActionEnvelope {
-    /// Signs a message.
     #[must_use]
-    pub fn sign(header: Header, message: Message, signer: &Signer) -> Self {
+    pub fn sign(header: EnvelopeHeader, message: Message, signer: &MessageSigner) -> Self {
         let signature = signer.sign(DOMAIN, &codec::encode(&(&header, &message)));
         Self { header, message, signature }
     }
@@ -100,7 +89,6 @@ impl ActionEnvelope {
         key.signed(DOMAIN, &codec::encode(&(&self.header, &self.message)), &self.signature)
     }
 
-    /// Its bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
@@ -128,6 +116,6 @@ impl ActionEnvelope {
 
 /// The id of an envelope: the hash of its bytes.
 #[must_use]
-pub fn event_id(envelope: &[u8]) -> Hash {
+pub fn event_id(envelope: &[u8]) -> LogHash {
     Hex(Sha256::new().chain_update(b"bankroll event 1\0").chain_update(envelope).finalize().into())
 }

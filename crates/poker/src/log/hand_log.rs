@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 use bankroll_deck::{Curve, Parameters, SeenBlindings};
 
 use super::{
-    ActionEnvelope, Actor, Bundle, Checkpoint, Cosignature, HandConfig, Hash, Header, Link, Message, Page, Receipt,
-    Rejection, Signer, Table, Verified, bundle::Entry, event_id, hex::Bytes, merkle,
+    ActionEnvelope, Actor, Bundle, ChainLink, Checkpoint, CheckpointPage, Cosignature, EnvelopeHeader, EventReceipt,
+    HandConfig, LogHash, Message, MessageRejection, MessageSigner, Table, VerifiedMessage, bundle::BundleEntry,
+    event_id, hex::Bytes, merkle,
 };
-use crate::{Event, Time};
+use crate::{HandEvent, HandTime};
 
 /// How many refused messages of one author are kept.
 pub const EVIDENCE_MAX: usize = 64;
@@ -24,56 +25,52 @@ pub const EVIDENCE_MAX: usize = 64;
 /// A refused message whose author is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// Who signed it.
     pub actor: Actor,
     /// The bytes as they came.
     pub bytes: Vec<u8>,
-    /// Why it was refused.
-    pub rejection: Rejection,
-    /// When it came.
-    pub at: Time,
+    pub rejection: MessageRejection,
+    pub at: HandTime,
 }
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SubmitVerdict {
     /// It is the next event.
-    Accepted(Receipt),
+    Accepted(EventReceipt),
     /// It was taken before; the receipt it got then.
-    Repeated(Receipt),
+    Repeated(EventReceipt),
     /// It changed nothing.
-    Refused(Rejection),
+    Refused(MessageRejection),
 }
 
 /// An event that would be next, with the state after it. Nothing has happened until it is committed.
 #[derive(Clone, Debug)]
-pub struct Draft<C: Curve> {
+pub struct EventDraft<C: Curve> {
     table: Table<C>,
-    entry: Entry,
-    event: Option<Event>,
+    entry: BundleEntry,
+    event: Option<HandEvent>,
 }
 
-impl<C: Curve> Draft<C> {
+impl<C: Curve> EventDraft<C> {
     /// What is to be stored: the envelope and its receipt.
     #[must_use]
-    pub const fn entry(&self) -> &Entry {
+    pub const fn entry(&self) -> &BundleEntry {
         &self.entry
     }
 
     /// What it means to the rules, if it does.
     #[must_use]
-    pub const fn event(&self) -> Option<&Event> {
+    pub const fn event(&self) -> Option<&HandEvent> {
         self.event.as_ref()
     }
 }
 
-/// The log of one hand.
 #[derive(Clone)]
 pub struct HandLog<C: Curve> {
-    operator: Signer,
+    operator: MessageSigner,
     table: Table<C>,
-    entries: Vec<Entry>,
-    places: BTreeMap<Hash, usize>,
+    entries: Vec<BundleEntry>,
+    places: BTreeMap<LogHash, usize>,
     evidence: Vec<Evidence>,
 }
 
@@ -82,35 +79,40 @@ impl<C: Curve> HandLog<C> {
     ///
     /// # Errors
     /// The first rule that the configuration breaks, or if the signer is not its operator.
-    pub fn start(config: &HandConfig, operator: Signer, at: Time, seen: SeenBlindings) -> Result<Self, Rejection> {
+    pub fn start(
+        config: &HandConfig,
+        operator: MessageSigner,
+        at: HandTime,
+        seen: SeenBlindings,
+    ) -> Result<Self, MessageRejection> {
         let (origin, message) = (config.hash(), Message::HandStart(Box::new(config.clone())));
-        let header = Header::next(config, Actor::Operator, 1, origin, message.kind());
+        let header = EnvelopeHeader::next(config, Actor::Operator, 1, origin, message.kind());
         let bytes = ActionEnvelope::sign(header, message, &operator).encode();
         let table = Table::start(&bytes, at, seen)?;
         let id = event_id(&bytes);
-        let receipt = Receipt::issue(Link::next(config, 0, id, origin, at), &operator);
-        let entries = vec![Entry { envelope: Bytes(bytes), receipt }];
+        let receipt = EventReceipt::issue(ChainLink::next(config, 0, id, origin, at), &operator);
+        let entries = vec![BundleEntry { envelope: Bytes(bytes), receipt }];
         Ok(Self { operator, table, entries, places: BTreeMap::from([(id, 0)]), evidence: Vec::new() })
     }
 
     /// Takes a message, or says why not.
-    pub fn submit(&mut self, parameters: &Parameters<C>, bytes: &[u8], at: Time) -> Verdict {
+    pub fn submit(&mut self, parameters: &Parameters<C>, bytes: &[u8], at: HandTime) -> SubmitVerdict {
         if let Some(receipt) = self.receipt_of(bytes) {
-            return Verdict::Repeated(receipt.clone());
+            return SubmitVerdict::Repeated(receipt.clone());
         }
         let taken = self.table.verify(parameters, bytes).and_then(|verified| self.draft(parameters, &verified, at));
         match taken {
-            Ok(draft) => Verdict::Accepted(self.commit(draft)),
+            Ok(draft) => SubmitVerdict::Accepted(self.commit(draft)),
             Err(rejection) => {
-                self.keep(bytes, &rejection, at);
-                Verdict::Refused(rejection)
+                self.keep_evidence(bytes, &rejection, at);
+                SubmitVerdict::Refused(rejection)
             }
         }
     }
 
     /// The receipt of these very bytes, if they were taken before.
     #[must_use]
-    pub fn receipt_of(&self, bytes: &[u8]) -> Option<&Receipt> {
+    pub fn receipt_of(&self, bytes: &[u8]) -> Option<&EventReceipt> {
         self.places.get(&event_id(bytes)).and_then(|place| self.entries.get(*place)).map(|entry| &entry.receipt)
     }
 
@@ -118,18 +120,23 @@ impl<C: Curve> HandLog<C> {
     ///
     /// # Errors
     /// The first rule it breaks in the state as it is now.
-    pub fn draft(&self, parameters: &Parameters<C>, verified: &Verified<C>, at: Time) -> Result<Draft<C>, Rejection> {
+    pub fn draft(
+        &self,
+        parameters: &Parameters<C>,
+        verified: &VerifiedMessage<C>,
+        at: HandTime,
+    ) -> Result<EventDraft<C>, MessageRejection> {
         let mut table = self.table.clone();
         let event = table.apply(parameters, verified, at)?;
         let seq = self.entries.len() as u64;
-        let link = Link::next(self.table.config(), seq, *verified.id(), self.head(), at);
-        let receipt = Receipt::issue(link, &self.operator);
-        Ok(Draft { table, entry: Entry { envelope: Bytes(verified.bytes.clone()), receipt }, event })
+        let link = ChainLink::next(self.table.config(), seq, *verified.id(), self.head(), at);
+        let receipt = EventReceipt::issue(link, &self.operator);
+        Ok(EventDraft { table, entry: BundleEntry { envelope: Bytes(verified.bytes.clone()), receipt }, event })
     }
 
     /// Makes a draft the next event. It must be the draft of the log as it is.
-    pub fn commit(&mut self, draft: Draft<C>) -> Receipt {
-        let Draft { table, entry, .. } = draft;
+    pub fn commit(&mut self, draft: EventDraft<C>) -> EventReceipt {
+        let EventDraft { table, entry, .. } = draft;
         let receipt = entry.receipt.clone();
         assert_eq!(receipt.link.previous, self.head(), "a draft was committed that another event has overtaken");
         self.places.insert(receipt.link.event, self.entries.len());
@@ -139,7 +146,7 @@ impl<C: Curve> HandLog<C> {
     }
 
     /// Keeps a refused message if its author is certain.
-    pub fn keep(&mut self, bytes: &[u8], rejection: &Rejection, at: Time) {
+    pub fn keep_evidence(&mut self, bytes: &[u8], rejection: &MessageRejection, at: HandTime) {
         let Ok(envelope) = ActionEnvelope::decode(bytes) else { return };
         let actor = envelope.header.actor;
         let kept = self.evidence.iter().filter(|evidence| evidence.actor == actor);
@@ -149,21 +156,20 @@ impl<C: Curve> HandLog<C> {
     }
 
     /// The operator says something himself.
-    pub fn say(&mut self, parameters: &Parameters<C>, message: Message, at: Time) -> Verdict {
-        let said = self.table.said(Actor::Operator);
-        let nonce = said.nonce.saturating_add(1);
-        let header = Header::next(self.table.config(), Actor::Operator, nonce, said.last, message.kind());
+    pub fn issue(&mut self, parameters: &Parameters<C>, message: Message, at: HandTime) -> SubmitVerdict {
+        let progress = self.table.progress(Actor::Operator);
+        let nonce = progress.nonce.saturating_add(1);
+        let header = EnvelopeHeader::next(self.table.config(), Actor::Operator, nonce, progress.last, message.kind());
         let bytes = ActionEnvelope::sign(header, message, &self.operator).encode();
         self.submit(parameters, &bytes, at)
     }
 
     /// The operator closes the log with what the hand came to; refused while it goes on.
-    pub fn settle(&mut self, parameters: &Parameters<C>, at: Time) -> Verdict {
+    pub fn settle(&mut self, parameters: &Parameters<C>, at: HandTime) -> SubmitVerdict {
         let (stacks, rake) = self.table.settlement().unwrap_or_default();
-        self.say(parameters, Message::Settlement { stacks, rake }, at)
+        self.issue(parameters, Message::Settlement { stacks, rake }, at)
     }
 
-    /// The state.
     #[must_use]
     pub const fn table(&self) -> &Table<C> {
         &self.table
@@ -171,7 +177,7 @@ impl<C: Curve> HandLog<C> {
 
     /// All events with their receipts.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[BundleEntry] {
         &self.entries
     }
 
@@ -181,9 +187,8 @@ impl<C: Curve> HandLog<C> {
         &self.evidence
     }
 
-    /// The chain as it is now.
     #[must_use]
-    pub fn head(&self) -> Hash {
+    pub fn head(&self) -> LogHash {
         self.entries.last().map_or(*self.table.origin(), |entry| entry.receipt.link.chain)
     }
 
@@ -192,8 +197,8 @@ impl<C: Curve> HandLog<C> {
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         let (stacks, rake) = self.table.settlement().filter(|_| self.table.is_settled())?;
         let config = self.table.config();
-        let ids: Vec<Hash> = self.entries.iter().map(|entry| entry.receipt.link.event).collect();
-        let page = Page {
+        let ids: Vec<LogHash> = self.entries.iter().map(|entry| entry.receipt.link.event).collect();
+        let page = CheckpointPage {
             deployment: config.deployment.clone(),
             game: config.game.clone(),
             hand: config.hand.clone(),

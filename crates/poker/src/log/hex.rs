@@ -13,7 +13,7 @@ use serde::{
 pub struct Hex<const N: usize>(pub [u8; N]);
 
 /// A SHA-256 digest.
-pub type Hash = Hex<32>;
+pub type LogHash = Hex<32>;
 
 /// Bytes whose form only their reader knows: points, scalars, proofs, envelopes.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

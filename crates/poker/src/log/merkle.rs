@@ -6,25 +6,25 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Hash, hex::Hex};
+use super::{LogHash, hex::Hex};
 
-fn leaf(event: &Hash) -> Hash {
+fn leaf(event: &LogHash) -> LogHash {
     Hex(Sha256::new().chain_update([0]).chain_update(event.0).finalize().into())
 }
 
-fn node(left: &Hash, right: &Hash) -> Hash {
+fn node(left: &LogHash, right: &LogHash) -> LogHash {
     Hex(Sha256::new().chain_update([1]).chain_update(left.0).chain_update(right.0).finalize().into())
 }
 
 /// The two subtrees of a tree; none if it has fewer than two leaves.
-fn split(events: &[Hash]) -> Option<(&[Hash], &[Hash])> {
+fn split(events: &[LogHash]) -> Option<(&[LogHash], &[LogHash])> {
     let below = events.len().checked_sub(1).filter(|below| *below > 0)?;
     events.split_at_checked(1_usize.checked_shl(below.ilog2())?)
 }
 
 /// The root over these events; of none, the hash of nothing.
 #[must_use]
-pub fn root(events: &[Hash]) -> Hash {
+pub fn root(events: &[LogHash]) -> LogHash {
     match (split(events), events) {
         (Some((left, right)), _) => node(&root(left), &root(right)),
         (None, [event, ..]) => leaf(event),
@@ -34,7 +34,7 @@ pub fn root(events: &[Hash]) -> Hash {
 
 /// The proof that the event at `index` is in the tree, lowest sibling first; none if there is no such event.
 #[must_use]
-pub fn inclusion(events: &[Hash], index: usize) -> Option<Vec<Hash>> {
+pub fn inclusion(events: &[LogHash], index: usize) -> Option<Vec<LogHash>> {
     events.get(index)?;
     let Some((left, right)) = split(events) else { return Some(Vec::new()) };
     let (mut proof, sibling) = match index.checked_sub(left.len()) {
@@ -47,7 +47,7 @@ pub fn inclusion(events: &[Hash], index: usize) -> Option<Vec<Hash>> {
 
 /// Whether the proof shows that this event is at `index` of the `size` events with this root.
 #[must_use]
-pub fn includes(root: &Hash, size: u64, index: u64, event: &Hash, proof: &[Hash]) -> bool {
+pub fn includes(root: &LogHash, size: u64, index: u64, event: &LogHash, proof: &[LogHash]) -> bool {
     let Some(mut last) = size.checked_sub(1).filter(|last| index <= *last) else { return false };
     let (mut at, mut hash) = (index, leaf(event));
     for sibling in proof {
@@ -71,12 +71,12 @@ pub fn includes(root: &Hash, size: u64, index: u64, event: &Hash, proof: &[Hash]
 /// The proof that the tree of the first `size` events is the beginning of the tree of all; none if there are not that
 /// many, or none at all.
 #[must_use]
-pub fn consistency(events: &[Hash], size: usize) -> Option<Vec<Hash>> {
+pub fn consistency(events: &[LogHash], size: usize) -> Option<Vec<LogHash>> {
     ((1..=events.len()).contains(&size)).then(|| part(events, size, true))
 }
 
 /// Whether the old root, which the verifier has, need not be told is `known`.
-fn part(events: &[Hash], size: usize, known: bool) -> Vec<Hash> {
+fn part(events: &[LogHash], size: usize, known: bool) -> Vec<LogHash> {
     let Some((left, right)) = split(events).filter(|_| size < events.len()) else {
         return if known { Vec::new() } else { vec![root(events)] };
     };
@@ -90,7 +90,7 @@ fn part(events: &[Hash], size: usize, known: bool) -> Vec<Hash> {
 
 /// Whether the proof shows that `size` events with the root `old` are the first of `total` events with the root `new`.
 #[must_use]
-pub fn continues(old: &Hash, size: u64, new: &Hash, total: u64, proof: &[Hash]) -> bool {
+pub fn continues(old: &LogHash, size: u64, new: &LogHash, total: u64, proof: &[LogHash]) -> bool {
     if size == 0 || size > total {
         return false;
     }

@@ -6,15 +6,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HandConfig, hex::Bytes};
-use crate::{Action, Chips, Seat, Street, Time, VoidCause};
+use crate::{Chips, HandTime, PlayerAction, Seat, Street, VoidCause};
 
 /// A betting decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GamePlayerMessage {
     /// On which street, so that a decision that comes late is not taken for another.
     pub street: Street,
-    /// What.
-    pub action: Action,
+    pub action: PlayerAction,
 }
 
 /// A shuffle: the hash of the deck it starts from, the new deck, the proof.
@@ -27,7 +26,6 @@ pub struct GameShuffleMessage {
 /// A shuffler blinds a hole card for its player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameBlindingDecryptionMessage {
-    /// Which card.
     pub card_in_deck_position: u8,
     /// The bytes of a [`bankroll_deck::Blinding`].
     pub share: Bytes,
@@ -36,7 +34,6 @@ pub struct GameBlindingDecryptionMessage {
 /// A shuffler takes his layer off a blinded hole card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GamePartialUnblindingShareMessage {
-    /// Which card.
     pub card_in_deck_position: u8,
     /// The bytes of a [`bankroll_deck::Share`], with its proof.
     pub share: Bytes,
@@ -45,7 +42,6 @@ pub struct GamePartialUnblindingShareMessage {
 /// A shuffler takes his layer off a community card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameCommunityShareMessage {
-    /// Which card.
     pub card_in_deck_position: u8,
     /// The bytes of a [`bankroll_deck::Share`], with its proof.
     pub share: Bytes,
@@ -92,12 +88,7 @@ pub enum Message {
     /// A player gives up at the showdown.
     Muck,
     /// The operator calls time on a seat.
-    TimeOut {
-        /// Who is late.
-        seat: Seat,
-        /// Since when.
-        deadline: Time,
-    },
+    TimeOut { seat: Seat, deadline: HandTime },
     /// The operator was away, and everybody has his time again.
     ClockRestart,
     /// The operator calls the hand off.
@@ -117,7 +108,6 @@ pub enum Message {
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "named after the messages, which are documented")]
 pub enum MessageKind {
     HandStart,
     KeyRegistration,
@@ -135,7 +125,6 @@ pub enum MessageKind {
 }
 
 impl Message {
-    /// Its kind.
     #[must_use]
     pub const fn kind(&self) -> MessageKind {
         match self {

@@ -4,25 +4,26 @@
 //! sends what is its to send. It gives shares only for what its own table says is due. It knows no network; whoever has
 //! one carries the bytes.
 
-use bankroll_deck::{Card as Number, Curve, MasterSecret, Parameters, Role, SecretKey, SeenBlindings};
+use bankroll_deck::{Curve, DeckCard, MasterSecret, MemberRole, Parameters, SecretKey, SeenBlindings};
 use rand_core::{CryptoRng, RngCore};
 
 use super::{
-    ActionEnvelope, Actor, Checkpoint, Cosignature, GameBlindingDecryptionMessage, GameCommunityShareMessage,
-    GamePartialUnblindingShareMessage, GamePlayerMessage, GameShowdownMessage, GameShuffleMessage, Hash, Header,
-    KeyRegistrationMessage, Link, Message, Receipt, Rejection, Signer, Table, event_id, hex::Bytes,
+    ActionEnvelope, Actor, ChainLink, Checkpoint, Cosignature, EnvelopeHeader, EventReceipt,
+    GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogHash, Message, MessageRejection, MessageSigner,
+    Table, event_id, hex::Bytes,
 };
-use crate::{Action, Card, Event, Phase, Seat};
+use crate::{Card, HandEvent, Phase, PlayerAction, Seat};
 
 /// Somebody at the table, with his secrets.
 pub struct Party<C: Curve> {
     actor: Actor,
-    signer: Signer,
+    signer: MessageSigner,
     secret: SecretKey<C>,
     table: Table<C>,
-    head: Hash,
+    head: LogHash,
     events: u64,
-    receipts: Vec<Receipt>,
+    receipts: Vec<EventReceipt>,
 }
 
 /// Why a party no longer believes the operator.
@@ -30,25 +31,17 @@ pub struct Party<C: Curve> {
 pub enum Distrust {
     /// The receipt is not the next link, or not signed by the operator.
     #[error("the receipt of event {seq} is not the operator's word on it")]
-    Receipt {
-        /// Which event.
-        seq: u64,
-    },
+    Receipt { seq: u64 },
     /// The event should not have been taken.
     #[error("event {seq} should not have been taken: {rejection}")]
     Event {
-        /// Which event.
         seq: u64,
-        /// Why.
         #[source]
-        rejection: Rejection,
+        rejection: MessageRejection,
     },
     /// The hand has no such actor, or knows him by another key.
     #[error("{actor} is not known by this key")]
-    Stranger {
-        /// Who.
-        actor: Actor,
-    },
+    Stranger { actor: Actor },
     /// The end is not what this party's own table came to.
     #[error("the checkpoint is not what the hand came to")]
     Checkpoint,
@@ -61,10 +54,10 @@ impl<C: Curve> Party<C> {
     /// If the start is not sound, or does not know this party.
     pub fn join(
         actor: Actor,
-        signer: Signer,
+        signer: MessageSigner,
         master: &MasterSecret,
         start: &[u8],
-        receipt: &Receipt,
+        receipt: &EventReceipt,
     ) -> Result<Self, Distrust> {
         let table = Table::start(start, receipt.link.at, SeenBlindings::default())
             .map_err(|rejection| Distrust::Event { seq: 0, rejection })?;
@@ -72,8 +65,8 @@ impl<C: Curve> Party<C> {
             return Err(Distrust::Stranger { actor });
         }
         let role = match actor {
-            Actor::Seat(seat) => Role::Player { seat: seat.0 },
-            _ => Role::Shuffler,
+            Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
+            _ => MemberRole::Shuffler,
         };
         let secret = master.key(&table.config().id(), role);
         let head = *table.origin();
@@ -87,12 +80,12 @@ impl<C: Curve> Party<C> {
     ///
     /// # Errors
     /// If it should not have been taken, or the receipt is not the operator's word on it.
-    pub fn hear(
+    pub fn receive(
         &mut self,
         parameters: &Parameters<C>,
         bytes: &[u8],
-        receipt: &Receipt,
-    ) -> Result<Option<Event>, Distrust> {
+        receipt: &EventReceipt,
+    ) -> Result<Option<HandEvent>, Distrust> {
         self.check(bytes, receipt)?;
         let seq = self.events;
         let verified = self.table.verify(parameters, bytes);
@@ -102,19 +95,18 @@ impl<C: Curve> Party<C> {
         Ok(event)
     }
 
-    fn check(&self, bytes: &[u8], receipt: &Receipt) -> Result<(), Distrust> {
+    fn check(&self, bytes: &[u8], receipt: &EventReceipt) -> Result<(), Distrust> {
         let config = self.table.config();
-        let link = Link::next(config, self.events, event_id(bytes), self.head, receipt.link.at);
+        let link = ChainLink::next(config, self.events, event_id(bytes), self.head, receipt.link.at);
         let sound = link == receipt.link && receipt.is_signed_by(&config.operator);
         if sound { Ok(()) } else { Err(Distrust::Receipt { seq: self.events }) }
     }
 
-    fn follow(&mut self, receipt: &Receipt) {
+    fn follow(&mut self, receipt: &EventReceipt) {
         (self.head, self.events) = (receipt.link.chain, self.events.saturating_add(1));
         self.receipts.push(receipt.clone());
     }
 
-    /// Who this is.
     #[must_use]
     pub const fn actor(&self) -> Actor {
         self.actor
@@ -128,7 +120,7 @@ impl<C: Curve> Party<C> {
 
     /// Every receipt heard, to be held against the final log.
     #[must_use]
-    pub fn receipts(&self) -> &[Receipt] {
+    pub fn receipts(&self) -> &[EventReceipt] {
         &self.receipts
     }
 
@@ -136,7 +128,8 @@ impl<C: Curve> Party<C> {
     /// it. Asked again before it has heard the answer, it gives the same again, with other randomness: send one of them.
     pub fn duties(&self, parameters: &Parameters<C>, rng: &mut (impl CryptoRng + RngCore)) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        if self.table.shuffling().is_none() && self.table.deal().is_none() && self.table.said(self.actor).nonce == 0 {
+        if self.table.shuffling().is_none() && self.table.deal().is_none() && self.table.progress(self.actor).nonce == 0
+        {
             messages.extend(self.registration(rng));
         }
         if let Actor::Shuffler(number) = self.actor {
@@ -148,8 +141,8 @@ impl<C: Curve> Party<C> {
     fn registration(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<Message> {
         let config = self.table.config();
         let role = match self.actor {
-            Actor::Seat(seat) => Role::Player { seat: seat.0 },
-            _ => Role::Shuffler,
+            Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
+            _ => MemberRole::Shuffler,
         };
         let name = &config.participant(self.actor)?.name;
         let (key, possession) = self.secret.register(&config.id(), name, role, rng);
@@ -171,8 +164,8 @@ impl<C: Curve> Party<C> {
         let contributions = self.table.due_positions().into_iter().filter_map(|position| {
             let (_, kind) = deal.awaited(position).into_iter().find(|(shuffler, _)| *shuffler == number)?;
             let made = match kind {
-                bankroll_deck::Kind::Blinding => deal.blind(number, &self.secret, position, rng),
-                bankroll_deck::Kind::Unblinding => deal.unblind(number, &self.secret, position, rng),
+                bankroll_deck::ProofKind::Blinding => deal.blind(number, &self.secret, position, rng),
+                bankroll_deck::ProofKind::Unblinding => deal.unblind(number, &self.secret, position, rng),
                 _ => deal.reveal(number, &self.secret, position, rng),
             };
             made.ok().map(contribution)
@@ -182,7 +175,7 @@ impl<C: Curve> Party<C> {
 
     /// A betting decision, on what this party has seen.
     #[must_use]
-    pub fn decide(&self, action: Action) -> Vec<u8> {
+    pub fn decide(&self, action: PlayerAction) -> Vec<u8> {
         let street = self.table.hand().street();
         self.sign(Message::Player(GamePlayerMessage { street, action }))
     }
@@ -208,11 +201,11 @@ impl<C: Curve> Party<C> {
 
     /// The party's own cards, once they are dealt.
     #[must_use]
-    pub fn look(&self, parameters: &Parameters<C>) -> Option<[Card; 2]> {
+    pub fn own_cards(&self, parameters: &Parameters<C>) -> Option<[Card; 2]> {
         let Actor::Seat(Seat(seat)) = self.actor else { return None };
         let (deal, [first, second]) = (self.table.deal()?, self.table.config().snapshot.plan().hole(Seat(seat))?);
         let card = |position| -> Option<Card> {
-            let number: Number = deal.look(parameters, seat, &self.secret, position).ok()?;
+            let number: DeckCard = deal.own_card(parameters, seat, &self.secret, position).ok()?;
             Card::from_index(number).ok()
         };
         Some([card(first)?, card(second)?])
@@ -240,15 +233,16 @@ impl<C: Curve> Party<C> {
 
     /// Signs messages that follow each other.
     fn sign_all(&self, messages: Vec<Message>) -> Vec<Vec<u8>> {
-        let mut said = self.table.said(self.actor);
+        let mut progress = self.table.progress(self.actor);
         let mut sign = |message: Message| {
-            said.nonce = said.nonce.saturating_add(1);
-            let mut header = Header::next(self.table.config(), self.actor, said.nonce, said.last, message.kind());
+            progress.nonce = progress.nonce.saturating_add(1);
+            let mut header =
+                EnvelopeHeader::next(self.table.config(), self.actor, progress.nonce, progress.last, message.kind());
             if matches!(message, Message::Player(_)) {
                 header.seen = self.table.last_bet();
             }
             let bytes = ActionEnvelope::sign(header, message, &self.signer).encode();
-            said.last = event_id(&bytes);
+            progress.last = event_id(&bytes);
             bytes
         };
         messages.into_iter().map(&mut sign).collect()

@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    HandConfig, Hash,
+    HandConfig, LogHash,
     hex::Hex,
-    signing::{Signature, Signer, SignerKey},
+    signing::{MessageSigner, Signature, SignerKey},
 };
 use crate::{
-    Time,
-    codec::{self, DecodeError},
+    HandTime,
+    codec::{self, HandDecodeError},
 };
 
 const DOMAIN: &str = "bankroll receipt 1";
 
 /// What a receipt says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct ChainLink {
     /// The operator's deployment.
     pub deployment: String,
     /// The game within it.
@@ -30,45 +30,42 @@ pub struct Link {
     pub hand: String,
     /// The event's place in the hand, from 0.
     pub seq: u64,
-    /// The event's id.
-    pub event: Hash,
+    pub event: LogHash,
     /// The chain before it; before the first event, the hash of the configuration.
-    pub previous: Hash,
+    pub previous: LogHash,
     /// The chain after it.
-    pub chain: Hash,
+    pub chain: LogHash,
     /// When the operator took it.
-    pub at: Time,
+    pub at: HandTime,
 }
 
 /// A signed link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// What it says.
-    pub link: Link,
+pub struct EventReceipt {
+    pub link: ChainLink,
     /// The operator's.
     pub signature: Signature,
 }
 
 /// The chain after an event.
 #[must_use]
-pub fn chain(previous: &Hash, event: &Hash) -> Hash {
+pub fn chain(previous: &LogHash, event: &LogHash) -> LogHash {
     let domain = Sha256::new().chain_update(b"bankroll chain 1\0");
     Hex(domain.chain_update(previous.0).chain_update(event.0).finalize().into())
 }
 
-impl Link {
+impl ChainLink {
     /// The next link of a hand.
     #[must_use]
-    pub fn next(config: &HandConfig, seq: u64, event: Hash, previous: Hash, at: Time) -> Self {
+    pub fn next(config: &HandConfig, seq: u64, event: LogHash, previous: LogHash, at: HandTime) -> Self {
         let (deployment, game, hand) = (config.deployment.clone(), config.game.clone(), config.hand.clone());
         Self { deployment, game, hand, seq, event, previous, chain: chain(&previous, &event), at }
     }
 }
 
-impl Receipt {
-    /// Signs a link.
+impl EventReceipt {
     #[must_use]
-    pub fn issue(link: Link, operator: &Signer) -> Self {
+    pub fn issue(link: ChainLink, operator: &MessageSigner) -> Self {
         let signature = operator.sign(DOMAIN, &codec::encode(&link));
         Self { link, signature }
     }
@@ -79,7 +76,6 @@ impl Receipt {
         operator.signed(DOMAIN, &codec::encode(&self.link), &self.signature)
     }
 
-    /// Its bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
@@ -89,7 +85,7 @@ impl Receipt {
     ///
     /// # Errors
     /// If the bytes are not the one form of a receipt.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, HandDecodeError> {
         codec::decode(bytes)
     }
 }
@@ -99,22 +95,16 @@ impl Receipt {
 pub enum Fraud {
     /// An event that was taken is not in the log.
     #[error("the event of the receipt for place {seq} is not in the log")]
-    Missing {
-        /// Its place.
-        seq: u64,
-    },
+    Missing { seq: u64 },
     /// Two events in one place.
     #[error("two receipts for place {seq}")]
-    Equivocation {
-        /// The place.
-        seq: u64,
-    },
+    Equivocation { seq: u64 },
 }
 
 /// Whether two receipts, both signed by the operator, are of two histories of one hand.
 #[must_use]
-pub fn equivocation(one: &Receipt, two: &Receipt, operator: &SignerKey) -> Option<Fraud> {
-    let place = |receipt: &Receipt| {
+pub fn equivocation(one: &EventReceipt, two: &EventReceipt, operator: &SignerKey) -> Option<Fraud> {
+    let place = |receipt: &EventReceipt| {
         let link = &receipt.link;
         (link.deployment.clone(), link.game.clone(), link.hand.clone(), link.seq)
     };
@@ -125,8 +115,8 @@ pub fn equivocation(one: &Receipt, two: &Receipt, operator: &SignerKey) -> Optio
 
 /// Whether a receipt, signed by the operator, is for an event that these receipts of a finished log do not have.
 #[must_use]
-pub fn missing(receipt: &Receipt, log: &[Receipt], operator: &SignerKey) -> Option<Fraud> {
-    let same_hand = |other: &&Receipt| {
+pub fn missing(receipt: &EventReceipt, log: &[EventReceipt], operator: &SignerKey) -> Option<Fraud> {
+    let same_hand = |other: &&EventReceipt| {
         let (one, two) = (&receipt.link, &other.link);
         (&one.deployment, &one.game, &one.hand) == (&two.deployment, &two.game, &two.hand)
     };

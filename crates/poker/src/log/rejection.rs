@@ -5,12 +5,12 @@
 
 use bankroll_deck::{self as deck, KeyError, ShuffleError};
 
-use super::{Actor, ConfigError, EnvelopeError, MessageKind};
-use crate::{Missing, PhaseName, Refusal, Street, Time};
+use super::{Actor, EnvelopeError, HandConfigError, MessageKind};
+use crate::{HandRefusal, HandTime, MissingParty, PhaseName, Street};
 
 /// Why a message was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
+pub enum MessageRejection {
     /// Not the bytes of an envelope.
     #[error("no envelope: {0}")]
     Malformed(#[from] EnvelopeError),
@@ -19,134 +19,81 @@ pub enum Rejection {
     WrongHand,
     /// The author has no part in this hand.
     #[error("{actor} has no part in this hand")]
-    NotAMember {
-        /// Who it says.
-        actor: Actor,
-    },
+    NotAMember { actor: Actor },
     /// Not signed with the key that is bound to its author.
     #[error("not signed with the key of {actor}")]
-    BadSignature {
-        /// Who it says.
-        actor: Actor,
-    },
+    BadSignature { actor: Actor },
 
     // From here on the author is known.
     /// Not the next of its author's messages: one he has sent before, in other bytes, or one too far ahead.
     #[error("the next message of {actor} is his number {expected}, not {found}")]
-    NonceConflict {
-        /// Whose.
-        actor: Actor,
-        /// The one that is next.
-        expected: u64,
-        /// The one that came.
-        found: u64,
-    },
+    NonceConflict { actor: Actor, expected: u64, found: u64 },
     /// It names another message as its author's last.
     #[error("{actor} names another message as his last")]
-    WrongPrevious {
-        /// Whose.
-        actor: Actor,
-    },
+    WrongPrevious { actor: Actor },
     /// Somebody else says such things.
     #[error("{actor} may not send {kind:?}")]
-    NotAllowed {
-        /// Who.
-        actor: Actor,
-        /// What.
-        kind: MessageKind,
-    },
+    NotAllowed { actor: Actor, kind: MessageKind },
     /// The log is closed.
     #[error("the hand is settled")]
     Closed,
     /// This has no place now.
     #[error("{kind:?} has no place while the hand is in {phase:?}")]
-    WrongPhase {
-        /// What.
-        kind: MessageKind,
-        /// Where the hand stands.
-        phase: PhaseName,
-    },
+    WrongPhase { kind: MessageKind, phase: PhaseName },
     /// It is another's turn to shuffle.
     #[error("it is not the turn of {actor} to shuffle")]
-    NotYourTurn {
-        /// Who came.
-        actor: Actor,
-    },
+    NotYourTurn { actor: Actor },
     /// Done already.
     #[error("{actor} has registered a key")]
-    AlreadyRegistered {
-        /// Who.
-        actor: Actor,
-    },
+    AlreadyRegistered { actor: Actor },
     /// A betting decision for another street.
-    #[error("a decision for {said:?}, but it is {street:?}")]
-    WrongStreet {
-        /// What it says.
-        said: Street,
-        /// What it is.
-        street: Street,
-    },
+    #[error("a decision for {named:?}, but it is {street:?}")]
+    WrongStreet { named: Street, street: Street },
     /// A betting decision by one who had not seen the last.
     #[error("decided before the last betting event was seen")]
     StaleDecision,
     /// A card that is not of the street that is being opened, or never opened at all.
     #[error("the card at position {position} is not opened now")]
-    NotOpenedNow {
-        /// Which position.
-        position: u8,
-    },
+    NotOpenedNow { position: u8 },
     /// Cards that the plan did not give this seat, or in another order.
     #[error("these are not the cards of {actor}")]
-    NotYourCards {
-        /// Who.
-        actor: Actor,
-    },
+    NotYourCards { actor: Actor },
     /// Bytes inside the message are not what they should be.
     #[error("a part of the message: {0}")]
-    Part(#[from] deck::DecodeError),
-    /// The key is refused.
+    Part(#[from] deck::DeckDecodeError),
     #[error("{0}")]
     Key(#[from] KeyError),
-    /// The shuffle is refused.
     #[error("{0}")]
     Shuffle(#[from] ShuffleError),
     /// The contribution to a card is refused.
     #[error("{0}")]
-    Card(#[from] deck::Refusal),
+    Card(#[from] deck::DealRefusal),
     /// The rules of the game refuse it.
     #[error("{0}")]
-    Rules(#[from] Refusal),
+    Rules(#[from] HandRefusal),
     /// The hand cannot begin so.
     #[error("{0}")]
-    Config(#[from] ConfigError),
+    Config(#[from] HandConfigError),
     /// A time-out for a deadline that is none.
     #[error("the deadline is {deadline:?}")]
     WrongDeadline {
         /// The real one, if there is one.
-        deadline: Option<Time>,
+        deadline: Option<HandTime>,
     },
     /// The ones blamed for a void hand are not the ones who are awaited.
     #[error("the ones awaited are {awaited:?}")]
-    WrongBlame {
-        /// Who is.
-        awaited: Vec<Missing>,
-    },
+    WrongBlame { awaited: Vec<MissingParty> },
     /// The final stacks or the rake are not what the hand came to.
     #[error("the settlement is not what the hand came to")]
     WrongSettlement,
     /// Before the event before.
     #[error("at {at}, which is before the last event at {last}")]
-    TimeWentBack {
-        /// When.
-        at: Time,
-        /// The last event's time.
-        last: Time,
-    },
+    TimeWentBack { at: HandTime, last: HandTime },
 }
 
 /// What a caller should make of a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum RejectionClass {
     /// The bytes are wrong (400).
     Malformed,
     /// Nobody here signed them (401, 403).
@@ -159,14 +106,14 @@ pub enum Class {
     Unsound,
 }
 
-impl Rejection {
+impl MessageRejection {
     /// What a caller should make of it.
     #[must_use]
-    pub const fn class(&self) -> Class {
+    pub const fn class(&self) -> RejectionClass {
         match self {
-            Self::Malformed(_) => Class::Malformed,
-            Self::WrongHand | Self::NotAMember { .. } | Self::BadSignature { .. } => Class::Identity,
-            Self::NonceConflict { .. } | Self::WrongPrevious { .. } | Self::StaleDecision => Class::Conflict,
+            Self::Malformed(_) => RejectionClass::Malformed,
+            Self::WrongHand | Self::NotAMember { .. } | Self::BadSignature { .. } => RejectionClass::Identity,
+            Self::NonceConflict { .. } | Self::WrongPrevious { .. } | Self::StaleDecision => RejectionClass::Conflict,
             Self::NotAllowed { .. }
             | Self::Closed
             | Self::WrongPhase { .. }
@@ -175,15 +122,19 @@ impl Rejection {
             | Self::WrongStreet { .. }
             | Self::NotOpenedNow { .. }
             | Self::TimeWentBack { .. }
-            | Self::Rules(Refusal::NotYourTurn { .. } | Refusal::WrongPhase { .. } | Refusal::HandIsOver { .. })
-            | Self::Card(deck::Refusal::TooEarly { .. } | deck::Refusal::Repeated { .. }) => Class::OutOfTurn,
-            _ => Class::Unsound,
+            | Self::Rules(
+                HandRefusal::NotYourTurn { .. } | HandRefusal::WrongPhase { .. } | HandRefusal::HandIsOver { .. },
+            )
+            | Self::Card(deck::DealRefusal::TooEarly { .. } | deck::DealRefusal::Repeated { .. }) => {
+                RejectionClass::OutOfTurn
+            }
+            _ => RejectionClass::Unsound,
         }
     }
 
     /// Whether the author signed what was refused, so that the bytes are evidence.
     #[must_use]
     pub const fn is_evidence(&self) -> bool {
-        !matches!(self.class(), Class::Malformed | Class::Identity)
+        !matches!(self.class(), RejectionClass::Malformed | RejectionClass::Identity)
     }
 }

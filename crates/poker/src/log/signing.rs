@@ -18,7 +18,7 @@ use super::hex::Hex;
 
 /// Somebody's secret signing key. It is wiped when dropped, and cannot be printed.
 #[derive(Clone)]
-pub struct Signer(ecdsa::SigningKey);
+pub struct MessageSigner(ecdsa::SigningKey);
 
 /// The public half, by which everybody knows him.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,7 @@ pub struct SignerKey(ecdsa::VerifyingKey);
 #[serde(transparent)]
 pub struct Signature(pub Hex<64>);
 
-impl Signer {
-    /// A new key.
+impl MessageSigner {
     pub fn generate(rng: &mut (impl CryptoRng + RngCore)) -> Self {
         Self(ecdsa::SigningKey::random(rng))
     }
@@ -41,7 +40,6 @@ impl Signer {
         ecdsa::SigningKey::from_slice(bytes).ok().map(Self)
     }
 
-    /// The public half.
     #[must_use]
     pub fn key(&self) -> SignerKey {
         SignerKey(*self.0.verifying_key())

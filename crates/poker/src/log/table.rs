@@ -15,23 +15,22 @@ mod due;
 mod prove;
 mod state;
 
-pub use prove::Verified;
+pub use prove::VerifiedMessage;
 pub(super) use prove::batch;
 
 use std::collections::BTreeMap;
 
 use bankroll_deck::{Curve, Deal, HandId, Member, SeenBlindings, Shuffling};
 
-use super::{ActionEnvelope, Actor, ConfigError, HandConfig, Hash, Message, Rejection, event_id};
-use crate::{Hand, Time};
+use super::{ActionEnvelope, Actor, HandConfig, HandConfigError, LogHash, Message, MessageRejection, event_id};
+use crate::{Hand, HandTime};
 
 /// How far an actor is: how many messages he has sent, and the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// How many.
+pub struct ActorProgress {
     pub nonce: u64,
     /// The id of the last; before the first, the hash of the configuration.
-    pub last: Hash,
+    pub last: LogHash,
 }
 
 /// How far the cards are.
@@ -49,14 +48,14 @@ pub(super) enum Cards<C: Curve> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table<C: Curve> {
     config: HandConfig,
-    origin: Hash,
+    origin: LogHash,
     id: HandId,
     hand: Hand,
     cards: Cards<C>,
-    said: BTreeMap<Actor, Said>,
-    last_bet: Option<Hash>,
+    progress: BTreeMap<Actor, ActorProgress>,
+    last_bet: Option<LogHash>,
     settled: bool,
-    at: Time,
+    at: HandTime,
     seen: SeenBlindings,
 }
 
@@ -65,18 +64,18 @@ impl<C: Curve> Table<C> {
     ///
     /// # Errors
     /// The first rule that the start breaks.
-    pub fn start(envelope: &[u8], at: Time, seen: SeenBlindings) -> Result<Self, Rejection> {
+    pub fn start(envelope: &[u8], at: HandTime, seen: SeenBlindings) -> Result<Self, MessageRejection> {
         let id = event_id(envelope);
         let ActionEnvelope { header, message, signature } = ActionEnvelope::decode(envelope)?;
         let Message::HandStart(config) = &message else {
-            return Err(Rejection::NotAllowed { actor: header.actor, kind: message.kind() });
+            return Err(MessageRejection::NotAllowed { actor: header.actor, kind: message.kind() });
         };
         let (config, origin) = (config.as_ref().clone(), config.hash());
         let mut table = Self {
             id: config.id(),
             hand: Hand::start(config.snapshot.clone(), at),
             cards: Cards::Keys(BTreeMap::new()),
-            said: BTreeMap::new(),
+            progress: BTreeMap::new(),
             last_bet: None,
             settled: false,
             config,
@@ -86,11 +85,11 @@ impl<C: Curve> Table<C> {
         };
         table.config.check()?;
         if table.config.curve != C::NAME {
-            return Err(ConfigError::Curve { curve: table.config.curve.clone() }.into());
+            return Err(HandConfigError::Curve { curve: table.config.curve.clone() }.into());
         }
         let envelope = ActionEnvelope { header, message, signature };
         if envelope.header.actor != Actor::Operator {
-            return Err(Rejection::NotAllowed { actor: envelope.header.actor, kind: envelope.header.kind });
+            return Err(MessageRejection::NotAllowed { actor: envelope.header.actor, kind: envelope.header.kind });
         }
         table.identify(&envelope)?;
         table.in_order(&envelope.header)?;
@@ -104,9 +103,8 @@ impl<C: Curve> Table<C> {
         &self.config
     }
 
-    /// The hash of the configuration.
     #[must_use]
-    pub const fn origin(&self) -> &Hash {
+    pub const fn origin(&self) -> &LogHash {
         &self.origin
     }
 
@@ -136,13 +134,13 @@ impl<C: Curve> Table<C> {
 
     /// How far an actor is.
     #[must_use]
-    pub fn said(&self, actor: Actor) -> Said {
-        self.said.get(&actor).copied().unwrap_or(Said { nonce: 0, last: self.origin })
+    pub fn progress(&self, actor: Actor) -> ActorProgress {
+        self.progress.get(&actor).copied().unwrap_or(ActorProgress { nonce: 0, last: self.origin })
     }
 
     /// The last betting event, which the next betting decision must name.
     #[must_use]
-    pub const fn last_bet(&self) -> Option<Hash> {
+    pub const fn last_bet(&self) -> Option<LogHash> {
         self.last_bet
     }
 
@@ -154,12 +152,12 @@ impl<C: Curve> Table<C> {
 
     /// When the last event was.
     #[must_use]
-    pub const fn at(&self) -> Time {
+    pub const fn at(&self) -> HandTime {
         self.at
     }
 
-    fn note(&mut self, actor: Actor, id: Hash) {
-        let nonce = self.said(actor).nonce.saturating_add(1);
-        self.said.insert(actor, Said { nonce, last: id });
+    fn note(&mut self, actor: Actor, id: LogHash) {
+        let nonce = self.progress(actor).nonce.saturating_add(1);
+        self.progress.insert(actor, ActorProgress { nonce, last: id });
     }
 }

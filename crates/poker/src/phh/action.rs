@@ -5,10 +5,9 @@ use crate::{Card, Chips};
 
 /// One line of a hand history. Players are numbered from 0, the one left of the button.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum PhhLine {
     /// `d dh p1 AsKd`: cards for a player; `None` is a card nobody knows.
     Hole {
-        /// Who.
         player: usize,
         /// Usually two.
         cards: Vec<Option<Card>>,
@@ -19,37 +18,22 @@ pub enum Line {
         cards: Vec<Card>,
     },
     /// `p1 f`
-    Fold {
-        /// Who.
-        player: usize,
-    },
+    Fold { player: usize },
     /// `p1 cc`: check or call.
-    CheckOrCall {
-        /// Who.
-        player: usize,
-    },
+    CheckOrCall { player: usize },
     /// `p1 cbr 300`: bet or raise to.
-    RaiseTo {
-        /// Who.
-        player: usize,
-        /// To what.
-        to: Chips,
-    },
+    RaiseTo { player: usize, to: Chips },
     /// `p1 sm AsKd`, or `p1 sm -` for cards that were given when dealt.
     Show {
-        /// Who.
         player: usize,
         /// What, if the line says so.
         cards: Option<[Card; 2]>,
     },
     /// `p1 sm`
-    Muck {
-        /// Who.
-        player: usize,
-    },
+    Muck { player: usize },
 }
 
-impl Line {
+impl PhhLine {
     /// Reads a line; a comment alone is none.
     pub(super) fn read(line: &str) -> Result<Option<Self>, PhhError> {
         let unknown = || PhhError::Action { line: line.to_owned() };

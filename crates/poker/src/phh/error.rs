@@ -1,38 +1,22 @@
 //! Why a hand cannot be read or written.
 
-use crate::{CardError, Refusal, SnapshotError};
+use crate::{CardError, HandRefusal, SnapshotError};
 
 /// Why a hand cannot be read from PHH, or written to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PhhError {
     /// Not TOML, or a field is missing or of the wrong type.
     #[error("not a PHH file: {why}")]
-    Malformed {
-        /// What the parser said.
-        why: String,
-    },
+    Malformed { why: String },
     /// Another game.
     #[error("variant {variant:?} is not no-limit hold'em (NT)")]
-    Variant {
-        /// What was given.
-        variant: String,
-    },
+    Variant { variant: String },
     /// A negative number, a fraction, or one beyond 63 bits, which TOML cannot hold.
     #[error("{field} must be whole numbers from 0 to 2^63 - 1")]
-    NotWholeChips {
-        /// Where.
-        field: &'static str,
-    },
+    NotWholeChips { field: &'static str },
     /// Lists of players that differ in length.
     #[error("{field} has {given} entries for {players} players")]
-    Length {
-        /// Which list.
-        field: &'static str,
-        /// How many players there are.
-        players: usize,
-        /// How many entries it has.
-        given: usize,
-    },
+    Length { field: &'static str, players: usize, given: usize },
     /// Not everybody antes the same.
     #[error("antes that differ are not played here")]
     UnequalAntes,
@@ -47,14 +31,10 @@ pub enum PhhError {
     Snapshot(#[from] SnapshotError),
     /// A line of the actions is none that hold'em has.
     #[error("cannot read the action {line:?}")]
-    Action {
-        /// The line.
-        line: String,
-    },
+    Action { line: String },
     /// A card in a line is no card.
     #[error("in the action {line:?}: {cause}")]
     Card {
-        /// The line.
         line: String,
         /// What is wrong with it.
         #[source]
@@ -65,9 +45,8 @@ pub enum PhhError {
     Refused {
         /// Its place among the actions, from 1; one more than there are for the showdown that the file leaves out.
         place: usize,
-        /// Why.
         #[source]
-        refusal: Refusal,
+        refusal: HandRefusal,
     },
     /// A seat should show cards that the file does not give.
     #[error("action {place} shows cards that are not known")]

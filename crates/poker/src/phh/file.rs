@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use super::{History, Line, PhhError};
-use crate::{Chips, Rules, Seat, Seated, Snapshot};
+use super::{HandHistory, PhhError, PhhLine};
+use crate::{Chips, Seat, SeatStack, Snapshot, TableRules};
 
 /// The fields we read and write; others are for other programs and passed over.
 #[derive(Serialize, Deserialize)]
-pub(super) struct File {
+pub(super) struct PhhFile {
     variant: String,
     /// Short antes make side pots, as ours always do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,9 +26,9 @@ pub(super) struct File {
     finishing_stacks: Option<Vec<Value>>,
 }
 
-impl File {
+impl PhhFile {
     /// What the file says, under house rules it cannot say.
-    pub fn read(self, house: &Rules) -> Result<History, PhhError> {
+    pub fn read(self, house: &TableRules) -> Result<HandHistory, PhhError> {
         if self.variant != "NT" {
             return Err(PhhError::Variant { variant: self.variant });
         }
@@ -40,8 +40,8 @@ impl File {
             None => (1..=u8::MAX).take(count).map(Seat).collect(),
         };
         same_length("seats", count, seats.len())?;
-        let mut seated: Vec<Seated> =
-            seats.iter().zip(stacks).map(|(seat, stack)| Seated { seat: *seat, stack }).collect();
+        let mut seated: Vec<SeatStack> =
+            seats.iter().zip(stacks).map(|(seat, stack)| SeatStack { seat: *seat, stack }).collect();
         seated.sort_by_key(|seated| seated.seat);
         let button = seats.last().copied().unwrap_or(Seat(0));
         let snapshot = Snapshot::new(rules, seated, button)?;
@@ -56,12 +56,12 @@ impl File {
         if let Some(stacks) = &finishing {
             same_length("finishing_stacks", count, stacks.len())?;
         }
-        let lines = self.actions.iter().filter_map(|line| Line::read(line).transpose()).collect::<Result<_, _>>()?;
-        Ok(History { snapshot, lines, names, finishing })
+        let lines = self.actions.iter().filter_map(|line| PhhLine::read(line).transpose()).collect::<Result<_, _>>()?;
+        Ok(HandHistory { snapshot, lines, names, finishing })
     }
 
     /// House rules with the file's blinds and ante.
-    fn stakes(&self, house: &Rules, count: usize) -> Result<Rules, PhhError> {
+    fn stakes(&self, house: &TableRules, count: usize) -> Result<TableRules, PhhError> {
         let antes = chips("antes", &self.antes)?;
         same_length("antes", count, antes.len())?;
         let ante = antes.first().copied().unwrap_or(Chips::ZERO);
@@ -73,16 +73,16 @@ impl File {
         let least = whole("min_bet", &self.min_bet)?;
         match blinds.as_slice() {
             [small, big, rest @ ..] if rest.iter().all(|blind| blind.is_zero()) && least == *big => {
-                Ok(Rules { small_blind: *small, big_blind: *big, ante, ..*house })
+                Ok(TableRules { small_blind: *small, big_blind: *big, ante, ..*house })
             }
             _ => Err(PhhError::Straddles),
         }
     }
 
     /// The file of a history.
-    pub fn of(history: &History) -> Result<Self, PhhError> {
+    pub fn of(history: &HandHistory) -> Result<Self, PhhError> {
         let (snapshot, rules) = (&history.snapshot, history.snapshot.rules());
-        let order: Vec<Seated> = snapshot.in_order().collect();
+        let order: Vec<SeatStack> = snapshot.in_order().collect();
         let blind = |position: usize| match position {
             0 => rules.small_blind,
             1 => rules.big_blind,
@@ -96,7 +96,7 @@ impl File {
             blinds_or_straddles: values("blinds_or_straddles", (0..order.len()).map(blind))?,
             min_bet: value("min_bet", rules.big_blind)?,
             starting_stacks: values("starting_stacks", order.iter().map(|seated| seated.stack))?,
-            actions: history.lines.iter().map(Line::text).collect(),
+            actions: history.lines.iter().map(PhhLine::text).collect(),
             seats: Some(order.iter().map(|seated| seated.seat.0).collect()),
             players: (!history.names.is_empty()).then(|| history.names.clone()),
             finishing_stacks: history.finishing.as_ref().map(stacks).transpose()?,

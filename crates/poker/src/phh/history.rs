@@ -1,29 +1,27 @@
 //! A hand as PHH tells it, and how it comes from ours.
 
-use super::file::File;
-use super::{Line, PhhError};
-use crate::{Action, Card, Chips, Event, Hand, Phase, Rules, Seat, Snapshot, Standing, Time};
+use super::file::PhhFile;
+use super::{PhhError, PhhLine};
+use crate::{Card, Chips, Hand, HandEvent, HandTime, Phase, PlayerAction, Seat, SeatStatus, Snapshot, TableRules};
 
 /// A hand as PHH tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct History {
-    /// What it began with.
+pub struct HandHistory {
     pub snapshot: Snapshot,
-    /// What happened.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PhhLine>,
     /// The players from left of the button, or nobody.
     pub names: Vec<String>,
     /// The stacks at the end from left of the button, if the hand came to its end.
     pub finishing: Option<Vec<Chips>>,
 }
 
-impl History {
+impl HandHistory {
     /// Reads a file, under the house rules that it cannot say; blinds and ante are the file's.
     ///
     /// # Errors
     /// What the file lacks, or says that is not played here. Whether its actions are legal is seen at the replay.
-    pub fn read(text: &str, house: &Rules) -> Result<Self, PhhError> {
-        let file: File =
+    pub fn read(text: &str, house: &TableRules) -> Result<Self, PhhError> {
+        let file: PhhFile =
             toml::from_str(text).map_err(|error| PhhError::Malformed { why: error.message().to_owned() })?;
         file.read(house)
     }
@@ -33,7 +31,7 @@ impl History {
     /// # Errors
     /// If a stack is beyond what TOML can hold.
     pub fn to_text(&self) -> Result<String, PhhError> {
-        toml::to_string(&File::of(self)?).map_err(|error| PhhError::Malformed { why: error.to_string() })
+        toml::to_string(&PhhFile::of(self)?).map_err(|error| PhhError::Malformed { why: error.to_string() })
     }
 
     /// The history of a hand. Hole cards that were shown are known; others are told by `known`, or left open.
@@ -42,14 +40,14 @@ impl History {
     /// If the rules refuse an event, or the hand is void.
     pub fn of(
         snapshot: &Snapshot,
-        began: Time,
-        events: &[(Event, Time)],
+        began: HandTime,
+        events: &[(HandEvent, HandTime)],
         known: impl Fn(Seat) -> Option<[Card; 2]>,
     ) -> Result<Self, PhhError> {
         let mut hand = Hand::start(snapshot.clone(), began);
         let (mut lines, mut run_out) = (Vec::new(), None);
         for ((event, at), place) in events.iter().zip(1..) {
-            if matches!(event, Event::BoardOpened { .. }) && hand.nobody_can_bet() {
+            if matches!(event, HandEvent::BoardOpened { .. }) && hand.is_run_out() {
                 run_out.get_or_insert(lines.len());
             }
             lines.extend(line(&hand, event));
@@ -60,18 +58,18 @@ impl History {
         }
         if let Some(place) = run_out {
             // Other programs open all-in hands before the board is run out, and read a file so.
-            let is_board = |line: &Line| matches!(line, Line::Board { .. });
-            let (board, shows): (Vec<Line>, Vec<Line>) = lines.split_off(place).into_iter().partition(is_board);
+            let is_board = |line: &PhhLine| matches!(line, PhhLine::Board { .. });
+            let (board, shows): (Vec<PhhLine>, Vec<PhhLine>) = lines.split_off(place).into_iter().partition(is_board);
             lines.extend(shows.into_iter().chain(board));
         }
         let hole = |(player, shown): (usize, &crate::Player)| {
-            let cards = match shown.standing {
-                Standing::Shown(cards) => Some(cards),
+            let cards = match shown.status {
+                SeatStatus::Shown(cards) => Some(cards),
                 _ => known(shown.seat),
             };
-            Line::Hole { player, cards: cards.map_or(vec![None; 2], |cards| cards.map(Some).to_vec()) }
+            PhhLine::Hole { player, cards: cards.map_or(vec![None; 2], |cards| cards.map(Some).to_vec()) }
         };
-        let dealt: Vec<Line> = hand.players().iter().enumerate().map(hole).collect();
+        let dealt: Vec<PhhLine> = hand.players().iter().enumerate().map(hole).collect();
         lines.splice(0..0, dealt);
         let over = matches!(hand.phase(), Phase::Settled(_));
         let finishing = over.then(|| hand.players().iter().map(|player| player.stack).collect());
@@ -80,23 +78,23 @@ impl History {
 }
 
 /// What an event is called, seen from the hand before it. Only what players and dealer do has a name.
-fn line(hand: &Hand, event: &Event) -> Option<Line> {
+fn line(hand: &Hand, event: &HandEvent) -> Option<PhhLine> {
     let number = |seat: Seat| hand.players().iter().position(|player| player.seat == seat);
     let acted = |player, action| match action {
-        Action::Fold => Line::Fold { player },
-        Action::Check | Action::Call => Line::CheckOrCall { player },
-        Action::RaiseTo(to) => Line::RaiseTo { player, to },
+        PlayerAction::Fold => PhhLine::Fold { player },
+        PlayerAction::Check | PlayerAction::Call => PhhLine::CheckOrCall { player },
+        PlayerAction::RaiseTo(to) => PhhLine::RaiseTo { player, to },
     };
     match event {
-        Event::HoleCardsDealt | Event::ClockRestarted | Event::Voided { .. } => None,
-        Event::Acted { seat, action } => number(*seat).map(|player| acted(player, *action)),
-        Event::TimedOut { seat } => number(*seat).map(|player| match hand.legal() {
-            Some(legal) if legal.check => Line::CheckOrCall { player },
-            Some(_) => Line::Fold { player },
-            None => Line::Muck { player },
+        HandEvent::HoleCardsDealt | HandEvent::ClockRestarted | HandEvent::Voided { .. } => None,
+        HandEvent::Acted { seat, action } => number(*seat).map(|player| acted(player, *action)),
+        HandEvent::TimedOut { seat } => number(*seat).map(|player| match hand.legal() {
+            Some(legal) if legal.check => PhhLine::CheckOrCall { player },
+            Some(_) => PhhLine::Fold { player },
+            None => PhhLine::Muck { player },
         }),
-        Event::BoardOpened { cards } => Some(Line::Board { cards: cards.clone() }),
-        Event::Shown { seat, cards } => number(*seat).map(|player| Line::Show { player, cards: Some(*cards) }),
-        Event::Mucked { seat } => number(*seat).map(|player| Line::Muck { player }),
+        HandEvent::BoardOpened { cards } => Some(PhhLine::Board { cards: cards.clone() }),
+        HandEvent::Shown { seat, cards } => number(*seat).map(|player| PhhLine::Show { player, cards: Some(*cards) }),
+        HandEvent::Mucked { seat } => number(*seat).map(|player| PhhLine::Muck { player }),
     }
 }

@@ -13,10 +13,10 @@ use aya_poker::base::Hand as Referee;
 
 use super::describe::{Description, of_ranks, of_suited};
 use super::tables::{WEIGHTS, choices, descriptions, sum_of};
-use super::{Class, Evaluator, Strength, strength};
+use super::{Evaluator, HandClass, Strength, strength};
 use crate::Card;
 
-fn check(cards: &str, class: Class, number: u16) {
+fn check(cards: &str, class: HandClass, number: u16) {
     let cards: [Card; 7] = Card::parse_many(cards).unwrap().try_into().unwrap();
     let strength = strength(&cards);
     assert_eq!((strength.class(), strength.number()), (class, number), "{cards:?}");
@@ -25,26 +25,26 @@ fn check(cards: &str, class: Class, number: u16) {
 #[test]
 fn the_weakest_and_the_strongest_of_each_class() {
     // Of seven cards the two weakest are left out, so the weakest hand of seven is nine high.
-    check("2c3d4h5s7c8d9h", Class::HighCard, 48);
-    check("AsKsQdJh9c8d7h", Class::HighCard, 1276);
-    check("2c2d3h4s5c7d8h", Class::Pair, 1295);
-    check("AsAhKdQcJs9d8c", Class::Pair, 4136);
-    check("AsAhKdKcQsQd2c", Class::TwoPair, 4994);
-    check("AsAhAdKcQs9d8c", Class::Trips, 5852);
-    check("As2d3h4c5s9d9c", Class::Straight, 5853);
-    check("AsKdQhJcTs9d8c", Class::Straight, 5862);
-    check("2c3c4c5c7cAdKd", Class::Flush, 5863);
-    check("AsKsQsJs9s8s7s", Class::Flush, 7139);
-    check("AsAhAdKcKsKdQc", Class::FullHouse, 7295);
-    check("AsAhAdAcKsKdKc", Class::Quads, 7451);
-    check("As2s3s4s5sAdAc", Class::StraightFlush, 7452);
-    check("AsKsQsJsTs9s8s", Class::StraightFlush, 7461);
+    check("2c3d4h5s7c8d9h", HandClass::HighCard, 48);
+    check("AsKsQdJh9c8d7h", HandClass::HighCard, 1276);
+    check("2c2d3h4s5c7d8h", HandClass::Pair, 1295);
+    check("AsAhKdQcJs9d8c", HandClass::Pair, 4136);
+    check("AsAhKdKcQsQd2c", HandClass::TwoPair, 4994);
+    check("AsAhAdKcQs9d8c", HandClass::Trips, 5852);
+    check("As2d3h4c5s9d9c", HandClass::Straight, 5853);
+    check("AsKdQhJcTs9d8c", HandClass::Straight, 5862);
+    check("2c3c4c5c7cAdKd", HandClass::Flush, 5863);
+    check("AsKsQsJs9s8s7s", HandClass::Flush, 7139);
+    check("AsAhAdKcKsKdQc", HandClass::FullHouse, 7295);
+    check("AsAhAdAcKsKdKc", HandClass::Quads, 7451);
+    check("As2s3s4s5sAdAc", HandClass::StraightFlush, 7452);
+    check("AsKsQsJsTs9s8s", HandClass::StraightFlush, 7461);
 }
 
 #[test]
 fn a_straight_flush_counts_only_if_the_straight_is_suited() {
-    check("AsKsQsJs9sTd2c", Class::Flush, 7139);
-    check("6s5s4s3s2sAs7d", Class::StraightFlush, 7453);
+    check("AsKsQsJs9sTd2c", HandClass::Flush, 7139);
+    check("6s5s4s3s2sAs7d", HandClass::StraightFlush, 7453);
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn there_are_7462_strengths() {
     let all = descriptions();
     assert_eq!(all.len(), 7_462);
     let of = |class| all.iter().filter(|description| description.class == class).count();
-    let counts = Class::ALL.map(of);
+    let counts = HandClass::ALL.map(of);
     assert_eq!(counts, [1277, 2860, 858, 858, 10, 1277, 156, 156, 10]);
-    assert_eq!(counts, Class::ALL.map(|class| usize::from(class.strengths())));
+    assert_eq!(counts, HandClass::ALL.map(|class| usize::from(class.strengths())));
 }
 
 /// The numbers of every book on the game.

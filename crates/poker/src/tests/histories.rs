@@ -1,8 +1,11 @@
 //! Hands in PHH.
 
 use super::story::snapshot;
-use crate::phh::{History, PhhError};
-use crate::{Action, AllIn, Card, Chips, Event, Missing, Phase, Rules, Seat, ShortBigBlind, Time, VoidCause};
+use crate::phh::{HandHistory, PhhError};
+use crate::{
+    AllIn, Card, Chips, HandEvent, HandTime, MissingParty, Phase, PlayerAction, Seat, ShortBigBlind, TableRules,
+    VoidCause,
+};
 
 /// A hand as other programs write it: seat numbers left out, all-in hands opened before the board.
 const FILE: &str = "variant = 'NT'
@@ -20,37 +23,37 @@ finishing_stacks = [210, 190, 200]
 author = 'somebody'
 ";
 
-fn house() -> Rules {
-    Rules::cash(Chips::new(1), Chips::new(2))
+fn house() -> TableRules {
+    TableRules::cash(Chips::new(1), Chips::new(2))
 }
 
-fn stacks(history: &History) -> Vec<u64> {
-    history.replay(Time(0)).unwrap().hand.players().iter().map(|player| player.stack.count()).collect()
+fn stacks(history: &HandHistory) -> Vec<u64> {
+    history.replay(HandTime(0)).unwrap().hand.players().iter().map(|player| player.stack.count()).collect()
 }
 
 #[test]
 fn a_file_of_another_program_replays_whenever_our_rules_open_hands() {
-    let history = History::read(FILE, &house()).unwrap();
+    let history = HandHistory::read(FILE, &house()).unwrap();
     assert_eq!((history.snapshot.button(), history.snapshot.rules().big_blind), (Seat(3), Chips::new(10)));
     assert_eq!(stacks(&history), [210, 190, 200]);
-    let tournament = Rules { all_in: AllIn::BeforeRunOut, short_big_blind: ShortBigBlind::AsPosted, ..house() };
-    assert_eq!(stacks(&History::read(FILE, &tournament).unwrap()), [210, 190, 200]);
+    let tournament = TableRules { all_in: AllIn::BeforeRunOut, short_big_blind: ShortBigBlind::AsPosted, ..house() };
+    assert_eq!(stacks(&HandHistory::read(FILE, &tournament).unwrap()), [210, 190, 200]);
 }
 
 #[test]
 fn a_file_without_a_showdown_shows_what_it_knows() {
-    let history = History::read(&FILE.replace("'p3 sm KsKc', 'p1 sm -',", ""), &house()).unwrap();
+    let history = HandHistory::read(&FILE.replace("'p3 sm KsKc', 'p1 sm -',", ""), &house()).unwrap();
     assert_eq!(stacks(&history), [210, 190, 200]);
 }
 
 #[test]
 fn finishing_stacks_that_do_not_follow_are_refused() {
-    let history = History::read(&FILE.replace("[210, 190, 200]", "[200, 190, 210]"), &house()).unwrap();
-    assert_eq!(history.replay(Time(0)).unwrap_err(), PhhError::FinishingStacks);
+    let history = HandHistory::read(&FILE.replace("[210, 190, 200]", "[200, 190, 210]"), &house()).unwrap();
+    assert_eq!(history.replay(HandTime(0)).unwrap_err(), PhhError::FinishingStacks);
 }
 
 fn refused(from: &str, to: &str, expected: &str) {
-    let outcome = History::read(&FILE.replace(from, to), &house()).and_then(|history| history.replay(Time(0)));
+    let outcome = HandHistory::read(&FILE.replace(from, to), &house()).and_then(|history| history.replay(HandTime(0)));
     assert_eq!(outcome.unwrap_err().to_string(), expected);
 }
 
@@ -90,22 +93,22 @@ fn a_hand_of_ours_is_written_with_what_is_known() {
     let snapshot = snapshot("button 7, blinds 5/10, 2: 100, 5: 200, 7: 300");
     let cards = |text: &str| Card::parse_many(text).unwrap();
     let pair = |text: &str| <[Card; 2]>::try_from(cards(text)).unwrap();
-    let acted = |seat, action| Event::Acted { seat: Seat(seat), action };
-    let events: Vec<(Event, Time)> = [
-        Event::HoleCardsDealt,
-        acted(7, Action::RaiseTo(Chips::new(300))),
-        acted(2, Action::Call),
-        Event::TimedOut { seat: Seat(5) },
-        Event::BoardOpened { cards: cards("2c7d8h") },
-        Event::BoardOpened { cards: cards("Jh") },
-        Event::BoardOpened { cards: cards("3s") },
-        Event::Shown { seat: Seat(2), cards: pair("AsAc") },
-        Event::Mucked { seat: Seat(7) },
+    let acted = |seat, action| HandEvent::Acted { seat: Seat(seat), action };
+    let events: Vec<(HandEvent, HandTime)> = [
+        HandEvent::HoleCardsDealt,
+        acted(7, PlayerAction::RaiseTo(Chips::new(300))),
+        acted(2, PlayerAction::Call),
+        HandEvent::TimedOut { seat: Seat(5) },
+        HandEvent::BoardOpened { cards: cards("2c7d8h") },
+        HandEvent::BoardOpened { cards: cards("Jh") },
+        HandEvent::BoardOpened { cards: cards("3s") },
+        HandEvent::Shown { seat: Seat(2), cards: pair("AsAc") },
+        HandEvent::Mucked { seat: Seat(7) },
     ]
     .into_iter()
-    .zip([0, 0, 0, 40_000, 0, 0, 0, 0, 0].map(Time))
+    .zip([0, 0, 0, 40_000, 0, 0, 0, 0, 0].map(HandTime))
     .collect();
-    let history = History::of(&snapshot, Time(0), &events, |_| None).unwrap();
+    let history = HandHistory::of(&snapshot, HandTime(0), &events, |_| None).unwrap();
     let text = history.to_text().unwrap();
     assert_eq!(
         text,
@@ -121,14 +124,14 @@ seats = [2, 5, 7]
 finishing_stacks = [210, 190, 200]
 "
     );
-    let again = History::read(&text, &house()).unwrap();
+    let again = HandHistory::read(&text, &house()).unwrap();
     assert_eq!((&again.lines, &again.finishing), (&history.lines, &history.finishing));
-    assert!(matches!(again.replay(Time(0)).unwrap().hand.phase(), Phase::Settled(_)));
+    assert!(matches!(again.replay(HandTime(0)).unwrap().hand.phase(), Phase::Settled(_)));
 }
 
 #[test]
 fn a_void_hand_has_no_history() {
-    let who = vec![Missing::Shuffler(2)];
-    let void = (Event::Voided { cause: VoidCause::Missing { who } }, Time(30_000));
-    assert_eq!(History::of(&snapshot("button 1, 1: 9, 2: 9"), Time(0), &[void], |_| None), Err(PhhError::Void));
+    let who = vec![MissingParty::Shuffler(2)];
+    let void = (HandEvent::Voided { cause: VoidCause::Missing { who } }, HandTime(30_000));
+    assert_eq!(HandHistory::of(&snapshot("button 1, 1: 9, 2: 9"), HandTime(0), &[void], |_| None), Err(PhhError::Void));
 }

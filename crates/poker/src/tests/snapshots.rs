@@ -1,15 +1,15 @@
 //! What a hand cannot begin with.
 
-use crate::{Chips, Rules, Seat, Seated, Snapshot, SnapshotError};
+use crate::{Chips, Seat, SeatStack, Snapshot, SnapshotError, TableRules};
 
-fn begin(stacks: &[(u8, u64)], button: u8, change: impl Fn(&mut Rules)) -> Result<Snapshot, SnapshotError> {
-    let mut rules = Rules::cash(Chips::new(5), Chips::new(10));
+fn begin(stacks: &[(u8, u64)], button: u8, change: impl Fn(&mut TableRules)) -> Result<Snapshot, SnapshotError> {
+    let mut rules = TableRules::cash(Chips::new(5), Chips::new(10));
     change(&mut rules);
-    let seats = stacks.iter().map(|(seat, stack)| Seated { seat: Seat(*seat), stack: Chips::new(*stack) });
+    let seats = stacks.iter().map(|(seat, stack)| SeatStack { seat: Seat(*seat), stack: Chips::new(*stack) });
     Snapshot::new(rules, seats.collect(), Seat(button))
 }
 
-fn refused(stacks: &[(u8, u64)], button: u8, change: impl Fn(&mut Rules), expected: SnapshotError) {
+fn refused(stacks: &[(u8, u64)], button: u8, change: impl Fn(&mut TableRules), expected: SnapshotError) {
     assert_eq!(begin(stacks, button, change), Err(expected));
 }
 
@@ -30,7 +30,7 @@ fn two_to_ten_seats_in_order_with_chips_and_a_button() {
 fn blinds_and_a_rake_that_make_sense() {
     let two = [(1, 100), (2, 100)];
     let blinds = |small, big| {
-        move |rules: &mut Rules| (rules.small_blind, rules.big_blind) = (Chips::new(small), Chips::new(big))
+        move |rules: &mut TableRules| (rules.small_blind, rules.big_blind) = (Chips::new(small), Chips::new(big))
     };
     refused(&two, 1, blinds(0, 0), SnapshotError::Blinds { small: Chips::ZERO, big: Chips::ZERO });
     refused(&two, 1, blinds(11, 10), SnapshotError::Blinds { small: Chips::new(11), big: Chips::new(10) });

@@ -5,14 +5,14 @@
 //! state: `pots`, `legal`, `middle`. An event that must be refused ends with `refused:` and the words of the refusal.
 
 use crate::{
-    Action, AllIn, Card, Chips, Event, Hand, Legal, Missing, Phase, Posting, Refusal, Rules, Seat, Seated,
-    ShortBigBlind, Snapshot, Time, VoidCause,
+    AllIn, BlindPosting, Card, Chips, Hand, HandEvent, HandRefusal, HandTime, LegalActions, MissingParty, Phase,
+    PlayerAction, Seat, SeatStack, ShortBigBlind, Snapshot, TableRules, VoidCause,
 };
 
 /// Plays the story and compares how it ends: the stacks by seat, then what else is to be said.
 pub fn check(table: &str, story: &str, end: &str) -> Hand {
-    let mut hand = Hand::start(snapshot(table), Time(0));
-    let mut now = Time(0);
+    let mut hand = Hand::start(snapshot(table), HandTime(0));
+    let mut now = HandTime(0);
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
@@ -28,14 +28,14 @@ pub fn check(table: &str, story: &str, end: &str) -> Hand {
 }
 
 pub fn snapshot(table: &str) -> Snapshot {
-    let mut rules = Rules::cash(Chips::new(5), Chips::new(10));
+    let mut rules = TableRules::cash(Chips::new(5), Chips::new(10));
     let (mut seats, mut button) = (Vec::new(), Seat(0));
     for part in table.split(',').map(str::trim) {
         match part.split([' ', ':', '/']).filter(|word| !word.is_empty()).collect::<Vec<_>>().as_slice() {
             ["button", seat] => button = Seat(seat.parse().unwrap()),
             ["blinds", small, big] => (rules.small_blind, rules.big_blind) = (chips(small), chips(big)),
             ["ante", ante] => rules.ante = chips(ante),
-            ["blind", "first"] => rules.posting = Posting::BlindFirst,
+            ["blind", "first"] => rules.posting = BlindPosting::BlindFirst,
             ["as", "posted"] => rules.short_big_blind = ShortBigBlind::AsPosted,
             ["open", "fold"] => rules.open_fold = true,
             ["open", "before", "run-out"] => rules.all_in = AllIn::BeforeRunOut,
@@ -43,19 +43,19 @@ pub fn snapshot(table: &str) -> Snapshot {
             ["rake", bps] => rules.rake.bps = bps.parse().unwrap(),
             ["cap", cap] => rules.rake.cap = Some(chips(cap)),
             ["no-flop-no-drop"] => rules.rake.no_flop_no_drop = true,
-            [seat, stack] => seats.push(Seated { seat: Seat(seat.parse().unwrap()), stack: chips(stack) }),
+            [seat, stack] => seats.push(SeatStack { seat: Seat(seat.parse().unwrap()), stack: chips(stack) }),
             _ => panic!("cannot read {part:?}"),
         }
     }
     Snapshot::new(rules, seats, button).unwrap()
 }
 
-fn event_line(hand: &Hand, line: &str, now: &mut Time) -> Hand {
+fn event_line(hand: &Hand, line: &str, now: &mut HandTime) -> Hand {
     let (said, refusal) = match line.split_once("refused: ") {
         Some((said, refusal)) => (said.trim(), Some(refusal)),
         None => (line, None),
     };
-    let outcome: Result<Hand, Refusal> = hand.apply(&event(hand, said, now), *now);
+    let outcome: Result<Hand, HandRefusal> = hand.apply(&event(hand, said, now), *now);
     match (outcome, refusal) {
         (Ok(next), None) => next,
         (Err(told), Some(expected)) => {
@@ -67,38 +67,38 @@ fn event_line(hand: &Hand, line: &str, now: &mut Time) -> Hand {
     }
 }
 
-fn event(hand: &Hand, said: &str, now: &mut Time) -> Event {
+fn event(hand: &Hand, said: &str, now: &mut HandTime) -> HandEvent {
     let seat = |word: &str| Seat(word.parse().unwrap());
-    let acted = |word, action| Event::Acted { seat: seat(word), action };
+    let acted = |word, action| HandEvent::Acted { seat: seat(word), action };
     let mut at = |time| *now = time;
     match said.split_whitespace().collect::<Vec<_>>().as_slice() {
-        ["deal"] => Event::HoleCardsDealt,
-        ["board", cards] => Event::BoardOpened { cards: Card::parse_many(cards).unwrap() },
+        ["deal"] => HandEvent::HoleCardsDealt,
+        ["board", cards] => HandEvent::BoardOpened { cards: Card::parse_many(cards).unwrap() },
         ["clock", "restarts", "at", time] => {
-            at(Time(time.parse().unwrap()));
-            Event::ClockRestarted
+            at(HandTime(time.parse().unwrap()));
+            HandEvent::ClockRestarted
         }
-        ["void", "by", "host"] => Event::Voided { cause: VoidCause::HostEnded },
+        ["void", "by", "host"] => HandEvent::Voided { cause: VoidCause::HostEnded },
         ["void", "without", who @ ..] => {
             at(hand.deadline().unwrap());
-            let who = who.iter().map(|shuffler| Missing::Shuffler(shuffler.parse().unwrap())).collect();
-            Event::Voided { cause: VoidCause::Missing { who } }
+            let who = who.iter().map(|shuffler| MissingParty::Shuffler(shuffler.parse().unwrap())).collect();
+            HandEvent::Voided { cause: VoidCause::Missing { who } }
         }
-        [who, "fold"] => acted(who, Action::Fold),
-        [who, "check"] => acted(who, Action::Check),
-        [who, "call"] => acted(who, Action::Call),
-        [who, "raise", to] => acted(who, Action::RaiseTo(chips(to))),
+        [who, "fold"] => acted(who, PlayerAction::Fold),
+        [who, "check"] => acted(who, PlayerAction::Check),
+        [who, "call"] => acted(who, PlayerAction::Call),
+        [who, "raise", to] => acted(who, PlayerAction::RaiseTo(chips(to))),
         [who, "shows", cards] => {
-            Event::Shown { seat: seat(who), cards: Card::parse_many(cards).unwrap().try_into().unwrap() }
+            HandEvent::Shown { seat: seat(who), cards: Card::parse_many(cards).unwrap().try_into().unwrap() }
         }
-        [who, "mucks"] => Event::Mucked { seat: seat(who) },
+        [who, "mucks"] => HandEvent::Mucked { seat: seat(who) },
         [who, "late"] => {
             at(hand.deadline().unwrap());
-            Event::TimedOut { seat: seat(who) }
+            HandEvent::TimedOut { seat: seat(who) }
         }
         [who, "late", "at", time] => {
-            at(Time(time.parse().unwrap()));
-            Event::TimedOut { seat: seat(who) }
+            at(HandTime(time.parse().unwrap()));
+            HandEvent::TimedOut { seat: seat(who) }
         }
         _ => panic!("cannot read {said:?}"),
     }
@@ -116,7 +116,7 @@ fn pots(hand: &Hand) -> String {
     format!("pots {}", hand.pots().iter().map(pot).collect::<Vec<_>>().join(", "))
 }
 
-pub fn legal(legal: &Legal) -> String {
+pub fn legal(legal: &LegalActions) -> String {
     let fold = legal.fold.then(|| "fold".to_owned());
     let check = legal.check.then(|| "check".to_owned());
     let call = legal.call.map(|call| format!("call {call}"));
@@ -127,7 +127,7 @@ pub fn legal(legal: &Legal) -> String {
 
 /// The stacks by seat, and where the hand stands if it is not settled.
 fn ending(hand: &Hand) -> String {
-    let stack = |seated: &Seated| format!("{}: {}", seated.seat.0, hand.player(seated.seat).unwrap().stack);
+    let stack = |seated: &SeatStack| format!("{}: {}", seated.seat.0, hand.player(seated.seat).unwrap().stack);
     let stacks: Vec<String> = hand.snapshot().seats().iter().map(stack).collect();
     let more = match hand.phase() {
         Phase::Settled(settlement) if settlement.rake.is_zero() => String::new(),

@@ -1,7 +1,7 @@
 //! Hands that never were.
 
 use super::story::check;
-use crate::{Missing, Phase, VoidCause};
+use crate::{MissingParty, Phase, VoidCause};
 
 const TABLE: &str = "button 2, blinds 5/10, ante 1, 1: 100, 2: 250, 3: 8";
 
@@ -19,7 +19,7 @@ fn a_shuffler_who_does_not_open_the_flop_voids_the_hand_and_is_named() {
          void by host refused: the hand is over (Void)",
         "1: 100, 2: 250, 3: 8, Void",
     );
-    let who = vec![Missing::Shuffler(1), Missing::Shuffler(3)];
+    let who = vec![MissingParty::Shuffler(1), MissingParty::Shuffler(3)];
     assert_eq!(hand.phase(), &Phase::Void(VoidCause::Missing { who }));
 }
 

@@ -1,20 +1,20 @@
 //! Random hands to begin with, made to hurt: stacks of one chip, of less than a blind, all equal, a chip apart, huge.
 
-use bankroll_poker::{AllIn, Card, Chips, Posting, Rake, Rules, Seat, Seated, ShortBigBlind, Snapshot};
+use bankroll_poker::{AllIn, BlindPosting, Card, Chips, Rake, Seat, SeatStack, ShortBigBlind, Snapshot, TableRules};
 use fastrand::Rng;
 
 /// A snapshot and the deck that belongs to it, in the order of the card plan.
 #[derive(Debug)]
-pub struct Deal {
+pub struct TestDeal {
     pub snapshot: Snapshot,
     deck: Vec<Card>,
 }
 
-impl Deal {
+impl TestDeal {
     /// Any rules there are.
     pub fn random(random: &mut Rng) -> Self {
         let mut rules = stakes(random);
-        rules.posting = *random.choice(&[Posting::AnteFirst, Posting::BlindFirst]).unwrap();
+        rules.posting = *random.choice(&[BlindPosting::AnteFirst, BlindPosting::BlindFirst]).unwrap();
         rules.short_big_blind = *random.choice(&[ShortBigBlind::WholeBlind, ShortBigBlind::AsPosted]).unwrap();
         rules.all_in = *random.choice(&[AllIn::AtShowdown, AllIn::BeforeRunOut]).unwrap();
         rules.open_fold = random.bool();
@@ -40,14 +40,14 @@ impl Deal {
         Self::under(rules, count, random)
     }
 
-    fn under(rules: Rules, count: usize, random: &mut Rng) -> Self {
+    fn under(rules: TableRules, count: usize, random: &mut Rng) -> Self {
         let stacks = stacks(count, rules.big_blind.count(), random);
         let mut numbers: Vec<u8> = (0..12).collect();
         random.shuffle(&mut numbers);
         numbers.truncate(count);
         numbers.sort_unstable();
         let button = Seat(*random.choice(&numbers).unwrap());
-        let seated = |(seat, stack): (&u8, u64)| Seated { seat: Seat(*seat), stack: Chips::new(stack) };
+        let seated = |(seat, stack): (&u8, u64)| SeatStack { seat: Seat(*seat), stack: Chips::new(stack) };
         let snapshot = Snapshot::new(rules, numbers.iter().zip(stacks).map(seated).collect(), button).unwrap();
         let mut deck: Vec<Card> = Card::all().collect();
         random.shuffle(&mut deck);
@@ -64,10 +64,10 @@ impl Deal {
     }
 }
 
-fn stakes(random: &mut Rng) -> Rules {
+fn stakes(random: &mut Rng) -> TableRules {
     let (small, big) = *random.choice(&[(1, 2), (5, 10), (50, 100), (1, 1), (3, 7), (0, 4), (10, 10)]).unwrap();
     let ante = *random.choice(&[0, 0, 0, 1, big / 2, big, big + 5]).unwrap();
-    Rules { ante: Chips::new(ante), ..Rules::cash(Chips::new(small), Chips::new(big)) }
+    TableRules { ante: Chips::new(ante), ..TableRules::cash(Chips::new(small), Chips::new(big)) }
 }
 
 fn stacks(count: usize, big: u64, random: &mut Rng) -> Vec<u64> {

@@ -1,9 +1,9 @@
 //! PHH files of PokerKit replay here to the same stacks, and ours there.
 
-use bankroll_poker::{Event, Time, phh::History};
+use bankroll_poker::{HandEvent, HandTime, phh::HandHistory};
 use serde_json::{Value, json};
 
-use crate::{played::Played, pokerkit::PokerKit, run};
+use crate::{played::PlayedHand, pokerkit::PokerKit, run};
 
 const HANDS: u64 = 500;
 
@@ -12,7 +12,7 @@ fn files_of_pokerkit_replay_here_and_ours_there() {
     let mut pokerkit = PokerKit::start();
     let (mut theirs_read, mut ours_read) = (0, 0);
     for seed in run::rounds(HANDS) {
-        let played = Played::random(seed ^ 0x5048_4800);
+        let played = PlayedHand::random(seed ^ 0x5048_4800);
         let answer = pokerkit.ask(&played.order(true));
         let Some(text) = answer["phh"].as_str() else {
             // The one difference that ends a comparison early; it is counted where hands are compared.
@@ -20,18 +20,20 @@ fn files_of_pokerkit_replay_here_and_ours_there() {
             continue;
         };
         let rules = *played.deal.snapshot.rules();
-        let history = History::read(text, &rules).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let replayed = history.replay(Time(0)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let history = HandHistory::read(text, &rules).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let replayed = history.replay(HandTime(0)).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let stacks: Vec<u64> = replayed.hand.players().iter().map(|player| player.stack.count()).collect();
         assert_eq!(stacks, played.stacks(), "their file replays to something else\n{text}");
         theirs_read += 1;
 
-        let events: Vec<(Event, Time)> = played.events.iter().map(|event| (event.clone(), Time(0))).collect();
-        let ours = History::of(&played.deal.snapshot, Time(0), &events, |seat| Some(played.deal.hole(seat))).unwrap();
+        let events: Vec<(HandEvent, HandTime)> =
+            played.events.iter().map(|event| (event.clone(), HandTime(0))).collect();
+        let ours =
+            HandHistory::of(&played.deal.snapshot, HandTime(0), &events, |seat| Some(played.deal.hole(seat))).unwrap();
         let text = ours.to_text().unwrap();
-        let again = History::read(&text, &rules).unwrap();
+        let again = HandHistory::read(&text, &rules).unwrap();
         assert_eq!(again, ours, "our file reads as something else\n{text}");
-        assert_eq!(again.replay(Time(0)).unwrap().hand.players(), played.hand.players(), "{text}");
+        assert_eq!(again.replay(HandTime(0)).unwrap().hand.players(), played.hand.players(), "{text}");
         if played.mucked().is_empty() {
             let there = pokerkit.ask(&json!({ "read": text }));
             assert_eq!(there["over"], true, "{there}\n{text}");
@@ -39,7 +41,7 @@ fn files_of_pokerkit_replay_here_and_ours_there() {
             ours_read += 1;
         }
     }
-    run::tell(&format!("histories: {theirs_read} files of PokerKit replayed here, {ours_read} of ours there"));
+    run::print_line(&format!("histories: {theirs_read} files of PokerKit replayed here, {ours_read} of ours there"));
     assert!(theirs_read > 0 && ours_read > 0);
 }
 

@@ -7,6 +7,6 @@ mod flips;
 mod order;
 mod receipts;
 mod refusals;
-mod room;
 mod stops;
+mod test_table;
 mod whole_hands;

@@ -1,18 +1,20 @@
 //! A random hand under PokerKit's rules, played by us, and how the driver is told of it.
 
-use bankroll_poker::{Action, AllIn, Event, Hand, Legal, Phase, Pot, Refusal, Seat, Standing, Time};
+use bankroll_poker::{
+    AllIn, Hand, HandEvent, HandRefusal, HandTime, LegalActions, Phase, PlayerAction, Pot, Seat, SeatStatus,
+};
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use crate::{deal::Deal, player};
+use crate::{deal::TestDeal, player};
 
-const NOW: Time = Time(0);
+const NOW: HandTime = HandTime(0);
 
 /// A hand as we played it, with what we would have allowed at each decision.
-pub struct Played {
+pub struct PlayedHand {
     pub seed: u64,
-    pub deal: Deal,
-    pub events: Vec<Event>,
+    pub deal: TestDeal,
+    pub events: Vec<HandEvent>,
     pub decisions: Vec<Decision>,
     /// The pots, and who is to show, when the showdown began.
     pub showdown: Option<(Vec<Pot>, Vec<Seat>)>,
@@ -21,25 +23,25 @@ pub struct Played {
 
 /// What we would have allowed.
 pub struct Decision {
-    pub legal: Legal,
+    pub legal: LegalActions,
     pub middle: u64,
     /// Whether a raise was refused because the betting was not reopened, and for no other reason.
     pub not_reopened: bool,
 }
 
 impl Decision {
-    fn of(hand: &Hand, legal: Legal) -> Self {
-        let all_in = Action::RaiseTo(hand.player(legal.seat).unwrap().reach());
-        let outcome = hand.apply(&Event::Acted { seat: legal.seat, action: all_in }, NOW);
-        let not_reopened = matches!(outcome, Err(Refusal::RaiseNotReopened { .. }));
+    fn of(hand: &Hand, legal: LegalActions) -> Self {
+        let all_in = PlayerAction::RaiseTo(hand.player(legal.seat).unwrap().reach());
+        let outcome = hand.apply(&HandEvent::Acted { seat: legal.seat, action: all_in }, NOW);
+        let not_reopened = matches!(outcome, Err(HandRefusal::RaiseNotReopened { .. }));
         Self { legal, middle: hand.in_the_middle().count(), not_reopened }
     }
 }
 
-impl Played {
+impl PlayedHand {
     pub fn random(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
-        let deal = Deal::of_pokerkit(&mut random);
+        let deal = TestDeal::of_pokerkit(&mut random);
         let hand = Hand::start(deal.snapshot.clone(), NOW);
         let mut played = Self { seed, deal, events: Vec::new(), decisions: Vec::new(), showdown: None, hand };
         while let Some(event) = played.next(&mut random) {
@@ -49,16 +51,16 @@ impl Played {
         played
     }
 
-    fn next(&mut self, random: &mut Rng) -> Option<Event> {
+    fn next(&mut self, random: &mut Rng) -> Option<HandEvent> {
         let hand = &self.hand;
         match hand.phase() {
-            Phase::Dealing { .. } => Some(Event::HoleCardsDealt),
+            Phase::Dealing { .. } => Some(HandEvent::HoleCardsDealt),
             Phase::Betting(_) => {
                 let legal = hand.legal().unwrap();
                 self.decisions.push(Decision::of(hand, legal));
-                Some(Event::Acted { seat: legal.seat, action: player::choose(&legal, random) })
+                Some(HandEvent::Acted { seat: legal.seat, action: player::choose(&legal, random) })
             }
-            Phase::Opening { .. } => Some(Event::BoardOpened { cards: self.deal.board(player::next_board(hand)) }),
+            Phase::Opening { .. } => Some(HandEvent::BoardOpened { cards: self.deal.board(player::next_board(hand)) }),
             Phase::Showdown(showdown) => {
                 let seat = showdown.to_show[0];
                 // PokerKit burns a side pot that everybody mucked, so only a lone pot is mucked for.
@@ -67,7 +69,11 @@ impl Played {
                     self.showdown = Some((hand.pots(), showdown.to_show.clone()));
                 }
                 let mucks = may_muck && random.u8(0..4) == 0;
-                Some(if mucks { Event::Mucked { seat } } else { Event::Shown { seat, cards: self.deal.hole(seat) } })
+                Some(if mucks {
+                    HandEvent::Mucked { seat }
+                } else {
+                    HandEvent::Shown { seat, cards: self.deal.hole(seat) }
+                })
             }
             Phase::Settled(_) | Phase::Void(_) => None,
         }
@@ -79,10 +85,10 @@ impl Played {
     }
 
     pub fn bet_on_the_river(&self) -> bool {
-        let is_board = |event: &Event| matches!(event, Event::BoardOpened { .. });
+        let is_board = |event: &HandEvent| matches!(event, HandEvent::BoardOpened { .. });
         let opened = self.events.iter().filter(|event| is_board(event)).count();
         let last = self.events.iter().rposition(is_board);
-        opened == 3 && last.is_some_and(|last| matches!(self.events.get(last + 1), Some(Event::Acted { .. })))
+        opened == 3 && last.is_some_and(|last| matches!(self.events.get(last + 1), Some(HandEvent::Acted { .. })))
     }
 
     pub fn number(&self, seat: Seat) -> usize {
@@ -94,7 +100,7 @@ impl Played {
     }
 
     pub fn mucked(&self) -> Vec<usize> {
-        let mucked = |number: &usize| matches!(self.hand.players()[*number].standing, Standing::Mucked { .. });
+        let mucked = |number: &usize| matches!(self.hand.players()[*number].status, SeatStatus::Mucked { .. });
         (0..self.hand.players().len()).filter(mucked).collect()
     }
 
@@ -102,15 +108,15 @@ impl Played {
     pub fn order(&self, phh: bool) -> Value {
         let (snapshot, rules) = (&self.deal.snapshot, self.deal.snapshot.rules());
         let hole = |cards: [bankroll_poker::Card; 2]| cards.map(|card| card.to_string()).concat();
-        let step = |event: &Event| match event {
-            Event::Acted { action: Action::Fold, .. } => Some(json!(["f"])),
-            Event::Acted { action: Action::Check | Action::Call, .. } => Some(json!(["cc"])),
-            Event::Acted { action: Action::RaiseTo(to), .. } => Some(json!(["cbr", to.count()])),
-            Event::BoardOpened { cards } => {
+        let step = |event: &HandEvent| match event {
+            HandEvent::Acted { action: PlayerAction::Fold, .. } => Some(json!(["f"])),
+            HandEvent::Acted { action: PlayerAction::Check | PlayerAction::Call, .. } => Some(json!(["cc"])),
+            HandEvent::Acted { action: PlayerAction::RaiseTo(to), .. } => Some(json!(["cbr", to.count()])),
+            HandEvent::BoardOpened { cards } => {
                 Some(json!(["board", cards.iter().map(ToString::to_string).collect::<String>()]))
             }
-            Event::Shown { seat, .. } => Some(json!(["show", self.number(*seat)])),
-            Event::Mucked { seat } => Some(json!(["muck", self.number(*seat)])),
+            HandEvent::Shown { seat, .. } => Some(json!(["show", self.number(*seat)])),
+            HandEvent::Mucked { seat } => Some(json!(["muck", self.number(*seat)])),
             _ => None,
         };
         json!({

@@ -1,11 +1,11 @@
 //! Random players: legal, and reckless enough to reach every corner.
 
-use bankroll_poker::{Action, Chips, Hand, Legal};
+use bankroll_poker::{Chips, Hand, LegalActions, PlayerAction};
 use fastrand::Rng;
 
 /// One of the legal actions.
-pub fn choose(legal: &Legal, random: &mut Rng) -> Action {
-    let passive = || if legal.check { Action::Check } else { Action::Call };
+pub fn choose(legal: &LegalActions, random: &mut Rng) -> PlayerAction {
+    let passive = || if legal.check { PlayerAction::Check } else { PlayerAction::Call };
     match (random.u8(0..100), legal.raise) {
         (0..35, Some(range)) => {
             let (least, most) = (range.least.count(), range.most.count());
@@ -15,10 +15,10 @@ pub fn choose(legal: &Legal, random: &mut Rng) -> Action {
                 7 => random.u64(least..=most),
                 _ => random.u64(least..=most.min(least.saturating_mul(3))),
             };
-            Action::RaiseTo(Chips::new(to))
+            PlayerAction::RaiseTo(Chips::new(to))
         }
-        (35..50, _) if legal.call.is_some() => Action::Fold,
-        (35..38, _) if legal.fold => Action::Fold,
+        (35..50, _) if legal.call.is_some() => PlayerAction::Fold,
+        (35..38, _) if legal.fold => PlayerAction::Fold,
         _ => passive(),
     }
 }

@@ -1,11 +1,12 @@
 //! What holds for every hand, tried on random ones under any rules, with players that come late and hosts that give up.
 
 use bankroll_poker::{
-    Action, Chips, Event, Hand, Legal, Missing, Phase, Refusal, Seat, Snapshot, Time, VoidCause, codec,
+    Chips, Hand, HandEvent, HandRefusal, HandTime, LegalActions, MissingParty, Phase, PlayerAction, Seat, Snapshot,
+    VoidCause, codec,
 };
 use fastrand::Rng;
 
-use crate::{deal::Deal, player, run};
+use crate::{deal::TestDeal, player, run};
 
 const HANDS: u64 = 20_000;
 
@@ -14,17 +15,17 @@ fn no_hand_makes_or_loses_a_chip_is_stuck_or_replays_to_something_else() {
     let (mut events, mut voids) = (0, 0);
     for seed in run::rounds(HANDS) {
         let mut random = Rng::with_seed(seed);
-        let deal = Deal::random(&mut random);
+        let deal = TestDeal::random(&mut random);
         let hand = play(&deal, &mut random, seed, &mut events);
         voids += u64::from(matches!(hand.phase(), Phase::Void(_)));
     }
-    run::tell(&format!("promises: {events} events, {voids} void hands"));
+    run::print_line(&format!("promises: {events} events, {voids} void hands"));
 }
 
-fn play(deal: &Deal, random: &mut Rng, seed: u64, count: &mut u64) -> Hand {
+fn play(deal: &TestDeal, random: &mut Rng, seed: u64, count: &mut u64) -> Hand {
     let chips = deal.snapshot.chips();
-    let mut now = Time(1_000);
-    let mut log: Vec<(Event, Time)> = Vec::new();
+    let mut now = HandTime(1_000);
+    let mut log: Vec<(HandEvent, HandTime)> = Vec::new();
     let mut hand = Hand::start(deal.snapshot.clone(), now);
     while !hand.phase().is_over() {
         assert_eq!(accounted(&hand), chips, "chips, seed {seed}");
@@ -42,9 +43,13 @@ fn play(deal: &Deal, random: &mut Rng, seed: u64, count: &mut u64) -> Hand {
         let before = deal.snapshot.in_order().map(|seated| seated.stack);
         assert!(hand.players().iter().map(|player| player.stack).eq(before), "a void hand, seed {seed}");
     }
-    let again = Hand::replay(stored(&deal.snapshot), Time(1_000), log.iter().map(|(event, at)| (event, *at))).unwrap();
+    let again =
+        Hand::replay(stored(&deal.snapshot), HandTime(1_000), log.iter().map(|(event, at)| (event, *at))).unwrap();
     assert_eq!((again.to_bytes(), again.hash()), (hand.to_bytes(), hand.hash()), "replay, seed {seed}");
-    assert_eq!(hand.apply(&Event::ClockRestarted, now), Err(Refusal::HandIsOver { phase: hand.phase().name() }));
+    assert_eq!(
+        hand.apply(&HandEvent::ClockRestarted, now),
+        Err(HandRefusal::HandIsOver { phase: hand.phase().name() })
+    );
     *count += log.len() as u64;
     hand
 }
@@ -64,13 +69,13 @@ fn accounted(hand: &Hand) -> Chips {
 }
 
 /// There is always something legal, the ends of the range are, and what lies one chip outside is not.
-fn try_illegal(hand: &Hand, legal: &Legal, now: Time, seed: u64) {
-    let act = |seat, action| hand.apply(&Event::Acted { seat, action }, now);
-    let raise_to = |count| act(legal.seat, Action::RaiseTo(Chips::new(count)));
+fn try_illegal(hand: &Hand, legal: &LegalActions, now: HandTime, seed: u64) {
+    let act = |seat, action| hand.apply(&HandEvent::Acted { seat, action }, now);
+    let raise_to = |count| act(legal.seat, PlayerAction::RaiseTo(Chips::new(count)));
     assert!(legal.check != legal.call.is_some(), "either nothing is owed or it can be called, seed {seed}");
-    assert_eq!(act(legal.seat, Action::Check).is_ok(), legal.check, "seed {seed}");
-    assert_eq!(act(legal.seat, Action::Call).is_ok(), legal.call.is_some(), "seed {seed}");
-    assert_eq!(act(legal.seat, Action::Fold).is_ok(), legal.fold, "seed {seed}");
+    assert_eq!(act(legal.seat, PlayerAction::Check).is_ok(), legal.check, "seed {seed}");
+    assert_eq!(act(legal.seat, PlayerAction::Call).is_ok(), legal.call.is_some(), "seed {seed}");
+    assert_eq!(act(legal.seat, PlayerAction::Fold).is_ok(), legal.fold, "seed {seed}");
     match legal.raise {
         Some(range) => {
             let (least, most) = (range.least.count(), range.most.count());
@@ -83,36 +88,36 @@ fn try_illegal(hand: &Hand, legal: &Legal, now: Time, seed: u64) {
         }
     }
     let other = hand.players().iter().find(|player| player.seat != legal.seat).unwrap().seat;
-    assert_eq!(act(other, Action::Check), Err(Refusal::NotYourTurn { seat: other, to_act: legal.seat }));
-    assert_eq!(act(Seat(99), Action::Check), Err(Refusal::NotInHand { seat: Seat(99) }));
+    assert_eq!(act(other, PlayerAction::Check), Err(HandRefusal::NotYourTurn { seat: other, to_act: legal.seat }));
+    assert_eq!(act(Seat(99), PlayerAction::Check), Err(HandRefusal::NotInHand { seat: Seat(99) }));
 }
 
-fn next(deal: &Deal, hand: &Hand, now: Time, random: &mut Rng) -> (Event, Time) {
-    let soon = Time(now.0 + random.u64(0..100));
+fn next(deal: &TestDeal, hand: &Hand, now: HandTime, random: &mut Rng) -> (HandEvent, HandTime) {
+    let soon = HandTime(now.0 + random.u64(0..100));
     let late = hand.deadline().unwrap();
     match random.u16(0..1_000) {
-        0 => return (Event::Voided { cause: VoidCause::HostEnded }, soon),
-        1..5 => return (Event::ClockRestarted, soon),
-        5..60 if hand.to_act().is_some() => return (Event::TimedOut { seat: hand.to_act().unwrap() }, late),
+        0 => return (HandEvent::Voided { cause: VoidCause::HostEnded }, soon),
+        1..5 => return (HandEvent::ClockRestarted, soon),
+        5..60 if hand.to_act().is_some() => return (HandEvent::TimedOut { seat: hand.to_act().unwrap() }, late),
         60..62 if hand.to_act().is_none() => {
-            return (Event::Voided { cause: VoidCause::Missing { who: vec![Missing::Shuffler(1)] } }, late);
+            return (HandEvent::Voided { cause: VoidCause::Missing { who: vec![MissingParty::Shuffler(1)] } }, late);
         }
         _ => {}
     }
     let event = match hand.phase() {
-        Phase::Dealing { .. } => Event::HoleCardsDealt,
+        Phase::Dealing { .. } => HandEvent::HoleCardsDealt,
         Phase::Betting(_) => {
             let legal = hand.legal().unwrap();
-            Event::Acted { seat: legal.seat, action: player::choose(&legal, random) }
+            HandEvent::Acted { seat: legal.seat, action: player::choose(&legal, random) }
         }
-        Phase::Opening { .. } => Event::BoardOpened { cards: deal.board(player::next_board(hand)) },
+        Phase::Opening { .. } => HandEvent::BoardOpened { cards: deal.board(player::next_board(hand)) },
         Phase::Showdown(showdown) => {
             let first = showdown.to_show[0];
             let anybody = *random.choice(&showdown.to_show).unwrap();
             if random.u8(0..3) == 0 && !showdown.must_show {
-                Event::Mucked { seat: first }
+                HandEvent::Mucked { seat: first }
             } else {
-                Event::Shown { seat: anybody, cards: deal.hole(anybody) }
+                HandEvent::Shown { seat: anybody, cards: deal.hole(anybody) }
             }
         }
         Phase::Settled(_) | Phase::Void(_) => unreachable!(),

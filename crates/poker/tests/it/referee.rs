@@ -19,7 +19,7 @@ use bankroll_poker::{Pot, Seat};
 use serde_json::{Value, json};
 
 use crate::{
-    played::{Decision, Played},
+    played::{Decision, PlayedHand},
     pokerkit::PokerKit,
     run,
 };
@@ -41,11 +41,11 @@ fn compare(half: u64) {
     let mut pokerkit = PokerKit::start();
     let mut counts = Counts::default();
     for seed in run::rounds(HANDS / 2) {
-        let played = Played::random(seed.wrapping_mul(2).wrapping_add(half));
+        let played = PlayedHand::random(seed.wrapping_mul(2).wrapping_add(half));
         let answer = pokerkit.ask(&played.order(false));
         Comparison { played: &played, answer: &answer }.check(&mut counts);
     }
-    counts.tell(half);
+    counts.print_line(half);
 }
 
 /// What was seen, so that a run that compared little does not look like one that compared much.
@@ -62,8 +62,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn tell(&self, half: u64) {
-        run::tell(&format!(
+    fn print_line(&self, half: u64) {
+        run::print_line(&format!(
             "referee, half {half}: {} hands, {} decisions ({} with a raise open), {} showdowns, {} with side pots, {} with \
              odd chips; reopened only there {}, only here {}",
             self.hands,
@@ -86,7 +86,7 @@ impl Counts {
 }
 
 struct Comparison<'a> {
-    played: &'a Played,
+    played: &'a PlayedHand,
     answer: &'a Value,
 }
 
@@ -167,7 +167,7 @@ impl Comparison<'_> {
     }
 
     fn about(&self, what: &Value) -> String {
-        let Played { seed, events, deal, .. } = self.played;
+        let PlayedHand { seed, events, deal, .. } = self.played;
         format!("{what}\nhand seed {seed}\n{:?}\n{events:?}", deal.snapshot)
     }
 }

@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The seed of this run.
 pub fn seed() -> u64 {
     let seed = std::env::var("BANKROLL_TEST_SEED").map_or(20_261_115, |seed| seed.parse().unwrap());
     println!("seed {seed} (repeat with BANKROLL_TEST_SEED={seed})");
@@ -25,7 +24,7 @@ pub fn rounds(usual: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.
-pub fn tell(line: &str) {
+pub fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).unwrap();
     out.flush().unwrap();

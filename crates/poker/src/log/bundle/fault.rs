@@ -4,27 +4,26 @@ use bankroll_deck::ShuffleError;
 
 use crate::{
     Seat,
-    log::{Actor, Class, EnvelopeError, Rejection},
+    log::{Actor, EnvelopeError, MessageRejection, RejectionClass},
 };
 
-/// The first thing that is wrong.
+/// The first thing that is defect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{wrong} ({}{answers} answers for it)", place(*.seq), said(*.author, *.answers))]
-pub struct Fault {
+#[error("{}{defect} ({}{responsible} is responsible)", place(*.seq), sender(*.author, *.responsible))]
+pub struct BundleFault {
     /// The event, if it is one.
     pub seq: Option<u64>,
     /// Whose word it is: the signer of a message, the operator of receipts, the checkpoint and what nobody signed.
     pub author: Actor,
     /// Who answers for it: its author, if it is false whenever it is said; the operator, if it was only not the time for
     /// it, for he put it there.
-    pub answers: Actor,
-    /// What.
-    pub wrong: Wrong,
+    pub responsible: Actor,
+    pub defect: BundleDefect,
 }
 
-/// What is wrong.
+/// What is defect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum BundleDefect {
     /// There is no event at all.
     #[error("there is no event")]
     Empty,
@@ -51,7 +50,7 @@ pub enum Wrong {
     },
     /// The event should not have been taken.
     #[error("{0}")]
-    Rejected(#[from] Rejection),
+    Rejected(#[from] MessageRejection),
     /// There are more events after the settlement, or there is none.
     #[error("the log does not end with its settlement")]
     Unsettled,
@@ -60,36 +59,33 @@ pub enum Wrong {
     State,
     /// A player's signature of the final stacks is not his.
     #[error("the final stacks are not signed by {seat}")]
-    Cosignature {
-        /// Which seat.
-        seat: Seat,
-    },
+    Cosignature { seat: Seat },
 }
 
 fn place(seq: Option<u64>) -> String {
     seq.map_or_else(String::new, |seq| format!("event {seq}: "))
 }
 
-fn said(author: Actor, answers: Actor) -> String {
-    if author == answers { String::new() } else { format!("{author} said it, but ") }
+fn sender(author: Actor, responsible: Actor) -> String {
+    if author == responsible { String::new() } else { format!("{author} sent it, but ") }
 }
 
-impl Fault {
-    pub(super) fn operator(seq: Option<u64>, wrong: impl Into<Wrong>) -> Self {
-        Self { seq, author: Actor::Operator, answers: Actor::Operator, wrong: wrong.into() }
+impl BundleFault {
+    pub(super) fn operator(seq: Option<u64>, defect: impl Into<BundleDefect>) -> Self {
+        Self { seq, author: Actor::Operator, responsible: Actor::Operator, defect: defect.into() }
     }
 
     /// An event that should not have been taken, by the author that its header names.
-    pub(super) fn rejected(seq: u64, author: Actor, rejection: Rejection) -> Self {
+    pub(super) fn rejected(seq: u64, author: Actor, rejection: MessageRejection) -> Self {
         if !rejection.is_evidence() {
             return Self::operator(Some(seq), rejection);
         }
-        let out_of_place = matches!(rejection.class(), Class::Conflict | Class::OutOfTurn)
+        let out_of_place = matches!(rejection.class(), RejectionClass::Conflict | RejectionClass::OutOfTurn)
             || matches!(
                 rejection,
-                Rejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
+                MessageRejection::Shuffle(ShuffleError::WrongInput { .. } | ShuffleError::NoSuchStep { .. })
             );
-        let answers = if out_of_place { Actor::Operator } else { author };
-        Self { seq: Some(seq), author, answers, wrong: rejection.into() }
+        let responsible = if out_of_place { Actor::Operator } else { author };
+        Self { seq: Some(seq), author, responsible, defect: rejection.into() }
     }
 }

@@ -2,47 +2,45 @@
 
 use bankroll_deck::{Curve, Parameters, SeenBlindings};
 
-use super::{Entry, Fault};
+use super::{BundleEntry, BundleFault};
 use crate::{
-    Event,
-    log::{ActionEnvelope, Rejection, Table, Verified, table::batch},
+    HandEvent,
+    log::{ActionEnvelope, MessageRejection, Table, VerifiedMessage, table::batch},
 };
 
 /// One event that was played again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Its place.
+pub struct ReplayStep {
     pub seq: u64,
-    /// The envelope.
     pub envelope: ActionEnvelope,
     /// What it meant to the rules, if it did.
-    pub event: Option<Event>,
+    pub event: Option<HandEvent>,
 }
 
 /// Plays the events of a bundle again, one by one, with every check. [`Bundle::verify`](super::Bundle::verify) does the
 /// same with the proofs of neighbours checked at once.
-pub struct Replay<'a, C: Curve> {
+pub struct BundleReplay<'a, C: Curve> {
     parameters: &'a Parameters<C>,
-    entries: &'a [Entry],
+    entries: &'a [BundleEntry],
     next: usize,
     table: Table<C>,
-    ahead: std::vec::IntoIter<Verified<C>>,
+    ahead: std::vec::IntoIter<VerifiedMessage<C>>,
     /// Up to which event proofs were tried together and found wanting.
     singly_until: usize,
     batched: bool,
 }
 
-impl<'a, C: Curve> Replay<'a, C> {
+impl<'a, C: Curve> BundleReplay<'a, C> {
     /// The hand has begun: its first event is taken.
     ///
     /// # Errors
     /// If the first event does not begin a hand.
-    pub fn start(parameters: &'a Parameters<C>, entries: &'a [Entry]) -> Result<Self, Fault> {
+    pub fn start(parameters: &'a Parameters<C>, entries: &'a [BundleEntry]) -> Result<Self, BundleFault> {
         let (envelope, at) = entries
             .first()
-            .map_or((&[][..], crate::Time(0)), |entry| (entry.envelope.0.as_slice(), entry.receipt.link.at));
+            .map_or((&[][..], crate::HandTime(0)), |entry| (entry.envelope.0.as_slice(), entry.receipt.link.at));
         let started = Table::start(envelope, at, SeenBlindings::default());
-        let table = started.map_err(|rejection| Fault::operator(Some(0), rejection))?;
+        let table = started.map_err(|rejection| BundleFault::operator(Some(0), rejection))?;
         let ahead = Vec::new().into_iter();
         Ok(Self { parameters, entries, next: 1, table, ahead, singly_until: 0, batched: false })
     }
@@ -63,7 +61,7 @@ impl<'a, C: Curve> Replay<'a, C> {
     ///
     /// # Errors
     /// If it should not have been taken. The replay must not be asked again then.
-    pub fn step(&mut self) -> Option<Result<Step, Fault>> {
+    pub fn step(&mut self) -> Option<Result<ReplayStep, BundleFault>> {
         let entry = self.entries.get(self.next)?;
         let seq = self.next as u64;
         let verified = match self.looked_ahead() {
@@ -73,17 +71,17 @@ impl<'a, C: Curve> Replay<'a, C> {
         self.next = self.next.saturating_add(1);
         let applied = verified.and_then(|verified| {
             let event = self.table.apply(self.parameters, &verified, entry.receipt.link.at)?;
-            Ok(Step { seq, envelope: verified.envelope, event })
+            Ok(ReplayStep { seq, envelope: verified.envelope, event })
         });
         Some(applied.map_err(|rejection| blame(seq, entry, rejection)))
     }
 
     /// Its proof was checked with its neighbours'; who signed it was not.
-    fn identified(&self, verified: Verified<C>) -> Result<Verified<C>, Rejection> {
+    fn identified(&self, verified: VerifiedMessage<C>) -> Result<VerifiedMessage<C>, MessageRejection> {
         self.table.identify(&verified.envelope).map(|()| verified)
     }
 
-    fn looked_ahead(&mut self) -> Option<Verified<C>> {
+    fn looked_ahead(&mut self) -> Option<VerifiedMessage<C>> {
         if let Some(verified) = self.ahead.next() {
             return Some(verified);
         }
@@ -113,9 +111,9 @@ impl<'a, C: Curve> Replay<'a, C> {
     }
 }
 
-fn blame(seq: u64, entry: &Entry, rejection: Rejection) -> Fault {
+fn blame(seq: u64, entry: &BundleEntry, rejection: MessageRejection) -> BundleFault {
     match ActionEnvelope::decode(&entry.envelope.0) {
-        Ok(envelope) => Fault::rejected(seq, envelope.header.actor, rejection),
-        Err(_) => Fault::operator(Some(seq), rejection),
+        Ok(envelope) => BundleFault::rejected(seq, envelope.header.actor, rejection),
+        Err(_) => BundleFault::operator(Some(seq), rejection),
     }
 }

@@ -6,43 +6,36 @@
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
 use serde::Serialize;
 
-use super::{Bundle, Fault, Replay, Wrong};
+use super::{Bundle, BundleDefect, BundleFault, BundleReplay};
 use crate::{
-    Card, Chips, Event, PhaseName, Seat, Time,
-    log::{ActionEnvelope, Actor, HandConfig, Hash, Message, MessageKind, SignerKey, chain, event_id, merkle},
+    Card, Chips, HandEvent, HandTime, PhaseName, Seat,
+    log::{ActionEnvelope, Actor, HandConfig, LogHash, Message, MessageKind, SignerKey, chain, event_id, merkle},
 };
 
 /// What a sound bundle says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct VerificationReport {
     /// What the hand began with.
     pub config: HandConfig,
-    /// How it ended.
     pub ended: PhaseName,
     /// When it began and ended.
-    pub times: (Time, Time),
-    /// The board.
+    pub times: (HandTime, HandTime),
     pub board: Vec<Card>,
     /// What everybody has, by seat.
     pub stacks: Vec<(Seat, Chips)>,
     /// What the house took.
     pub rake: Chips,
     /// The chain after the last event.
-    pub chain: Hash,
-    /// The Merkle root.
-    pub root: Hash,
-    /// The state hash.
-    pub state: Hash,
+    pub chain: LogHash,
+    pub root: LogHash,
+    pub state: LogHash,
     /// Who agreed to the final stacks.
     pub agreed: Vec<Seat>,
-    /// What was checked.
-    pub checked: Tally,
+    pub checked: BundleTally,
 }
 
-/// How much was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// Events.
+pub struct BundleTally {
     pub events: u64,
     /// Signatures of authors, receipts, the checkpoint and final stacks.
     pub signatures: u64,
@@ -59,33 +52,34 @@ impl Bundle {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn verify(&self, operator: Option<&SignerKey>) -> Result<Report, Fault> {
+    pub fn verify(&self, operator: Option<&SignerKey>) -> Result<VerificationReport, BundleFault> {
         let envelopes = self.linked()?;
         let config = self.config()?;
         if operator.is_some_and(|operator| *operator != config.operator) {
-            return Err(Fault::operator(Some(0), Wrong::Operator));
+            return Err(BundleFault::operator(Some(0), BundleDefect::Operator));
         }
         self.signed(&config)?;
         match config.curve.as_str() {
             Secp256k1::NAME => self.replayed::<Secp256k1>(&config, &envelopes),
             Bn254::NAME => self.replayed::<Bn254>(&config, &envelopes),
             Grumpkin::NAME => self.replayed::<Grumpkin>(&config, &envelopes),
-            other => Err(Fault::operator(Some(0), Wrong::Curve { curve: other.to_owned() })),
+            other => Err(BundleFault::operator(Some(0), BundleDefect::Curve { curve: other.to_owned() })),
         }
     }
 
     /// The first event's configuration, before anything is known about it.
-    fn config(&self) -> Result<HandConfig, Fault> {
-        let first = self.entries.first().ok_or(Fault::operator(None, Wrong::Empty))?;
-        let envelope = ActionEnvelope::decode(&first.envelope.0).map_err(|error| Fault::operator(Some(0), error))?;
+    fn config(&self) -> Result<HandConfig, BundleFault> {
+        let first = self.entries.first().ok_or(BundleFault::operator(None, BundleDefect::Empty))?;
+        let envelope =
+            ActionEnvelope::decode(&first.envelope.0).map_err(|error| BundleFault::operator(Some(0), error))?;
         match envelope.message {
             Message::HandStart(config) => Ok(*config),
-            _ => Err(Fault::operator(Some(0), Wrong::Unsettled)),
+            _ => Err(BundleFault::operator(Some(0), BundleDefect::Unsettled)),
         }
     }
 
     /// Every event is an envelope, and the chain over them is what receipts and checkpoint say: no signature yet.
-    fn linked(&self) -> Result<Vec<ActionEnvelope>, Fault> {
+    fn linked(&self) -> Result<Vec<ActionEnvelope>, BundleFault> {
         let config = self.config()?;
         let mut head = config.hash();
         let (mut envelopes, mut ids) = (Vec::new(), Vec::new());
@@ -95,29 +89,29 @@ impl Bundle {
             let next = chain(&head, &id);
             let here = belongs == (&config.deployment, &config.game, &config.hand);
             if !here || (link.seq, link.event, link.previous, link.chain) != (seq, id, head, next) {
-                return Err(Fault::operator(Some(seq), Wrong::Chain));
+                return Err(BundleFault::operator(Some(seq), BundleDefect::Chain));
             }
             let envelope = ActionEnvelope::decode(&entry.envelope.0);
-            envelopes.push(envelope.map_err(|error| Fault::operator(Some(seq), error))?);
+            envelopes.push(envelope.map_err(|error| BundleFault::operator(Some(seq), error))?);
             ids.push(id);
             head = next;
         }
         let page = &self.checkpoint.page;
         let told = (page.events, page.root, page.chain);
         if !page.is_of(&config) || told != (ids.len() as u64, merkle::root(&ids), head) {
-            return Err(Fault::operator(None, Wrong::Checkpoint));
+            return Err(BundleFault::operator(None, BundleDefect::Checkpoint));
         }
         Ok(envelopes)
     }
 
     /// The operator signed the receipts and the checkpoint, the players the final stacks.
-    fn signed(&self, config: &HandConfig) -> Result<(), Fault> {
+    fn signed(&self, config: &HandConfig) -> Result<(), BundleFault> {
         if !self.checkpoint.is_signed_by(&config.operator) {
-            return Err(Fault::operator(None, Wrong::Checkpoint));
+            return Err(BundleFault::operator(None, BundleDefect::Checkpoint));
         }
         let mut receipts = self.entries.iter().zip(0..);
         if let Some((_, seq)) = receipts.find(|(entry, _)| !entry.receipt.is_signed_by(&config.operator)) {
-            return Err(Fault::operator(Some(seq), Wrong::Receipt));
+            return Err(BundleFault::operator(Some(seq), BundleDefect::Receipt));
         }
         let mut before = None;
         for cosignature in &self.cosignatures {
@@ -126,29 +120,33 @@ impl Bundle {
             // Each seat at most once, in order: a bundle has one form.
             let sound = key.is_some_and(|key| self.checkpoint.page.is_agreed_by(key, cosignature));
             if !sound || before >= Some(seat) {
-                return Err(Fault::operator(None, Wrong::Cosignature { seat }));
+                return Err(BundleFault::operator(None, BundleDefect::Cosignature { seat }));
             }
             before = Some(seat);
         }
         Ok(())
     }
 
-    fn replayed<C: Curve>(&self, config: &HandConfig, envelopes: &[ActionEnvelope]) -> Result<Report, Fault> {
-        config.check().map_err(|error| Fault::operator(Some(0), crate::log::Rejection::from(error)))?;
+    fn replayed<C: Curve>(
+        &self,
+        config: &HandConfig,
+        envelopes: &[ActionEnvelope],
+    ) -> Result<VerificationReport, BundleFault> {
+        config.check().map_err(|error| BundleFault::operator(Some(0), crate::log::MessageRejection::from(error)))?;
         let size = usize::from(config.cards);
         let parameters = Parameters::<C>::with_size(size).expect("a checked configuration has a deck that is one");
-        let mut replay = Replay::start(&parameters, &self.entries)?.batched();
+        let mut replay = BundleReplay::start(&parameters, &self.entries)?.batched();
         while let Some(step) = replay.step() {
             step?;
         }
         let (table, page) = (replay.table(), &self.checkpoint.page);
         let settled = table.settlement().filter(|_| table.is_settled());
-        let (stacks, rake) = settled.ok_or(Fault::operator(None, Wrong::Unsettled))?;
+        let (stacks, rake) = settled.ok_or(BundleFault::operator(None, BundleDefect::Unsettled))?;
         if (&stacks, rake, table.state_hash()) != (&page.stacks, page.rake, page.state) {
-            return Err(Fault::operator(None, Wrong::State));
+            return Err(BundleFault::operator(None, BundleDefect::State));
         }
-        let time = |entry: Option<&super::Entry>| entry.map_or(Time(0), |entry| entry.receipt.link.at);
-        Ok(Report {
+        let time = |entry: Option<&super::BundleEntry>| entry.map_or(HandTime(0), |entry| entry.receipt.link.at);
+        Ok(VerificationReport {
             config: config.clone(),
             ended: table.hand().phase().name(),
             times: (time(self.entries.first()), time(self.entries.last())),
@@ -163,7 +161,7 @@ impl Bundle {
         })
     }
 
-    fn tally(&self, envelopes: &[ActionEnvelope]) -> Tally {
+    fn tally(&self, envelopes: &[ActionEnvelope]) -> BundleTally {
         let events = envelopes.len() as u64;
         let of = |kinds: &[MessageKind]| {
             envelopes.iter().filter(|envelope| kinds.contains(&envelope.header.kind)).count() as u64
@@ -172,7 +170,7 @@ impl Bundle {
         let shown = of(&[MessageKind::Showdown]);
         // An event has its author's signature and its receipt's; the checkpoint has one.
         let page = (self.cosignatures.len() as u64).saturating_add(1);
-        Tally {
+        BundleTally {
             events,
             signatures: events.saturating_mul(2).saturating_add(page),
             keys: of(&[MessageKind::KeyRegistration]),
@@ -185,8 +183,8 @@ impl Bundle {
     ///
     /// # Errors
     /// The first event that should not have been taken.
-    pub fn events<C: Curve>(&self, parameters: &Parameters<C>) -> Result<Vec<(Event, Time)>, Fault> {
-        let mut replay = Replay::start(parameters, &self.entries)?.batched();
+    pub fn events<C: Curve>(&self, parameters: &Parameters<C>) -> Result<Vec<(HandEvent, HandTime)>, BundleFault> {
+        let mut replay = BundleReplay::start(parameters, &self.entries)?.batched();
         let mut events = Vec::new();
         while let Some(step) = replay.step() {
             events.extend(step?.event.map(|event| (event, replay.table().at())));

@@ -3,16 +3,13 @@
 use serde::Serialize;
 
 use super::Bundle;
-use crate::log::{ActionEnvelope, Checkpoint, Cosignature, EnvelopeError, Hash, Receipt, event_id};
+use crate::log::{ActionEnvelope, Checkpoint, Cosignature, EnvelopeError, EventReceipt, LogHash, event_id};
 
 /// A bundle taken apart. It is for reading: only the file itself can be verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct View<'a> {
-    /// What it is.
+pub struct BundleView<'a> {
     pub format: &'static str,
-    /// Its events.
     pub events: Vec<EventView<'a>>,
-    /// Its end.
     pub checkpoint: &'a Checkpoint,
     /// What players signed of the end.
     pub cosignatures: &'a [Cosignature],
@@ -21,12 +18,10 @@ pub struct View<'a> {
 /// An event taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EventView<'a> {
-    /// Its id.
-    pub id: Hash,
-    /// The envelope.
+    pub id: LogHash,
     pub envelope: ActionEnvelope,
     /// What the operator said of it.
-    pub receipt: &'a Receipt,
+    pub receipt: &'a EventReceipt,
 }
 
 impl Bundle {
@@ -34,13 +29,13 @@ impl Bundle {
     ///
     /// # Errors
     /// If an event is no envelope.
-    pub fn view(&self) -> Result<View<'_>, EnvelopeError> {
+    pub fn view(&self) -> Result<BundleView<'_>, EnvelopeError> {
         let mut events = Vec::new();
         for entry in &self.entries {
             let envelope = ActionEnvelope::decode(&entry.envelope.0)?;
             events.push(EventView { id: event_id(&entry.envelope.0), envelope, receipt: &entry.receipt });
         }
         let (checkpoint, cosignatures) = (&self.checkpoint, self.cosignatures.as_slice());
-        Ok(View { format: "bankroll hand 1", events, checkpoint, cosignatures })
+        Ok(BundleView { format: "bankroll hand 1", events, checkpoint, cosignatures })
     }
 }

@@ -1,11 +1,11 @@
 //! The second gate: all cheap facts once more, then what the message does, on a copy that is swapped in at the end.
 
-use bankroll_deck::{Curve, Deal, HandKeys, Member, Parameters, Proven, Shuffling};
+use bankroll_deck::{Curve, Deal, HandKeys, Member, Parameters, ProvenContribution, Shuffling};
 
-use super::{Cards, Table, Verified, prove::Proof};
+use super::{Cards, Table, VerifiedMessage, prove::Proof};
 use crate::{
-    Card, Chips, Event, Phase, Seat, Time,
-    log::{ActionEnvelope, Actor, Message, Rejection},
+    Card, Chips, HandEvent, HandTime, Phase, Seat,
+    log::{ActionEnvelope, Actor, Message, MessageRejection},
 };
 
 impl<C: Curve> Table<C> {
@@ -16,9 +16,9 @@ impl<C: Curve> Table<C> {
     pub fn apply(
         &mut self,
         parameters: &Parameters<C>,
-        verified: &Verified<C>,
-        at: Time,
-    ) -> Result<Option<Event>, Rejection> {
+        verified: &VerifiedMessage<C>,
+        at: HandTime,
+    ) -> Result<Option<HandEvent>, MessageRejection> {
         let mut next = self.clone();
         let event = next.take(parameters, verified, at)?;
         *self = next;
@@ -28,14 +28,14 @@ impl<C: Curve> Table<C> {
     fn take(
         &mut self,
         parameters: &Parameters<C>,
-        verified: &Verified<C>,
-        at: Time,
-    ) -> Result<Option<Event>, Rejection> {
+        verified: &VerifiedMessage<C>,
+        at: HandTime,
+    ) -> Result<Option<HandEvent>, MessageRejection> {
         let ActionEnvelope { header, message, .. } = &verified.envelope;
         self.in_order(header)?;
         self.due(&verified.envelope)?;
         if at < self.at {
-            return Err(Rejection::TimeWentBack { at, last: self.at });
+            return Err(MessageRejection::TimeWentBack { at, last: self.at });
         }
         let event = match (message, &verified.proof) {
             (_, Proof::Key(member)) => self.register(parameters, header.actor, member)?,
@@ -46,12 +46,12 @@ impl<C: Curve> Table<C> {
                 None
             }
             (_, Proof::Cards(proven)) => self.contribute(parameters, header.actor, message, proven)?,
-            (message, Proof::Nothing) => self.say(header.actor, message)?,
+            (message, Proof::Nothing) => self.apply_unproven(header.actor, message)?,
         };
         if let Some(event) = &event {
             self.hand = self.hand.apply(event, at)?;
         }
-        if matches!(event, Some(Event::Acted { .. } | Event::TimedOut { .. })) {
+        if matches!(event, Some(HandEvent::Acted { .. } | HandEvent::TimedOut { .. })) {
             self.last_bet = Some(verified.id);
         }
         self.at = at;
@@ -65,7 +65,7 @@ impl<C: Curve> Table<C> {
         parameters: &Parameters<C>,
         actor: Actor,
         member: &Member<C>,
-    ) -> Result<Option<Event>, Rejection> {
+    ) -> Result<Option<HandEvent>, MessageRejection> {
         let Cards::Keys(members) = &mut self.cards else { return Ok(None) };
         members.insert(actor, member.clone());
         if members.len() == self.config.actors().count() {
@@ -98,8 +98,8 @@ impl<C: Curve> Table<C> {
         parameters: &Parameters<C>,
         actor: Actor,
         message: &Message,
-        proven: &[Proven<C>],
-    ) -> Result<Option<Event>, Rejection> {
+        proven: &[ProvenContribution<C>],
+    ) -> Result<Option<HandEvent>, MessageRejection> {
         let Cards::Dealing(deal) = &mut self.cards else { return Err(self.wrong_phase(message.kind())) };
         for contribution in proven {
             deal.take(parameters, contribution)?;
@@ -110,14 +110,16 @@ impl<C: Curve> Table<C> {
             (Message::Unblinding(_), _) => {
                 let holes = self.config.snapshot.plan().holes().iter().flat_map(|(_, places)| places);
                 let mut holes = holes.map(|place| deal.sealed(*place));
-                holes.all(|sealed| sealed.is_some()).then_some(Event::HoleCardsDealt)
+                holes.all(|sealed| sealed.is_some()).then_some(HandEvent::HoleCardsDealt)
             }
             (Message::Community(_), Phase::Opening { street, .. }) => {
                 let cards: Option<Vec<Card>> = self.positions(*street).into_iter().map(open).collect();
-                cards.map(|cards| Event::BoardOpened { cards })
+                cards.map(|cards| HandEvent::BoardOpened { cards })
             }
             (Message::Showdown(showdown), _) => match (actor, showdown.card_in_deck_position.map(open)) {
-                (Actor::Seat(seat), [Some(first), Some(second)]) => Some(Event::Shown { seat, cards: [first, second] }),
+                (Actor::Seat(seat), [Some(first), Some(second)]) => {
+                    Some(HandEvent::Shown { seat, cards: [first, second] })
+                }
                 _ => None,
             },
             _ => None,
@@ -125,26 +127,26 @@ impl<C: Curve> Table<C> {
     }
 
     /// What needs no proof.
-    fn say(&mut self, actor: Actor, message: &Message) -> Result<Option<Event>, Rejection> {
+    fn apply_unproven(&mut self, actor: Actor, message: &Message) -> Result<Option<HandEvent>, MessageRejection> {
         Ok(match (actor, message) {
-            (Actor::Seat(seat), Message::Player(decision)) => Some(Event::Acted { seat, action: decision.action }),
-            (Actor::Seat(seat), Message::Muck) => Some(Event::Mucked { seat }),
+            (Actor::Seat(seat), Message::Player(decision)) => Some(HandEvent::Acted { seat, action: decision.action }),
+            (Actor::Seat(seat), Message::Muck) => Some(HandEvent::Mucked { seat }),
             (_, Message::TimeOut { seat, deadline }) => {
                 let real = self.hand.deadline();
                 if real != Some(*deadline) {
-                    return Err(Rejection::WrongDeadline { deadline: real });
+                    return Err(MessageRejection::WrongDeadline { deadline: real });
                 }
-                Some(Event::TimedOut { seat: *seat })
+                Some(HandEvent::TimedOut { seat: *seat })
             }
-            (_, Message::ClockRestart) => Some(Event::ClockRestarted),
+            (_, Message::ClockRestart) => Some(HandEvent::ClockRestarted),
             (_, Message::Cancellation { cause }) => {
-                self.blames_rightly(cause)?;
-                Some(Event::Voided { cause: cause.clone() })
+                self.check_blame(cause)?;
+                Some(HandEvent::Voided { cause: cause.clone() })
             }
             (_, Message::Settlement { stacks, rake }) => {
                 let (real, house) = self.settlement().ok_or_else(|| self.wrong_phase(message.kind()))?;
                 if (stacks, rake) != (&real, &house) {
-                    return Err(Rejection::WrongSettlement);
+                    return Err(MessageRejection::WrongSettlement);
                 }
                 self.settled = true;
                 None

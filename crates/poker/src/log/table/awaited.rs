@@ -4,15 +4,15 @@ use bankroll_deck::Curve;
 
 use super::{Cards, Table};
 use crate::{
-    Missing, Phase, VoidCause,
-    log::{Actor, Rejection},
+    MissingParty, Phase, VoidCause,
+    log::{Actor, MessageRejection},
 };
 
 impl<C: Curve> Table<C> {
     /// Those without whom the cards do not go on, each once: shufflers first, then seats. Nobody while a seat is to
     /// act, or when the hand is over.
     #[must_use]
-    pub fn awaited(&self) -> Vec<Missing> {
+    pub fn awaited(&self) -> Vec<MissingParty> {
         let mut actors: Vec<Actor> = match (&self.cards, self.hand.phase()) {
             (_, Phase::Settled(_) | Phase::Void(_)) => Vec::new(),
             (Cards::Keys(members), _) => self.config.actors().filter(|actor| !members.contains_key(actor)).collect(),
@@ -25,8 +25,8 @@ impl<C: Curve> Table<C> {
         actors.sort_unstable();
         actors.dedup();
         let missing = |actor| match actor {
-            Actor::Shuffler(number) => Some(Missing::Shuffler(u16::from(number))),
-            Actor::Seat(seat) => Some(Missing::Seat(seat)),
+            Actor::Shuffler(number) => Some(MissingParty::Shuffler(u16::from(number))),
+            Actor::Seat(seat) => Some(MissingParty::Seat(seat)),
             Actor::Operator => None,
         };
         actors.into_iter().filter_map(missing).collect()
@@ -43,10 +43,10 @@ impl<C: Curve> Table<C> {
         }
     }
 
-    pub(super) fn blames_rightly(&self, cause: &VoidCause) -> Result<(), Rejection> {
+    pub(super) fn check_blame(&self, cause: &VoidCause) -> Result<(), MessageRejection> {
         match cause {
             VoidCause::Missing { who } if *who != self.awaited() => {
-                Err(Rejection::WrongBlame { awaited: self.awaited() })
+                Err(MessageRejection::WrongBlame { awaited: self.awaited() })
             }
             _ => Ok(()),
         }

@@ -6,39 +6,39 @@ use bankroll_deck::Curve;
 use super::{Cards, Table};
 use crate::{
     Phase, Street,
-    log::{ActionEnvelope, Actor, Header, Message, MessageKind, Rejection},
+    log::{ActionEnvelope, Actor, EnvelopeHeader, Message, MessageKind, MessageRejection},
 };
 
 impl<C: Curve> Table<C> {
     /// Whether the envelope is for this hand, by a member, and signed with the key bound to him.
-    pub(in crate::log) fn identify(&self, envelope: &ActionEnvelope) -> Result<(), Rejection> {
-        let Header { deployment, game, hand, actor, .. } = &envelope.header;
+    pub(in crate::log) fn identify(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
+        let EnvelopeHeader { deployment, game, hand, actor, .. } = &envelope.header;
         if (deployment, game, hand) != (&self.id.deployment, &self.id.game, &self.id.hand) {
-            return Err(Rejection::WrongHand);
+            return Err(MessageRejection::WrongHand);
         }
-        let key = self.config.key(*actor).ok_or(Rejection::NotAMember { actor: *actor })?;
-        if envelope.is_signed_by(key) { Ok(()) } else { Err(Rejection::BadSignature { actor: *actor }) }
+        let key = self.config.key(*actor).ok_or(MessageRejection::NotAMember { actor: *actor })?;
+        if envelope.is_signed_by(key) { Ok(()) } else { Err(MessageRejection::BadSignature { actor: *actor }) }
     }
 
     /// Whether it is the next of its author's messages.
-    pub(super) fn in_order(&self, header: &Header) -> Result<(), Rejection> {
-        let (actor, said) = (header.actor, self.said(header.actor));
+    pub(super) fn in_order(&self, header: &EnvelopeHeader) -> Result<(), MessageRejection> {
+        let (actor, said) = (header.actor, self.progress(header.actor));
         let (expected, found) = (said.nonce.saturating_add(1), header.nonce);
         if expected != found {
-            return Err(Rejection::NonceConflict { actor, expected, found });
+            return Err(MessageRejection::NonceConflict { actor, expected, found });
         }
-        if header.previous == said.last { Ok(()) } else { Err(Rejection::WrongPrevious { actor }) }
+        if header.previous == said.last { Ok(()) } else { Err(MessageRejection::WrongPrevious { actor }) }
     }
 
     /// Whether this author may say such a thing here and now.
-    pub(super) fn due(&self, envelope: &ActionEnvelope) -> Result<(), Rejection> {
+    pub(super) fn due(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
         let ActionEnvelope { header, message, .. } = envelope;
         let (actor, kind) = (header.actor, header.kind);
-        if !may_say(actor, kind) {
-            return Err(Rejection::NotAllowed { actor, kind });
+        if !may_send(actor, kind) {
+            return Err(MessageRejection::NotAllowed { actor, kind });
         }
         if self.settled {
-            return Err(Rejection::Closed);
+            return Err(MessageRejection::Closed);
         }
         if self.hand.phase().is_over() && kind != MessageKind::Settlement {
             return Err(self.wrong_phase(kind));
@@ -46,14 +46,14 @@ impl<C: Curve> Table<C> {
         match (message, &self.cards) {
             (Message::KeyRegistration(_), Cards::Keys(members)) => {
                 if members.contains_key(&actor) {
-                    Err(Rejection::AlreadyRegistered { actor })
+                    Err(MessageRejection::AlreadyRegistered { actor })
                 } else {
                     Ok(())
                 }
             }
             (Message::Shuffle(_), Cards::Shuffling(shuffling)) => {
                 let turn = shuffling.next().map(Actor::Shuffler);
-                if turn == Some(actor) { Ok(()) } else { Err(Rejection::NotYourTurn { actor }) }
+                if turn == Some(actor) { Ok(()) } else { Err(MessageRejection::NotYourTurn { actor }) }
             }
             (Message::Blinding(_) | Message::Unblinding(_), Cards::Dealing(_)) => match self.hand.phase() {
                 Phase::Dealing { .. } => Ok(()),
@@ -63,23 +63,23 @@ impl<C: Curve> Table<C> {
                 let Phase::Opening { street, .. } = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
                 let position = community.card_in_deck_position;
                 let opens = self.positions(*street).contains(&position);
-                if opens { Ok(()) } else { Err(Rejection::NotOpenedNow { position }) }
+                if opens { Ok(()) } else { Err(MessageRejection::NotOpenedNow { position }) }
             }
             (Message::Player(decision), _) => {
-                let (said, street) = (decision.street, self.hand.street());
-                if said != street {
-                    return Err(Rejection::WrongStreet { said, street });
+                let (named, street) = (decision.street, self.hand.street());
+                if named != street {
+                    return Err(MessageRejection::WrongStreet { named, street });
                 }
-                if header.seen == self.last_bet { Ok(()) } else { Err(Rejection::StaleDecision) }
+                if header.seen == self.last_bet { Ok(()) } else { Err(MessageRejection::StaleDecision) }
             }
             (Message::Showdown(showdown), Cards::Dealing(_)) => {
                 let Phase::Showdown(_) = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
-                let Actor::Seat(seat) = actor else { return Err(Rejection::NotAllowed { actor, kind }) };
+                let Actor::Seat(seat) = actor else { return Err(MessageRejection::NotAllowed { actor, kind }) };
                 let own = self.config.snapshot.plan().hole(seat);
                 if own == Some(showdown.card_in_deck_position) {
                     Ok(())
                 } else {
-                    Err(Rejection::NotYourCards { actor })
+                    Err(MessageRejection::NotYourCards { actor })
                 }
             }
             (
@@ -94,8 +94,8 @@ impl<C: Curve> Table<C> {
         }
     }
 
-    pub(super) fn wrong_phase(&self, kind: MessageKind) -> Rejection {
-        Rejection::WrongPhase { kind, phase: self.hand.phase().name() }
+    pub(super) fn wrong_phase(&self, kind: MessageKind) -> MessageRejection {
+        MessageRejection::WrongPhase { kind, phase: self.hand.phase().name() }
     }
 
     /// Where the cards of a street lie in the deck.
@@ -111,7 +111,7 @@ impl<C: Curve> Table<C> {
 }
 
 /// Who says what.
-const fn may_say(actor: Actor, kind: MessageKind) -> bool {
+const fn may_send(actor: Actor, kind: MessageKind) -> bool {
     match kind {
         MessageKind::HandStart
         | MessageKind::TimeOut

@@ -1,20 +1,20 @@
 //! The first gate: signatures and proofs, one message at a time or many that follow each other at once.
 
 use bankroll_deck::{
-    Blinding, Contribution, Curve, KeyError, Member, Parameters, Possession, Proven, ProvenShuffle, PublicKey, Role,
-    Share, ShuffleMessage,
+    Blinding, Contribution, Curve, KeyError, Member, MemberRole, Parameters, Possession, ProvenContribution,
+    ProvenShuffle, PublicKey, Share, ShuffleMessage,
 };
 
 use super::{Cards, Table};
 use crate::{
-    Event,
-    log::{ActionEnvelope, Actor, Hash, KeyRegistrationMessage, Message, MessageKind, Rejection, event_id},
+    HandEvent,
+    log::{ActionEnvelope, Actor, KeyRegistrationMessage, LogHash, Message, MessageKind, MessageRejection, event_id},
 };
 
 /// A message that was verified against a state of the table. Only [`Table::verify`] makes one.
 #[derive(Clone, Debug)]
-pub struct Verified<C: Curve> {
-    pub(in crate::log) id: Hash,
+pub struct VerifiedMessage<C: Curve> {
+    pub(in crate::log) id: LogHash,
     pub(in crate::log) envelope: ActionEnvelope,
     pub(in crate::log) bytes: Vec<u8>,
     pub(super) proof: Proof<C>,
@@ -28,17 +28,16 @@ pub(super) enum Proof<C: Curve> {
     Key(Box<Member<C>>),
     Shuffle(Box<ProvenShuffle<C>>),
     /// One card, or both of a showdown.
-    Cards(Vec<Proven<C>>),
+    Cards(Vec<ProvenContribution<C>>),
 }
 
-impl<C: Curve> Verified<C> {
+impl<C: Curve> VerifiedMessage<C> {
     /// The id of its envelope.
     #[must_use]
-    pub const fn id(&self) -> &Hash {
+    pub const fn id(&self) -> &LogHash {
         &self.id
     }
 
-    /// The envelope.
     #[must_use]
     pub const fn envelope(&self) -> &ActionEnvelope {
         &self.envelope
@@ -50,16 +49,16 @@ impl<C: Curve> Table<C> {
     ///
     /// # Errors
     /// The first rule it breaks.
-    pub fn verify(&self, parameters: &Parameters<C>, bytes: &[u8]) -> Result<Verified<C>, Rejection> {
+    pub fn verify(&self, parameters: &Parameters<C>, bytes: &[u8]) -> Result<VerifiedMessage<C>, MessageRejection> {
         let envelope = ActionEnvelope::decode(bytes)?;
         self.identify(&envelope)?;
         self.in_order(&envelope.header)?;
         self.due(&envelope)?;
         let proof = self.prove(parameters, &envelope)?;
-        Ok(Verified { id: event_id(bytes), envelope, bytes: bytes.to_vec(), proof })
+        Ok(VerifiedMessage { id: event_id(bytes), envelope, bytes: bytes.to_vec(), proof })
     }
 
-    fn prove(&self, parameters: &Parameters<C>, envelope: &ActionEnvelope) -> Result<Proof<C>, Rejection> {
+    fn prove(&self, parameters: &Parameters<C>, envelope: &ActionEnvelope) -> Result<Proof<C>, MessageRejection> {
         let actor = envelope.header.actor;
         match (&envelope.message, &self.cards) {
             (Message::KeyRegistration(message), Cards::Keys(members)) => {
@@ -75,12 +74,12 @@ impl<C: Curve> Table<C> {
             }
             (Message::Player(decision), _) => {
                 let Actor::Seat(seat) = actor else { return Ok(Proof::Nothing) };
-                self.hand.apply(&Event::Acted { seat, action: decision.action }, self.at)?;
+                self.hand.apply(&HandEvent::Acted { seat, action: decision.action }, self.at)?;
                 Ok(Proof::Nothing)
             }
             (message, Cards::Dealing(deal)) => {
                 let contributions = contributions(actor, message)?;
-                let refused = |refused: bankroll_deck::RefusedAt| Rejection::Card(refused.refusal);
+                let refused = |refused: bankroll_deck::ContributionRefusal| MessageRejection::Card(refused.refusal);
                 match contributions.as_slice() {
                     [] => Ok(Proof::Nothing),
                     several => deal.check_all(parameters, several).map(Proof::Cards).map_err(refused),
@@ -90,12 +89,12 @@ impl<C: Curve> Table<C> {
         }
     }
 
-    fn member(&self, actor: Actor, message: &KeyRegistrationMessage) -> Result<Member<C>, Rejection> {
+    fn member(&self, actor: Actor, message: &KeyRegistrationMessage) -> Result<Member<C>, MessageRejection> {
         let role = match actor {
-            Actor::Seat(seat) => Role::Player { seat: seat.0 },
-            _ => Role::Shuffler,
+            Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
+            _ => MemberRole::Shuffler,
         };
-        let name = &self.config.participant(actor).ok_or(Rejection::NotAMember { actor })?.name;
+        let name = &self.config.participant(actor).ok_or(MessageRejection::NotAMember { actor })?.name;
         let key = PublicKey::decode(&message.key.0)?;
         let possession = Possession::decode(&message.possession.0)?;
         Ok(Member::admit(&self.id, name, role, key, &possession)?)
@@ -107,7 +106,7 @@ impl<C: Curve> Table<C> {
         &self,
         parameters: &Parameters<C>,
         envelopes: Vec<(ActionEnvelope, Vec<u8>)>,
-    ) -> Option<Vec<Verified<C>>> {
+    ) -> Option<Vec<VerifiedMessage<C>>> {
         let proofs: Vec<Proof<C>> = match &self.cards {
             Cards::Keys(_) => return None,
             Cards::Shuffling(shuffling) => {
@@ -130,7 +129,7 @@ impl<C: Curve> Table<C> {
         };
         let verified = |((envelope, bytes), proof): ((_, Vec<u8>), _)| {
             let id = event_id(&bytes);
-            Verified { id, envelope, bytes, proof }
+            VerifiedMessage { id, envelope, bytes, proof }
         };
         Some(envelopes.into_iter().zip(proofs).map(verified).collect())
     }
@@ -146,7 +145,7 @@ pub(in crate::log) const fn batch(kind: MessageKind) -> Option<u8> {
 }
 
 /// What a message contributes to cards: one, or the two of a showdown; nothing if it is about something else.
-fn contributions<C: Curve>(actor: Actor, message: &Message) -> Result<Vec<Contribution<C>>, Rejection> {
+fn contributions<C: Curve>(actor: Actor, message: &Message) -> Result<Vec<Contribution<C>>, MessageRejection> {
     Ok(match (actor, message) {
         (Actor::Shuffler(shuffler), Message::Blinding(message)) => {
             let (position, blinding) = (message.card_in_deck_position, Blinding::decode(&message.share.0)?);

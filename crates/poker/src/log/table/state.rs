@@ -1,27 +1,27 @@
 //! The state hash.
 //!
-//! It covers what has been said by everybody (each author's last message leads to all his earlier ones), how far each
+//! It covers what has been progress by everybody (each author's last message leads to all his earlier ones), how far each
 //! card is, and the whole state of the rules. It does not depend on the order in which independent messages came.
 
 use bankroll_deck::Curve;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{Cards, Said, Table};
+use super::{ActorProgress, Cards, Table};
 use crate::{
     codec,
-    log::{Actor, Hash, hex::Hex},
+    log::{Actor, LogHash, hex::Hex},
 };
 
 #[derive(Serialize)]
 struct State {
-    origin: Hash,
-    said: Vec<(Actor, u64, Hash)>,
+    origin: LogHash,
+    said: Vec<(Actor, u64, LogHash)>,
     shuffles: Option<u8>,
-    deck: Option<Hash>,
+    deck: Option<LogHash>,
     cards: Vec<Place>,
-    hand: Hash,
-    last_bet: Option<Hash>,
+    hand: LogHash,
+    last_bet: Option<LogHash>,
     settled: bool,
 }
 
@@ -33,10 +33,10 @@ struct Place {
 }
 
 impl<C: Curve> Table<C> {
-    /// The hash of the state. Two logs with the same hash have said the same and come to the same.
+    /// The hash of the state. Two logs with the same hash have progress the same and come to the same.
     #[must_use]
-    pub fn state_hash(&self) -> Hash {
-        let said = |(actor, said): (&Actor, &Said)| (*actor, said.nonce, said.last);
+    pub fn state_hash(&self) -> LogHash {
+        let progress = |(actor, progress): (&Actor, &ActorProgress)| (*actor, progress.nonce, progress.last);
         let (shuffles, deck, cards) = match &self.cards {
             Cards::Keys(_) => (None, None, Vec::new()),
             Cards::Shuffling(shuffling) => (shuffling.next(), Some(Hex(shuffling.deck().hash())), Vec::new()),
@@ -50,7 +50,7 @@ impl<C: Curve> Table<C> {
         };
         let state = State {
             origin: self.origin,
-            said: self.said.iter().map(said).collect(),
+            said: self.progress.iter().map(progress).collect(),
             shuffles,
             deck,
             cards,

@@ -1,16 +1,16 @@
 //! Bytes that were touched: every byte of a file, and decoders against bounded mutation.
 
-use bankroll_poker::log::{ActionEnvelope, Bundle, Receipt};
+use bankroll_poker::log::{ActionEnvelope, Bundle, EventReceipt};
 use fastrand::Rng;
 
-use super::room::checked_down;
+use super::test_table::checked_down;
 use crate::run;
 
 /// One bit of every byte, another one for each seed. What still decodes is a bundle, and none of them is sound.
 #[test]
 fn every_byte_of_a_bundle_flipped_in_turn_is_refused() {
-    let (room, bundle) = checked_down(71);
-    let (bytes, key) = (bundle.encode(), room.operator.key());
+    let (table, bundle) = checked_down(71);
+    let (bytes, key) = (bundle.encode(), table.operator.key());
     Bundle::decode(&bytes).unwrap().verify(Some(&key)).unwrap();
     let mut random = Rng::with_seed(run::seed());
     let (mut unread, mut refused) = (0, 0);
@@ -25,7 +25,7 @@ fn every_byte_of_a_bundle_flipped_in_turn_is_refused() {
             }
         }
     }
-    run::tell(&format!("flips: {} bytes, {unread} not read, {refused} refused", bytes.len()));
+    run::print_line(&format!("flips: {} bytes, {unread} not read, {refused} refused", bytes.len()));
     assert!(unread > 100 && refused > 10_000, "both lines of defence are at work: {unread} and {refused}");
 }
 
@@ -49,7 +49,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
 fn decoders_take_one_encoding_or_none() {
     let (_, bundle) = checked_down(72);
     let mut values: Vec<Vec<u8>> = bundle.entries.iter().map(|entry| entry.envelope.0.clone()).collect();
-    values.extend(bundle.receipts().iter().map(Receipt::encode));
+    values.extend(bundle.receipts().iter().map(EventReceipt::encode));
     values.push(bundle.encode());
     let mut read = 0;
     for seed in run::rounds(20_000) {
@@ -58,7 +58,7 @@ fn decoders_take_one_encoding_or_none() {
         mutate(&mut bytes, &mut random);
         let written = [
             ActionEnvelope::decode(&bytes).ok().map(|value| value.encode()),
-            Receipt::decode(&bytes).ok().map(|value| value.encode()),
+            EventReceipt::decode(&bytes).ok().map(|value| value.encode()),
             Bundle::decode(&bytes).ok().map(|value| value.encode()),
         ];
         for again in written.into_iter().flatten() {

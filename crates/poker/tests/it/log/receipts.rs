@@ -1,43 +1,43 @@
 //! Receipts, the chain and the tree: what they prove, and what they do not.
 
 use bankroll_poker::{
-    Action, Seat, Time,
-    log::{Actor, Fraud, Hash, Hex, Link, Party, Receipt, chain, equivocation, merkle, missing},
+    HandTime, PlayerAction, Seat,
+    log::{Actor, ChainLink, EventReceipt, Fraud, Hex, LogHash, Party, chain, equivocation, merkle, missing},
 };
 
-use super::room::{Room, Secp, checked_down};
+use super::test_table::{Secp, TestTable, checked_down};
 
 #[test]
 fn each_receipt_is_a_link_of_one_chain() {
-    let (room, bundle) = checked_down(51);
-    let key = room.operator.key();
-    let mut head = room.log.table().config().hash();
+    let (table, bundle) = checked_down(51);
+    let key = table.operator.key();
+    let mut head = table.log.table().config().hash();
     for (receipt, seq) in bundle.receipts().iter().zip(0..) {
         assert_eq!((receipt.link.seq, receipt.link.previous), (seq, head));
         head = chain(&head, &receipt.link.event);
         assert_eq!(receipt.link.chain, head);
         assert!(receipt.is_signed_by(&key));
-        assert_eq!(Receipt::decode(&receipt.encode()).unwrap(), *receipt);
+        assert_eq!(EventReceipt::decode(&receipt.encode()).unwrap(), *receipt);
     }
     assert_eq!(head, bundle.checkpoint.page.chain);
     // What each party kept is what is in the file.
-    assert!(room.parties.iter().all(|party| party.receipts() == bundle.receipts()));
+    assert!(table.parties.iter().all(|party| party.receipts() == bundle.receipts()));
 }
 
 #[test]
 fn a_receipt_that_the_final_log_lacks_is_proof_of_fraud() {
-    let mut room = Room::<Secp>::small(52, &[1_000, 1_000], 1);
-    room.work();
+    let mut table = TestTable::<Secp>::small(52, &[1_000, 1_000], 1);
+    table.work();
     // A player's call is taken, with a receipt; then the operator goes on as if he had folded.
-    let mut other = room.log.clone();
+    let mut other = table.log.clone();
     let button = Actor::Seat(Seat(1));
-    let [call, fold] = [Action::Call, Action::Fold].map(|action| room.party(button).decide(action));
-    let receipt = room.taken(&call);
-    other.submit(&room.parameters, &fold, room.now);
-    other.settle(&room.parameters, room.now);
+    let [call, fold] = [PlayerAction::Call, PlayerAction::Fold].map(|action| table.party(button).decide(action));
+    let receipt = table.accepted(&call);
+    other.submit(&table.parameters, &fold, table.now);
+    other.settle(&table.parameters, table.now);
     let shown = other.bundle(Vec::new()).unwrap();
     shown.verify(None).expect("the file alone looks sound");
-    let (log, key) = (shown.receipts(), room.operator.key());
+    let (log, key) = (shown.receipts(), table.operator.key());
     let seq = receipt.link.seq;
     assert_eq!(missing(&receipt, &log, &key), Some(Fraud::Missing { seq }));
     assert_eq!(equivocation(&receipt, &log[seq as usize], &key), Some(Fraud::Equivocation { seq }));
@@ -46,35 +46,35 @@ fn a_receipt_that_the_final_log_lacks_is_proof_of_fraud() {
     assert_eq!(equivocation(&log[3], &log[3], &key), None);
     assert_eq!(equivocation(&log[3], &log[4], &key), None);
     let mut forged = receipt.clone();
-    forged.link.at = Time(99);
+    forged.link.at = HandTime(99);
     assert_eq!(missing(&forged, &log, &key), None);
     assert_eq!(equivocation(&forged, &receipt, &key), None);
 }
 
 #[test]
 fn a_party_believes_only_the_next_link() {
-    let mut room = Room::<Secp>::small(53, &[1_000, 1_000], 1);
-    room.work();
+    let mut table = TestTable::<Secp>::small(53, &[1_000, 1_000], 1);
+    table.work();
     let button = Actor::Seat(Seat(1));
-    let call = room.party(button).decide(Action::Call);
-    let receipt = match room.log.submit(&room.parameters, &call, room.now) {
-        bankroll_poker::log::Verdict::Accepted(receipt) => receipt,
+    let call = table.party(button).decide(PlayerAction::Call);
+    let receipt = match table.log.submit(&table.parameters, &call, table.now) {
+        bankroll_poker::log::SubmitVerdict::Accepted(receipt) => receipt,
         other => panic!("{other:?}"),
     };
-    let parameters = &room.parameters;
+    let parameters = &table.parameters;
     let mut changed = receipt.clone();
-    changed.link.at = Time(receipt.link.at.0 + 1);
-    let another = Link { previous: Hex([1; 32]), ..receipt.link.clone() };
-    let another = Receipt::issue(another, &room.operator);
-    let party: &mut Party<Secp> = &mut room.parties[0];
+    changed.link.at = HandTime(receipt.link.at.0 + 1);
+    let another = ChainLink { previous: Hex([1; 32]), ..receipt.link.clone() };
+    let another = EventReceipt::issue(another, &table.operator);
+    let party: &mut Party<Secp> = &mut table.parties[0];
     for wrong in [changed, another] {
-        assert!(party.hear(parameters, &call, &wrong).is_err());
+        assert!(party.receive(parameters, &call, &wrong).is_err());
     }
-    party.hear(parameters, &call, &receipt).unwrap();
-    assert!(party.hear(parameters, &call, &receipt).is_err(), "the same again is not the next");
+    party.receive(parameters, &call, &receipt).unwrap();
+    assert!(party.receive(parameters, &call, &receipt).is_err(), "the same again is not the next");
 }
 
-fn events(count: u8) -> Vec<Hash> {
+fn events(count: u8) -> Vec<LogHash> {
     (0..count).map(|number| Hex([number; 32])).collect()
 }
 

@@ -1,70 +1,71 @@
 //! What is refused, as what, and that it leaves no trace but evidence.
 
 use bankroll_poker::{
-    Action, Chips, PhaseName, Refusal, Seat, Street, Time,
+    Chips, HandRefusal, HandTime, PhaseName, PlayerAction, Seat, Street,
     log::{
-        ActionEnvelope, Actor, Bytes, Class, EVIDENCE_MAX, EnvelopeError, GameCommunityShareMessage, GamePlayerMessage,
-        Header, Message, MessageKind, Rejection, Signature, Signer, Verdict,
+        ActionEnvelope, Actor, Bytes, EVIDENCE_MAX, EnvelopeError, EnvelopeHeader, GameCommunityShareMessage,
+        GamePlayerMessage, Message, MessageKind, MessageRejection, MessageSigner, RejectionClass, Signature,
+        SubmitVerdict,
     },
 };
 
-use super::room::{Room, Secp};
+use super::test_table::{Secp, TestTable};
 
 const BUTTON: Actor = Actor::Seat(Seat(1));
 const OTHER: Actor = Actor::Seat(Seat(3));
 
-fn dealt() -> Room {
-    let mut room = Room::small(1, &[1_000, 1_000], 2);
-    room.work();
-    room
+fn dealt() -> TestTable {
+    let mut table = TestTable::small(1, &[1_000, 1_000], 2);
+    table.work();
+    table
 }
 
 fn call() -> Message {
-    Message::Player(GamePlayerMessage { street: Street::Preflop, action: Action::Call })
+    Message::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Call })
 }
 
 #[test]
 fn nonce_conflict_returns_409() {
-    let mut room = dealt();
-    let call = room.party(BUTTON).decide(Action::Call);
-    let fold = room.party(BUTTON).decide(Action::Fold);
-    let receipt = room.taken(&call);
+    let mut table = dealt();
+    let call = table.party(BUTTON).decide(PlayerAction::Call);
+    let fold = table.party(BUTTON).decide(PlayerAction::Fold);
+    let receipt = table.accepted(&call);
     // The same bytes again: the same receipt, and nothing happens twice.
-    let events = room.log.entries().len();
-    assert_eq!(room.send(&call), Verdict::Repeated(receipt));
-    assert_eq!(room.log.entries().len(), events);
+    let events = table.log.entries().len();
+    assert_eq!(table.send(&call), SubmitVerdict::Repeated(receipt));
+    assert_eq!(table.log.entries().len(), events);
     // Other bytes under the used number: a conflict, and kept.
-    let conflict = room.refused(&fold);
-    assert_eq!(conflict, Rejection::NonceConflict { actor: BUTTON, expected: 3, found: 2 });
-    assert_eq!(conflict.class(), Class::Conflict);
-    let evidence = &room.log.evidence()[0];
+    let conflict = table.refused(&fold);
+    assert_eq!(conflict, MessageRejection::NonceConflict { actor: BUTTON, expected: 3, found: 2 });
+    assert_eq!(conflict.class(), RejectionClass::Conflict);
+    let evidence = &table.log.evidence()[0];
     assert_eq!((evidence.actor, &evidence.bytes, &evidence.rejection), (BUTTON, &fold, &conflict));
     // A number that is not yet due is a conflict too, and so is another history of one's own.
-    let mut ahead = room.next_of(OTHER, Message::Muck).header;
+    let mut ahead = table.next_of(OTHER, Message::Muck).header;
     ahead.nonce += 1;
-    let bytes = ActionEnvelope::sign(ahead.clone(), Message::Muck, room.signer(OTHER)).encode();
-    assert_eq!(room.refused(&bytes), Rejection::NonceConflict { actor: OTHER, expected: 2, found: 3 });
+    let bytes = ActionEnvelope::sign(ahead.clone(), Message::Muck, table.signer(OTHER)).encode();
+    assert_eq!(table.refused(&bytes), MessageRejection::NonceConflict { actor: OTHER, expected: 2, found: 3 });
     ahead.nonce -= 1;
     ahead.previous.0[0] ^= 1;
-    let bytes = ActionEnvelope::sign(ahead, Message::Muck, room.signer(OTHER)).encode();
-    assert_eq!(room.refused(&bytes), Rejection::WrongPrevious { actor: OTHER });
+    let bytes = ActionEnvelope::sign(ahead, Message::Muck, table.signer(OTHER)).encode();
+    assert_eq!(table.refused(&bytes), MessageRejection::WrongPrevious { actor: OTHER });
 }
 
 #[test]
 fn invalid_signature_rejected() {
-    let mut room = dealt();
-    let sound = room.next_of(BUTTON, call());
-    let refused = Rejection::BadSignature { actor: BUTTON };
+    let mut table = dealt();
+    let sound = table.next_of(BUTTON, call());
+    let refused = MessageRejection::BadSignature { actor: BUTTON };
     // By somebody else, by another player of the hand, and with nothing in it.
-    for signer in [Signer::generate(&mut room.rng), room.signer(OTHER).clone(), room.operator.clone()] {
+    for signer in [MessageSigner::generate(&mut table.rng), table.signer(OTHER).clone(), table.operator.clone()] {
         let forged = ActionEnvelope::sign(sound.header.clone(), sound.message.clone(), &signer);
-        assert_eq!(room.refused(&forged.encode()), refused);
+        assert_eq!(table.refused(&forged.encode()), refused);
     }
     let empty = ActionEnvelope { signature: Signature::default(), ..sound.clone() };
-    assert_eq!(room.refused(&empty.encode()), refused);
-    assert_eq!(refused.class(), Class::Identity);
+    assert_eq!(table.refused(&empty.encode()), refused);
+    assert_eq!(refused.class(), RejectionClass::Identity);
     // Every field of the header is under the signature.
-    let change: [fn(&mut Header); 4] = [
+    let change: [fn(&mut EnvelopeHeader); 4] = [
         |header| header.nonce += 1,
         |header| header.actor = OTHER,
         |header| header.previous.0[0] ^= 1,
@@ -73,147 +74,149 @@ fn invalid_signature_rejected() {
     for change in change {
         let mut changed = sound.clone();
         change(&mut changed.header);
-        let rejection = room.refused(&changed.encode());
-        assert!(matches!(rejection, Rejection::BadSignature { .. }), "{rejection}");
+        let rejection = table.refused(&changed.encode());
+        assert!(matches!(rejection, MessageRejection::BadSignature { .. }), "{rejection}");
     }
     // Nobody can be blamed for what nobody signed.
-    assert!(room.log.evidence().is_empty());
-    room.taken(&sound.encode());
+    assert!(table.log.evidence().is_empty());
+    table.accepted(&sound.encode());
 }
 
 #[test]
 fn the_other_value_of_s_is_refused() {
-    let mut room = dealt();
-    let mut envelope = room.next_of(BUTTON, call());
+    let mut table = dealt();
+    let mut envelope = table.next_of(BUTTON, call());
     let low = k256::ecdsa::Signature::from_slice(&envelope.signature.0.0).unwrap();
     let (r, s) = low.split_scalars();
     let high = k256::ecdsa::Signature::from_scalars(r, -s).unwrap();
     envelope.signature.0.0 = high.to_bytes().into();
-    assert_eq!(room.refused(&envelope.encode()), Rejection::BadSignature { actor: BUTTON });
+    assert_eq!(table.refused(&envelope.encode()), MessageRejection::BadSignature { actor: BUTTON });
 }
 
 #[test]
 fn a_second_encoding_is_refused() {
-    let mut room = dealt();
-    let sound = room.next_of(BUTTON, call()).encode();
-    let malformed = |rejection: &Rejection| matches!(rejection, Rejection::Malformed(EnvelopeError::Bytes(_)));
+    let mut table = dealt();
+    let sound = table.next_of(BUTTON, call()).encode();
+    let malformed =
+        |rejection: &MessageRejection| matches!(rejection, MessageRejection::Malformed(EnvelopeError::Bytes(_)));
     let longer = [sound.as_slice(), &[0]].concat();
-    assert!(malformed(&room.refused(&longer)));
+    assert!(malformed(&table.refused(&longer)));
     // The length of the first string, six, in two bytes instead of one.
     let padded = [&[0x86, 0x00], &sound[1..]].concat();
     assert_eq!(sound[0], 6);
-    assert!(malformed(&room.refused(&padded)));
+    assert!(malformed(&table.refused(&padded)));
     let kind = ActionEnvelope::sign(
-        Header { kind: MessageKind::Muck, ..room.next_of(BUTTON, call()).header },
+        EnvelopeHeader { kind: MessageKind::Muck, ..table.next_of(BUTTON, call()).header },
         call(),
-        room.signer(BUTTON),
+        table.signer(BUTTON),
     );
     let (header, message) = (MessageKind::Muck, MessageKind::Player);
-    assert_eq!(room.refused(&kind.encode()), Rejection::Malformed(EnvelopeError::Kind { header, message }));
+    assert_eq!(table.refused(&kind.encode()), MessageRejection::Malformed(EnvelopeError::Kind { header, message }));
     let long = vec![0; 70_000];
-    assert_eq!(room.refused(&long), Rejection::Malformed(EnvelopeError::TooLong { bytes: 70_000 }));
-    assert_eq!(Rejection::Malformed(EnvelopeError::Seen).class(), Class::Malformed);
+    assert_eq!(table.refused(&long), MessageRejection::Malformed(EnvelopeError::TooLong { bytes: 70_000 }));
+    assert_eq!(MessageRejection::Malformed(EnvelopeError::Seen).class(), RejectionClass::Malformed);
 }
 
 #[test]
 fn out_of_turn_rejected() {
-    let mut room = dealt();
+    let mut table = dealt();
     // Heads-up the button begins.
-    let early = room.party(OTHER).decide(Action::Check);
-    let rejection = room.refused(&early);
-    assert_eq!(rejection, Rejection::Rules(Refusal::NotYourTurn { seat: Seat(3), to_act: Seat(1) }));
-    assert_eq!(rejection.class(), Class::OutOfTurn);
-    assert_eq!(room.log.evidence().len(), 1);
+    let early = table.party(OTHER).decide(PlayerAction::Check);
+    let rejection = table.refused(&early);
+    assert_eq!(rejection, MessageRejection::Rules(HandRefusal::NotYourTurn { seat: Seat(3), to_act: Seat(1) }));
+    assert_eq!(rejection.class(), RejectionClass::OutOfTurn);
+    assert_eq!(table.log.evidence().len(), 1);
     // A message for another phase.
-    let muck = room.next_of(BUTTON, Message::Muck).encode();
-    assert_eq!(room.refused(&muck), Rejection::Rules(Refusal::WrongPhase { phase: PhaseName::Betting }));
-    let late = room.next_of(BUTTON, Message::Player(GamePlayerMessage { street: Street::Flop, action: Action::Call }));
-    let wrong = Rejection::WrongStreet { said: Street::Flop, street: Street::Preflop };
-    assert_eq!(room.refused(&late.encode()), wrong);
+    let muck = table.next_of(BUTTON, Message::Muck).encode();
+    assert_eq!(table.refused(&muck), MessageRejection::Rules(HandRefusal::WrongPhase { phase: PhaseName::Betting }));
+    let late =
+        table.next_of(BUTTON, Message::Player(GamePlayerMessage { street: Street::Flop, action: PlayerAction::Call }));
+    let wrong = MessageRejection::WrongStreet { named: Street::Flop, street: Street::Preflop };
+    assert_eq!(table.refused(&late.encode()), wrong);
     // What only others may say.
-    let start = room.log.table().config().clone();
+    let start = table.log.table().config().clone();
     for message in [Message::ClockRestart, Message::HandStart(Box::new(start))] {
         let kind = message.kind();
-        let bytes = room.next_of(BUTTON, message).encode();
-        assert_eq!(room.refused(&bytes), Rejection::NotAllowed { actor: BUTTON, kind });
+        let bytes = table.next_of(BUTTON, message).encode();
+        assert_eq!(table.refused(&bytes), MessageRejection::NotAllowed { actor: BUTTON, kind });
     }
-    let bytes = room.next_of(Actor::Shuffler(0), call()).encode();
+    let bytes = table.next_of(Actor::Shuffler(0), call()).encode();
     let kind = MessageKind::Player;
-    assert_eq!(room.refused(&bytes), Rejection::NotAllowed { actor: Actor::Shuffler(0), kind });
-    let verdict = room.say(Message::Settlement { stacks: Vec::new(), rake: Chips::ZERO });
+    assert_eq!(table.refused(&bytes), MessageRejection::NotAllowed { actor: Actor::Shuffler(0), kind });
+    let verdict = table.issue(Message::Settlement { stacks: Vec::new(), rake: Chips::ZERO });
     let (kind, phase) = (MessageKind::Settlement, PhaseName::Betting);
-    assert_eq!(verdict, Verdict::Refused(Rejection::WrongPhase { kind, phase }));
+    assert_eq!(verdict, SubmitVerdict::Refused(MessageRejection::WrongPhase { kind, phase }));
 }
 
 #[test]
 fn shufflers_shuffle_in_their_order_and_once() {
-    let mut room = Room::<Secp>::small(2, &[1_000, 1_000], 2);
-    room.register();
-    let first = room.duties(0).remove(0);
+    let mut table = TestTable::<Secp>::small(2, &[1_000, 1_000], 2);
+    table.register();
+    let first = table.duties(0).remove(0);
     let ActionEnvelope { message, .. } = ActionEnvelope::decode(&first).unwrap();
-    let second = room.next_of(Actor::Shuffler(1), message.clone()).encode();
-    assert_eq!(room.refused(&second), Rejection::NotYourTurn { actor: Actor::Shuffler(1) });
-    room.taken(&first);
-    let again = room.next_of(Actor::Shuffler(0), message.clone()).encode();
-    assert_eq!(room.refused(&again), Rejection::NotYourTurn { actor: Actor::Shuffler(0) });
+    let second = table.next_of(Actor::Shuffler(1), message.clone()).encode();
+    assert_eq!(table.refused(&second), MessageRejection::NotYourTurn { actor: Actor::Shuffler(1) });
+    table.accepted(&first);
+    let again = table.next_of(Actor::Shuffler(0), message.clone()).encode();
+    assert_eq!(table.refused(&again), MessageRejection::NotYourTurn { actor: Actor::Shuffler(0) });
     // His neighbour's shuffle is no shuffle of his.
-    let copied = room.next_of(Actor::Shuffler(1), message).encode();
-    assert!(matches!(room.refused(&copied), Rejection::Shuffle(_)));
+    let copied = table.next_of(Actor::Shuffler(1), message).encode();
+    assert!(matches!(table.refused(&copied), MessageRejection::Shuffle(_)));
 }
 
 #[test]
 fn a_call_is_not_put_behind_a_raise_that_came_later() {
-    let mut room = Room::<Secp>::small(4, &[1_000, 1_000, 1_000], 1);
-    room.work();
-    room.act(Action::Call);
+    let mut table = TestTable::<Secp>::small(4, &[1_000, 1_000, 1_000], 1);
+    table.work();
+    table.act(PlayerAction::Call);
     // Seat 3 decides on what it has seen; the operator holds it back until seat 3 would face something else.
-    let stale = room.party(OTHER).decide(Action::Call);
+    let stale = table.party(OTHER).decide(PlayerAction::Call);
     let header = ActionEnvelope::decode(&stale).unwrap().header;
-    room.act(Action::RaiseTo(Chips::new(200)));
-    room.act(Action::RaiseTo(Chips::new(400)));
-    room.act(Action::Call);
-    let said = room.log.table().said(OTHER);
-    let header = Header { nonce: said.nonce + 1, previous: said.last, ..header };
-    let bytes = ActionEnvelope::sign(header, call(), room.signer(OTHER)).encode();
-    assert_eq!(room.refused(&bytes), Rejection::StaleDecision);
-    assert_eq!(Rejection::StaleDecision.class(), Class::Conflict);
+    table.act(PlayerAction::RaiseTo(Chips::new(200)));
+    table.act(PlayerAction::RaiseTo(Chips::new(400)));
+    table.act(PlayerAction::Call);
+    let said = table.log.table().progress(OTHER);
+    let header = EnvelopeHeader { nonce: said.nonce + 1, previous: said.last, ..header };
+    let bytes = ActionEnvelope::sign(header, call(), table.signer(OTHER)).encode();
+    assert_eq!(table.refused(&bytes), MessageRejection::StaleDecision);
+    assert_eq!(MessageRejection::StaleDecision.class(), RejectionClass::Conflict);
 }
 
 #[test]
 fn no_message_is_taken_in_another_hand_game_seat_or_position() {
-    let room = dealt();
+    let table = dealt();
     // The same table, the same keys, the next hand: everything that was said in the first is strange to it.
-    let mut next = Room::<Secp>::new(1, "hand 42", &[1_000, 1_000], 2, 9);
-    for entry in &room.log.entries()[1..] {
+    let mut next = TestTable::<Secp>::new(1, "hand 42", &[1_000, 1_000], 2, 9);
+    for entry in &table.log.entries()[1..] {
         assert_eq!(
-            next.log.submit(&next.parameters, &entry.envelope.0, Time(1_000)),
-            Verdict::Refused(Rejection::WrongHand)
+            next.log.submit(&next.parameters, &entry.envelope.0, HandTime(1_000)),
+            SubmitVerdict::Refused(MessageRejection::WrongHand)
         );
     }
     // The payload of one seat's or position's message under another's header.
     let entries: Vec<_> =
-        room.log.entries().iter().map(|entry| ActionEnvelope::decode(&entry.envelope.0).unwrap()).collect();
+        table.log.entries().iter().map(|entry| ActionEnvelope::decode(&entry.envelope.0).unwrap()).collect();
     let of = |kind, actor| {
         entries.iter().find(|envelope| envelope.header.kind == kind && envelope.header.actor == actor).unwrap()
     };
-    let mut fresh = Room::<Secp>::small(1, &[1_000, 1_000], 2);
+    let mut fresh = TestTable::<Secp>::small(1, &[1_000, 1_000], 2);
     let key = of(MessageKind::KeyRegistration, BUTTON).message.clone();
     let copied = fresh.next_of(OTHER, key).encode();
-    assert!(matches!(fresh.refused(&copied), Rejection::Key(_)));
+    assert!(matches!(fresh.refused(&copied), MessageRejection::Key(_)));
     fresh.shuffle();
     let mut blindings = fresh.duties(0);
     let Message::Blinding(mut moved) = ActionEnvelope::decode(&blindings.remove(0)).unwrap().message else { panic!() };
     let copied = fresh.next_of(Actor::Shuffler(1), Message::Blinding(moved.clone())).encode();
-    assert!(matches!(fresh.refused(&copied), Rejection::Card(_)), "another shuffler's");
+    assert!(matches!(fresh.refused(&copied), MessageRejection::Card(_)), "another shuffler's");
     moved.card_in_deck_position = 1;
     let copied = fresh.next_of(Actor::Shuffler(0), Message::Blinding(moved)).encode();
-    assert!(matches!(fresh.refused(&copied), Rejection::Card(_)), "another position's");
+    assert!(matches!(fresh.refused(&copied), MessageRejection::Card(_)), "another position's");
 }
 
 #[test]
 fn the_board_opens_only_when_its_betting_is_over_and_hole_cards_never_do() {
-    let mut room = dealt();
-    let plan = room.log.table().config().snapshot.plan().clone();
+    let mut table = dealt();
+    let plan = table.log.table().config().snapshot.plan().clone();
     let [flop, _, _, turn, _] = plan.board();
     // A shuffler who would give cards away before their time is refused before his share is even read.
     let community = |position: u8| {
@@ -221,55 +224,55 @@ fn the_board_opens_only_when_its_betting_is_over_and_hole_cards_never_do() {
         Message::Community(GameCommunityShareMessage { card_in_deck_position: position, share })
     };
     let shuffler = Actor::Shuffler(0);
-    let early = room.next_of(shuffler, community(flop)).encode();
+    let early = table.next_of(shuffler, community(flop)).encode();
     let (kind, phase) = (MessageKind::Community, PhaseName::Betting);
-    assert_eq!(room.refused(&early), Rejection::WrongPhase { kind, phase });
-    room.act(Action::Call);
-    room.act(Action::Check);
+    assert_eq!(table.refused(&early), MessageRejection::WrongPhase { kind, phase });
+    table.act(PlayerAction::Call);
+    table.act(PlayerAction::Check);
     // Now the flop is opened: not the turn, and no hole card.
     for position in [turn, plan.hole(Seat(3)).unwrap()[0]] {
-        let bytes = room.next_of(shuffler, community(position)).encode();
-        assert_eq!(room.refused(&bytes), Rejection::NotOpenedNow { position });
+        let bytes = table.next_of(shuffler, community(position)).encode();
+        assert_eq!(table.refused(&bytes), MessageRejection::NotOpenedNow { position });
     }
-    assert_eq!(room.hand().board(), []);
+    assert_eq!(table.hand().board(), []);
 }
 
 #[test]
 fn apply_failure_rolls_back() {
-    let mut room = dealt();
+    let mut table = dealt();
     // Two decisions verified against the same state, as two threads would; only one can be the next event.
-    let [call, fold] = [Action::Call, Action::Fold].map(|action| room.party(BUTTON).decide(action));
-    let [call, fold] = [call, fold].map(|bytes| room.log.table().verify(&room.parameters, &bytes).unwrap());
-    let before = room.log.table().clone();
+    let [call, fold] = [PlayerAction::Call, PlayerAction::Fold].map(|action| table.party(BUTTON).decide(action));
+    let [call, fold] = [call, fold].map(|bytes| table.log.table().verify(&table.parameters, &bytes).unwrap());
+    let before = table.log.table().clone();
     // A draft that is never committed has not happened.
-    let draft = room.log.draft(&room.parameters, &fold, room.now).unwrap();
-    assert_eq!(draft.entry().receipt.link.seq, room.log.entries().len() as u64);
+    let draft = table.log.draft(&table.parameters, &fold, table.now).unwrap();
+    assert_eq!(draft.entry().receipt.link.seq, table.log.entries().len() as u64);
     drop(draft);
-    assert_eq!(room.log.table(), &before);
-    let draft = room.log.draft(&room.parameters, &call, room.now).unwrap();
-    room.log.commit(draft);
-    let late = room.log.draft(&room.parameters, &fold, room.now).unwrap_err();
-    assert_eq!(late, Rejection::NonceConflict { actor: BUTTON, expected: 3, found: 2 });
-    let back = room.log.table().clone();
-    let check = room.log.table().said(OTHER);
-    let header = Header {
-        seen: room.log.table().last_bet(),
-        ..Header::next(back.config(), OTHER, check.nonce + 1, check.last, MessageKind::Player)
+    assert_eq!(table.log.table(), &before);
+    let draft = table.log.draft(&table.parameters, &call, table.now).unwrap();
+    table.log.commit(draft);
+    let late = table.log.draft(&table.parameters, &fold, table.now).unwrap_err();
+    assert_eq!(late, MessageRejection::NonceConflict { actor: BUTTON, expected: 3, found: 2 });
+    let back = table.log.table().clone();
+    let check = table.log.table().progress(OTHER);
+    let header = EnvelopeHeader {
+        seen: table.log.table().last_bet(),
+        ..EnvelopeHeader::next(back.config(), OTHER, check.nonce + 1, check.last, MessageKind::Player)
     };
-    let message = Message::Player(GamePlayerMessage { street: Street::Preflop, action: Action::Check });
-    let bytes = ActionEnvelope::sign(header, message, room.signer(OTHER)).encode();
-    let verified = room.log.table().verify(&room.parameters, &bytes).unwrap();
-    let past = room.log.draft(&room.parameters, &verified, Time(1)).unwrap_err();
-    assert_eq!(past, Rejection::TimeWentBack { at: Time(1), last: Time(1_000) });
-    assert_eq!(room.log.table(), &back);
+    let message = Message::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Check });
+    let bytes = ActionEnvelope::sign(header, message, table.signer(OTHER)).encode();
+    let verified = table.log.table().verify(&table.parameters, &bytes).unwrap();
+    let past = table.log.draft(&table.parameters, &verified, HandTime(1)).unwrap_err();
+    assert_eq!(past, MessageRejection::TimeWentBack { at: HandTime(1), last: HandTime(1_000) });
+    assert_eq!(table.log.table(), &back);
 }
 
 #[test]
 fn evidence_is_bounded() {
-    let mut room = dealt();
+    let mut table = dealt();
     for _ in 0..EVIDENCE_MAX + 5 {
-        let bytes = room.next_of(OTHER, Message::Muck).encode();
-        room.refused(&bytes);
+        let bytes = table.next_of(OTHER, Message::Muck).encode();
+        table.refused(&bytes);
     }
-    assert_eq!(room.log.evidence().len(), EVIDENCE_MAX);
+    assert_eq!(table.log.evidence().len(), EVIDENCE_MAX);
 }

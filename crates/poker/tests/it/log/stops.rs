@@ -1,105 +1,110 @@
 //! Hands that stop: who is late, who is missing, and what becomes of the chips.
 
 use bankroll_poker::{
-    Action, Missing, Phase, PhaseName, Refusal, Seat, Time, VoidCause,
-    log::{ActionEnvelope, Actor, Message, Rejection, Verdict},
+    HandRefusal, HandTime, MissingParty, Phase, PhaseName, PlayerAction, Seat, VoidCause,
+    log::{ActionEnvelope, Actor, Message, MessageRejection, SubmitVerdict},
 };
 
-use super::room::{Room, Secp};
+use super::test_table::{Secp, TestTable};
 
-fn void(who: &[Missing]) -> Message {
+fn void(who: &[MissingParty]) -> Message {
     Message::Cancellation { cause: VoidCause::Missing { who: who.to_vec() } }
 }
 
-fn refusal(verdict: Verdict) -> Rejection {
+fn refusal(verdict: SubmitVerdict) -> MessageRejection {
     match verdict {
-        Verdict::Refused(rejection) => rejection,
+        SubmitVerdict::Refused(rejection) => rejection,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn a_missing_shuffler_is_named_in_the_void() {
-    let mut room = Room::<Secp>::small(41, &[1_000, 700], 2);
-    room.work();
-    room.act(Action::Call);
-    room.act(Action::Check);
+    let mut table = TestTable::<Secp>::small(41, &[1_000, 700], 2);
+    table.work();
+    table.act(PlayerAction::Call);
+    table.act(PlayerAction::Check);
     // The first opens his part of the flop, the second is gone.
-    for bytes in room.duties(0) {
-        room.taken(&bytes);
+    for bytes in table.duties(0) {
+        table.accepted(&bytes);
     }
-    let gone = Missing::Shuffler(1);
-    assert_eq!(room.log.table().awaited(), [gone]);
+    let gone = MissingParty::Shuffler(1);
+    assert_eq!(table.log.table().awaited(), [gone]);
     // Not before the time, and nobody else is to blame.
-    let Some(deadline) = room.hand().deadline() else { panic!() };
-    let early = refusal(room.say(void(&[gone])));
-    assert_eq!(early, Rejection::Rules(Refusal::TooEarly { deadline, at: room.now }));
-    room.now = deadline;
-    for who in [vec![Missing::Shuffler(0)], vec![Missing::Shuffler(0), gone], Vec::new()] {
-        assert_eq!(refusal(room.say(void(&who))), Rejection::WrongBlame { awaited: vec![gone] });
+    let Some(deadline) = table.hand().deadline() else { panic!() };
+    let early = refusal(table.issue(void(&[gone])));
+    assert_eq!(early, MessageRejection::Rules(HandRefusal::TooEarly { deadline, at: table.now }));
+    table.now = deadline;
+    for who in [vec![MissingParty::Shuffler(0)], vec![MissingParty::Shuffler(0), gone], Vec::new()] {
+        assert_eq!(refusal(table.issue(void(&who))), MessageRejection::WrongBlame { awaited: vec![gone] });
     }
-    assert!(matches!(room.say(void(&[gone])), Verdict::Accepted(_)));
+    assert!(matches!(table.issue(void(&[gone])), SubmitVerdict::Accepted(_)));
     // Nothing more is said, but that everybody has what he had.
-    let bytes = room.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
-    assert!(matches!(room.refused(&bytes), Rejection::WrongPhase { phase: PhaseName::Void, .. }));
-    let report = room.finish().verify(None).unwrap();
+    let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
+    assert!(matches!(table.refused(&bytes), MessageRejection::WrongPhase { phase: PhaseName::Void, .. }));
+    let report = table.finish().verify(None).unwrap();
     assert_eq!(report.ended, PhaseName::Void);
     let stacks: Vec<(u8, u64)> = report.stacks.iter().map(|(seat, chips)| (seat.0, chips.count())).collect();
     assert_eq!((stacks, report.rake.count()), (vec![(1, 1_000), (3, 700)], 0));
-    assert_eq!(*room.hand().phase(), Phase::Void(VoidCause::Missing { who: vec![gone] }));
-    let bytes = room.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
-    assert_eq!(room.refused(&bytes), Rejection::Closed);
+    assert_eq!(*table.hand().phase(), Phase::Void(VoidCause::Missing { who: vec![gone] }));
+    let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
+    assert_eq!(table.refused(&bytes), MessageRejection::Closed);
 }
 
 #[test]
 fn whoever_has_no_key_or_does_not_shuffle_is_named() {
-    let mut room = Room::<Secp>::small(42, &[1_000, 1_000], 2);
-    let all = [Missing::Shuffler(0), Missing::Shuffler(1), Missing::Seat(Seat(1)), Missing::Seat(Seat(3))];
-    assert_eq!(room.log.table().awaited(), all);
+    let mut table = TestTable::<Secp>::small(42, &[1_000, 1_000], 2);
+    let all = [
+        MissingParty::Shuffler(0),
+        MissingParty::Shuffler(1),
+        MissingParty::Seat(Seat(1)),
+        MissingParty::Seat(Seat(3)),
+    ];
+    assert_eq!(table.log.table().awaited(), all);
     for place in [0, 1, 2] {
-        let bytes = room.duties(place).remove(0);
-        room.taken(&bytes);
+        let bytes = table.duties(place).remove(0);
+        table.accepted(&bytes);
     }
-    assert_eq!(room.log.table().awaited(), [Missing::Seat(Seat(3))]);
-    let bytes = room.duties(3).remove(0);
-    room.taken(&bytes);
-    assert_eq!(room.log.table().awaited(), [Missing::Shuffler(0)]);
-    room.now = room.hand().deadline().unwrap();
-    assert!(matches!(room.say(void(&[Missing::Shuffler(0)])), Verdict::Accepted(_)));
-    room.finish().verify(None).unwrap();
+    assert_eq!(table.log.table().awaited(), [MissingParty::Seat(Seat(3))]);
+    let bytes = table.duties(3).remove(0);
+    table.accepted(&bytes);
+    assert_eq!(table.log.table().awaited(), [MissingParty::Shuffler(0)]);
+    table.now = table.hand().deadline().unwrap();
+    assert!(matches!(table.issue(void(&[MissingParty::Shuffler(0)])), SubmitVerdict::Accepted(_)));
+    table.finish().verify(None).unwrap();
 }
 
 #[test]
 fn a_late_seat_is_checked_or_folded_by_the_clock() {
-    let mut room = Room::<Secp>::small(43, &[1_000, 1_000], 1);
-    room.work();
-    let (seat, deadline) = (Seat(1), room.hand().deadline().unwrap());
+    let mut table = TestTable::<Secp>::small(43, &[1_000, 1_000], 1);
+    table.work();
+    let (seat, deadline) = (Seat(1), table.hand().deadline().unwrap());
     let time_out = |deadline| Message::TimeOut { seat, deadline };
-    let wrong = refusal(room.say(time_out(Time(5))));
-    assert_eq!(wrong, Rejection::WrongDeadline { deadline: Some(deadline) });
-    let early = refusal(room.say(time_out(deadline)));
-    assert_eq!(early, Rejection::Rules(Refusal::TooEarly { deadline, at: room.now }));
+    let wrong = refusal(table.issue(time_out(HandTime(5))));
+    assert_eq!(wrong, MessageRejection::WrongDeadline { deadline: Some(deadline) });
+    let early = refusal(table.issue(time_out(deadline)));
+    assert_eq!(early, MessageRejection::Rules(HandRefusal::TooEarly { deadline, at: table.now }));
     // The operator was away; the clock starts again.
-    room.now.0 += 5_000;
-    assert!(matches!(room.say(Message::ClockRestart), Verdict::Accepted(_)));
-    let deadline = Time(deadline.0 + 5_000);
-    assert_eq!(room.hand().deadline(), Some(deadline));
-    room.now = deadline;
-    assert!(matches!(room.say(time_out(deadline)), Verdict::Accepted(_)));
+    table.now.0 += 5_000;
+    assert!(matches!(table.issue(Message::ClockRestart), SubmitVerdict::Accepted(_)));
+    let deadline = HandTime(deadline.0 + 5_000);
+    assert_eq!(table.hand().deadline(), Some(deadline));
+    table.now = deadline;
+    assert!(matches!(table.issue(time_out(deadline)), SubmitVerdict::Accepted(_)));
     // He folds the small blind, and a decision made before he was timed out does not count any more.
-    let report = room.finish().verify(None).unwrap();
+    let report = table.finish().verify(None).unwrap();
     let stacks: Vec<u64> = report.stacks.iter().map(|(_, chips)| chips.count()).collect();
     assert_eq!(stacks, [995, 1_005]);
 }
 
 #[test]
 fn an_operator_who_ends_the_hand_gives_everybody_his_chips_back() {
-    let mut room = Room::<Secp>::small(44, &[1_000, 1_000], 1);
-    room.work();
-    room.act(Action::Call);
+    let mut table = TestTable::<Secp>::small(44, &[1_000, 1_000], 1);
+    table.work();
+    table.act(PlayerAction::Call);
     let cause = VoidCause::HostEnded;
-    assert!(matches!(room.say(Message::Cancellation { cause }), Verdict::Accepted(_)));
-    let bundle = room.finish();
+    assert!(matches!(table.issue(Message::Cancellation { cause }), SubmitVerdict::Accepted(_)));
+    let bundle = table.finish();
     assert!(bundle.verify(None).unwrap().stacks.iter().all(|(_, chips)| chips.count() == 1_000));
     let last = ActionEnvelope::decode(&bundle.entries.last().unwrap().envelope.0).unwrap();
     assert_eq!(last.header.actor, Actor::Operator);

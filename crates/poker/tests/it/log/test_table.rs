@@ -1,12 +1,12 @@
-//! A room to tell stories in: an operator with his log, players and shufflers with their secrets, and the bytes that go
+//! A table to tell stories in: an operator with his log, players and shufflers with their secrets, and the bytes that go
 //! between them.
 
 use bankroll_deck::{Curve, MasterSecret, Parameters, SeenBlindings};
 use bankroll_poker::{
-    Action, Chips, Hand, Legal, Phase, Rake, Rules, Seat, Seated, Snapshot, Time,
+    Chips, Hand, HandTime, LegalActions, Phase, PlayerAction, Rake, Seat, SeatStack, Snapshot, TableRules,
     log::{
-        ActionEnvelope, Actor, Bundle, HandConfig, HandLog, Header, Message, Participant, Party, Receipt, Rejection,
-        Signer, VERSION, Verdict,
+        ActionEnvelope, Actor, Bundle, EnvelopeHeader, EventReceipt, HandConfig, HandLog, Message, MessageRejection,
+        MessageSigner, Participant, Party, SubmitVerdict, VERSION,
     },
 };
 use rand_chacha::{
@@ -16,26 +16,26 @@ use rand_chacha::{
 
 pub type Secp = bankroll_deck::Secp256k1;
 
-pub struct Room<C: Curve = Secp> {
+pub struct TestTable<C: Curve = Secp> {
     pub rng: ChaCha20Rng,
     pub parameters: Parameters<C>,
-    pub operator: Signer,
-    pub signers: Vec<(Actor, Signer)>,
+    pub operator: MessageSigner,
+    pub signers: Vec<(Actor, MessageSigner)>,
     pub log: HandLog<C>,
     pub parties: Vec<Party<C>>,
-    pub now: Time,
+    pub now: HandTime,
 }
 
 /// Seats 1, 3, 5 ... with 1,000 chips, or what is given; blinds 5 and 10; five percent to the house.
 pub fn snapshot(stacks: &[u64]) -> Snapshot {
-    let seat = |(stack, number): (&u64, u8)| Seated { seat: Seat(number * 2 + 1), stack: Chips::new(*stack) };
-    let seats: Vec<Seated> = stacks.iter().zip(0..).map(seat).collect();
+    let seat = |(stack, number): (&u64, u8)| SeatStack { seat: Seat(number * 2 + 1), stack: Chips::new(*stack) };
+    let seats: Vec<SeatStack> = stacks.iter().zip(0..).map(seat).collect();
     let rake = Rake { bps: 500, cap: Some(Chips::new(30)), no_flop_no_drop: true };
-    let rules = Rules { rake, ..Rules::cash(Chips::new(5), Chips::new(10)) };
+    let rules = TableRules { rake, ..TableRules::cash(Chips::new(5), Chips::new(10)) };
     Snapshot::new(rules, seats, Seat(1)).unwrap()
 }
 
-impl<C: Curve> Room<C> {
+impl<C: Curve> TestTable<C> {
     /// A deck just large enough: fast, and all that can go wrong with 52 cards can go wrong with it.
     pub fn small(seed: u64, stacks: &[u64], shufflers: u8) -> Self {
         let cards = snapshot(stacks).plan().places() as u8;
@@ -44,13 +44,15 @@ impl<C: Curve> Room<C> {
 
     pub fn new(seed: u64, hand: &str, stacks: &[u64], shufflers: u8, cards: u8) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let operator = Signer::generate(&mut rng);
+        let operator = MessageSigner::generate(&mut rng);
         let snapshot = snapshot(stacks);
         let actors = (0..shufflers).map(Actor::Shuffler);
         let actors: Vec<Actor> = actors.chain(snapshot.seats().iter().map(|seated| Actor::Seat(seated.seat))).collect();
-        let signers: Vec<(Actor, Signer)> = actors.iter().map(|actor| (*actor, Signer::generate(&mut rng))).collect();
+        let signers: Vec<(Actor, MessageSigner)> =
+            actors.iter().map(|actor| (*actor, MessageSigner::generate(&mut rng))).collect();
         let named = |wanted: fn(&Actor) -> bool| {
-            let of = |(actor, signer): &(Actor, Signer)| Participant { name: actor.to_string(), key: signer.key() };
+            let of =
+                |(actor, signer): &(Actor, MessageSigner)| Participant { name: actor.to_string(), key: signer.key() };
             signers.iter().filter(|(actor, _)| wanted(actor)).map(of).collect()
         };
         let config = HandConfig {
@@ -65,10 +67,10 @@ impl<C: Curve> Room<C> {
             players: named(|actor| matches!(actor, Actor::Seat(_))),
             shufflers: named(|actor| matches!(actor, Actor::Shuffler(_))),
         };
-        let now = Time(1_000);
+        let now = HandTime(1_000);
         let log = HandLog::start(&config, operator.clone(), now, SeenBlindings::default()).unwrap();
         let first = &log.entries()[0];
-        let mut join = |(actor, signer): &(Actor, Signer)| {
+        let mut join = |(actor, signer): &(Actor, MessageSigner)| {
             let master = MasterSecret::generate(&mut rng);
             Party::join(*actor, signer.clone(), &master, &first.envelope.0, &first.receipt).unwrap()
         };
@@ -81,7 +83,7 @@ impl<C: Curve> Room<C> {
         self.log.table().hand()
     }
 
-    pub fn signer(&self, actor: Actor) -> &Signer {
+    pub fn signer(&self, actor: Actor) -> &MessageSigner {
         &self.signers.iter().find(|(other, _)| *other == actor).unwrap().1
     }
 
@@ -91,36 +93,36 @@ impl<C: Curve> Room<C> {
 
     /// What this actor would sign next: the header is right, the message is anything.
     pub fn next_of(&self, actor: Actor, message: Message) -> ActionEnvelope {
-        let said = self.log.table().said(actor);
-        let header = Header::next(self.log.table().config(), actor, said.nonce + 1, said.last, message.kind());
+        let said = self.log.table().progress(actor);
+        let header = EnvelopeHeader::next(self.log.table().config(), actor, said.nonce + 1, said.last, message.kind());
         ActionEnvelope::sign(header, message, self.signer(actor))
     }
 
     /// The operator gets bytes; if he takes them, everybody hears of it.
-    pub fn send(&mut self, bytes: &[u8]) -> Verdict {
+    pub fn send(&mut self, bytes: &[u8]) -> SubmitVerdict {
         let verdict = self.log.submit(&self.parameters, bytes, self.now);
-        if let Verdict::Accepted(receipt) = &verdict {
-            self.tell(bytes, receipt);
+        if let SubmitVerdict::Accepted(receipt) = &verdict {
+            self.deliver(bytes, receipt);
         }
         verdict
     }
 
-    fn tell(&mut self, bytes: &[u8], receipt: &Receipt) {
+    fn deliver(&mut self, bytes: &[u8], receipt: &EventReceipt) {
         for party in &mut self.parties {
-            party.hear(&self.parameters, bytes, receipt).unwrap();
+            party.receive(&self.parameters, bytes, receipt).unwrap();
         }
     }
 
-    pub fn taken(&mut self, bytes: &[u8]) -> Receipt {
+    pub fn accepted(&mut self, bytes: &[u8]) -> EventReceipt {
         match self.send(bytes) {
-            Verdict::Accepted(receipt) => receipt,
+            SubmitVerdict::Accepted(receipt) => receipt,
             other => panic!("{other:?}"),
         }
     }
 
-    pub fn refused(&mut self, bytes: &[u8]) -> Rejection {
+    pub fn refused(&mut self, bytes: &[u8]) -> MessageRejection {
         let before = (self.log.table().state_hash(), self.log.entries().len());
-        let Verdict::Refused(rejection) = self.send(bytes) else { panic!("it was taken") };
+        let SubmitVerdict::Refused(rejection) = self.send(bytes) else { panic!("it was taken") };
         assert_eq!(
             before,
             (self.log.table().state_hash(), self.log.entries().len()),
@@ -130,11 +132,11 @@ impl<C: Curve> Room<C> {
     }
 
     /// The operator says something, and everybody hears of it.
-    pub fn say(&mut self, message: Message) -> Verdict {
-        let verdict = self.log.say(&self.parameters, message, self.now);
-        if let Verdict::Accepted(receipt) = &verdict {
+    pub fn issue(&mut self, message: Message) -> SubmitVerdict {
+        let verdict = self.log.issue(&self.parameters, message, self.now);
+        if let SubmitVerdict::Accepted(receipt) = &verdict {
             let bytes = self.log.entries().last().unwrap().envelope.0.clone();
-            self.tell(&bytes, receipt);
+            self.deliver(&bytes, receipt);
         }
         verdict
     }
@@ -150,7 +152,7 @@ impl<C: Curve> Room<C> {
             let mut idle = true;
             for place in 0..self.parties.len() {
                 for bytes in self.duties(place) {
-                    self.taken(&bytes);
+                    self.accepted(&bytes);
                     idle = false;
                 }
             }
@@ -164,7 +166,7 @@ impl<C: Curve> Room<C> {
     pub fn register(&mut self) {
         for place in 0..self.parties.len() {
             for bytes in self.duties(place).into_iter().take(1) {
-                self.taken(&bytes);
+                self.accepted(&bytes);
             }
         }
         assert!(self.log.table().shuffling().is_some());
@@ -175,21 +177,21 @@ impl<C: Curve> Room<C> {
         self.register();
         while let Some(next) = self.log.table().shuffling().and_then(|shuffling| shuffling.next()) {
             let bytes = self.duties(usize::from(next)).remove(0);
-            self.taken(&bytes);
+            self.accepted(&bytes);
         }
     }
 
-    pub fn act(&mut self, action: Action) {
+    pub fn act(&mut self, action: PlayerAction) {
         let seat = self.hand().to_act().unwrap();
         let bytes = self.party(Actor::Seat(seat)).decide(action);
-        self.taken(&bytes);
+        self.accepted(&bytes);
     }
 
     /// Checks or calls until nobody is asked any more.
     pub fn check_down(&mut self) {
         self.work();
         while let Some(legal) = self.hand().legal() {
-            self.act(if legal.check { Action::Check } else { Action::Call });
+            self.act(if legal.check { PlayerAction::Check } else { PlayerAction::Call });
             self.work();
         }
     }
@@ -197,11 +199,11 @@ impl<C: Curve> Room<C> {
     pub fn show(&mut self, seat: Seat) {
         let place = self.parties.iter().position(|party| party.actor() == Actor::Seat(seat)).unwrap();
         let bytes = self.parties[place].show(&mut self.rng).unwrap();
-        self.taken(&bytes);
+        self.accepted(&bytes);
     }
 
     /// Plays to the end: decisions by the given hand, everybody whose turn it is shows or mucks as the dice say.
-    pub fn play(&mut self, mut decide: impl FnMut(&Legal, &mut ChaCha20Rng) -> Action) {
+    pub fn play(&mut self, mut decide: impl FnMut(&LegalActions, &mut ChaCha20Rng) -> PlayerAction) {
         loop {
             self.work();
             self.now.0 += 10;
@@ -217,7 +219,7 @@ impl<C: Curve> Room<C> {
                         self.show(first);
                     } else {
                         let bytes = self.party(Actor::Seat(first)).muck();
-                        self.taken(&bytes);
+                        self.accepted(&bytes);
                     }
                 }
                 Phase::Settled(_) | Phase::Void(_) => break,
@@ -229,7 +231,7 @@ impl<C: Curve> Room<C> {
     /// The operator closes the log, the players agree, and this is the file.
     pub fn finish(&mut self) -> Bundle {
         let (stacks, rake) = self.log.table().settlement().unwrap();
-        assert!(matches!(self.say(Message::Settlement { stacks, rake }), Verdict::Accepted(_)));
+        assert!(matches!(self.issue(Message::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
         let checkpoint = self.log.checkpoint().unwrap();
         let agreed = self.parties.iter().filter_map(|party| party.agree(&checkpoint).unwrap()).collect();
         self.log.bundle(agreed).unwrap()
@@ -237,27 +239,27 @@ impl<C: Curve> Room<C> {
 }
 
 /// Mostly calls and checks, with some folds and raises of all sizes.
-pub fn any_action(legal: &Legal, rng: &mut ChaCha20Rng) -> Action {
+pub fn any_action(legal: &LegalActions, rng: &mut ChaCha20Rng) -> PlayerAction {
     match (rng.next_u32() % 8, legal.raise) {
-        (0, _) if legal.fold => Action::Fold,
-        (1, Some(range)) => Action::RaiseTo(range.least),
+        (0, _) if legal.fold => PlayerAction::Fold,
+        (1, Some(range)) => PlayerAction::RaiseTo(range.least),
         (2, Some(range)) => {
             let more = rng.next_u64() % (range.most.count() - range.least.count() + 1);
-            Action::RaiseTo(Chips::new(range.least.count() + more))
+            PlayerAction::RaiseTo(Chips::new(range.least.count() + more))
         }
-        (3, Some(range)) if rng.next_u32().is_multiple_of(3) => Action::RaiseTo(range.most),
-        _ if legal.check => Action::Check,
-        _ => Action::Call,
+        (3, Some(range)) if rng.next_u32().is_multiple_of(3) => PlayerAction::RaiseTo(range.most),
+        _ if legal.check => PlayerAction::Check,
+        _ => PlayerAction::Call,
     }
 }
 
 /// A heads-up hand that is checked down and shown by both, in a file.
-pub fn checked_down(seed: u64) -> (Room, Bundle) {
-    let mut room = Room::small(seed, &[1_000, 1_000], 1);
-    room.check_down();
-    while let Some(seat) = room.hand().to_act() {
-        room.show(seat);
+pub fn checked_down(seed: u64) -> (TestTable, Bundle) {
+    let mut table = TestTable::small(seed, &[1_000, 1_000], 1);
+    table.check_down();
+    while let Some(seat) = table.hand().to_act() {
+        table.show(seat);
     }
-    let bundle = room.finish();
-    (room, bundle)
+    let bundle = table.finish();
+    (table, bundle)
 }

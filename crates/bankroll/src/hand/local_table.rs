@@ -7,8 +7,10 @@
 use anyhow::{Context, bail};
 use bankroll_deck::{Curve, MasterSecret, Parameters, Secp256k1, SeenBlindings};
 use bankroll_poker::{
-    Action, Chips, Legal, Phase, Rake, Rules, Seat, Seated, Snapshot, Time,
-    log::{Actor, Bundle, HandConfig, HandLog, Participant, Party, Receipt, Signer, VERSION, Verdict},
+    Chips, HandTime, LegalActions, Phase, PlayerAction, Rake, Seat, SeatStack, Snapshot, TableRules,
+    log::{
+        Actor, Bundle, EventReceipt, HandConfig, HandLog, MessageSigner, Participant, Party, SubmitVerdict, VERSION,
+    },
 };
 use fastrand::Rng;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -21,35 +23,35 @@ const BEGAN: u64 = 1_760_000_000_000;
 /// Somebody with his long-lived secrets.
 struct Person {
     name: String,
-    signer: Signer,
+    signer: MessageSigner,
     master: MasterSecret,
 }
 
-pub struct Room {
+pub struct LocalTable {
     rng: ChaCha20Rng,
     dice: Rng,
-    operator: Signer,
+    operator: MessageSigner,
     players: Vec<Person>,
     shufflers: Vec<Person>,
     stacks: Vec<u64>,
     parameters: Parameters<Secp256k1>,
-    now: Time,
+    now: HandTime,
     hands: u64,
 }
 
 /// A hand under way.
-struct Played {
+struct HandInProgress {
     log: HandLog<Secp256k1>,
     parties: Vec<Party<Secp256k1>>,
 }
 
-impl Room {
+impl LocalTable {
     pub fn new(seed: u64, seats: u8, shufflers: u8) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let operator = Signer::generate(&mut rng);
+        let operator = MessageSigner::generate(&mut rng);
         let mut person = |what: &str, number: u8| Person {
             name: format!("{what} {number}"),
-            signer: Signer::generate(&mut rng),
+            signer: MessageSigner::generate(&mut rng),
             master: MasterSecret::generate(&mut rng),
         };
         let players = (1..=seats).map(|number| person("player", number)).collect();
@@ -60,7 +62,7 @@ impl Room {
             shufflers,
             stacks: vec![STACK; seats.into()],
             parameters: Parameters::standard(),
-            now: Time(BEGAN),
+            now: HandTime(BEGAN),
             hands: 0,
             dice: Rng::with_seed(seed),
             rng,
@@ -78,7 +80,7 @@ impl Room {
             self.decide(&mut played)?;
         }
         let settled = played.log.settle(&self.parameters, self.now);
-        self.tell(&mut played, settled)?;
+        self.deliver(&mut played, settled)?;
         let checkpoint = played.log.checkpoint().context("a settled hand has a checkpoint")?;
         let mut agreed = Vec::new();
         for party in &played.parties {
@@ -90,13 +92,13 @@ impl Room {
     }
 
     fn config(&self) -> anyhow::Result<HandConfig> {
-        let seats: Vec<Seated> = (1..)
+        let seats: Vec<SeatStack> = (1..)
             .zip(&self.stacks)
-            .map(|(number, stack)| Seated { seat: Seat(number), stack: Chips::new(*stack) })
+            .map(|(number, stack)| SeatStack { seat: Seat(number), stack: Chips::new(*stack) })
             .collect();
         let button = seats[(self.hands - 1) as usize % seats.len()].seat;
         let rake = Rake { bps: 250, cap: Some(Chips::new(30)), no_flop_no_drop: true };
-        let rules = Rules { rake, ..Rules::cash(Chips::new(5), Chips::new(10)) };
+        let rules = TableRules { rake, ..TableRules::cash(Chips::new(5), Chips::new(10)) };
         let named = |people: &[Person]| {
             let participant = |person: &Person| Participant { name: person.name.clone(), key: person.signer.key() };
             people.iter().map(participant).collect()
@@ -115,7 +117,7 @@ impl Room {
         })
     }
 
-    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<Played> {
+    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<HandInProgress> {
         let log = HandLog::start(config, self.operator.clone(), self.now, SeenBlindings::default())?;
         let start = &log.entries()[0];
         let people = self.shufflers.iter().chain(&self.players);
@@ -124,11 +126,11 @@ impl Room {
             let (envelope, receipt) = (&start.envelope.0, &start.receipt);
             parties.push(Party::join(actor, person.signer.clone(), &person.master, envelope, receipt)?);
         }
-        Ok(Played { log, parties })
+        Ok(HandInProgress { log, parties })
     }
 
     /// Everybody does his part until nobody has one.
-    fn work(&mut self, played: &mut Played) -> anyhow::Result<()> {
+    fn work(&mut self, played: &mut HandInProgress) -> anyhow::Result<()> {
         loop {
             let before = played.log.entries().len();
             for place in 0..played.parties.len() {
@@ -143,7 +145,7 @@ impl Room {
     }
 
     /// Whoever is asked decides.
-    fn decide(&mut self, played: &mut Played) -> anyhow::Result<()> {
+    fn decide(&mut self, played: &mut HandInProgress) -> anyhow::Result<()> {
         let hand = played.log.table().hand();
         let Some(seat) = hand.to_act() else { return Ok(()) };
         let last_to_show = matches!(hand.phase(), Phase::Showdown(showdown) if showdown.to_show.len() == 1);
@@ -162,32 +164,32 @@ impl Room {
         self.send(played, &bytes)
     }
 
-    fn send(&mut self, played: &mut Played, bytes: &[u8]) -> anyhow::Result<()> {
+    fn send(&mut self, played: &mut HandInProgress, bytes: &[u8]) -> anyhow::Result<()> {
         self.now.0 += 10;
         let verdict = played.log.submit(&self.parameters, bytes, self.now);
-        self.tell(played, verdict)
+        self.deliver(played, verdict)
     }
 
     /// Everybody hears what the operator took, and checks it.
-    fn tell(&self, played: &mut Played, verdict: Verdict) -> anyhow::Result<()> {
-        let receipt: Receipt = match verdict {
-            Verdict::Accepted(receipt) | Verdict::Repeated(receipt) => receipt,
-            Verdict::Refused(rejection) => bail!("an honest message was refused: {rejection}"),
+    fn deliver(&self, played: &mut HandInProgress, verdict: SubmitVerdict) -> anyhow::Result<()> {
+        let receipt: EventReceipt = match verdict {
+            SubmitVerdict::Accepted(receipt) | SubmitVerdict::Repeated(receipt) => receipt,
+            SubmitVerdict::Refused(rejection) => bail!("an honest message was refused: {rejection}"),
         };
         let entry = played.log.entries().last().context("something was said")?;
         for party in &mut played.parties {
-            party.hear(&self.parameters, &entry.envelope.0, &receipt)?;
+            party.receive(&self.parameters, &entry.envelope.0, &receipt)?;
         }
         Ok(())
     }
 }
 
-fn action(legal: &Legal, dice: &mut Rng) -> Action {
+fn action(legal: &LegalActions, dice: &mut Rng) -> PlayerAction {
     match (dice.u8(0..12), legal.raise) {
-        (0 | 1, _) if legal.fold => Action::Fold,
-        (2 | 3, Some(range)) => Action::RaiseTo(range.least),
-        (4, Some(range)) => Action::RaiseTo(Chips::new(dice.u64(range.least.count()..=range.most.count()))),
-        _ if legal.check => Action::Check,
-        _ => Action::Call,
+        (0 | 1, _) if legal.fold => PlayerAction::Fold,
+        (2 | 3, Some(range)) => PlayerAction::RaiseTo(range.least),
+        (4, Some(range)) => PlayerAction::RaiseTo(Chips::new(dice.u64(range.least.count()..=range.most.count()))),
+        _ if legal.check => PlayerAction::Check,
+        _ => PlayerAction::Call,
     }
 }

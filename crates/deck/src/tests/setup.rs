@@ -4,8 +4,8 @@ use rand_chacha::ChaCha20Rng;
 
 use super::run::rng;
 use crate::{
-    Contribution, Curve, Deal, Deck, Destination, HandId, HandKeys, Member, Parameters, Role, SecretKey, SeenBlindings,
-    ShuffleMessage, Shuffling,
+    Contribution, Curve, Deal, Deck, Destination, HandId, HandKeys, Member, MemberRole, Parameters, SecretKey,
+    SeenBlindings, ShuffleMessage, Shuffling,
 };
 
 pub const SHUFFLERS: [&str; 3] = ["ann", "ben", "cleo"];
@@ -27,7 +27,7 @@ pub const PLAN: [Destination; SMALL] = [
     Destination::Board,
 ];
 
-pub struct Table<C: Curve> {
+pub struct HandSetup<C: Curve> {
     pub rng: ChaCha20Rng,
     pub parameters: Parameters<C>,
     pub keys: HandKeys<C>,
@@ -40,7 +40,7 @@ pub fn hand() -> HandId {
 }
 
 /// A key of its own for everybody, admitted.
-pub fn member<C: Curve>(actor: &str, role: Role, rng: &mut ChaCha20Rng) -> (Member<C>, SecretKey<C>) {
+pub fn member<C: Curve>(actor: &str, role: MemberRole, rng: &mut ChaCha20Rng) -> (Member<C>, SecretKey<C>) {
     let secret = SecretKey::generate(rng);
     (admit(&hand(), actor, role, &secret, rng), secret)
 }
@@ -48,7 +48,7 @@ pub fn member<C: Curve>(actor: &str, role: Role, rng: &mut ChaCha20Rng) -> (Memb
 pub fn admit<C: Curve>(
     hand: &HandId,
     actor: &str,
-    role: Role,
+    role: MemberRole,
     secret: &SecretKey<C>,
     rng: &mut ChaCha20Rng,
 ) -> Member<C> {
@@ -57,10 +57,10 @@ pub fn admit<C: Curve>(
 }
 
 pub fn seated<C: Curve>(rng: &mut ChaCha20Rng) -> (Vec<Member<C>>, Vec<SecretKey<C>>) {
-    (0..).zip(PLAYERS).map(|(seat, actor)| member(actor, Role::Player { seat }, rng)).unzip()
+    (0..).zip(PLAYERS).map(|(seat, actor)| member(actor, MemberRole::Player { seat }, rng)).unzip()
 }
 
-impl<C: Curve> Table<C> {
+impl<C: Curve> HandSetup<C> {
     /// Three shufflers and three players with a small deck.
     pub fn small(story: &str) -> Self {
         Self::new(story, SMALL)
@@ -69,7 +69,7 @@ impl<C: Curve> Table<C> {
     pub fn new(story: &str, size: usize) -> Self {
         let mut rng = rng(story);
         let (members, shufflers): (Vec<_>, _) =
-            SHUFFLERS.map(|actor| member(actor, Role::Shuffler, &mut rng)).into_iter().unzip();
+            SHUFFLERS.map(|actor| member(actor, MemberRole::Shuffler, &mut rng)).into_iter().unzip();
         let (seats, players) = seated(&mut rng);
         let keys = HandKeys::new(&hand(), &members, &seats).unwrap();
         Self { parameters: Parameters::with_size(size).unwrap(), keys, shufflers, players, rng }
