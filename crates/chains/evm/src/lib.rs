@@ -30,6 +30,7 @@
 
 mod accounts;
 mod block;
+mod confirmations;
 mod error;
 mod fees;
 mod find;
@@ -47,6 +48,7 @@ mod wire;
 
 pub use accounts::Call;
 pub use block::{At, Block, Header, Transaction};
+pub use confirmations::confirmations;
 pub use error::{Disagreement, Malformed, NodeError, Refused, Unavailable};
 pub use fees::Fees;
 pub use find::Found;
