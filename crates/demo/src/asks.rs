@@ -1,7 +1,7 @@
 //! What each move of the game asks of the ledger: who asks, under which key, which money moves.
 
 use bankroll_ledger::{Amount, Kind, Leg, Principal, Request};
-use bankroll_withdrawals::{GasPayer, Wanted, intent};
+use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
 
 use super::{
     arena::{Arena, policy},
@@ -53,7 +53,7 @@ impl Arena {
 
     /// Out of the world, and a payout to his own wallet, for which the house pays the gas.
     fn exit(&self, tag: &str, player: &Player, mass: Amount) -> Request {
-        let wanted = Wanted {
+        let wanted = WithdrawalRequest {
             principal: Principal::GameServer(self.server.clone()),
             server: self.server.clone(),
             request_id: format!("exit-{tag}").parse().expect("a legal name"),
@@ -65,6 +65,6 @@ impl Arena {
             gas: GasPayer::House,
             exit: Some(mass),
         };
-        intent::request(&wanted, policy(), player.funds, self.world).expect("a demo's money fits 128 bits")
+        Intents::new(policy()).request(&wanted, player.funds, self.world).expect("a demo's money fits 128 bits")
     }
 }

@@ -4,10 +4,10 @@ use std::{thread, time::Duration};
 
 use anyhow::bail;
 use bankroll_store::{Answer, Failure, Ledger, Refused};
-use bankroll_withdrawals::asked::noting;
+use bankroll_withdrawals::Intents;
 
 use super::{
-    asks::{Ask, Asked},
+    asks::Asked,
     nodes::Nodes,
     room::{Heard, Room},
 };
@@ -70,7 +70,7 @@ impl Teller {
 fn ask(ledger: &Ledger, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow::Result<Vec<Answer>> {
     loop {
         let requests = asked.iter().map(|asked| room.request(asked)).collect();
-        let reply = match ledger.submit(requests) {
+        let reply = match Intents::submit(ledger, requests) {
             Ok(reply) => reply,
             Err(Refused::Busy) => {
                 busy();
@@ -80,10 +80,7 @@ fn ask(ledger: &Ledger, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow
             Err(refused) => return Err(refused.into()),
         };
         match reply.wait() {
-            Ok(answers) => {
-                note_holds(ledger, room, asked, &answers);
-                return Ok(answers);
-            }
+            Ok(answers) => return Ok(answers),
             // Another program has the file for a moment, or the server is away; nothing happened.
             Err(Failure::Locked | Failure::Unreachable) => thread::sleep(BUSY_PAUSE),
             Err(Failure::StorageFull) => {
@@ -91,15 +88,5 @@ fn ask(ledger: &Ledger, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow
             }
             Err(failure @ Failure::Unknown) => return Err(failure.into()),
         }
-    }
-}
-
-/// Where the money of each new payout is held. If this is lost, whoever settles finds it in the journal.
-fn note_holds(ledger: &Ledger, room: &Room, asked: &[Asked], answers: &[Answer]) {
-    let exits = asked.iter().zip(answers).filter(|(asked, _)| matches!(asked.ask, Ask::Exit { .. }));
-    let noted = exits.filter_map(|(asked, answer)| noting(&room.request(asked), answer.effects().ok()?));
-    let noted: Vec<_> = noted.collect();
-    if !noted.is_empty() {
-        let _ = ledger.write_rows(noted);
     }
 }

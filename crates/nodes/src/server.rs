@@ -30,7 +30,7 @@ use crate::{
     NodeIdentity, Rights,
     identity::Peer,
     wire::{
-        self, Answer, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, ServerFrame,
+        self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, ServerFrame,
     },
 };
 

@@ -1,4 +1,4 @@
-//! Why something came to nothing, by what to do about it.
+//! Errors, by what the caller does about them.
 
 use bankroll_chains_evm::NodeError;
 use bankroll_ledger::{OpenRejected, Rejection};
@@ -8,39 +8,58 @@ use bankroll_store::{CallError, RowsError, StoreError, columns::BadRow};
 /// Why there is no intent.
 #[derive(Debug, thiserror::Error)]
 pub enum IntentError {
-    /// The books said no. For ever, if it is a verdict about money.
+    /// The books rejected it. For ever, if it is a verdict about money.
     #[error("the withdrawal was rejected")]
     Rejected(#[from] Rejection),
     /// An account that it needs cannot be opened.
     #[error("an account of the withdrawal cannot be opened")]
     Account(#[from] OpenRejected),
-    /// The amount and the fee together leave 128 bits.
+    /// The amount and the fee together exceed 128 bits.
     #[error("the amount and its fee are more than the ledger can count")]
     TooLarge,
-    /// The writer did not take it, or has no answer. Ask the same again.
+    /// The writer did not accept it, or has no answer. Send the same request again.
     #[error("the writer has no answer")]
     Call(#[from] CallError),
-    /// The hold was made and not noted in the intent's row. Settling finds it in the journal.
+    /// The hold was made and not noted in the intent's row. Settlement finds it in the journal.
     #[error("the hold was not noted")]
     Rows(#[from] RowsError),
 }
 
-/// Why a step came to nothing, or only to a part. The next goes on where this one ended.
+/// Why a payout cannot be stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum CancelError {
+    #[error("there is no job of this intent that is still worked on")]
+    NotFound,
+    /// The rows were not written, or not for certain.
+    #[error("the rows were not written")]
+    Rows(#[from] RowsError),
+    #[error("the rows cannot be read")]
+    Store(#[from] StoreError),
+}
+
+/// Why a step did nothing, or only a part of its work. The next step continues where this one ended.
 #[derive(Debug, thiserror::Error)]
 pub enum PayoutError {
-    /// The node did not answer, or not so that it can be believed.
-    #[error("the node gave no answer that can be believed")]
+    #[error("the RPC node gave no believable answer")]
     Node(#[from] NodeError),
-    /// The signer did not answer, or not so that it can be believed.
-    #[error("the signer gave no answer that can be believed")]
+    #[error("the signer gave no believable answer")]
     Signer(#[from] AskError),
     /// The rows were not written, or not for certain.
     #[error("the rows were not written")]
     Rows(#[from] RowsError),
-    /// The rows cannot be read.
     #[error("the rows cannot be read")]
     Store(#[from] StoreError),
-    /// A row says something that this program does not.
+    /// A row has a value that this program does not know.
+    #[error(transparent)]
+    Row(#[from] BadRow),
+}
+
+/// Why the tables of withdrawals cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    #[error("the rows of withdrawals cannot be read")]
+    Store(#[from] StoreError),
+    /// A row has a value that this program does not know.
     #[error(transparent)]
     Row(#[from] BadRow),
 }

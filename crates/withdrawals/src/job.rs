@@ -1,53 +1,53 @@
-//! What a job does next. Pure: the job as its rows say, what the chain shows of its transactions, the time; out comes one
-//! thing to do.
+//! The next action of a job. Pure: from the job as its rows state it, the status of its transactions on the chain, and the
+//! time, it computes one action.
 //!
-//! | stage | it means | leaves by |
+//! | stage | meaning | left by |
 //! | --- | --- | --- |
 //! | `pending`, `waiting_funds` | the intent is approved; the wallet may be short | a nonce of its own |
 //! | `reserved` | it has a nonce | the first order is written down |
-//! | `signing` | **point of no return**: the order may be with the signer | bytes; or the signer's promise never to sign |
+//! | `signing` | **point of no return**: the signer may have the order | bytes; or the signer's promise never to sign |
 //! | `signed`, `broadcast` | bytes exist | the same bytes again, until one of the nonce's transactions is in a block |
-//! | `mined` | one is in a canonical block | depth; or the block goes, and it is `broadcast` again |
-//! | `final`, `reverted`, `dead` | it is proven what became of it | nothing; watched for a while |
-//! | `unknown` | the nonce is used, by none of ours that we or the signer know: a person must look | one of ours is found after all |
+//! | `mined` | one is in a canonical block | depth; or the block is replaced, and it is `broadcast` again |
+//! | `final`, `reverted`, `dead` | the outcome is proven | nothing; watched for a while |
+//! | `unknown` | the nonce is used, by no transaction of ours: needs an operator | one of ours is found after all |
 //!
-//! The danger is in between `signing` and the proof: there is no way from there to another nonce, and none back to `pending`.
+//! The danger is between `signing` and the proof: there is no way from there to another nonce, and none back to `pending`.
 
 use bankroll_chains_evm::B256;
-use bankroll_ledger::{Amount, BlockRef, Time};
+use bankroll_ledger::{Amount, BlockRef, Row, Time};
 use bankroll_orders::{Address, Gas, IntentId, Price};
+use bankroll_store::columns::{BadRow, text_of};
 
-use crate::price::Ceiling;
+use crate::{outcome::PayoutOutcome, price::FeeCeiling};
 
-/// How a job is worked on.
+/// How jobs are worked on. Times are in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct PayoutRules {
     /// How many blocks, its own included, make a transaction final.
     pub confirmations: u64,
     /// For how many blocks a final transaction is still watched.
     pub horizon: u64,
-    /// After how long, in microseconds, the same bytes are sent again.
+    /// After how long the same bytes are sent again.
     pub resend_after: u64,
-    /// After how long the lowest transaction of a wallet is replaced by one that pays more.
+    /// After how long the lowest transaction of a wallet is replaced by one with a higher price.
     pub stuck_after: u64,
-    /// The most that a unit of gas may cost.
-    pub ceiling: Ceiling,
+    pub ceiling: FeeCeiling,
     /// The most gas of one payout.
     pub gas_max: u64,
-    /// The most jobs with a nonce and without an end.
+    /// The most jobs in flight: with a nonce and without a proven outcome.
     pub in_flight_max: usize,
 }
 
-/// Where a job stands.
+/// The stage of a job, in the order of its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Wants a nonce.
+pub enum JobStage {
+    /// It needs a nonce.
     Pending,
-    /// Wants a nonce, and the wallet is short.
+    /// It needs a nonce, and the wallet is short.
     WaitingFunds,
-    /// Has a nonce.
+    /// It has a nonce.
     Reserved,
-    /// Its first order may be with the signer.
+    /// The signer may have its first order.
     Signing,
     /// There are bytes.
     Signed,
@@ -55,7 +55,7 @@ pub enum Stage {
     Broadcast,
     /// They are in a block.
     Mined,
-    /// The nonce is used by a transaction that nobody knows.
+    /// The nonce is used by an unknown transaction.
     Unknown,
     /// It is paid.
     Final,
@@ -67,250 +67,225 @@ pub enum Stage {
 
 /// One transaction that the signer is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct PayoutAttempt {
     /// Its number within the job, from 1.
     pub number: u64,
-    /// Whether it pays nothing to ourselves instead.
+    /// Whether it cancels the payout: it pays nothing, to the wallet itself.
     pub is_cancel: bool,
-    /// What it may cost.
     pub gas: Gas,
     /// Bytes and hash, once the signer has answered.
     pub signed: Option<(Vec<u8>, B256)>,
-    /// Whether the signer has refused it while another one goes on.
+    /// Whether the signer has refused it while another attempt continues.
     pub is_refused: bool,
-    /// When it was written down.
     pub created_at: Time,
-    /// When it was last sent.
     pub last_sent_at: Option<Time>,
 }
 
-/// A job as its rows say.
+/// A job as its rows state it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// Its id.
+pub struct PayoutJob {
     pub id: String,
-    /// What it pays.
+    /// The intent that it pays.
     pub intent: IntentId,
-    /// Whom.
     pub to: Address,
-    /// How much.
     pub amount: Amount,
-    /// What the player has set aside for gas; `None` if the house pays for it.
+    /// The most that the player pays for gas; `None` if the house pays.
     pub fee_cap: Option<Amount>,
-    /// Where it stands.
-    pub stage: Stage,
+    pub stage: JobStage,
     /// Its nonce, once it has one.
     pub nonce: Option<u64>,
-    /// Whether somebody wants it stopped.
-    pub cancel_asked: bool,
+    /// Whether a caller has requested to stop it.
+    pub cancel_requested: bool,
     /// Its transactions, oldest first.
-    pub attempts: Vec<Attempt>,
-    /// The block that one of them is in.
+    pub attempts: Vec<PayoutAttempt>,
+    /// The block that has one of them.
     pub block: Option<BlockRef>,
-    /// How often it was tried in vain.
+    /// How many tries did not succeed.
     pub retries: u64,
-    /// Not before this.
+    /// The time of its next try.
     pub scheduled_at: Time,
     /// Raised by each write.
     pub version: u64,
 }
 
-/// What the chain shows of a job's transactions.
+/// The status of a job's transactions on the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum ChainStatus {
     /// None of them is in a canonical block.
-    Nowhere {
-        /// Whether the nonce is used in blocks so deep that they are final: by somebody else, then.
+    Absent {
+        /// Whether the nonce is used at final depth: by another transaction, then.
         nonce_is_gone: bool,
-        /// Whether everything before it is mined, so that it is the one that others wait for.
+        /// Whether every nonce below is mined, so that other jobs wait for this one.
         is_lowest: bool,
     },
-    /// One is.
-    Mined(Mined),
+    /// One of them is.
+    Mined(MinedTransaction),
 }
 
 /// A transaction of ours in a canonical block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mined {
-    /// Which attempt.
+pub struct MinedTransaction {
+    /// The number of its attempt.
     pub attempt: u64,
-    /// Its hash.
     pub hash: B256,
-    /// The block.
     pub block: BlockRef,
-    /// How many blocks are on it, its own included.
+    /// How many blocks confirm it, its own included.
     pub confirmations: u64,
-    /// Whether it did what it was to do.
     pub succeeded: bool,
-    /// Whether it is what was ordered: to whom, and how much.
+    /// Whether its recipient, value and nonce are the ordered ones.
     pub is_as_ordered: bool,
-    /// How much gas it took.
     pub gas_used: u64,
-    /// What a unit of gas did cost.
     pub gas_price: u128,
 }
 
-/// What is proven to have become of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The payout is final.
-    Paid,
-    /// The payout is final, and paid nothing.
-    Reverted,
-    /// Nothing on its nonce is final.
-    Cancelled,
-    /// The signer promised never to sign it.
-    NeverSigned,
-}
-
-/// One thing to do.
+/// One action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Get a nonce, if the wallet has enough.
+pub enum JobAction {
+    /// Reserve a nonce, if the wallet has enough.
     Reserve,
     /// Write the first order down.
     Prepare,
-    /// Ask the signer for this attempt.
-    Ask(u64),
-    /// Ask the signer never to sign it.
-    Renounce,
+    /// Request the signature of this attempt.
+    Sign(u64),
+    /// Request the signer's promise never to sign the intent.
+    Revoke,
     /// Send the bytes of this attempt.
     Send(u64),
-    /// Write down an order for the same at a higher price.
+    /// Write down an order for the same payout at a higher price.
     Replace,
-    /// Write down an order for nothing on the same nonce, at a higher price.
+    /// Write down an order for a cancellation on the same nonce, at a higher price.
     Cancel,
     /// Write down the block.
-    Note(Mined),
-    /// The block is gone: write down that it is.
+    Note(MinedTransaction),
+    /// Write down that the block was replaced.
     Unmine,
-    /// It is proven what became of it.
-    Finish(Outcome, Mined),
-    /// Nobody knows what happened to the nonce: write that down, for a person.
+    /// The outcome is proven.
+    Finish(PayoutOutcome, MinedTransaction),
+    /// The nonce is used by an unknown transaction: write that down, for an operator.
     Doubt,
-    /// What is final now is not what was settled: tell somebody.
+    /// What is final now is not what was settled: report it.
     Contradict,
-    /// Nothing.
     Wait,
 }
 
-/// What to do with a job.
+/// The next action of a job.
 #[must_use]
-pub fn next(job: &Job, sight: &Sight, rules: &Rules, now: Time) -> Next {
+pub fn next(job: &PayoutJob, status: &ChainStatus, rules: &PayoutRules, now: Time) -> JobAction {
     match job.stage {
-        Stage::Final | Stage::Reverted | Stage::Dead => return watch(job, sight, rules, now),
+        JobStage::Final | JobStage::Reverted | JobStage::Dead => return watch(job, status, rules, now),
         _ if job.attempts.iter().all(|attempt| attempt.signed.is_none()) => return unsigned(job),
         _ => {}
     }
-    match sight {
-        Sight::Mined(mined) if !mined.is_as_ordered => doubt(job),
-        Sight::Mined(mined) if mined.confirmations >= rules.confirmations => {
+    match status {
+        ChainStatus::Mined(mined) if !mined.is_as_ordered => doubt(job),
+        ChainStatus::Mined(mined) if mined.confirmations >= rules.confirmations => {
             let is_cancel = job.attempts.iter().any(|attempt| attempt.number == mined.attempt && attempt.is_cancel);
             let outcome = match (is_cancel, mined.succeeded) {
-                (true, _) => Outcome::Cancelled,
-                (false, true) => Outcome::Paid,
-                (false, false) => Outcome::Reverted,
+                (true, _) => PayoutOutcome::Cancelled,
+                (false, true) => PayoutOutcome::Paid,
+                (false, false) => PayoutOutcome::Reverted,
             };
-            Next::Finish(outcome, mined.clone())
+            JobAction::Finish(outcome, mined.clone())
         }
-        Sight::Mined(mined) if job.stage == Stage::Mined && job.block.as_ref() == Some(&mined.block) => Next::Wait,
-        Sight::Mined(mined) => Next::Note(mined.clone()),
-        Sight::Nowhere { .. } if job.stage == Stage::Mined => Next::Unmine,
-        // It may be one of ours whose bytes we never got: the signer still has them.
-        Sight::Nowhere { nonce_is_gone: true, .. } => job.unanswered().map_or_else(|| doubt(job), Next::Ask),
-        Sight::Nowhere { is_lowest, .. } => push(job, *is_lowest, rules, now),
+        ChainStatus::Mined(mined) if job.stage == JobStage::Mined && job.block.as_ref() == Some(&mined.block) => {
+            JobAction::Wait
+        }
+        ChainStatus::Mined(mined) => JobAction::Note(mined.clone()),
+        ChainStatus::Absent { .. } if job.stage == JobStage::Mined => JobAction::Unmine,
+        // It may be one of ours whose bytes never arrived: the signer still has them.
+        ChainStatus::Absent { nonce_is_gone: true, .. } => job.unanswered().map_or_else(|| doubt(job), JobAction::Sign),
+        ChainStatus::Absent { is_lowest, .. } => push(job, *is_lowest, rules, now),
     }
 }
 
-/// Before there are any bytes: nothing can be on a chain, but the signer may have been asked.
-fn unsigned(job: &Job) -> Next {
-    if job.cancel_asked {
-        return Next::Renounce;
+/// Before there are any bytes: nothing can be on a chain, but the signer may have the order.
+fn unsigned(job: &PayoutJob) -> JobAction {
+    if job.cancel_requested {
+        return JobAction::Revoke;
     }
     match (job.stage, job.attempts.last()) {
-        (Stage::Pending | Stage::WaitingFunds, _) => Next::Reserve,
-        (Stage::Reserved, _) => Next::Prepare,
-        (_, Some(attempt)) => Next::Ask(attempt.number),
-        (_, None) => Next::Wait,
+        (JobStage::Pending | JobStage::WaitingFunds, _) => JobAction::Reserve,
+        (JobStage::Reserved, _) => JobAction::Prepare,
+        (_, Some(attempt)) => JobAction::Sign(attempt.number),
+        (_, None) => JobAction::Wait,
     }
 }
 
 /// There are bytes, and the chain has none of them.
-fn push(job: &Job, is_lowest: bool, rules: &Rules, now: Time) -> Next {
+fn push(job: &PayoutJob, is_lowest: bool, rules: &PayoutRules, now: Time) -> JobAction {
     if let Some(number) = job.unanswered() {
-        return Next::Ask(number);
+        return JobAction::Sign(number);
     }
-    let live = |attempt: &&Attempt| !attempt.is_refused;
-    let (Some(newest), Some(last)) = (job.newest_signed(), job.attempts.last()) else { return Next::Wait };
+    let live = |attempt: &&PayoutAttempt| !attempt.is_refused;
+    let (Some(newest), Some(last)) = (job.newest_signed(), job.attempts.last()) else { return JobAction::Wait };
     let over = |since: Time, after: u64| now.0.saturating_sub(since.0) >= after;
     let is_cancelling = job.attempts.iter().filter(live).any(|attempt| attempt.is_cancel);
-    // What the signer has refused is not asked for again at each step.
-    let may_ask = !last.is_refused || over(last.created_at, rules.stuck_after);
-    // Before anything is sent once more: what nobody wants paid need not get a head start.
-    if job.cancel_asked && !is_cancelling && may_ask {
-        return Next::Cancel;
+    // An order that the signer has refused is not repeated at each step.
+    let may_order = !last.is_refused || over(last.created_at, rules.stuck_after);
+    // Before anything is sent again: a payout that is to stop must not get a head start.
+    if job.cancel_requested && !is_cancelling && may_order {
+        return JobAction::Cancel;
     }
     if newest.last_sent_at.is_none_or(|sent| over(sent, rules.resend_after)) {
-        return Next::Send(newest.number);
+        return JobAction::Send(newest.number);
     }
     match (is_lowest && over(last.created_at, rules.stuck_after), is_cancelling) {
-        (true, true) => Next::Cancel,
-        (true, false) => Next::Replace,
-        (false, _) => Next::Wait,
+        (true, true) => JobAction::Cancel,
+        (true, false) => JobAction::Replace,
+        (false, _) => JobAction::Wait,
     }
 }
 
-fn doubt(job: &Job) -> Next {
-    if job.stage == Stage::Unknown { Next::Wait } else { Next::Doubt }
+fn doubt(job: &PayoutJob) -> JobAction {
+    if job.stage == JobStage::Unknown { JobAction::Wait } else { JobAction::Doubt }
 }
 
-/// After the end: what was final can still be orphaned by a chain that breaks its word. The same bytes again, then, and
-/// none that mean something else.
-fn watch(job: &Job, sight: &Sight, rules: &Rules, now: Time) -> Next {
-    let is_dead = job.stage == Stage::Dead;
-    let same = |attempt: &&Attempt| attempt.signed.is_some() && attempt.is_cancel == is_dead;
-    match sight {
-        Sight::Mined(mined) => {
+/// After the end: a final transaction can still be orphaned by a reorganisation that is deeper than finality. Then the
+/// same bytes are sent again, and no transaction that means something else.
+fn watch(job: &PayoutJob, status: &ChainStatus, rules: &PayoutRules, now: Time) -> JobAction {
+    let is_dead = job.stage == JobStage::Dead;
+    let same = |attempt: &&PayoutAttempt| attempt.signed.is_some() && attempt.is_cancel == is_dead;
+    match status {
+        ChainStatus::Mined(mined) => {
             let meant = job.attempt(mined.attempt).is_some_and(|attempt| attempt.is_cancel == is_dead);
-            if meant || mined.confirmations < rules.confirmations { Next::Wait } else { Next::Contradict }
+            if meant || mined.confirmations < rules.confirmations { JobAction::Wait } else { JobAction::Contradict }
         }
-        Sight::Nowhere { .. } => {
+        ChainStatus::Absent { .. } => {
             let due = |sent: Time| now.0.saturating_sub(sent.0) >= rules.resend_after;
             let attempt = job.attempts.iter().rev().find(same);
             let attempt = attempt.filter(|attempt| attempt.last_sent_at.is_none_or(due));
-            attempt.map_or(Next::Wait, |attempt| Next::Send(attempt.number))
+            attempt.map_or(JobAction::Wait, |attempt| JobAction::Send(attempt.number))
         }
     }
 }
 
-impl Job {
-    /// The newest transaction that there are bytes of.
+impl PayoutJob {
+    /// The newest transaction with bytes.
     #[must_use]
-    pub fn newest_signed(&self) -> Option<&Attempt> {
+    pub fn newest_signed(&self) -> Option<&PayoutAttempt> {
         self.attempts.iter().rev().find(|attempt| attempt.signed.is_some())
     }
 
-    /// The oldest transaction that the signer was asked for, perhaps, and that there is neither yes nor no to.
+    /// The oldest transaction that the signer may have been asked for, and that has no answer.
     #[must_use]
     pub fn unanswered(&self) -> Option<u64> {
         let open = self.attempts.iter().find(|attempt| attempt.signed.is_none() && !attempt.is_refused);
         open.map(|attempt| attempt.number)
     }
 
-    /// An attempt by its number.
     #[must_use]
-    pub fn attempt(&self, number: u64) -> Option<&Attempt> {
+    pub fn attempt(&self, number: u64) -> Option<&PayoutAttempt> {
         self.attempts.iter().find(|attempt| attempt.number == number)
     }
 
-    /// The highest price that was ever asked for, refused or not: what a replacement must outbid.
+    /// The highest price of all orders, refused ones included: a replacement must outbid it.
     #[must_use]
     pub fn highest(&self) -> Option<Price> {
         self.attempts.iter().map(|attempt| attempt.gas.price).max_by_key(|price| (price.max(), price.priority()))
     }
 }
 
-impl Stage {
+impl JobStage {
     const WORDS: [(Self, &'static str); 11] = [
         (Self::Pending, "pending"),
         (Self::WaitingFunds, "waiting_funds"),
@@ -325,36 +300,38 @@ impl Stage {
         (Self::Dead, "dead"),
     ];
 
-    /// The word that rows have for it.
+    /// The stored word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::WORDS.into_iter().find(|(stage, _)| *stage == self).map_or("", |(_, word)| word)
     }
 
-    pub(crate) fn from_row(text: &str) -> Option<Self> {
-        Self::WORDS.into_iter().find(|(_, word)| *word == text).map(|(stage, _)| stage)
-    }
-}
-
-impl Outcome {
-    /// The word that events have for it.
+    /// The stage of a job whose outcome is proven.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Paid => "paid",
-            Self::Reverted => "reverted",
-            Self::Cancelled => "cancelled",
-            Self::NeverSigned => "never_signed",
+    pub const fn after(outcome: PayoutOutcome) -> Self {
+        match outcome {
+            PayoutOutcome::Paid => Self::Final,
+            PayoutOutcome::Reverted => Self::Reverted,
+            PayoutOutcome::Cancelled | PayoutOutcome::NeverSigned => Self::Dead,
         }
     }
 
-    /// The stage that it ends in.
+    /// The stage in the column `status` of a row. An unknown word is an error: its meaning is not guessed.
+    pub(crate) fn of_row(row: &Row) -> Result<Self, BadRow> {
+        let text = text_of(row, "status")?;
+        let found = Self::WORDS.into_iter().find(|(_, word)| *word == text);
+        found.map(|(stage, _)| stage).ok_or(BadRow { column: "status" })
+    }
+
+    /// Whether the outcome of the job is proven.
     #[must_use]
-    pub const fn stage(self) -> Stage {
-        match self {
-            Self::Paid => Stage::Final,
-            Self::Reverted => Stage::Reverted,
-            Self::Cancelled | Self::NeverSigned => Stage::Dead,
-        }
+    pub const fn has_ended(self) -> bool {
+        matches!(self, Self::Final | Self::Reverted | Self::Dead)
+    }
+
+    /// Whether the job has a nonce and no proven outcome.
+    #[must_use]
+    pub fn is_in_flight(self) -> bool {
+        (Self::Reserved..=Self::Unknown).contains(&self)
     }
 }

@@ -1,54 +1,74 @@
 //! Withdrawals: an intent with its hold, one job, signed once, paid once, and refunded only with proof.
 //!
-//! Two layers that meet in rows. **Intents** ([`intent`], role `books`): somebody wants something paid; the money is held in
-//! the same commit, and is posted or released when it is proven what became of it ([`settlement`]). **Jobs** ([`payouts`],
-//! role `payouts`): a nonce, an order to the signer, bytes that are sent again and again, a block, its depth. What became
-//! of a job is handed over through `payout_events`.
+//! Two layers that meet in rows. **Intents** ([`Intents`], role `books`): a caller requests a payout; the money is held in
+//! the same commit, and is posted or released when the outcome is proven ([`settlement`]). **Jobs** ([`payouts`], role
+//! `payouts`): a nonce, an order to the signer, bytes that are sent again and again, a block, its depth. The payouts role
+//! reports the outcome of a job to the books through `payout_events`.
 //!
 //! It guarantees:
 //! - one intent is paid at most once: one job for ever, one nonce, and from the first order to the signer on only
 //!   transactions of that nonce, of which one can be mined;
-//! - a hold is released only with proof that none of them can ever pay: a final revert, a final nothing on the nonce, or the
-//!   signer's promise that it never signed and never will;
-//! - whoever owes what the chain took back of his deposits is not paid until he has repaid it, unless it is signed already;
-//! - nothing is ordered or settled by a row that does not say what the journal says;
-//! - no answer is never taken for a no: not of a node, not of the signer, not of the store;
-//! - players' coins pay nobody's gas: without capital of the house, or a fee the player has set aside, a payout waits.
+//! - a hold is released only with proof that none of them can ever pay: a final revert, a final cancellation on the nonce,
+//!   or the signer's promise that it never signed and never will;
+//! - a player who owes what the chain took back of their deposits is not paid until it is repaid, unless it is signed
+//!   already;
+//! - nothing is ordered or settled by a row that differs from the journal;
+//! - a missing answer never counts as a refusal: not of an RPC node, not of the signer, not of the store;
+//! - players' coins never pay for the gas of others: without capital of the house, or a fee cap of the player, a payout
+//!   waits.
 //!
 //! It has no clock, thread or chance of its own. It deliberately does not know: tokens, approvals by people, several
-//! wallets to choose from, several nodes, sweeps. The signer has rules of its own, and trusts none of this.
+//! wallets to choose from, several RPC nodes, sweeps. The signer has rules of its own, and trusts none of this.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | wanting something paid | [`intent::create`], [`Wanted`], [`Policy`] |
-//! | the same, asked through another node | [`asked::understand`] |
-//! | what a job does next, and why (pure) | [`job::next`] |
-//! | prices, and paying more for the same (pure) | [`price`] |
-//! | doing it | [`payouts::step`], [`Paying`] |
+//! | making, admitting and stopping intents | [`Intents`], [`WithdrawalRequest`] |
+//! | the status of an intent, and its transitions (pure) | [`status`] |
+//! | the next action of a job, and why (pure) | [`job::next`] |
+//! | prices, and replacements (pure) | [`price`] |
+//! | the payouts role | [`payouts::step`], [`PayoutConfig`], [`StepResult`] |
+//! | the outcome, as it is stored | [`PayoutOutcome`], [`PayoutReport`] |
 //! | the money at the end | [`settlement::consumer`] |
+//! | counts and lists for reports | [`views`] |
 //! | the tables | [`WITHDRAWALS`], `rows.rs`, `migrations/` |
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
-pub mod asked;
 mod chain;
-mod decided;
+mod config;
+mod context;
 mod error;
-pub mod intent;
+mod forwarded;
+mod intent;
+mod intents;
 pub mod job;
+mod journal_check;
+mod outcome;
 pub mod payouts;
 pub mod price;
 mod reserve;
 mod rows;
 pub mod settlement;
 mod signing;
+pub mod status;
+mod step_result;
+pub mod views;
 
-pub use error::{IntentError, PayoutError};
-pub use intent::{GasPayer, Intent, Policy, Wanted};
-pub use job::{Attempt, Job, Mined, Outcome, Rules, Sight, Stage};
-pub use payouts::{Happened, Paying, Why};
-pub use rows::{CancelError, WITHDRAWALS, cancel};
+pub use config::PayoutConfig;
+pub use error::{CancelError, IntentError, PayoutError, ViewError};
+pub use intent::{GasPayer, INTENT_CREATED, INTENTS_TABLE, Intent, WithdrawalRequest};
+pub use intents::{Intents, PayoutChain, PendingIntents};
+pub use job::{ChainStatus, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules};
+pub use outcome::{PayoutOutcome, PayoutReport, UnknownOutcome};
+pub use rows::WITHDRAWALS;
+pub use status::{ApprovalPolicy, IntentEvent, IntentStatus};
+pub use step_result::{StepResult, WaitReason};
+
+// TEMPORARY aliases of renamed types.
+pub use {
+    ApprovalPolicy as Policy, PayoutConfig as Paying, PayoutOutcome as Outcome, PayoutRules as Rules,
+    StepResult as Happened, WaitReason as Why, WithdrawalRequest as Wanted,
+};
 
 #[cfg(test)]
 mod tests;

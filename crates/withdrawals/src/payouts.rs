@@ -1,358 +1,240 @@
-//! Payouts (role `payouts`): approved intents become jobs, and each job goes on by one thing.
+//! Payouts (role `payouts`): approved intents become jobs, and each step takes each job one action further.
 //!
-//! Each thing is one question to the outside at the most (a node, the signer), and one write of rows. A process that dies
-//! in between has asked something and not written the answer down: it asks the same again, and that is safe, because what
-//! is asked is always something that was written down before.
+//! An action is one question to the outside at the most (an RPC node, the signer), and one write of rows. A process that
+//! dies in between has asked a question and not stored the answer. It asks the same question again, and that is safe,
+//! because every question is written down before it is asked.
 //!
-//! It never writes an intent: what became of a job is a row of `payout_events`, in the write that ends the job.
+//! It never writes an intent: the outcome of a job is a row of `payout_events`, in the write that ends the job.
 
-use bankroll_chains_evm::{At, B256, Node, NodeError, Sent};
-use bankroll_ledger::{AccountName, Amount, Name, Time, Value};
-use bankroll_orders::{Address, ChainId, IntentId, Refusal};
+use bankroll_chains_evm::{At, Node};
+use bankroll_ledger::{Amount, Name, Time, Value};
+use bankroll_orders::{IntentId, Refusal};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{
     NewRow, PAYOUT_EVENTS, Rows, Statement,
     columns::{any, int, parsed, text, time},
 };
-use serde_json::json;
 
 use crate::{
-    PayoutError,
-    chain::look,
-    decided::decided,
-    job::{Job, Mined, Next, Outcome, Rules, Sight, Stage, next},
-    reserve::{house_affords, order, replacement, reserve},
-    rows::{self, add_attempt, change, sent_attempt},
-    signing::{self, Asked, Promise},
+    PayoutConfig, PayoutError,
+    chain::chain_status,
+    context::StepContext,
+    job::{ChainStatus, JobAction, JobStage, MinedTransaction, PayoutJob, next},
+    journal_check::check_intent,
+    outcome::{PAYOUT_ENDED, PayoutOutcome, PayoutReport},
+    reserve::{house_affords, order_gas, replacement_gas, reserve},
+    rows::{self, add_attempt, sent_attempt},
+    signing::{self, RevokeReply, SignReply},
+    step_result::{StepResult, WaitReason},
 };
 
-/// Jobs that are opened in one step.
+/// The most jobs that one step opens.
 const OPENED_MAX: usize = 100;
-/// How long a job that could not go on is left alone, in microseconds: doubled each time, up to 32 times.
+/// The first pause of a job that cannot continue, in microseconds: doubled each time, up to 32 times.
 const BACK_OFF: u64 = 30_000_000;
 
-/// The wallet that pays, and how.
-#[derive(Clone, Debug)]
-pub struct Paying {
-    /// The chain, as assets name it.
-    pub chain: Name,
-    /// The same, as transactions name it.
-    pub chain_id: ChainId,
-    /// The wallet.
-    pub address: Address,
-    /// Its account: what it must hold on chain.
-    pub custody: AccountName,
-    /// How jobs are worked on.
-    pub rules: Rules,
-    /// Who hands over to the books.
-    pub node_name: String,
-}
-
-/// What happened to a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happened {
-    /// It has a nonce.
-    Reserved {
-        /// Which.
-        nonce: u64,
-    },
-    /// Its first order is written down.
-    Prepared,
-    /// There are bytes.
-    Signed {
-        /// Of which attempt.
-        attempt: u64,
-        /// Their hash.
-        hash: B256,
-    },
-    /// Bytes were sent; what the node said proves nothing.
-    Sent {
-        /// Of which attempt.
-        attempt: u64,
-        /// What it said.
-        answer: Sent,
-    },
-    /// An order that pays more for the same, or for nothing, is written down.
-    Raised {
-        /// Which attempt.
-        attempt: u64,
-    },
-    /// It is in a block.
-    Mined,
-    /// It is no longer in a block.
-    Unmined,
-    /// It is proven what became of it, and handed over to the books.
-    Ended(Outcome),
-    /// Nobody knows what happened to its nonce: a person must look.
-    Doubted,
-    /// It waits.
-    Waits(Why),
-}
-
-/// Why a job waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// For blocks, or for time.
-    Time,
-    /// Others of its wallet come first.
-    OthersFirst,
-    /// It could not go on a while ago, and is left alone until its time has come.
-    PutOff,
-    /// The wallet does not have enough.
-    WalletShort,
-    /// The house does not have enough of its own to pay for gas.
-    HouseShort,
-    /// The chain asks more for gas than may be paid.
-    FeesAboveCeiling,
-    /// The node says that the payment would fail.
-    WouldFail,
-    /// The payment would take more gas than may be used.
-    TooMuchGas,
-    /// Nothing new is paid from this wallet until a person has looked.
-    WalletStopped,
-    /// Somebody else has used the wallet.
-    ForeignNonce {
-        /// The nonce that was next.
-        expected: u64,
-        /// The nonce that the chain has next.
-        found: u64,
-    },
-    /// The signer said no.
-    SignerRefuses(Refusal),
-    /// What is final on the chain is not what was settled: a person must look.
-    Contradicted,
-    /// Whoever is paid owes what the chain took back of his deposits.
-    InDebt,
-    /// Its rows are not what the books have decided: a person must look.
-    NotAsDecided,
-    /// Its row lacks the nonce that it must have.
-    NoNonce,
-    /// The node has no answer that can be believed.
-    Node(NodeError),
-    /// The signer has no answer that can be believed; it may have signed.
-    Signer(String),
-}
-
-/// One step: opens jobs, then takes each live job one thing further. Tells of each job what happened.
+/// One step: opens jobs, then takes each live job one action further. Returns the result for each job.
 ///
 /// # Errors
-/// See [`PayoutError`]. A node or a signer that does not answer is told per job, and stops nobody else's.
+/// See [`PayoutError`]. An RPC node or a signer that does not answer is a result of the job, and stops no other job.
 pub fn step(
-    paying: &Paying,
+    config: &PayoutConfig,
     now: Time,
     node: &Node,
     signer: &mut SignerClient,
-    store: &Rows,
-) -> Result<Vec<(String, Happened)>, PayoutError> {
-    let mut told = Vec::new();
-    for intent in rows::approved(store, paying, OPENED_MAX)? {
-        let id: Name = parsed(&intent, "id")?;
-        if decided(store.reader(), &IntentId(id.clone()))?.is_err() {
-            told.push((id.to_string(), Happened::Waits(Why::NotAsDecided)));
-            continue;
-        }
-        store.write(vec![rows::open(paying, &intent, now)?])?;
-    }
+    rows: &Rows,
+) -> Result<Vec<(String, StepResult)>, PayoutError> {
+    let mut results = open_jobs(config, now, rows)?;
     let head = node.header(At::Latest)?.map_or(0, |head| head.number);
-    let watched_from = head.saturating_sub(paying.rules.horizon);
-    let mut jobs = rows::live(store, paying, watched_from)?;
+    let mut context = StepContext { config, now, node, signer, rows, head };
+    let mut jobs = rows::live(rows, config, head.saturating_sub(config.rules.horizon))?;
     for place in 0..jobs.len() {
         let Some(job) = jobs.get(place) else { continue };
         if job.scheduled_at > now {
-            told.push((job.id.clone(), Happened::Waits(Why::PutOff)));
+            results.push((job.id.clone(), StepResult::Waits(WaitReason::PutOff)));
             continue;
         }
-        let happened = match advance(job, &jobs, paying, now, node, signer, store, head) {
-            Err(PayoutError::Node(error)) => Happened::Waits(Why::Node(error)),
-            Err(PayoutError::Signer(error)) => Happened::Waits(Why::Signer(error.to_string())),
-            happened => happened?,
+        let result = match advance(job, &jobs, &mut context) {
+            Err(PayoutError::Node(error)) => StepResult::Waits(WaitReason::Node(error)),
+            Err(PayoutError::Signer(error)) => StepResult::Waits(WaitReason::Signer(error.to_string())),
+            result => result?,
         };
-        told.push((job.id.clone(), happened));
-        // What happened to one decides about the next.
-        let now_it_is = rows::reload(store, &job.id)?;
-        if let (Some(job), Some(now_it_is)) = (jobs.get_mut(place), now_it_is) {
-            *job = now_it_is;
+        results.push((job.id.clone(), result));
+        // The state of one job decides about the next.
+        let reloaded = rows::reload(rows, &job.id)?;
+        if let (Some(job), Some(reloaded)) = (jobs.get_mut(place), reloaded) {
+            *job = reloaded;
         }
     }
-    Ok(told)
+    Ok(results)
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a job needs of the world is exactly this")]
-fn advance(
-    job: &Job,
-    jobs: &[Job],
-    paying: &Paying,
-    now: Time,
-    node: &Node,
-    signer: &mut SignerClient,
-    store: &Rows,
-    head: u64,
-) -> Result<Happened, PayoutError> {
-    let sight = match job.newest_signed() {
-        Some(_) => look(job, paying, &paying.rules, node, head)?,
-        None => Sight::Nowhere { nonce_is_gone: false, is_lowest: false },
-    };
-    match next(job, &sight, &paying.rules, now) {
-        Next::Wait => Ok(Happened::Waits(Why::Time)),
-        Next::Contradict => Ok(Happened::Waits(Why::Contradicted)),
-        Next::Reserve => match reserve(job, jobs, paying, node, store, now)? {
-            Ok(reserved) => {
-                store.write(reserved.statements)?;
-                Ok(Happened::Reserved { nonce: reserved.nonce })
-            }
-            Err(why) => put_off(job, why, store, now),
-        },
-        // Not what it was when the nonce was got: prices change.
-        Next::Prepare => match order(job, jobs, paying, node, store)? {
-            Ok(gas) => {
-                let signing = change(job, &[("status", text(Stage::Signing.as_str()))], now);
-                store.write(vec![add_attempt(job, 1, false, gas, now), signing])?;
-                Ok(Happened::Prepared)
-            }
-            Err(why) => put_off(job, why, store, now),
-        },
-        Next::Ask(number) => match job.attempt(number) {
-            Some(attempt) => match signing::ask(job, attempt, paying, signer, store, now)? {
-                Asked::Told(happened) => Ok(happened),
-                Asked::Renounced => finish(job, paying, store, now, Outcome::NeverSigned, None, Vec::new()),
-                // Nobody would ever be paid behind it.
-                Asked::Hopeless => renounce(job, paying, signer, store, now),
-            },
-            None => Ok(Happened::Waits(Why::Time)),
-        },
-        Next::Renounce => renounce(job, paying, signer, store, now),
-        Next::Send(number) => send(job, number, node, store, now),
-        Next::Replace => raise(job, false, jobs, paying, node, store, now),
-        Next::Cancel => raise(job, true, jobs, paying, node, store, now),
-        Next::Note(mined) => {
-            store.write(vec![change(job, &block_of(&mined, Stage::Mined), now)])?;
-            Ok(Happened::Mined)
+/// Makes the jobs of approved intents. Returns the intents whose rows differ from the journal, which get no job.
+fn open_jobs(config: &PayoutConfig, now: Time, rows: &Rows) -> Result<Vec<(String, StepResult)>, PayoutError> {
+    let mut refused = Vec::new();
+    for intent in rows::approved(rows, config, OPENED_MAX)? {
+        let id: Name = parsed(&intent, "id")?;
+        if check_intent(rows.reader(), &IntentId(id.clone()))?.is_err() {
+            refused.push((id.to_string(), StepResult::Waits(WaitReason::NotAsDecided)));
+            continue;
         }
-        Next::Unmine => {
+        rows.write(vec![rows::open(config, &intent, now)?])?;
+    }
+    Ok(refused)
+}
+
+fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -> Result<StepResult, PayoutError> {
+    let status = match job.newest_signed() {
+        Some(_) => chain_status(job, context)?,
+        None => ChainStatus::Absent { nonce_is_gone: false, is_lowest: false },
+    };
+    match next(job, &status, &context.config.rules, context.now) {
+        JobAction::Wait => Ok(StepResult::Waits(WaitReason::Time)),
+        JobAction::Contradict => Ok(StepResult::Waits(WaitReason::Contradicted)),
+        JobAction::Reserve => match reserve(job, jobs, context)? {
+            Ok(reservation) => {
+                context.write(reservation.statements)?;
+                Ok(StepResult::Reserved { nonce: reservation.nonce })
+            }
+            Err(reason) => put_off(job, reason, context),
+        },
+        // Computed anew, not kept from the reservation: prices change.
+        JobAction::Prepare => match order_gas(job, jobs, context)? {
+            Ok(gas) => {
+                let signing = context.change(job, &[("status", text(JobStage::Signing.as_str()))]);
+                context.write(vec![add_attempt(job, 1, false, gas, context.now), signing])?;
+                Ok(StepResult::Prepared)
+            }
+            Err(reason) => put_off(job, reason, context),
+        },
+        JobAction::Sign(number) => sign(job, number, context),
+        JobAction::Revoke => revoke(job, context),
+        JobAction::Send(number) => send(job, number, context),
+        JobAction::Replace => raise(job, false, jobs, context),
+        JobAction::Cancel => raise(job, true, jobs, context),
+        JobAction::Note(mined) => {
+            context.write(vec![context.change(job, &block_of(&mined, JobStage::Mined))])?;
+            Ok(StepResult::Mined)
+        }
+        JobAction::Unmine => {
             let set = [
-                ("status", text(Stage::Broadcast.as_str())),
+                ("status", text(JobStage::Broadcast.as_str())),
                 ("tx_hash", Value::Null),
                 ("block_number", Value::Null),
                 ("block_hash", Value::Null),
             ];
-            store.write(vec![change(job, &set, now)])?;
-            Ok(Happened::Unmined)
+            context.write(vec![context.change(job, &set)])?;
+            Ok(StepResult::Unmined)
         }
-        Next::Finish(outcome, mined) => finish(job, paying, store, now, outcome, Some(&mined), Vec::new()),
-        Next::Doubt => {
-            let why = text("the nonce is used by a transaction that is none of ours");
-            store.write(vec![change(
-                job,
-                &[("status", text(Stage::Unknown.as_str())), ("error_message", why)],
-                now,
-            )])?;
-            Ok(Happened::Doubted)
+        JobAction::Finish(outcome, mined) => finish(job, outcome, Some(&mined), Vec::new(), context),
+        JobAction::Doubt => {
+            let message = text("the nonce is used by a transaction that is none of ours");
+            let set = [("status", text(JobStage::Unknown.as_str())), ("error_message", message)];
+            context.write(vec![context.change(job, &set)])?;
+            Ok(StepResult::Doubted)
         }
     }
 }
 
-/// Sends, then writes down that it was sent: what the node said, and whether it said anything, changes nothing.
-fn send(job: &Job, number: u64, node: &Node, store: &Rows, now: Time) -> Result<Happened, PayoutError> {
-    let Some((raw, _)) = job.attempt(number).and_then(|attempt| attempt.signed.as_ref()) else {
-        return Ok(Happened::Waits(Why::Time));
-    };
-    let answer = node.send(&raw.clone().into());
-    let stage = if job.stage == Stage::Signed { Stage::Broadcast } else { job.stage };
-    store.write(vec![sent_attempt(job, number, now), change(job, &[("status", text(stage.as_str()))], now)])?;
-    Ok(Happened::Sent { attempt: number, answer })
+fn sign(job: &PayoutJob, number: u64, context: &mut StepContext<'_>) -> Result<StepResult, PayoutError> {
+    let Some(attempt) = job.attempt(number) else { return Ok(StepResult::Waits(WaitReason::Time)) };
+    match signing::sign(job, attempt, context)? {
+        SignReply::Done(result) => Ok(result),
+        SignReply::Revoked => finish(job, PayoutOutcome::NeverSigned, None, Vec::new(), context),
+        // Every later payout of the wallet would wait behind it for ever.
+        SignReply::Hopeless => revoke(job, context),
+    }
 }
 
-/// Writes down an order at a higher price: for the same, or for nothing.
-fn raise(
-    job: &Job,
-    is_cancel: bool,
-    jobs: &[Job],
-    paying: &Paying,
-    node: &Node,
-    store: &Rows,
-    now: Time,
-) -> Result<Happened, PayoutError> {
-    let Some(gas) = replacement(job, is_cancel, paying, node)? else {
-        return Ok(Happened::Waits(Why::FeesAboveCeiling));
+/// Sends, then writes down that it was sent: the answer of the RPC node, or its absence, changes nothing.
+fn send(job: &PayoutJob, number: u64, context: &StepContext<'_>) -> Result<StepResult, PayoutError> {
+    let Some((raw, _)) = job.attempt(number).and_then(|attempt| attempt.signed.as_ref()) else {
+        return Ok(StepResult::Waits(WaitReason::Time));
     };
-    if (is_cancel || job.fee_cap.is_none()) && !house_affords(job, gas, jobs, paying, store)? {
-        return Ok(Happened::Waits(Why::HouseShort));
+    let answer = context.node.send(&raw.clone().into());
+    let stage = if job.stage == JobStage::Signed { JobStage::Broadcast } else { job.stage };
+    let sent = context.change(job, &[("status", text(stage.as_str()))]);
+    context.write(vec![sent_attempt(job, number, context.now), sent])?;
+    Ok(StepResult::Sent { attempt: number, answer })
+}
+
+/// Writes down an order at a higher price: for the same payout, or for its cancellation.
+fn raise(
+    job: &PayoutJob,
+    is_cancel: bool,
+    jobs: &[PayoutJob],
+    context: &StepContext<'_>,
+) -> Result<StepResult, PayoutError> {
+    let Some(gas) = replacement_gas(job, is_cancel, context)? else {
+        return Ok(StepResult::Waits(WaitReason::FeesAboveCeiling));
+    };
+    if (is_cancel || job.fee_cap.is_none()) && !house_affords(job, gas, jobs, context)? {
+        return Ok(StepResult::Waits(WaitReason::HouseShort));
     }
     let number = job.attempts.last().map_or(1, |last| last.number.saturating_add(1));
-    let touched = change(job, &[("cancel_asked", int(u64::from(job.cancel_asked)))], now);
-    store.write(vec![add_attempt(job, number, is_cancel, gas, now), touched])?;
-    Ok(Happened::Raised { attempt: number })
+    let touched = context.change(job, &[("cancel_asked", int(u64::from(job.cancel_requested)))]);
+    context.write(vec![add_attempt(job, number, is_cancel, gas, context.now), touched])?;
+    Ok(StepResult::Raised { attempt: number })
 }
 
-fn renounce(
-    job: &Job,
-    paying: &Paying,
-    signer: &mut SignerClient,
-    store: &Rows,
-    now: Time,
-) -> Result<Happened, PayoutError> {
-    match signing::renounce(job, paying, signer, store)? {
-        Promise::Never(head) => {
-            let keep = vec![signing::keep_head(paying, &head)];
-            finish(job, paying, store, now, Outcome::NeverSigned, None, keep)
+fn revoke(job: &PayoutJob, context: &mut StepContext<'_>) -> Result<StepResult, PayoutError> {
+    let contradiction = || StepResult::Waits(WaitReason::SignerRefuses(Refusal::IntentSigned));
+    match signing::revoke(job, context)? {
+        RevokeReply::Never(head) => {
+            let keep = vec![signing::keep_head(context, &head)];
+            finish(job, PayoutOutcome::NeverSigned, None, keep, context)
         }
-        // The order came through, and its answer did not: the bytes first, and then nothing on the same nonce.
-        Promise::Signed => match job.attempts.last() {
-            Some(attempt) => match signing::ask(job, attempt, paying, signer, store, now)? {
-                Asked::Told(happened) => Ok(happened),
-                // It says one thing and then the other: asked again, until it says one.
-                Asked::Renounced | Asked::Hopeless => Ok(Happened::Waits(Why::SignerRefuses(Refusal::IntentSigned))),
+        // The order arrived, and its answer did not: first the bytes, and then a cancellation on the same nonce.
+        RevokeReply::Signed => match job.attempts.last() {
+            Some(attempt) => match signing::sign(job, attempt, context)? {
+                SignReply::Done(result) => Ok(result),
+                // The signer contradicts itself: both requests are repeated until it does not.
+                SignReply::Revoked | SignReply::Hopeless => Ok(contradiction()),
             },
-            None => Ok(Happened::Waits(Why::SignerRefuses(Refusal::IntentSigned))),
+            None => Ok(contradiction()),
         },
-        Promise::No(refusal) => Ok(Happened::Waits(Why::SignerRefuses(refusal))),
+        RevokeReply::Refused(refusal) => Ok(StepResult::Waits(WaitReason::SignerRefuses(refusal))),
     }
 }
 
-/// The end of a job: its stage, its nonce if that was never used, and the fact for the books, in one write.
+/// The end of a job: its stage, its nonce if that was never used, and the report to the books, in one write.
 fn finish(
-    job: &Job,
-    paying: &Paying,
-    store: &Rows,
-    now: Time,
-    outcome: Outcome,
-    mined: Option<&Mined>,
+    job: &PayoutJob,
+    outcome: PayoutOutcome,
+    mined: Option<&MinedTransaction>,
     more: Vec<Statement>,
-) -> Result<Happened, PayoutError> {
-    let mut set = mined.map_or_else(Vec::new, |mined| block_of(mined, outcome.stage()));
-    set.retain(|(column, _)| *column != "status");
-    set.extend([
-        ("status", text(outcome.stage().as_str())),
-        ("processed_at", time(now)),
-        ("error_message", Value::Null),
-    ]);
+    context: &StepContext<'_>,
+) -> Result<StepResult, PayoutError> {
+    let stage = JobStage::after(outcome);
+    let mut set = mined.map_or_else(|| vec![("status", text(stage.as_str()))], |mined| block_of(mined, stage));
+    set.extend([("processed_at", time(context.now)), ("error_message", Value::Null)]);
     let mut statements = more;
-    statements.push(change(job, &set, now));
-    if outcome == Outcome::NeverSigned {
+    statements.push(context.change(job, &set));
+    if outcome == PayoutOutcome::NeverSigned {
         statements.push(any("UPDATE payout_nonces SET job = NULL WHERE job = $1", vec![text(&job.id)]));
     }
     let fee = mined.and_then(|mined| u128::from(mined.gas_used).checked_mul(mined.gas_price)).unwrap_or_default();
-    let body = json!({
-        "outcome": outcome.as_str(),
-        "tx_hash": mined.map(|mined| format!("{:#x}", mined.hash)),
-        "block": mined.map(|mined| &mined.block),
-        "fee": Amount::new(fee),
-        "custody": paying.custody.to_string(),
-    });
+    let report = PayoutReport {
+        block: mined.map(|mined| mined.block.clone()),
+        custody: context.config.custody.to_string(),
+        fee: Amount::new(fee),
+        outcome,
+        tx_hash: mined.map(|mined| format!("{:#x}", mined.hash)),
+    };
     statements.push(PAYOUT_EVENTS.adding(&NewRow {
         // One outcome an intent, for ever: the table refuses another one under the same id.
         id: format!("{}/outcome", job.intent),
-        kind: "payout.ended".into(),
+        kind: PAYOUT_ENDED.into(),
         subject: job.intent.to_string(),
-        body: body.to_string(),
-        node: paying.node_name.clone(),
-        created_at: now,
+        body: report.to_json(),
+        node: context.config.node_name.clone(),
+        created_at: context.now,
     }));
-    store.write(statements)?;
-    Ok(Happened::Ended(outcome))
+    context.write(statements)?;
+    Ok(StepResult::Ended(outcome))
 }
 
-fn block_of(mined: &Mined, stage: Stage) -> Vec<(&'static str, Value)> {
+fn block_of(mined: &MinedTransaction, stage: JobStage) -> Vec<(&'static str, Value)> {
     vec![
         ("status", text(stage.as_str())),
         ("tx_hash", text(&format!("{:#x}", mined.hash))),
@@ -363,32 +245,22 @@ fn block_of(mined: &Mined, stage: Stage) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Leaves the job alone for a while. Waiting for one's turn costs no time.
-fn put_off(job: &Job, why: Why, store: &Rows, now: Time) -> Result<Happened, PayoutError> {
-    if why == Why::OthersFirst {
-        return Ok(Happened::Waits(why));
+/// Schedules the next try of the job. A job that waits for its turn gets no pause.
+fn put_off(job: &PayoutJob, reason: WaitReason, context: &StepContext<'_>) -> Result<StepResult, PayoutError> {
+    if reason == WaitReason::OthersFirst {
+        return Ok(StepResult::Waits(reason));
     }
     let pause = BACK_OFF.saturating_mul(1_u64 << job.retries.min(5));
-    let stage = match (&why, job.stage) {
-        (Why::WalletShort | Why::HouseShort, Stage::Pending) => Stage::WaitingFunds,
+    let stage = match (&reason, job.stage) {
+        (WaitReason::WalletShort | WaitReason::HouseShort, JobStage::Pending) => JobStage::WaitingFunds,
         (_, stage) => stage,
     };
     let set = [
         ("status", text(stage.as_str())),
-        ("error_message", text(&format!("{why:?}"))),
+        ("error_message", text(&reason.to_string())),
         ("retry_count", int(job.retries.saturating_add(1))),
-        ("scheduled_at", time(Time(now.0.saturating_add(pause)))),
+        ("scheduled_at", time(Time(context.now.0.saturating_add(pause)))),
     ];
-    store.write(vec![change(job, &set, now)])?;
-    Ok(Happened::Waits(why))
-}
-
-impl Paying {
-    pub(crate) fn address_text(&self) -> String {
-        self.address.to_string()
-    }
-
-    pub(crate) fn evm_address(&self) -> bankroll_chains_evm::Address {
-        self.address.0.into()
-    }
+    context.write(vec![context.change(job, &set)])?;
+    Ok(StepResult::Waits(reason))
 }

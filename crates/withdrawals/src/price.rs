@@ -1,23 +1,24 @@
-//! What a transaction may cost, and what it is to pay more for the same. Pure.
+//! The price of a transaction, and of its replacement. Pure.
 
 use bankroll_chains_evm::Fees;
 use bankroll_ledger::Amount;
 use bankroll_orders::{Gas, Price};
 
+pub use FeeCeiling as Ceiling; // TEMPORARY alias
+
 /// The most that a unit of gas may cost. Not more than the signer allows: an order that it refuses for its price holds up
 /// its wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ceiling {
-    /// In all.
+pub struct FeeCeiling {
     pub max: u128,
-    /// Of it, what may go to whoever makes the block.
+    /// The part of it that may go to the producer of the block.
     pub priority: u128,
 }
 
-/// What a unit of gas should cost now: enough for the base fee to double before the transaction is mined. `None` if even
-/// what is asked for now is above the ceiling, so that it is better to wait.
+/// The price of a unit of gas now: enough for the base fee to double before the transaction is mined. `None` if even the
+/// present price is above the ceiling, so that it is better to wait.
 #[must_use]
-pub fn market(fees: Fees, ceiling: Ceiling) -> Option<Price> {
+pub fn market(fees: Fees, ceiling: FeeCeiling) -> Option<Price> {
     match fees {
         Fees::Market { base_fee, tip } => {
             let priority = tip.min(ceiling.priority);
@@ -28,10 +29,10 @@ pub fn market(fees: Fees, ceiling: Ceiling) -> Option<Price> {
     }
 }
 
-/// The price of a replacement: an eighth more than all before it in each field, or what the market asks, whichever is more.
+/// The price of a replacement: in each field an eighth more than all orders before it, or the market's if that is more.
 /// `None` if that is above the ceiling.
 #[must_use]
-pub fn replacement(before: Price, market: Option<Price>, ceiling: Ceiling) -> Option<Price> {
+pub fn replacement(before: Price, market: Option<Price>, ceiling: FeeCeiling) -> Option<Price> {
     let market = market.filter(|market| std::mem::discriminant(market) == std::mem::discriminant(&before));
     let field = |of: fn(Price) -> u128| -> Option<u128> {
         let from = of(before);
@@ -42,7 +43,7 @@ pub fn replacement(before: Price, market: Option<Price>, ceiling: Ceiling) -> Op
     let price = match before {
         Price::Dynamic { .. } => {
             let priority = field(Price::priority)?;
-            // The whole can never be less than its part.
+            // The whole is never less than its part.
             Price::Dynamic { max: max.max(priority), priority: Some(priority).filter(|tip| *tip <= ceiling.priority)? }
         }
         Price::Legacy { .. } => Price::Legacy { price: max },
@@ -50,15 +51,14 @@ pub fn replacement(before: Price, market: Option<Price>, ceiling: Ceiling) -> Op
     (price.max() <= ceiling.max && price.outbids(before)).then_some(price)
 }
 
-/// The ceiling of a unit of gas for a job: the chain's, or what the player has set aside divided by the gas, if that is
-/// less.
+/// The ceiling of a unit of gas for a job: the chain's, or the player's fee cap divided by the gas, if that is less.
 #[must_use]
-pub fn ceiling(chain: Ceiling, fee_cap: Option<Amount>, gas: u64) -> Ceiling {
+pub fn ceiling(chain: FeeCeiling, fee_cap: Option<Amount>, gas: u64) -> FeeCeiling {
     let of_player = fee_cap.and_then(|cap| cap.units().checked_div(u128::from(gas)));
-    Ceiling { max: of_player.map_or(chain.max, |of_player| of_player.min(chain.max)), ..chain }
+    FeeCeiling { max: of_player.map_or(chain.max, |of_player| of_player.min(chain.max)), ..chain }
 }
 
-/// The most that anything of these can cost, if one of them is mined.
+/// The cost of the most expensive of these, of which one is mined.
 #[must_use]
 pub fn worst(gas: impl Iterator<Item = Gas>) -> Option<Amount> {
     gas.map(Gas::cost).try_fold(Amount::ZERO, |worst, cost| cost.map(|cost| cost.max(worst)))

@@ -1,166 +1,159 @@
-//! Getting a nonce: only if the wallet can pay the payout and its gas beside everything it has promised already.
+//! Reserving a nonce: only if the wallet can pay the payout and its gas in addition to everything it has promised.
 //!
 //! At most one job of a wallet is between its nonce and its bytes. So a nonce that is given back is always the highest, and
 //! there is never a hole below transactions that are already signed.
 
-use bankroll_chains_evm::{At, Call, Node, NodeError, Value as Quantity};
-use bankroll_ledger::{AccountName, Amount, Kind, Scope, Time, Value};
+use bankroll_chains_evm::{At, Call, NodeError, Value as Quantity};
+use bankroll_ledger::{AccountName, Amount, Kind, Scope, Value};
 use bankroll_orders::{Gas, Price};
 use bankroll_store::{
-    Rows, Statement,
+    Statement,
     columns::{int, maybe, number_of, one, text, text_of},
 };
 
 use crate::{
     PayoutError,
-    decided::{confirms, is_in_debt},
-    job::{Job, Stage},
-    payouts::{Paying, Why},
-    price,
-    rows::{self, change},
+    context::StepContext,
+    job::{JobStage, PayoutJob},
+    journal_check::{confirms, is_in_debt},
+    price, rows,
+    step_result::WaitReason,
 };
 
-/// What a nonce is got with.
-pub(crate) struct Reserved {
+/// A nonce, and the statements that reserve it.
+pub(crate) struct Reservation {
     pub nonce: u64,
     pub statements: Vec<Statement>,
 }
 
-/// A nonce for the job, or why there is none now.
+/// A nonce for the job, or the reason for which there is none now.
 pub(crate) fn reserve(
-    job: &Job,
-    jobs: &[Job],
-    paying: &Paying,
-    node: &Node,
-    store: &Rows,
-    now: Time,
-) -> Result<Result<Reserved, Why>, PayoutError> {
+    job: &PayoutJob,
+    jobs: &[PayoutJob],
+    context: &StepContext<'_>,
+) -> Result<Result<Reservation, WaitReason>, PayoutError> {
+    let config = context.config;
     // The job itself has no nonce yet, and is not among them.
-    let in_flight: Vec<&Job> = jobs.iter().filter(|other| is_in_flight(other)).collect();
-    if in_flight.len() >= paying.rules.in_flight_max || in_flight.iter().any(|other| other.stage <= Stage::Signing) {
-        return Ok(Err(Why::OthersFirst));
+    let in_flight: Vec<&PayoutJob> = jobs.iter().filter(|other| other.stage.is_in_flight()).collect();
+    if in_flight.len() >= config.rules.in_flight_max || in_flight.iter().any(|other| other.stage <= JobStage::Signing) {
+        return Ok(Err(WaitReason::OthersFirst));
     }
-    let wallet = rows::wallet(store, &paying.chain, paying.address)?;
+    let wallet = rows::wallet(context.rows, &config.chain, config.address)?;
     if let Some(row) = &wallet
         && maybe(row, "stopped", text_of)?.is_some()
     {
-        return Ok(Err(Why::WalletStopped));
+        return Ok(Err(WaitReason::WalletStopped));
     }
-    if is_in_debt(store, job)? {
-        return Ok(Err(Why::InDebt));
+    if is_in_debt(context.rows, job)? {
+        return Ok(Err(WaitReason::InDebt));
     }
-    if let Err(why) = order(job, jobs, paying, node, store)? {
-        return Ok(Err(why));
+    if let Err(reason) = order_gas(job, jobs, context)? {
+        return Ok(Err(reason));
     }
-    let (nonce, taking) = nonce(job, paying, node, store)?;
-    let used = node.nonce(paying.evm_address(), At::Latest)?;
+    let (nonce, taking) = next_nonce(job, context)?;
+    let used = context.node.nonce(config.evm_address(), At::Latest)?;
     if used > nonce {
-        // Somebody else pays from this wallet: nothing new until a person has looked.
-        store.write(vec![rows::set_wallet(&paying.chain, paying.address, "stopped", "foreign_nonce")])?;
-        return Ok(Err(Why::ForeignNonce { expected: nonce, found: used }));
+        // The wallet was used outside of this system: nothing new is paid until an operator resumes it.
+        context.write(vec![context.set_wallet("stopped", "foreign_nonce")])?;
+        return Ok(Err(WaitReason::ForeignNonce { expected: nonce, found: used }));
     }
-    let set = [("status", text(Stage::Reserved.as_str())), ("nonce", int(nonce)), ("error_message", Value::Null)];
-    Ok(Ok(Reserved { nonce, statements: vec![taking, change(job, &set, now)] }))
+    let set = [("status", text(JobStage::Reserved.as_str())), ("nonce", int(nonce)), ("error_message", Value::Null)];
+    Ok(Ok(Reservation { nonce, statements: vec![taking, context.change(job, &set)] }))
 }
 
-/// What the payout may cost, as things are now, if it is what the books have decided, and if the wallet and whoever pays for
-/// gas have enough for it.
-pub(crate) fn order(
-    job: &Job,
-    jobs: &[Job],
-    paying: &Paying,
-    node: &Node,
-    store: &Rows,
-) -> Result<Result<Gas, Why>, PayoutError> {
-    if !confirms(store, job)? {
-        return Ok(Err(Why::NotAsDecided));
+/// The gas of the first order at today's prices, if the job is what the books have decided, and if the wallet and the
+/// payer of gas have enough for it.
+pub(crate) fn order_gas(
+    job: &PayoutJob,
+    jobs: &[PayoutJob],
+    context: &StepContext<'_>,
+) -> Result<Result<Gas, WaitReason>, PayoutError> {
+    if !confirms(context.rows, job)? {
+        return Ok(Err(WaitReason::NotAsDecided));
     }
-    let balance = node.balance(paying.evm_address(), At::Latest)?;
+    let balance = context.node.balance(context.config.evm_address(), At::Latest)?;
     if balance < Quantity::from(job.amount) {
-        return Ok(Err(Why::WalletShort));
+        return Ok(Err(WaitReason::WalletShort));
     }
-    let gas = match gas(job, paying, node)? {
+    let gas = match estimate(job, context)? {
         Ok(gas) => gas,
-        Err(why) => return Ok(Err(why)),
+        Err(reason) => return Ok(Err(reason)),
     };
-    // What is in a block is not in the balance any more.
-    let waiting = others(job, jobs).filter(|other| other.stage != Stage::Mined);
+    // The balance does not contain what is in a block any more.
+    let waiting = others(job, jobs).filter(|other| other.stage != JobStage::Mined);
     let costs = waiting.map(|other| other.amount.checked_add(price::worst(other.attempts.iter().map(|of| of.gas))?));
     let own = gas.cost().and_then(|cost| cost.checked_add(job.amount));
     let promised = costs.chain([own]).try_fold(Amount::ZERO, |sum, cost| sum.checked_add(cost?));
     if promised.is_none_or(|promised| balance < Quantity::from(promised)) {
-        return Ok(Err(Why::WalletShort));
+        return Ok(Err(WaitReason::WalletShort));
     }
-    let is_paid_for = job.fee_cap.is_some() || house_affords(job, gas, jobs, paying, store)?;
-    Ok(if is_paid_for { Ok(gas) } else { Err(Why::HouseShort) })
+    let is_paid_for = job.fee_cap.is_some() || house_affords(job, gas, jobs, context)?;
+    Ok(if is_paid_for { Ok(gas) } else { Err(WaitReason::HouseShort) })
 }
 
-/// What the payout may cost, as things are now.
-fn gas(job: &Job, paying: &Paying, node: &Node) -> Result<Result<Gas, Why>, PayoutError> {
+/// The gas of the payout at today's prices.
+fn estimate(job: &PayoutJob, context: &StepContext<'_>) -> Result<Result<Gas, WaitReason>, PayoutError> {
+    let StepContext { config, node, .. } = context;
     let call = Call {
-        from: paying.evm_address(),
+        from: config.evm_address(),
         to: job.to.0.into(),
         value: Quantity::from(job.amount),
         input: Vec::new().into(),
     };
     let estimate = match node.estimate_gas(&call) {
         Ok(estimate) => estimate,
-        // The node tried it out: it would not go through, or the wallet is short.
-        Err(NodeError::Refused(_)) => return Ok(Err(Why::WouldFail)),
+        // The node tried it: the payment would fail, or the wallet is short.
+        Err(NodeError::Refused(_)) => return Ok(Err(WaitReason::WouldFail)),
         Err(error) => return Err(error.into()),
     };
-    // A plain transfer costs the same always; what a contract does may cost more by then.
+    // A plain transfer always costs the same; a contract may need more by then.
     let limit = if estimate <= 21_000 { estimate } else { estimate.saturating_add(estimate.div_ceil(5)) };
-    if limit > paying.rules.gas_max {
-        return Ok(Err(Why::TooMuchGas));
+    if limit > config.rules.gas_max {
+        return Ok(Err(WaitReason::TooMuchGas));
     }
-    let ceiling = price::ceiling(paying.rules.ceiling, job.fee_cap, limit);
+    let ceiling = price::ceiling(config.rules.ceiling, job.fee_cap, limit);
     let price = price::market(node.fees()?, ceiling);
-    Ok(price.map(|price| Gas { limit, price }).ok_or(Why::FeesAboveCeiling))
+    Ok(price.map(|price| Gas { limit, price }).ok_or(WaitReason::FeesAboveCeiling))
 }
 
-/// Whether the house has capital for this gas of a job, beside what it may have to pay for others, and what is burnt and
-/// not booked yet.
+/// Whether the house has capital for this gas of a job, in addition to what it may have to pay for other jobs, and to what
+/// is used and not booked yet.
 pub(crate) fn house_affords(
-    job: &Job,
+    job: &PayoutJob,
     gas: Gas,
-    jobs: &[Job],
-    paying: &Paying,
-    store: &Rows,
+    jobs: &[PayoutJob],
+    context: &StepContext<'_>,
 ) -> Result<bool, PayoutError> {
-    // A cancel is the house's expense, whoever pays for the payout.
-    let of_house = |other: &Job| {
+    // A cancellation is the house's expense, also where the player pays for the payout.
+    let of_house = |other: &PayoutJob| {
         let attempts = other.attempts.iter().filter(|attempt| other.fee_cap.is_none() || attempt.is_cancel);
         price::worst(attempts.map(|attempt| attempt.gas))
     };
-    // Before the books are looked at: what they book in between is counted twice then, and not forgotten.
-    let unbooked = rows::unbooked_gas(store, paying)?;
+    // Read before the books: what is booked in between counts twice then, and is not forgotten.
+    let unbooked = rows::unbooked_gas(context.rows, context.config)?;
     let costs = others(job, jobs).map(of_house).chain([gas.cost(), unbooked]);
     let needed = costs.into_iter().try_fold(Amount::ZERO, |sum, cost| sum.checked_add(cost?));
-    let asset = paying.custody.asset;
-    let standing = |kind: Kind| -> Result<Amount, PayoutError> {
-        let account = store.reader().account_named(&AccountName { scope: Scope::House, kind, asset, owner: None })?;
+    let asset = context.config.custody.asset;
+    let balance = |kind: Kind| -> Result<Amount, PayoutError> {
+        let name = AccountName { scope: Scope::House, kind, asset, owner: None };
+        let account = context.rows.reader().account_named(&name)?;
         Ok(account.map_or(Amount::ZERO, |account| account.balance))
     };
-    let capital = standing(Kind::House)?.checked_sub(standing(Kind::NetworkFees)?).unwrap_or(Amount::ZERO);
+    let capital = balance(Kind::House)?.checked_sub(balance(Kind::NetworkFees)?).unwrap_or(Amount::ZERO);
     Ok(needed.is_some_and(|needed| needed <= capital))
 }
 
-/// The other jobs that have a nonce and no end.
-fn others<'a>(job: &'a Job, jobs: &'a [Job]) -> impl Iterator<Item = &'a Job> {
-    jobs.iter().filter(|other| other.id != job.id && is_in_flight(other))
+/// The other jobs in flight.
+fn others<'a>(job: &'a PayoutJob, jobs: &'a [PayoutJob]) -> impl Iterator<Item = &'a PayoutJob> {
+    jobs.iter().filter(|other| other.id != job.id && other.stage.is_in_flight())
 }
 
-fn is_in_flight(job: &Job) -> bool {
-    (Stage::Reserved..=Stage::Unknown).contains(&job.stage)
-}
-
-/// The lowest free nonce, or the next one; for a wallet that never paid, what the chain says.
-fn nonce(job: &Job, paying: &Paying, node: &Node, store: &Rows) -> Result<(u64, Statement), PayoutError> {
-    let (chain, address) = (text(paying.chain.as_str()), text(&paying.address_text()));
+/// The lowest free nonce, or the next one; for a wallet that never paid, the nonce that the chain reports.
+fn next_nonce(job: &PayoutJob, context: &StepContext<'_>) -> Result<(u64, Statement), PayoutError> {
+    let [chain, address] = context.wallet_key();
     let sql = "SELECT min(CASE WHEN job IS NULL THEN nonce END) AS free, max(nonce) AS last FROM payout_nonces
                WHERE chain = $1 AND wallet = $2";
-    let found = store.read(sql, vec![chain.clone(), address.clone()])?;
+    let found = context.rows.read(sql, vec![chain.clone(), address.clone()])?;
     let column = |name| found.first().map_or(Ok(None), |row| maybe(row, name, number_of));
     if let Some(free) = column("free")? {
         let sql = "UPDATE payout_nonces SET job = $1 WHERE chain = $2 AND wallet = $3 AND nonce = $4 AND job IS NULL";
@@ -168,22 +161,21 @@ fn nonce(job: &Job, paying: &Paying, node: &Node, store: &Rows) -> Result<(u64, 
     }
     let next = match column("last")? {
         Some(last) => last.saturating_add(1),
-        None => node.nonce(paying.evm_address(), At::Latest)?,
+        None => context.node.nonce(context.config.evm_address(), At::Latest)?,
     };
     let sql = "INSERT INTO payout_nonces (job, chain, wallet, nonce) VALUES ($1, $2, $3, $4)";
     Ok((next, one(sql, vec![text(&job.id), chain, address, int(next)])))
 }
 
-/// The price of a replacement of the job's transactions, if there is one below the ceiling. A cancel is the house's wish,
-/// and its expense.
-pub(crate) fn replacement(
-    job: &Job,
+/// The gas of a replacement of the job's transactions, if there is a price below the ceiling. A cancellation is the
+/// house's expense, so that the player's cap does not apply to it.
+pub(crate) fn replacement_gas(
+    job: &PayoutJob,
     is_cancel: bool,
-    paying: &Paying,
-    node: &Node,
+    context: &StepContext<'_>,
 ) -> Result<Option<Gas>, PayoutError> {
     let (Some(before), Some(last)) = (job.highest(), job.attempts.last()) else { return Ok(None) };
-    let ceiling = price::ceiling(paying.rules.ceiling, job.fee_cap.filter(|_| !is_cancel), last.gas.limit);
-    let market: Option<Price> = price::market(node.fees()?, ceiling);
+    let ceiling = price::ceiling(context.config.rules.ceiling, job.fee_cap.filter(|_| !is_cancel), last.gas.limit);
+    let market: Option<Price> = price::market(context.node.fees()?, ceiling);
     Ok(price::replacement(before, market, ceiling).map(|price| Gas { limit: last.gas.limit, price }))
 }

@@ -1,21 +1,21 @@
 //! The rows of jobs: reading them whole, and the statements that change them.
 //!
-//! Every statement on a job names the version it was read at and raises it: of two workers on one job, the second writes
+//! Every statement on a job names the version that was read, and raises it: of two workers on one job, the second writes
 //! nothing at all.
 
 use bankroll_chains_evm::B256;
 use bankroll_ledger::{Amount, BlockRef, Name, Row, Time, Value};
 use bankroll_orders::{Address, Gas, IntentId, OrderId, Price};
 use bankroll_store::{
-    Migrations, Rows, RowsError, Statement, StoreError,
+    Migrations, Rows, Statement,
     columns::{BadRow, amount_of, int, maybe, number_of, one, parsed, text, text_of, time},
 };
 
 use crate::{
-    PayoutError,
-    decided::fee_cap,
-    job::{Attempt, Job, Stage},
-    payouts::Paying,
+    CancelError, PayoutConfig, PayoutError,
+    intent::fee_cap,
+    job::{JobStage, PayoutAttempt, PayoutJob},
+    status::IntentStatus,
 };
 
 /// The tables of this flow.
@@ -25,32 +25,18 @@ pub const WITHDRAWALS: Migrations = Migrations {
     postgres: &[include_str!("../migrations/0001_withdrawals_postgres.sql")],
 };
 
-/// Why a job cannot be asked to stop.
-#[derive(Debug, thiserror::Error)]
-pub enum CancelError {
-    /// There is no job of this intent that is still worked on.
-    #[error("there is no job of this intent that is still worked on")]
-    NotFound,
-    /// The rows were not written, or not for certain.
-    #[error("the rows were not written")]
-    Rows(#[from] RowsError),
-    /// The rows cannot be read.
-    #[error("the rows cannot be read")]
-    Store(#[from] StoreError),
-}
+/// The stages of a job that has ended, as SQL. A literal, because the partial index of live jobs needs one.
+pub(crate) const ENDED: &str = "('final', 'reverted', 'dead')";
 
-/// Asks for a payout to be stopped. Whether it could be shows later: it is paid, or given back, never both.
-///
-/// # Errors
-/// See [`CancelError`].
-pub fn cancel(rows: &Rows, intent: &IntentId, now: Time) -> Result<(), CancelError> {
-    const LIVE: &str = "withdrawal_request_id = $1 AND status NOT IN ('final', 'reverted', 'dead')";
-    let found = rows.read(&format!("SELECT id FROM withdrawal_queue WHERE {LIVE}"), vec![text(intent.0.as_str())])?;
+/// Requests that the job of an intent is stopped.
+pub(crate) fn request_cancel(rows: &Rows, intent: &IntentId, now: Time) -> Result<(), CancelError> {
+    let live = format!("withdrawal_request_id = $1 AND status NOT IN {ENDED}");
+    let found = rows.read(&format!("SELECT id FROM withdrawal_queue WHERE {live}"), vec![text(intent.0.as_str())])?;
     if found.is_empty() {
         return Err(CancelError::NotFound);
     }
     let sql = format!(
-        "UPDATE withdrawal_queue SET cancel_asked = 1, version = version + 1, scheduled_at = 0, updated_at = $2 WHERE {LIVE}"
+        "UPDATE withdrawal_queue SET cancel_asked = 1, version = version + 1, scheduled_at = 0, updated_at = $2 WHERE {live}"
     );
     rows.write(vec![one(&sql, vec![text(intent.0.as_str()), time(now)])])?;
     Ok(())
@@ -61,25 +47,26 @@ const JOB: &str =
     block_number, block_hash, retry_count, scheduled_at, version FROM withdrawal_queue";
 
 /// Approved intents that have no job yet.
-pub(crate) fn approved(rows: &Rows, paying: &Paying, most: usize) -> Result<Vec<Row>, PayoutError> {
+pub(crate) fn approved(rows: &Rows, config: &PayoutConfig, most: usize) -> Result<Vec<Row>, PayoutError> {
+    let approved = IntentStatus::Approved.as_str();
     let sql = format!(
         "SELECT id, to_address, amount, gas_payer, fee_cap FROM withdrawal_requests
-         WHERE status = 'approved' AND chain = $1
+         WHERE status = '{approved}' AND chain = $1
            AND NOT EXISTS (SELECT 1 FROM withdrawal_queue WHERE withdrawal_request_id = withdrawal_requests.id)
          ORDER BY id LIMIT {most}"
     );
-    Ok(rows.read(&sql, vec![text(paying.chain.as_str())])?)
+    Ok(rows.read(&sql, vec![text(config.chain.as_str())])?)
 }
 
 /// Makes the job of an intent. A second one of the same intent is refused by the table.
-pub(crate) fn open(paying: &Paying, intent: &Row, now: Time) -> Result<Statement, PayoutError> {
+pub(crate) fn open(config: &PayoutConfig, intent: &Row, now: Time) -> Result<Statement, PayoutError> {
     let id = text_of(intent, "id")?;
     let amount = |column| amount_of(intent, column).map(Value::Amount);
     let values = vec![
         text(&format!("job-{id}")),
         text(id),
-        text(paying.chain.as_str()),
-        text(&paying.address_text()),
+        text(config.chain.as_str()),
+        text(&config.address.to_string()),
         text(text_of(intent, "to_address")?),
         amount("amount")?,
         text(text_of(intent, "gas_payer")?),
@@ -94,58 +81,57 @@ pub(crate) fn open(paying: &Paying, intent: &Row, now: Time) -> Result<Statement
     ))
 }
 
-/// The jobs of a wallet that have something to do, or are still watched, in the order in which they are worked on.
-pub(crate) fn live(rows: &Rows, paying: &Paying, watched_from: u64) -> Result<Vec<Job>, PayoutError> {
+/// The jobs of a wallet that are live or still watched, in the order in which they are worked on.
+pub(crate) fn live(rows: &Rows, config: &PayoutConfig, watched_from: u64) -> Result<Vec<PayoutJob>, PayoutError> {
     let of_wallet = "chain = $1 AND operation_wallet_address_id = $2";
-    let values = || vec![text(paying.chain.as_str()), text(&paying.address_text())];
-    let sql = format!(
-        "{JOB} WHERE {of_wallet} AND status NOT IN ('final', 'reverted', 'dead') ORDER BY priority, created_at, id"
-    );
+    let values = || vec![text(config.chain.as_str()), text(&config.address.to_string())];
+    let sql = format!("{JOB} WHERE {of_wallet} AND status NOT IN {ENDED} ORDER BY priority, created_at, id");
     let mut found = rows.read(&sql, values())?;
-    let sql = format!(
-        "{JOB} WHERE {of_wallet} AND status IN ('final', 'reverted', 'dead') AND block_number >= $3 ORDER BY block_number, id"
-    );
+    let sql = format!("{JOB} WHERE {of_wallet} AND status IN {ENDED} AND block_number >= $3 ORDER BY block_number, id");
     found.extend(rows.read(&sql, values().into_iter().chain([int(watched_from)]).collect())?);
     found.iter().map(|row| job(rows, row)).collect()
 }
 
-/// Gas that the house has paid for jobs that have ended, and that the books do not have yet; `None` if it leaves 128 bits.
-pub(crate) fn unbooked_gas(rows: &Rows, paying: &Paying) -> Result<Option<Amount>, PayoutError> {
-    let sql = "SELECT gas_used, gas_price FROM withdrawal_queue
-               JOIN withdrawal_requests ON withdrawal_requests.id = withdrawal_queue.withdrawal_request_id
-               WHERE withdrawal_requests.status = 'approved' AND withdrawal_queue.chain = $1
-                 AND withdrawal_queue.status IN ('final', 'reverted', 'dead') AND gas_used IS NOT NULL
-                 AND (withdrawal_queue.gas_payer = 'house' OR withdrawal_queue.status = 'dead')";
+/// Gas that the house has paid for ended jobs, and that is not in the books yet; `None` if it exceeds 128 bits.
+pub(crate) fn unbooked_gas(rows: &Rows, config: &PayoutConfig) -> Result<Option<Amount>, PayoutError> {
+    let approved = IntentStatus::Approved.as_str();
+    let sql = format!(
+        "SELECT gas_used, gas_price FROM withdrawal_queue
+         JOIN withdrawal_requests ON withdrawal_requests.id = withdrawal_queue.withdrawal_request_id
+         WHERE withdrawal_requests.status = '{approved}' AND withdrawal_queue.chain = $1
+           AND withdrawal_queue.status IN {ENDED} AND gas_used IS NOT NULL
+           AND (withdrawal_queue.gas_payer = 'house' OR withdrawal_queue.status = 'dead')"
+    );
     let mut sum = Some(Amount::ZERO);
-    for row in rows.read(sql, vec![text(paying.chain.as_str())])? {
+    for row in rows.read(&sql, vec![text(config.chain.as_str())])? {
         let fee = u128::from(number_of(&row, "gas_used")?).checked_mul(amount_of(&row, "gas_price")?.units());
         sum = sum.zip(fee).and_then(|(sum, fee)| sum.checked_add(Amount::new(fee)));
     }
     Ok(sum)
 }
 
-/// A job as it is now.
-pub(crate) fn reload(rows: &Rows, id: &str) -> Result<Option<Job>, PayoutError> {
+/// A job as it is stored now.
+pub(crate) fn reload(rows: &Rows, id: &str) -> Result<Option<PayoutJob>, PayoutError> {
     rows.read(&format!("{JOB} WHERE id = $1"), vec![text(id)])?.first().map(|row| job(rows, row)).transpose()
 }
 
-fn job(rows: &Rows, row: &Row) -> Result<Job, PayoutError> {
+fn job(rows: &Rows, row: &Row) -> Result<PayoutJob, PayoutError> {
     let (id, nonce) = (text_of(row, "id")?.to_owned(), maybe(row, "nonce", number_of)?);
     let sql = "SELECT number, meaning, manner, gas_limit, max_fee, priority_fee, raw, tx_hash, refused, created_at, last_sent_at
                FROM payout_attempts WHERE job = $1 ORDER BY number";
-    // Without a nonce there are none.
+    // A job without a nonce has none.
     let attempts = if nonce.is_some() { rows.read(sql, vec![text(&id)])? } else { Vec::new() };
     let attempts = attempts.iter().map(attempt).collect::<Result<_, _>>()?;
     let block = maybe(row, "block_number", number_of)?.zip(maybe(row, "block_hash", text_of)?);
-    Ok(Job {
+    Ok(PayoutJob {
         id,
         intent: IntentId(parsed(row, "withdrawal_request_id")?),
         to: parsed(row, "to_address")?,
         amount: amount_of(row, "amount")?,
         fee_cap: fee_cap(row)?,
-        stage: Stage::from_row(text_of(row, "status")?).ok_or(BadRow { column: "status" })?,
+        stage: JobStage::of_row(row)?,
         nonce,
-        cancel_asked: number_of(row, "cancel_asked")? != 0,
+        cancel_requested: number_of(row, "cancel_asked")? != 0,
         attempts,
         block: block.map(|(number, hash)| BlockRef { number, hash: hash.to_owned() }),
         retries: number_of(row, "retry_count")?,
@@ -154,7 +140,7 @@ fn job(rows: &Rows, row: &Row) -> Result<Job, PayoutError> {
     })
 }
 
-fn attempt(row: &Row) -> Result<Attempt, BadRow> {
+fn attempt(row: &Row) -> Result<PayoutAttempt, BadRow> {
     let (max, priority) = (amount_of(row, "max_fee")?.units(), amount_of(row, "priority_fee")?.units());
     let price = match text_of(row, "manner")? {
         "dynamic" => Price::Dynamic { max, priority },
@@ -166,10 +152,15 @@ fn attempt(row: &Row) -> Result<Attempt, BadRow> {
         Some(Value::Bytes(raw)) => Some(raw.clone()),
         _ => return Err(BadRow { column: "raw" }),
     };
+    let is_cancel = match text_of(row, "meaning")? {
+        "payout" => false,
+        "cancel" => true,
+        _ => return Err(BadRow { column: "meaning" }),
+    };
     let hash: Option<B256> = maybe(row, "tx_hash", parsed)?;
-    Ok(Attempt {
+    Ok(PayoutAttempt {
         number: number_of(row, "number")?,
-        is_cancel: text_of(row, "meaning")? == "cancel",
+        is_cancel,
         gas: Gas { limit: number_of(row, "gas_limit")?, price },
         signed: raw.zip(hash),
         is_refused: maybe(row, "refused", text_of)?.is_some(),
@@ -178,8 +169,8 @@ fn attempt(row: &Row) -> Result<Attempt, BadRow> {
     })
 }
 
-/// Changes a job, as it was read.
-pub(crate) fn change(job: &Job, set: &[(&str, Value)], now: Time) -> Statement {
+/// Changes a job as it was read.
+pub(crate) fn change(job: &PayoutJob, set: &[(&str, Value)], now: Time) -> Statement {
     let columns: Vec<String> =
         set.iter().zip(1_usize..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
     let (at, id, version) = (set.len().saturating_add(1), set.len().saturating_add(2), set.len().saturating_add(3));
@@ -192,12 +183,12 @@ pub(crate) fn change(job: &Job, set: &[(&str, Value)], now: Time) -> Statement {
 }
 
 /// The id under which the signer knows an attempt.
-pub(crate) fn order_id(job: &Job, number: u64) -> OrderId {
+pub(crate) fn order_id(job: &PayoutJob, number: u64) -> OrderId {
     OrderId(format!("{}-{number}", job.intent).parse().expect("a legal name"))
 }
 
-/// Writes an attempt down, before anybody is asked for it.
-pub(crate) fn add_attempt(job: &Job, number: u64, is_cancel: bool, gas: Gas, now: Time) -> Statement {
+/// Writes an attempt down, before the signer is asked for it.
+pub(crate) fn add_attempt(job: &PayoutJob, number: u64, is_cancel: bool, gas: Gas, now: Time) -> Statement {
     let (manner, priority) = match gas.price {
         Price::Dynamic { priority, .. } => ("dynamic", priority),
         Price::Legacy { price } => ("legacy", price),
@@ -219,31 +210,31 @@ pub(crate) fn add_attempt(job: &Job, number: u64, is_cancel: bool, gas: Gas, now
     )
 }
 
-/// Keeps the bytes of an attempt. They are never replaced.
-pub(crate) fn sign_attempt(job: &Job, number: u64, raw: Vec<u8>, hash: B256, now: Time) -> Statement {
+/// Stores the bytes of an attempt. They are never replaced.
+pub(crate) fn sign_attempt(job: &PayoutJob, number: u64, raw: Vec<u8>, hash: B256, now: Time) -> Statement {
     one(
         "UPDATE payout_attempts SET raw = $1, tx_hash = $2, signed_at = $3 WHERE job = $4 AND number = $5 AND raw IS NULL",
         vec![Value::Bytes(raw), text(&format!("{hash:#x}")), time(now), text(&job.id), int(number)],
     )
 }
 
-/// Keeps the signer's no to an attempt beside which others go on.
-pub(crate) fn refuse_attempt(job: &Job, number: u64, reason: &str) -> Statement {
+/// Stores the signer's refusal of an attempt while other attempts continue.
+pub(crate) fn refuse_attempt(job: &PayoutJob, number: u64, reason: &str) -> Statement {
     one(
         "UPDATE payout_attempts SET refused = $1 WHERE job = $2 AND number = $3 AND raw IS NULL",
         vec![text(reason), text(&job.id), int(number)],
     )
 }
 
-/// Keeps when an attempt was sent.
-pub(crate) fn sent_attempt(job: &Job, number: u64, now: Time) -> Statement {
+/// Stores the time at which an attempt was sent.
+pub(crate) fn sent_attempt(job: &PayoutJob, number: u64, now: Time) -> Statement {
     one(
         "UPDATE payout_attempts SET last_sent_at = $1 WHERE job = $2 AND number = $3",
         vec![time(now), text(&job.id), int(number)],
     )
 }
 
-/// The wallet's own row: the signer's head, and why it has stopped.
+/// The wallet's own row: the signer's head, and the reason for which it is stopped.
 pub(crate) fn wallet(rows: &Rows, chain: &Name, address: Address) -> Result<Option<Row>, PayoutError> {
     let sql = "SELECT signer_head, stopped FROM operation_wallet_addresses WHERE chain = $1 AND address = $2";
     Ok(rows.read(sql, vec![text(chain.as_str()), text(&address.to_string())])?.pop())

@@ -1,48 +1,47 @@
-//! Asking the signer. The order was written down before; whatever the answer, or none, the same order is asked for again
-//! until there is one. Bytes, hash and the signer's head are stored in one write before anything is done with them.
+//! Requests to the signer. The order is written down before; whatever the answer, or without one, the same order is
+//! requested again until there is one. Bytes, hash and the signer's head are stored in one write before they are used.
 
 use bankroll_ledger::Time;
 use bankroll_orders::{Head, Meaning, Order, Refusal, Slot};
-use bankroll_signer_client::{Outcome as Answered, Renounced, SignerClient};
+use bankroll_signer_client::{Outcome as SignOutcome, Renounced as RevokeOutcome};
 use bankroll_store::{
-    Rows, Statement,
+    Statement,
     columns::{BadRow, maybe, text, text_of, time},
 };
 
 use crate::{
     PayoutError,
-    job::{Attempt, Job, Stage},
-    payouts::{Happened, Paying, Why},
-    rows::{self, change, order_id},
+    context::StepContext,
+    job::{JobStage, PayoutAttempt, PayoutJob},
+    rows::{self, order_id},
+    step_result::{StepResult, WaitReason},
 };
 
-/// How long the signer may still sign an order after it was asked, in microseconds. Each time it is asked anew, so an
-/// answer that was lost does not become a no; the bytes do not depend on it.
+/// How long the signer may still sign an order after a request, in microseconds. Each request sets it anew, so that a
+/// lost answer does not become a refusal; the bytes do not depend on it.
 const ORDER_LIFE: u64 = 600_000_000;
-/// How long a no of the signer is taken for granted, in microseconds.
-const ASK_AGAIN: u64 = 30_000_000;
+/// How long a refusal of the signer is not questioned, in microseconds.
+const RETRY_AFTER: u64 = 30_000_000;
 
-/// What came of asking.
-pub(crate) enum Asked {
-    /// This.
-    Told(Happened),
-    /// The intent was renounced before: nothing was or will be signed. Nothing is written down yet.
-    Renounced,
+/// The reply to a request for a signature.
+pub(crate) enum SignReply {
+    /// The reply is written down, with this result.
+    Done(StepResult),
+    /// The intent was revoked before: nothing was or will be signed. Nothing is written down yet.
+    Revoked,
     /// Nothing was signed for it, and by the signer's rules nothing will be. Nothing is written down yet.
     Hopeless,
 }
 
-/// Asks for an attempt.
-pub(crate) fn ask(
-    job: &Job,
-    attempt: &Attempt,
-    paying: &Paying,
-    signer: &mut SignerClient,
-    store: &Rows,
-    now: Time,
-) -> Result<Asked, PayoutError> {
-    let Some(nonce) = job.nonce else { return Ok(Asked::Told(Happened::Waits(Why::NoNonce))) };
-    let head = head(paying, signer, store)?;
+/// Requests the signature of an attempt.
+pub(crate) fn sign(
+    job: &PayoutJob,
+    attempt: &PayoutAttempt,
+    context: &mut StepContext<'_>,
+) -> Result<SignReply, PayoutError> {
+    let Some(nonce) = job.nonce else { return Ok(SignReply::Done(StepResult::Waits(WaitReason::NoNonce))) };
+    let head = known_head(context)?;
+    let (config, now) = (context.config, context.now);
     let meaning = match attempt.is_cancel {
         true => Meaning::Cancel,
         false => Meaning::NativePayout { to: job.to, amount: job.amount },
@@ -50,82 +49,79 @@ pub(crate) fn ask(
     let order = Order {
         id: order_id(job, attempt.number),
         intent: job.intent.clone(),
-        slot: Slot { chain: paying.chain_id, wallet: paying.address, nonce },
+        slot: Slot { chain: config.chain_id, wallet: config.address, nonce },
         meaning,
         gas: attempt.gas,
         expires: Time(now.0.saturating_add(ORDER_LIFE)),
     };
-    match signer.sign(&order, head)? {
-        Answered::Signed(signed) => {
+    match context.signer.sign(&order, head)? {
+        SignOutcome::Signed(signed) => {
             let hash = signed.hash.into();
-            let mut statements =
-                vec![keep_head(paying, &signed.head), rows::sign_attempt(job, attempt.number, signed.raw, hash, now)];
-            let stage = if job.stage == Stage::Signing { Stage::Signed } else { job.stage };
-            statements.push(change(job, &[("status", text(stage.as_str()))], now));
-            store.write(statements)?;
-            Ok(Asked::Told(Happened::Signed { attempt: attempt.number, hash }))
+            let stage = if job.stage == JobStage::Signing { JobStage::Signed } else { job.stage };
+            context.write(vec![
+                keep_head(context, &signed.head),
+                rows::sign_attempt(job, attempt.number, signed.raw, hash, now),
+                context.change(job, &[("status", text(stage.as_str()))]),
+            ])?;
+            Ok(SignReply::Done(StepResult::Signed { attempt: attempt.number, hash }))
         }
-        Answered::Refused { refusal: Refusal::IntentRevoked, .. } if job.newest_signed().is_none() => {
-            Ok(Asked::Renounced)
+        SignOutcome::Refused { refusal: Refusal::IntentRevoked, .. } if job.newest_signed().is_none() => {
+            Ok(SignReply::Revoked)
         }
-        Answered::Refused { refusal: Refusal::DestinationForbidden, .. } if job.newest_signed().is_none() => {
-            Ok(Asked::Hopeless)
+        SignOutcome::Refused { refusal: Refusal::DestinationForbidden, .. } if job.newest_signed().is_none() => {
+            Ok(SignReply::Hopeless)
         }
-        Answered::Refused { refusal, head } => {
-            let mut statements: Vec<Statement> = head.iter().map(|head| keep_head(paying, head)).collect();
-            // The first one is asked for again, because nothing else can pay; a replacement is let go.
+        SignOutcome::Refused { refusal, head } => {
+            let mut statements: Vec<Statement> = head.iter().map(|head| keep_head(context, head)).collect();
+            // The first order is requested again, because nothing else can pay; a replacement is given up.
             let is_replacement = job.newest_signed().is_some();
             if is_replacement {
                 statements.push(rows::refuse_attempt(job, attempt.number, &refusal.to_string()));
             }
-            // Until then it would say the same; whoever wants it stopped is heard at once.
-            let again = if is_replacement { job.scheduled_at } else { Time(now.0.saturating_add(ASK_AGAIN)) };
+            // Until then the signer would answer the same. A cancellation ends the pause at once.
+            let again = if is_replacement { job.scheduled_at } else { Time(now.0.saturating_add(RETRY_AFTER)) };
             let set = [("error_message", text(&refusal.to_string())), ("scheduled_at", time(again))];
-            statements.push(change(job, &set, now));
-            store.write(statements)?;
-            Ok(Asked::Told(Happened::Waits(Why::SignerRefuses(refusal))))
+            statements.push(context.change(job, &set));
+            context.write(statements)?;
+            Ok(SignReply::Done(StepResult::Waits(WaitReason::SignerRefuses(refusal))))
         }
     }
 }
 
-/// What came of renouncing.
-pub(crate) enum Promise {
+/// The reply to a request to revoke an intent.
+pub(crate) enum RevokeReply {
     /// The proof that nothing was or will be signed, and the signer's head after it.
     Never(Head),
     /// Something was signed, or may have been.
     Signed,
-    /// Another no.
-    No(Refusal),
+    Refused(Refusal),
 }
 
-/// Asks for the promise never to sign the intent.
-pub(crate) fn renounce(
-    job: &Job,
-    paying: &Paying,
-    signer: &mut SignerClient,
-    store: &Rows,
-) -> Result<Promise, PayoutError> {
-    let head = head(paying, signer, store)?;
-    Ok(match signer.renounce(&job.intent, paying.address, head)? {
-        Renounced::Never { head } => Promise::Never(head),
-        Renounced::Refused { refusal: Refusal::IntentSigned, .. } => Promise::Signed,
-        Renounced::Refused { refusal, .. } => Promise::No(refusal),
+/// Requests the promise never to sign the intent.
+pub(crate) fn revoke(job: &PayoutJob, context: &mut StepContext<'_>) -> Result<RevokeReply, PayoutError> {
+    let head = known_head(context)?;
+    Ok(match context.signer.renounce(&job.intent, context.config.address, head)? {
+        RevokeOutcome::Never { head } => RevokeReply::Never(head),
+        RevokeOutcome::Refused { refusal: Refusal::IntentSigned, .. } => RevokeReply::Signed,
+        RevokeOutcome::Refused { refusal, .. } => RevokeReply::Refused(refusal),
     })
 }
 
-/// The newest head that the signer gave us; its first one, if it never gave any.
-fn head(paying: &Paying, signer: &mut SignerClient, store: &Rows) -> Result<Head, PayoutError> {
-    let row = rows::wallet(store, &paying.chain, paying.address)?;
+/// The newest head that the signer returned; its first one, if it never returned any.
+fn known_head(context: &mut StepContext<'_>) -> Result<Head, PayoutError> {
+    let config = context.config;
+    let row = rows::wallet(context.rows, &config.chain, config.address)?;
     let known = row.as_ref().map_or(Ok(None), |row| maybe(row, "signer_head", text_of))?;
     if let Some(known) = known {
         return Ok(serde_json::from_str(known).map_err(|_| BadRow { column: "signer_head" })?);
     }
-    let head = signer.status(paying.address, None)?.head;
-    store.write(vec![keep_head(paying, &head)])?;
+    let head = context.signer.status(config.address, None)?.head;
+    context.write(vec![keep_head(context, &head)])?;
     Ok(head)
 }
 
-pub(crate) fn keep_head(paying: &Paying, head: &Head) -> Statement {
+/// The statement that stores the signer's head.
+pub(crate) fn keep_head(context: &StepContext<'_>, head: &Head) -> Statement {
     let json = serde_json::to_string(head).expect("plain numbers are JSON");
-    rows::set_wallet(&paying.chain, paying.address, "signer_head", &json)
+    context.set_wallet("signer_head", &json)
 }

@@ -4,21 +4,26 @@
 
 use bankroll_chains_evm::{B256, Fees};
 use bankroll_ledger::{
-    AccountId, Action, Amount, BlockRef, Guard, HoldId, Leg, Principal, Rejection, Request, Scope, Time, Value,
+    AccountId, Action, Amount, BlockRef, Guard, HoldId, Leg, Principal, Rejection, Request, Row, Scope, Time, Value,
 };
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
 use crate::{
-    asked,
-    intent::{self, GasPayer, Policy, Wanted, intent_id},
-    job::{Attempt, Job, Mined, Next, Outcome, Rules, Sight, Stage, next},
-    price::{self, Ceiling},
-    settlement::{Settled, Settling, request},
+    GasPayer, Intents, WithdrawalRequest,
+    forwarded::parse_forwarded,
+    intent::{intent_id, intent_request},
+    job::{ChainStatus, JobAction, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules, next},
+    outcome::{PayoutOutcome, PayoutReport},
+    price::{self, FeeCeiling},
+    rows,
+    settlement::{SettlementInput, settlement_request},
+    status::{ApprovalPolicy, IntentEvent, IntentStatus},
+    step_result::WaitReason,
 };
 
-const CEILING: Ceiling = Ceiling { max: 1_000, priority: 50 };
+const CEILING: FeeCeiling = FeeCeiling { max: 1_000, priority: 50 };
 
-const RULES: Rules = Rules {
+const RULES: PayoutRules = PayoutRules {
     confirmations: 3,
     horizon: 10,
     resend_after: 10,
@@ -33,8 +38,8 @@ fn dynamic(max: u128, priority: u128) -> Price {
 }
 
 /// An attempt that was written down at this time: with bytes, and sent then, or without.
-fn attempt(number: u64, at: u64, is_signed: bool) -> Attempt {
-    Attempt {
+fn attempt(number: u64, at: u64, is_signed: bool) -> PayoutAttempt {
+    PayoutAttempt {
         number,
         is_cancel: false,
         gas: Gas { limit: 21_000, price: dynamic(80, 8) },
@@ -45,8 +50,8 @@ fn attempt(number: u64, at: u64, is_signed: bool) -> Attempt {
     }
 }
 
-fn job(stage: Stage, attempts: Vec<Attempt>) -> Job {
-    Job {
+fn job(stage: JobStage, attempts: Vec<PayoutAttempt>) -> PayoutJob {
+    PayoutJob {
         id: "job-1".into(),
         intent: IntentId("wd-1".parse().unwrap()),
         to: Address([1; 20]),
@@ -54,7 +59,7 @@ fn job(stage: Stage, attempts: Vec<Attempt>) -> Job {
         fee_cap: None,
         stage,
         nonce: Some(4),
-        cancel_asked: false,
+        cancel_requested: false,
         attempts,
         block: None,
         retries: 0,
@@ -63,10 +68,10 @@ fn job(stage: Stage, attempts: Vec<Attempt>) -> Job {
     }
 }
 
-const NOWHERE: Sight = Sight::Nowhere { nonce_is_gone: false, is_lowest: true };
+const ABSENT: ChainStatus = ChainStatus::Absent { nonce_is_gone: false, is_lowest: true };
 
-fn mined(attempt: u64, confirmations: u64) -> Mined {
-    Mined {
+fn mined(attempt: u64, confirmations: u64) -> MinedTransaction {
+    MinedTransaction {
         attempt,
         hash: B256::repeat_byte(u8::try_from(attempt).unwrap()),
         block: BlockRef { number: 9, hash: "0xb9".into() },
@@ -80,104 +85,110 @@ fn mined(attempt: u64, confirmations: u64) -> Mined {
 
 #[test]
 fn before_there_are_bytes() {
-    let does = |job: &Job| next(job, &NOWHERE, &RULES, Time(1_000));
-    assert_eq!(does(&job(Stage::Pending, vec![])), Next::Reserve);
-    assert_eq!(does(&job(Stage::WaitingFunds, vec![])), Next::Reserve);
-    assert_eq!(does(&job(Stage::Reserved, vec![])), Next::Prepare);
+    let does = |job: &PayoutJob| next(job, &ABSENT, &RULES, Time(1_000));
+    assert_eq!(does(&job(JobStage::Pending, vec![])), JobAction::Reserve);
+    assert_eq!(does(&job(JobStage::WaitingFunds, vec![])), JobAction::Reserve);
+    assert_eq!(does(&job(JobStage::Reserved, vec![])), JobAction::Prepare);
     // However long it takes: the same order again, never another one.
-    assert_eq!(does(&job(Stage::Signing, vec![attempt(1, 0, false)])), Next::Ask(1));
+    assert_eq!(does(&job(JobStage::Signing, vec![attempt(1, 0, false)])), JobAction::Sign(1));
     // To stop it, the signer must promise; what we think we know is not enough.
-    for stage in [Stage::Pending, Stage::WaitingFunds, Stage::Reserved, Stage::Signing] {
-        let attempts = if stage == Stage::Signing { vec![attempt(1, 0, false)] } else { vec![] };
-        assert_eq!(does(&Job { cancel_asked: true, ..job(stage, attempts) }), Next::Renounce);
+    for stage in [JobStage::Pending, JobStage::WaitingFunds, JobStage::Reserved, JobStage::Signing] {
+        let attempts = if stage == JobStage::Signing { vec![attempt(1, 0, false)] } else { vec![] };
+        assert_eq!(does(&PayoutJob { cancel_requested: true, ..job(stage, attempts) }), JobAction::Revoke);
     }
 }
 
 #[test]
 fn bytes_are_sent_again_and_again_and_replaced_when_stuck() {
-    let broadcast = |attempts| job(Stage::Broadcast, attempts);
-    let does = |job: &Job, sight: &Sight, now| next(job, sight, &RULES, Time(now));
-    let unsent = Attempt { last_sent_at: None, ..attempt(1, 0, true) };
-    assert_eq!(does(&job(Stage::Signed, vec![unsent]), &NOWHERE, 0), Next::Send(1));
+    let broadcast = |attempts| job(JobStage::Broadcast, attempts);
+    let does = |job: &PayoutJob, status: &ChainStatus, now| next(job, status, &RULES, Time(now));
+    let unsent = PayoutAttempt { last_sent_at: None, ..attempt(1, 0, true) };
+    assert_eq!(does(&job(JobStage::Signed, vec![unsent]), &ABSENT, 0), JobAction::Send(1));
     let sent = broadcast(vec![attempt(1, 0, true)]);
-    assert_eq!(does(&sent, &NOWHERE, 9), Next::Wait);
-    assert_eq!(does(&sent, &NOWHERE, 10), Next::Send(1));
-    let stuck = broadcast(vec![Attempt { last_sent_at: Some(Time(95)), ..attempt(1, 0, true) }]);
-    assert_eq!(does(&stuck, &NOWHERE, 100), Next::Replace);
+    assert_eq!(does(&sent, &ABSENT, 9), JobAction::Wait);
+    assert_eq!(does(&sent, &ABSENT, 10), JobAction::Send(1));
+    let stuck = broadcast(vec![PayoutAttempt { last_sent_at: Some(Time(95)), ..attempt(1, 0, true) }]);
+    assert_eq!(does(&stuck, &ABSENT, 100), JobAction::Replace);
     // Whoever waits for others is not helped by paying more.
-    assert_eq!(does(&stuck, &Sight::Nowhere { nonce_is_gone: false, is_lowest: false }, 100), Next::Wait);
+    assert_eq!(does(&stuck, &ChainStatus::Absent { nonce_is_gone: false, is_lowest: false }, 100), JobAction::Wait);
     // The replacement is asked for; the newest bytes are the ones that are sent.
-    assert_eq!(does(&broadcast(vec![attempt(1, 0, true), attempt(2, 100, false)]), &NOWHERE, 101), Next::Ask(2));
-    let refused = Attempt { is_refused: true, ..attempt(2, 100, false) };
-    assert_eq!(does(&broadcast(vec![attempt(1, 100, true), refused]), &NOWHERE, 110), Next::Send(1));
-    assert_eq!(does(&broadcast(vec![attempt(1, 0, true), attempt(2, 100, true)]), &NOWHERE, 110), Next::Send(2));
+    assert_eq!(does(&broadcast(vec![attempt(1, 0, true), attempt(2, 100, false)]), &ABSENT, 101), JobAction::Sign(2));
+    let refused = PayoutAttempt { is_refused: true, ..attempt(2, 100, false) };
+    assert_eq!(does(&broadcast(vec![attempt(1, 100, true), refused]), &ABSENT, 110), JobAction::Send(1));
+    assert_eq!(does(&broadcast(vec![attempt(1, 0, true), attempt(2, 100, true)]), &ABSENT, 110), JobAction::Send(2));
 }
 
 #[test]
 fn what_the_chain_shows_decides() {
-    let does = |job: &Job, sight: Sight| next(job, &sight, &RULES, Time(5));
-    let sent = job(Stage::Broadcast, vec![attempt(1, 0, true), attempt(2, 0, true)]);
-    assert_eq!(does(&sent, Sight::Mined(mined(1, 1))), Next::Note(mined(1, 1)));
-    let noted = Job { block: Some(mined(1, 1).block), ..job(Stage::Mined, sent.attempts.clone()) };
-    assert_eq!(does(&noted, Sight::Mined(mined(1, 2))), Next::Wait);
-    assert_eq!(does(&noted, NOWHERE), Next::Unmine);
-    let elsewhere = Mined { block: BlockRef { number: 9, hash: "0xc9".into() }, ..mined(2, 1) };
-    assert_eq!(does(&noted, Sight::Mined(elsewhere.clone())), Next::Note(elsewhere));
-    assert_eq!(does(&noted, Sight::Mined(mined(1, 3))), Next::Finish(Outcome::Paid, mined(1, 3)));
-    let failed = Mined { succeeded: false, ..mined(1, 3) };
-    assert_eq!(does(&noted, Sight::Mined(failed.clone())), Next::Finish(Outcome::Reverted, failed));
-    let cancel = Attempt { is_cancel: true, ..attempt(2, 0, true) };
-    let cancelling = job(Stage::Broadcast, vec![attempt(1, 0, true), cancel]);
-    assert_eq!(does(&cancelling, Sight::Mined(mined(2, 3))), Next::Finish(Outcome::Cancelled, mined(2, 3)));
-    assert_eq!(does(&cancelling, Sight::Mined(mined(1, 3))), Next::Finish(Outcome::Paid, mined(1, 3)));
+    let does = |job: &PayoutJob, status: ChainStatus| next(job, &status, &RULES, Time(5));
+    let sent = job(JobStage::Broadcast, vec![attempt(1, 0, true), attempt(2, 0, true)]);
+    assert_eq!(does(&sent, ChainStatus::Mined(mined(1, 1))), JobAction::Note(mined(1, 1)));
+    let noted = PayoutJob { block: Some(mined(1, 1).block), ..job(JobStage::Mined, sent.attempts.clone()) };
+    assert_eq!(does(&noted, ChainStatus::Mined(mined(1, 2))), JobAction::Wait);
+    assert_eq!(does(&noted, ABSENT), JobAction::Unmine);
+    let elsewhere = MinedTransaction { block: BlockRef { number: 9, hash: "0xc9".into() }, ..mined(2, 1) };
+    assert_eq!(does(&noted, ChainStatus::Mined(elsewhere.clone())), JobAction::Note(elsewhere));
+    assert_eq!(does(&noted, ChainStatus::Mined(mined(1, 3))), JobAction::Finish(PayoutOutcome::Paid, mined(1, 3)));
+    let failed = MinedTransaction { succeeded: false, ..mined(1, 3) };
+    assert_eq!(does(&noted, ChainStatus::Mined(failed.clone())), JobAction::Finish(PayoutOutcome::Reverted, failed));
+    let cancel = PayoutAttempt { is_cancel: true, ..attempt(2, 0, true) };
+    let cancelling = job(JobStage::Broadcast, vec![attempt(1, 0, true), cancel]);
+    assert_eq!(
+        does(&cancelling, ChainStatus::Mined(mined(2, 3))),
+        JobAction::Finish(PayoutOutcome::Cancelled, mined(2, 3))
+    );
+    assert_eq!(does(&cancelling, ChainStatus::Mined(mined(1, 3))), JobAction::Finish(PayoutOutcome::Paid, mined(1, 3)));
     // Final, with our hash and other content: that cannot be, and is not taken for a payment.
-    let odd = Mined { is_as_ordered: false, ..mined(1, 3) };
-    assert_eq!(does(&sent, Sight::Mined(odd)), Next::Doubt);
-    let gone = Sight::Nowhere { nonce_is_gone: true, is_lowest: false };
-    assert_eq!(does(&sent, gone.clone()), Next::Doubt);
-    let doubted = job(Stage::Unknown, sent.attempts);
-    assert_eq!(does(&doubted, gone.clone()), Next::Wait);
+    let odd = MinedTransaction { is_as_ordered: false, ..mined(1, 3) };
+    assert_eq!(does(&sent, ChainStatus::Mined(odd)), JobAction::Doubt);
+    let gone = ChainStatus::Absent { nonce_is_gone: true, is_lowest: false };
+    assert_eq!(does(&sent, gone.clone()), JobAction::Doubt);
+    let doubted = job(JobStage::Unknown, sent.attempts);
+    assert_eq!(does(&doubted, gone.clone()), JobAction::Wait);
     // It may be the one whose bytes the signer gave out and nobody here heard of: it is asked for before anybody doubts.
-    for stage in [Stage::Broadcast, Stage::Unknown] {
+    for stage in [JobStage::Broadcast, JobStage::Unknown] {
         let unheard = job(stage, vec![attempt(1, 0, true), attempt(2, 0, false)]);
-        assert_eq!(does(&unheard, gone.clone()), Next::Ask(2));
-        let refused = Attempt { is_refused: true, ..attempt(2, 0, false) };
+        assert_eq!(does(&unheard, gone.clone()), JobAction::Sign(2));
+        let refused = PayoutAttempt { is_refused: true, ..attempt(2, 0, false) };
         let no = job(stage, vec![attempt(1, 0, true), refused]);
-        assert_eq!(does(&no, gone.clone()), if stage == Stage::Unknown { Next::Wait } else { Next::Doubt });
+        assert_eq!(
+            does(&no, gone.clone()),
+            if stage == JobStage::Unknown { JobAction::Wait } else { JobAction::Doubt }
+        );
     }
-    assert_eq!(does(&doubted, Sight::Mined(mined(1, 3))), Next::Finish(Outcome::Paid, mined(1, 3)));
+    assert_eq!(does(&doubted, ChainStatus::Mined(mined(1, 3))), JobAction::Finish(PayoutOutcome::Paid, mined(1, 3)));
 }
 
 #[test]
 fn stopping_what_may_be_on_its_way() {
-    let does = |job: &Job, now| next(job, &NOWHERE, &RULES, Time(now));
-    let asked = |attempts| Job { cancel_asked: true, ..job(Stage::Broadcast, attempts) };
-    let cancel = |number, at, is_signed| Attempt { is_cancel: true, ..attempt(number, at, is_signed) };
-    assert_eq!(does(&asked(vec![attempt(1, 0, true)]), 5), Next::Cancel);
-    let unsent = Attempt { last_sent_at: None, ..attempt(1, 0, true) };
-    assert_eq!(does(&asked(vec![unsent]), 5), Next::Cancel);
-    assert_eq!(does(&asked(vec![attempt(1, 0, true), cancel(2, 5, false)]), 6), Next::Ask(2));
-    assert_eq!(does(&asked(vec![attempt(1, 0, true), cancel(2, 5, true)]), 6), Next::Wait);
-    let stuck = Attempt { last_sent_at: Some(Time(101)), ..cancel(2, 5, true) };
-    assert_eq!(does(&asked(vec![attempt(1, 0, true), stuck]), 105), Next::Cancel);
-    let refused = Attempt { is_refused: true, ..cancel(2, 5, false) };
-    let sent = Attempt { last_sent_at: Some(Time(101)), ..attempt(1, 0, true) };
-    assert_eq!(does(&asked(vec![attempt(1, 5, true), refused.clone()]), 6), Next::Wait);
-    assert_eq!(does(&asked(vec![sent, refused]), 105), Next::Cancel);
+    let does = |job: &PayoutJob, now| next(job, &ABSENT, &RULES, Time(now));
+    let asked = |attempts| PayoutJob { cancel_requested: true, ..job(JobStage::Broadcast, attempts) };
+    let cancel = |number, at, is_signed| PayoutAttempt { is_cancel: true, ..attempt(number, at, is_signed) };
+    assert_eq!(does(&asked(vec![attempt(1, 0, true)]), 5), JobAction::Cancel);
+    let unsent = PayoutAttempt { last_sent_at: None, ..attempt(1, 0, true) };
+    assert_eq!(does(&asked(vec![unsent]), 5), JobAction::Cancel);
+    assert_eq!(does(&asked(vec![attempt(1, 0, true), cancel(2, 5, false)]), 6), JobAction::Sign(2));
+    assert_eq!(does(&asked(vec![attempt(1, 0, true), cancel(2, 5, true)]), 6), JobAction::Wait);
+    let stuck = PayoutAttempt { last_sent_at: Some(Time(101)), ..cancel(2, 5, true) };
+    assert_eq!(does(&asked(vec![attempt(1, 0, true), stuck]), 105), JobAction::Cancel);
+    let refused = PayoutAttempt { is_refused: true, ..cancel(2, 5, false) };
+    let sent = PayoutAttempt { last_sent_at: Some(Time(101)), ..attempt(1, 0, true) };
+    assert_eq!(does(&asked(vec![attempt(1, 5, true), refused.clone()]), 6), JobAction::Wait);
+    assert_eq!(does(&asked(vec![sent, refused]), 105), JobAction::Cancel);
 }
 
 #[test]
 fn after_the_end_only_what_was_settled_is_sent_again() {
-    let does = |job: &Job, sight: &Sight| next(job, sight, &RULES, Time(50));
-    let cancel = Attempt { is_cancel: true, ..attempt(2, 0, true) };
+    let does = |job: &PayoutJob, status: &ChainStatus| next(job, status, &RULES, Time(50));
+    let cancel = PayoutAttempt { is_cancel: true, ..attempt(2, 0, true) };
     let both = vec![attempt(1, 0, true), cancel];
-    let (paid, dead) = (job(Stage::Final, both.clone()), job(Stage::Dead, both));
-    assert_eq!(does(&paid, &NOWHERE), Next::Send(1));
-    assert_eq!(does(&dead, &NOWHERE), Next::Send(2));
-    assert_eq!(does(&paid, &Sight::Mined(mined(1, 5))), Next::Wait);
-    assert_eq!(does(&paid, &Sight::Mined(mined(2, 5))), Next::Contradict);
-    assert_eq!(does(&dead, &Sight::Mined(mined(1, 5))), Next::Contradict);
-    assert_eq!(does(&job(Stage::Dead, vec![attempt(1, 0, false)]), &NOWHERE), Next::Wait);
+    let (paid, dead) = (job(JobStage::Final, both.clone()), job(JobStage::Dead, both));
+    assert_eq!(does(&paid, &ABSENT), JobAction::Send(1));
+    assert_eq!(does(&dead, &ABSENT), JobAction::Send(2));
+    assert_eq!(does(&paid, &ChainStatus::Mined(mined(1, 5))), JobAction::Wait);
+    assert_eq!(does(&paid, &ChainStatus::Mined(mined(2, 5))), JobAction::Contradict);
+    assert_eq!(does(&dead, &ChainStatus::Mined(mined(1, 5))), JobAction::Contradict);
+    assert_eq!(does(&job(JobStage::Dead, vec![attempt(1, 0, false)]), &ABSENT), JobAction::Wait);
 }
 
 #[test]
@@ -218,7 +229,7 @@ fn every_raise_is_one_that_the_signer_and_nodes_take() {
         let max = random.u128(0..1 << bits);
         let before = dynamic(max, random.u128(0..=max));
         let market = random.bool().then(|| dynamic(random.u128(0..1 << 90), random.u128(0..1 << 80)));
-        let ceiling = Ceiling { max: random.u128(0..1 << 110), priority: random.u128(0..1 << 100) };
+        let ceiling = FeeCeiling { max: random.u128(0..1 << 110), priority: random.u128(0..1 << 100) };
         if let Some(raised) = price::replacement(before, market, ceiling) {
             assert!(raised.outbids(before), "{before:?} {raised:?}");
             assert!(
@@ -229,8 +240,8 @@ fn every_raise_is_one_that_the_signer_and_nodes_take() {
     }
 }
 
-fn settling(fee_cap: Option<u128>, is_paid: bool, is_players_gas: bool, fee: u128) -> Settling {
-    Settling {
+fn settling(fee_cap: Option<u128>, outcome: PayoutOutcome, fee: u128) -> SettlementInput {
+    SettlementInput {
         intent: IntentId("wd-1".parse().unwrap()),
         scope: Scope::Server("arena".parse().unwrap()),
         hold: HoldId(7),
@@ -238,14 +249,17 @@ fn settling(fee_cap: Option<u128>, is_paid: bool, is_players_gas: bool, fee: u12
         fee_cap: fee_cap.map(Amount::new),
         custody: AccountId(1),
         network_fees: AccountId(2),
-        outcome: Settled { is_paid, is_players_gas, fee: Amount::new(fee), tx_hash: None, block: None, reason: None },
+        outcome,
+        fee: Amount::new(fee),
+        tx_hash: None,
+        block: None,
     }
 }
 
 #[test]
 fn how_each_end_is_booked() {
-    let legs = |settling: Settling| {
-        let request = request(&settling)?;
+    let legs = |settling: SettlementInput| {
+        let request = settlement_request(&settling)?;
         assert_eq!(request.check(), Ok::<(), Rejection>(()));
         let Action::Legs(legs) = request.action else { panic!("legs") };
         let told = legs.iter().map(|leg| match leg {
@@ -258,16 +272,16 @@ fn how_each_end_is_booked() {
     };
     let told = |text: &str| Some(text.to_owned());
     // Paid: by the house's gas, by the player's, and to the last unit of what he set aside.
-    assert_eq!(legs(settling(None, true, true, 20)), told("post 500, gas 20"));
-    assert_eq!(legs(settling(Some(30), true, true, 20)), told("post 520, release"));
-    assert_eq!(legs(settling(Some(20), true, true, 20)), told("post 520"));
-    assert_eq!(legs(settling(Some(19), true, true, 20)), None);
+    assert_eq!(legs(settling(None, PayoutOutcome::Paid, 20)), told("post 500, gas 20"));
+    assert_eq!(legs(settling(Some(30), PayoutOutcome::Paid, 20)), told("post 520, release"));
+    assert_eq!(legs(settling(Some(20), PayoutOutcome::Paid, 20)), told("post 520"));
+    assert_eq!(legs(settling(Some(19), PayoutOutcome::Paid, 20)), None);
     // Reverted: the money back, less gas if that is the player's.
-    assert_eq!(legs(settling(None, false, true, 20)), told("release, gas 20"));
-    assert_eq!(legs(settling(Some(30), false, true, 20)), told("post 20, release"));
+    assert_eq!(legs(settling(None, PayoutOutcome::Reverted, 20)), told("release, gas 20"));
+    assert_eq!(legs(settling(Some(30), PayoutOutcome::Reverted, 20)), told("post 20, release"));
     // Cancelled: gas is the house's. Never signed: there was none.
-    assert_eq!(legs(settling(Some(30), false, false, 20)), told("release, gas 20"));
-    assert_eq!(legs(settling(None, false, false, 0)), told("release"));
+    assert_eq!(legs(settling(Some(30), PayoutOutcome::Cancelled, 20)), told("release, gas 20"));
+    assert_eq!(legs(settling(None, PayoutOutcome::NeverSigned, 0)), told("release"));
 }
 
 #[test]
@@ -279,8 +293,8 @@ fn an_intent_is_known_by_server_and_request() {
 }
 
 /// Alice leaves the world with ten, of account 5, and the world is account 6.
-fn exit() -> (Wanted, Request) {
-    let wanted = Wanted {
+fn exit() -> (WithdrawalRequest, Request) {
+    let wanted = WithdrawalRequest {
         principal: Principal::GameServer("arena".parse().unwrap()),
         server: "arena".parse().unwrap(),
         request_id: "exit-1".parse().unwrap(),
@@ -292,40 +306,118 @@ fn exit() -> (Wanted, Request) {
         gas: GasPayer::House,
         exit: Some(Amount::new(10)),
     };
-    let asked = intent::request(&wanted, POLICY, AccountId(5), AccountId(6)).unwrap();
+    let asked = intent_request(&wanted, POLICY, AccountId(5), AccountId(6)).unwrap();
     (wanted, asked)
 }
 
-const POLICY: Policy = Policy { at_once: Amount::new(100) };
+const POLICY: ApprovalPolicy = ApprovalPolicy { at_once: Amount::new(100) };
 
 #[test]
 fn an_intent_from_another_node_is_what_the_books_would_have_written_or_nothing() {
     let (wanted, asked) = exit();
-    assert_eq!(asked::understand(&asked, POLICY), Some((wanted.clone(), AccountId(5))));
-    let kept = Wanted { exit: None, gas: GasPayer::Player(Amount::new(3)), ..wanted };
-    let request = intent::request(&kept, POLICY, AccountId(5), AccountId(0)).unwrap();
-    assert_eq!(asked::understand(&request, POLICY), Some((kept, AccountId(5))));
+    assert_eq!(parse_forwarded(&asked, POLICY), Some((wanted.clone(), AccountId(5))));
+    let kept = WithdrawalRequest { exit: None, gas: GasPayer::Player(Amount::new(3)), ..wanted };
+    let request = intent_request(&kept, POLICY, AccountId(5), AccountId(0)).unwrap();
+    assert_eq!(parse_forwarded(&request, POLICY), Some((kept, AccountId(5))));
 
     let spoilt = |spoil: fn(&mut Request)| {
         let mut request = asked.clone();
         spoil(&mut request);
-        asked::understand(&request, POLICY)
+        parse_forwarded(&request, POLICY)
     };
     let set = |request: &mut Request, column: &str, value: Value| {
         let found = request.facts[0].set.iter_mut().find(|(name, _)| name == column).unwrap();
         found.1 = value;
     };
-    assert_eq!(asked::understand(&asked, Policy { at_once: Amount::new(9) }), None, "it says approved, and is not");
+    assert_eq!(
+        parse_forwarded(&asked, ApprovalPolicy { at_once: Amount::new(9) }),
+        None,
+        "it says approved, and is not"
+    );
     let mut more = asked.clone();
     set(&mut more, "amount", Value::Amount(Amount::new(11)));
-    assert_eq!(asked::understand(&more, POLICY), None, "more is paid than is held");
+    assert_eq!(parse_forwarded(&more, POLICY), None, "more is paid than is held");
     let mut unpaid = asked.clone();
     set(&mut unpaid, "status", Value::Text("completed".into()));
-    assert_eq!(asked::understand(&unpaid, POLICY), None);
+    assert_eq!(parse_forwarded(&unpaid, POLICY), None);
     assert_eq!(spoilt(|request| request.facts[0].guard = Guard::Is(vec![])), None, "a row that is there already");
     assert_eq!(spoilt(|request| request.facts.push(request.facts[0].clone())), None);
     assert_eq!(spoilt(|request| request.events.clear()), None);
     assert_eq!(spoilt(|request| request.key.text.push('x')), None);
     assert_eq!(spoilt(|request| request.action = Action::Legs(vec![])), None);
     assert_eq!(spoilt(|request| request.principal = Principal::User("bob".parse().unwrap())), None);
+}
+
+#[test]
+fn every_transition_of_an_intent_is_in_one_table() {
+    use IntentEvent::{Approve, Reject, Settle};
+    use IntentStatus::{Approved, AwaitingApproval, Completed, Failed};
+    let settled = PayoutOutcome::ALL.map(Settle);
+    let of = |status: IntentStatus| {
+        let events = [Approve, Reject].into_iter().chain(settled);
+        events.map(|event| status.after(event)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(AwaitingApproval), [Some(Approved), Some(Failed), None, None, None, None]);
+    assert_eq!(of(Approved), [None, None, Some(Completed), Some(Failed), Some(Failed), Some(Failed)]);
+    for status in [Completed, Failed] {
+        assert!(status.is_final() && of(status).iter().all(Option::is_none));
+    }
+    let first = |amount| POLICY.first_status(Amount::new(amount));
+    assert_eq!((first(100), first(101)), (Approved, AwaitingApproval));
+}
+
+#[test]
+fn stored_words_are_read_back_and_an_unknown_word_is_an_error() {
+    let row = |word: &str| [("status".to_owned(), Value::Text(word.into()))].into_iter().collect::<Row>();
+    let words = IntentStatus::ALL.map(IntentStatus::as_str);
+    assert_eq!(words, ["awaiting_approval", "approved", "completed", "failed"]);
+    for status in IntentStatus::ALL {
+        assert_eq!(IntentStatus::of_row(&row(status.as_str())), Ok(status));
+    }
+    assert!(IntentStatus::of_row(&row("refunded")).is_err());
+    assert_eq!(JobStage::of_row(&row("waiting_funds")), Ok(JobStage::WaitingFunds));
+    assert!(JobStage::of_row(&row("approved")).is_err());
+    let ended = PayoutOutcome::ALL.map(JobStage::after);
+    assert!(ended.iter().all(|stage| stage.has_ended() && rows::ENDED.contains(&format!("'{}'", stage.as_str()))));
+}
+
+#[test]
+fn the_report_of_an_outcome_is_stored_in_exactly_these_words() {
+    let report = |outcome| PayoutReport {
+        block: Some(BlockRef { number: 9, hash: "0xb9".into() }),
+        custody: "@house/custody/1/hot".into(),
+        fee: Amount::new(840_000),
+        outcome,
+        tx_hash: Some("0x01".into()),
+    };
+    let json = r#"{"block":{"hash":"0xb9","number":9},"custody":"@house/custody/1/hot","fee":"840000","outcome":"paid","tx_hash":"0x01"}"#;
+    assert_eq!(report(PayoutOutcome::Paid).to_json(), json);
+    let never = PayoutReport { block: None, fee: Amount::ZERO, tx_hash: None, ..report(PayoutOutcome::NeverSigned) };
+    let json = r#"{"block":null,"custody":"@house/custody/1/hot","fee":"0","outcome":"never_signed","tx_hash":null}"#;
+    assert_eq!(never.to_json(), json);
+    for outcome in PayoutOutcome::ALL {
+        assert_eq!(serde_json::from_str::<PayoutReport>(&report(outcome).to_json()).unwrap(), report(outcome));
+    }
+    let unknown = json.replace("never_signed", "lost");
+    let error = serde_json::from_str::<PayoutReport>(&unknown).unwrap_err().to_string();
+    assert!(error.starts_with(r#""lost" is not an outcome of a payout"#), "{error}");
+    assert_eq!(PayoutOutcome::ALL.map(PayoutOutcome::as_str), ["paid", "reverted", "cancelled", "never_signed"]);
+}
+
+#[test]
+fn reasons_are_stored_in_plain_words() {
+    assert_eq!(WaitReason::FeesAboveCeiling.to_string(), "the chain asks more for gas than chain.max_fee_per_gas");
+    assert_eq!(
+        WaitReason::ForeignNonce { expected: 1, found: 4 }.to_string(),
+        "the wallet was used outside of this system: nonce 1 was next, the chain has 4"
+    );
+}
+
+#[test]
+fn only_requests_that_move_money_and_nothing_else_need_no_admission() {
+    let (_, request) = exit();
+    assert!(Intents::needs_admission(&request));
+    let announced = Request { facts: vec![], ..request.clone() };
+    assert!(Intents::needs_admission(&announced));
+    assert!(!Intents::needs_admission(&Request { events: vec![], ..announced }));
 }

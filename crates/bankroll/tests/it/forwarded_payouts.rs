@@ -5,7 +5,7 @@ use bankroll_nodes::{Answer, CallError, Claim, Forwarder, Refusal};
 use bankroll_orders::Address;
 use bankroll_store::DatabaseUrl;
 use bankroll_testkit::postgres::{needed_database, pairs};
-use bankroll_withdrawals::{GasPayer, Policy, Wanted, intent};
+use bankroll_withdrawals::{ApprovalPolicy, GasPayer, Intents, WithdrawalRequest};
 use tempfile::TempDir;
 
 use crate::{
@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// One wei of Alice's, who has two.
-fn wanted(account: &str, chain: &str) -> Wanted {
-    Wanted {
+fn wanted(account: &str, chain: &str) -> WithdrawalRequest {
+    WithdrawalRequest {
         principal: Principal::GameServer(name("arena")),
         server: name("arena"),
         request_id: name("leave-1"),
@@ -30,9 +30,9 @@ fn wanted(account: &str, chain: &str) -> Wanted {
     }
 }
 
-fn request(wanted: &Wanted, account: AccountId) -> Request {
-    let policy = Policy { at_once: Amount::new(1_000_000_000_000_000_000) };
-    intent::request(wanted, policy, account, AccountId(0)).unwrap()
+fn request(wanted: &WithdrawalRequest, account: AccountId) -> Request {
+    let policy = ApprovalPolicy { at_once: Amount::new(1_000_000_000_000_000_000) };
+    Intents::new(policy).request(wanted, account, AccountId(0)).unwrap()
 }
 
 /// Books with two wei of Alice's, a node that has them, and one that asks it.

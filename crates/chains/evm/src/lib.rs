@@ -28,6 +28,7 @@
 
 mod accounts;
 mod block;
+mod confirmations;
 mod error;
 mod fees;
 mod fetch;
@@ -45,6 +46,7 @@ mod wire;
 
 pub use accounts::Call;
 pub use block::{Block, BlockHeader, BlockTag, Transaction};
+pub use confirmations::confirmations;
 pub use error::{Disagreement, MalformedAnswer, RpcError, RpcRefusal, Unavailable};
 pub use fees::Fees;
 pub use find::Found;

@@ -3,13 +3,13 @@
 use bankroll_chains_evm::Node;
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Clock, Rows};
-use bankroll_withdrawals::{Happened, Outcome, Paying, Why, payouts};
+use bankroll_withdrawals::{PayoutConfig, PayoutOutcome, StepResult, WaitReason, payouts};
 
 use super::{
     RowsAt, Setup, Stop,
     pace::{Round, rounds},
 };
-use crate::log::{Log, on_one_line};
+use crate::log::Log;
 
 /// Pays until it is time to stop.
 pub fn pay(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {
@@ -29,8 +29,8 @@ struct Payer<'a> {
     clock: Clock,
     nodes: Vec<Node>,
     signer: SignerClient,
-    open: Option<(Rows, Paying)>,
-    /// What stood in the way of those that are left alone for a while.
+    open: Option<(Rows, PayoutConfig)>,
+    /// The reason of the jobs that wait for their next try.
     stuck: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Payer<'_> {
             self.nodes = self.setup.nodes()?;
         }
         let node = &self.nodes[turn % self.nodes.len()];
-        let (rows, paying) = match self.open.take() {
+        let (rows, config) = match self.open.take() {
             Some(open) => open,
             None => {
                 let rows = at.open()?;
@@ -48,21 +48,21 @@ impl Payer<'_> {
                 (rows, self.setup.paying(asset))
             }
         };
-        let happened = payouts::step(&paying, self.clock.now(), node, &mut self.signer, &rows)?;
-        self.open = Some((rows, paying));
+        let results = payouts::step(&config, self.clock.now(), node, &mut self.signer, &rows)?;
+        self.open = Some((rows, config));
         let (mut went_on, mut stuck, mut put_off) = (false, None, false);
-        for (job, what) in &happened {
-            match what {
-                Happened::Waits(Why::Time | Why::OthersFirst) => {}
-                Happened::Waits(Why::PutOff) => put_off = true,
-                Happened::Waits(why) => stuck = stuck.or_else(|| Some(in_words(why))),
-                what => {
+        for (job, result) in &results {
+            match result {
+                StepResult::Waits(WaitReason::Time | WaitReason::OthersFirst) => {}
+                StepResult::Waits(WaitReason::PutOff) => put_off = true,
+                StepResult::Waits(reason) => stuck = stuck.or_else(|| Some(reason.to_string())),
+                result => {
                     went_on = true;
-                    self.tell(job, what);
+                    self.report(job, result);
                 }
             }
         }
-        // Nothing is better as long as somebody waits for another try.
+        // As long as a job waits for its next try, the reason still stands.
         self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
         Ok(match (went_on, self.stuck.clone()) {
             (true, _) => Round::Busy,
@@ -71,43 +71,20 @@ impl Payer<'_> {
         })
     }
 
-    fn tell(&self, job: &str, happened: &Happened) {
-        let (event, what) = match happened {
-            Happened::Signed { hash, .. } => ("payout_signed", format!("is signed: transaction {hash:#x}")),
-            Happened::Sent { .. } => ("payout_sent", "is sent".into()),
-            Happened::Raised { .. } => ("payout_raised", "pays more for gas".into()),
-            Happened::Mined => ("payout_mined", "is in a block".into()),
-            Happened::Unmined => ("payout_unmined", "is no longer in a block".into()),
-            Happened::Ended(Outcome::Paid) => ("payout_final", "is paid, and final".into()),
-            Happened::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
-            Happened::Doubted => ("payout_doubted", "needs a person: its nonce is used by somebody else".into()),
-            Happened::Reserved { .. } | Happened::Prepared | Happened::Waits(_) => return,
+    fn report(&self, job: &str, result: &StepResult) {
+        let (event, what) = match result {
+            StepResult::Signed { hash, .. } => ("payout_signed", format!("is signed: transaction {hash:#x}")),
+            StepResult::Sent { .. } => ("payout_sent", "is sent".into()),
+            StepResult::Raised { .. } => ("payout_raised", "pays more for gas".into()),
+            StepResult::Mined => ("payout_mined", "is in a block".into()),
+            StepResult::Unmined => ("payout_unmined", "is no longer in a block".into()),
+            StepResult::Ended(PayoutOutcome::Paid) => ("payout_final", "is paid, and final".into()),
+            StepResult::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
+            StepResult::Doubted => {
+                ("payout_doubted", "needs an operator: its nonce is used by a transaction that is none of ours".into())
+            }
+            StepResult::Reserved { .. } | StepResult::Prepared | StepResult::Waits(_) => return,
         };
         self.log.tell(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
-    }
-}
-
-/// What stands in the way, for whoever can do something about it.
-fn in_words(why: &Why) -> String {
-    match why {
-        Why::Time | Why::OthersFirst | Why::PutOff => "nothing".into(),
-        Why::WalletShort => "the wallet does not have enough".into(),
-        Why::HouseShort => "the house has not enough capital of its own to pay for gas".into(),
-        Why::FeesAboveCeiling => "the chain asks more for gas than chain.max_fee_per_gas".into(),
-        Why::WouldFail => "the node says that a payment would fail".into(),
-        Why::TooMuchGas => "a payment would take too much gas".into(),
-        Why::WalletStopped => "nothing new is paid from the wallet until a person has looked at it".into(),
-        Why::ForeignNonce { expected, found } => {
-            format!("somebody else pays from the wallet: nonce {expected} was next, the chain has {found}")
-        }
-        Why::SignerRefuses(refusal) => format!("the signer refuses: {refusal}"),
-        Why::Contradicted => "what is final on the chain is not what was settled: a person must look".into(),
-        Why::InDebt => {
-            "a player owes what the chain took back of his deposits, and is not paid until he has repaid it".into()
-        }
-        Why::NotAsDecided => "the rows of a payout are not what the books have decided: a person must look".into(),
-        Why::NoNonce => "a job has no nonce: a person must look".into(),
-        Why::Node(error) => on_one_line(error),
-        Why::Signer(why) => why.clone(),
     }
 }

@@ -15,7 +15,7 @@ use bankroll_store::{Ledger, Location, Options, Reader, StoreError, Watch};
 use bankroll_terminal::thousands;
 use serde_json::Value;
 
-use super::desk::BooksDesk;
+use super::books_handler::BooksHandler;
 use crate::{
     flows::{RowsAt, Running, Setup, Stop},
     log::{Log, on_one_line},
@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct Keeper<'a> {
-    pub desk: Arc<BooksDesk>,
+    pub desk: Arc<BooksHandler>,
     pub log: &'a Log,
     pub stop: &'a Stop,
     /// What is done with the books while they are held, if there is a chain.

@@ -3,8 +3,8 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `keeper` | taking the books when their lease is free, standing by, losing them, giving them up |
-//! | `desk` | the books as other nodes ask them |
-//! | `counter` | which payouts other nodes may ask for |
+//! | `books_handler` | calls of other nodes to the books |
+//! | `intent_gate` | which payouts other nodes may request |
 //! | `forward` | the way to whoever holds the books |
 //!
 //! With books in a folder one process has all roles. With books in a database a node without them watches who holds them,
@@ -15,9 +15,9 @@
 //!
 //! A signal ends it in good order: calls that are in flight are answered, and the lease is given up at once.
 
-mod counter;
-mod desk;
+mod books_handler;
 pub mod forward;
+mod intent_gate;
 mod keeper;
 
 use std::{path::PathBuf, sync::Arc};
@@ -32,8 +32,8 @@ use crate::{
     flows::{RowsAt, Running, Setup, Stop},
     log::Log,
 };
-use counter::Counter;
-use desk::BooksDesk;
+use books_handler::BooksHandler;
+use intent_gate::IntentGate;
 use keeper::{Flows, Keeper};
 
 /// A node that is being started.
@@ -62,7 +62,7 @@ impl Node {
     /// Books in a folder: nobody else can be asked, and nobody else asks.
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let options = self.loaded.config.books.options(folder);
-        self.keeper(BooksDesk::default().into(), true).run(&options)
+        self.keeper(BooksHandler::default().into(), true).run(&options)
     }
 
     /// Books in a database: holds them or stands by, and forwards otherwise.
@@ -96,9 +96,9 @@ impl Node {
 
     fn keep(&self, identity: &Identity) -> anyhow::Result<()> {
         let config = &self.loaded.config;
-        let counter = self.chain.clone().map(|chain| Counter::new(chain, self.location.clone()));
-        let rights = counter.as_ref().map_or_else(Rights::default, Counter::rights);
-        let desk = Arc::new(BooksDesk::new(counter));
+        let gate = self.chain.clone().map(|chain| IntentGate::new(chain, self.location.clone()));
+        let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
+        let desk = Arc::new(BooksHandler::new(gate));
         let server = Server::start(&config.node.listen, identity, rights, Arc::clone(&desk))
             .context("other nodes could not ask this one")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
@@ -112,7 +112,7 @@ impl Node {
         kept
     }
 
-    fn keeper(&self, desk: Arc<BooksDesk>, alone: bool) -> Keeper<'_> {
+    fn keeper(&self, desk: Arc<BooksHandler>, alone: bool) -> Keeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| Flows { setup, queue_max, alone });
         Keeper { desk, log: &self.log, stop: &self.stop, flows }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{AccountId, Amount, Principal, Rejection, Request};
-use bankroll_withdrawals::{IntentError, Policy, Wanted, intent};
+use bankroll_withdrawals::{ApprovalPolicy, IntentError, Intents, WithdrawalRequest};
 use fastrand::Rng;
 
 use super::{
@@ -40,7 +40,7 @@ pub(super) struct Asked {
 
 pub(super) enum What {
     Money(Box<Request>),
-    Payout(Box<Wanted>),
+    Payout(Box<WithdrawalRequest>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,8 +156,8 @@ impl World {
                 answer.effects().map(drop)
             }
             What::Payout(wanted) => {
-                let policy = Policy { at_once: Amount::new(u128::MAX) };
-                match intent::create(wanted, policy, self.books.ledger(), self.books.rows()) {
+                let policy = ApprovalPolicy { at_once: Amount::new(u128::MAX) };
+                match Intents::new(policy).create(wanted, self.books.ledger(), self.books.rows()) {
                     Ok(_) => Ok(()),
                     Err(IntentError::Rejected(rejection)) => Err(rejection),
                     Err(error) => return Err(error.to_string()),

@@ -165,7 +165,7 @@ impl World {
     pub fn granted(&self) -> impl Iterator<Item = &String> {
         let granted = self.asked.asked.iter().filter(|asked| asked.heard == Some(Heard::Done));
         let ids = granted.filter_map(|asked| match &asked.what {
-            What::Payout(wanted) => Some(bankroll_withdrawals::intent::intent_id(&wanted.server, &wanted.request_id)),
+            What::Payout(wanted) => Some(bankroll_withdrawals::Intents::id(&wanted.server, &wanted.request_id)),
             What::Money(_) => None,
         });
         ids.filter_map(|id| self.asked.intents.get_key_value(&id.to_string()).map(|(id, _)| id))

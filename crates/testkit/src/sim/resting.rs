@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{AccountName, Time};
 use bankroll_orders::IntentId;
-use bankroll_withdrawals::cancel;
+use bankroll_withdrawals::Intents;
 use fastrand::Rng;
 
 use super::{
@@ -96,7 +96,7 @@ impl World {
             let debt = format!("{}/debt/1/{}", intent.server, intent.player).parse::<AccountName>();
             let debt = debt.ok().and_then(|debt| self.books.rows().reader().account_named(&debt).ok().flatten());
             if debt.is_some_and(|debt| !debt.balance.is_zero()) {
-                let told = cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
+                let told = Intents::cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
                 self.note(format_args!("{} is stopped, whose player owes something: {}", short(&id), told.is_ok()));
             }
         }

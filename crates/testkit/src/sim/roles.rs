@@ -5,7 +5,7 @@ use std::error::Error;
 use bankroll_deposits::{CreditError, ScanError, Scanned, crediting, scanner};
 use bankroll_ledger::Time;
 use bankroll_store::Trouble;
-use bankroll_withdrawals::{Happened, PayoutError, Why, payouts};
+use bankroll_withdrawals::{PayoutError, StepResult, WaitReason, payouts};
 use fastrand::Rng;
 
 use super::{
@@ -217,10 +217,10 @@ impl World {
     }
 }
 
-fn job_line(job: &str, happened: &Happened) -> String {
+fn job_line(job: &str, happened: &StepResult) -> String {
     let what = match happened {
-        Happened::Signed { attempt, .. } => format!("signed {attempt}"),
-        Happened::Waits(Why::Time) => "waits".into(),
+        StepResult::Signed { attempt, .. } => format!("signed {attempt}"),
+        StepResult::Waits(WaitReason::Time) => "waits".into(),
         happened => format!("{happened:?}"),
     };
     format!("{} {what}", short(job))

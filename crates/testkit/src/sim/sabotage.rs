@@ -11,8 +11,8 @@ use bankroll_store::{
     columns::{any, text},
 };
 use bankroll_withdrawals::{
-    Happened, Why,
-    settlement::{self, Settled, Settling},
+    PayoutOutcome, StepResult, WaitReason,
+    settlement::{SettlementInput, settlement_request},
 };
 
 use super::{
@@ -80,13 +80,13 @@ impl World {
             .collect();
         for id in late {
             let Some(settling) = self.never_mind(&id) else { continue };
-            if let Some(request) = settlement::request(&settling) {
+            if let Some(request) = settlement_request(&settling) {
                 let _ = self.books.ledger().apply(request);
             }
         }
     }
 
-    fn never_mind(&self, id: &str) -> Option<Settling> {
+    fn never_mind(&self, id: &str) -> Option<SettlementInput> {
         let intent = self.asked.intents.get(id)?;
         let reader = self.books.rows().reader();
         let number = |text: &str| reader.account_named(&text.parse().ok()?).ok()?.map(|account| account.id);
@@ -102,15 +102,7 @@ impl World {
             }
             _ => None,
         })?;
-        let outcome = Settled {
-            is_paid: false,
-            is_players_gas: false,
-            fee: Amount::ZERO,
-            tx_hash: None,
-            block: None,
-            reason: Some("never_signed"),
-        };
-        Some(Settling {
+        Some(SettlementInput {
             intent: bankroll_orders::IntentId(id.parse().ok()?),
             scope: bankroll_ledger::Scope::Server(intent.server.parse().ok()?),
             hold: HoldId(hold.0),
@@ -118,14 +110,20 @@ impl World {
             fee_cap: None,
             custody: number(HOT)?,
             network_fees: number("@house/network_fees/1")?,
-            outcome,
+            outcome: PayoutOutcome::NeverSigned,
+            fee: Amount::ZERO,
+            tx_hash: None,
+            block: None,
         })
     }
 
     /// Begins jobs anew of which nobody knows what became of the last question.
-    pub(super) fn rebuild_after_lost_answers(&mut self, told: &[(String, Happened)]) {
-        let is_lost = |happened: &Happened| {
-            matches!(happened, Happened::Waits(Why::Signer(_)) | Happened::Sent { answer: Sent::Unknown(_), .. })
+    pub(super) fn rebuild_after_lost_answers(&mut self, told: &[(String, StepResult)]) {
+        let is_lost = |happened: &StepResult| {
+            matches!(
+                happened,
+                StepResult::Waits(WaitReason::Signer(_)) | StepResult::Sent { answer: Sent::Unknown(_), .. }
+            )
         };
         for (job, _) in told.iter().filter(|(_, happened)| is_lost(happened)) {
             let anew =

@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Time};
 use bankroll_orders::IntentId;
-use bankroll_withdrawals::{GasPayer, Wanted, cancel, intent};
+use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
 use fastrand::Rng;
 
 use super::{
@@ -52,7 +52,7 @@ impl World {
             true => Principal::GameServer(name(player.server)),
             false => Principal::User(name(player.name)),
         };
-        let wanted = Wanted {
+        let wanted = WithdrawalRequest {
             principal,
             server: name(player.server),
             request_id: name(&format!("payout-{}", self.asked.asked.len())),
@@ -64,7 +64,7 @@ impl World {
             gas: if is_players_gas { GasPayer::Player(Amount::new(fee_cap)) } else { GasPayer::House },
             exit: is_exit.then(|| Amount::new(amount + fee_cap)),
         };
-        let id = intent::intent_id(&wanted.server, &wanted.request_id).to_string();
+        let id = Intents::id(&wanted.server, &wanted.request_id).to_string();
         let asked = IntentAsked {
             id: id.clone(),
             server: player.server,
@@ -86,7 +86,7 @@ impl World {
         let open: Vec<String> = self.asked.intents.keys().filter(open).cloned().collect();
         let Some(id) = random.choice(&open) else { return self.note("no payout to stop") };
         let intent = IntentId(id.parse().expect("an intent's id"));
-        let told = match cancel(self.books.rows(), &intent, Time(self.now)) {
+        let told = match Intents::cancel(self.books.rows(), &intent, Time(self.now)) {
             Ok(()) => "noted",
             Err(_) => "in vain",
         };

@@ -12,7 +12,7 @@ use bankroll_deposits::{Rules as ScanRules, Scanning, Servers, crediting::Prepar
 use bankroll_ledger::{Asset, Unit};
 use bankroll_orders::ChainId;
 use bankroll_signer_client::SignerClient;
-use bankroll_withdrawals::{Paying, Rules, price::Ceiling};
+use bankroll_withdrawals::{PayoutConfig, PayoutRules, price::FeeCeiling};
 
 use super::{
     Bug, Counts,
@@ -46,7 +46,7 @@ pub(super) struct World {
     pub payout_nodes: Vec<Node>,
     pub scanning: Scanning,
     pub servers: Servers,
-    pub paying: Paying,
+    pub paying: PayoutConfig,
     /// What crediting had prepared when it was stopped.
     pub stalled: Option<Prepared>,
     /// What people have signed: by person and number, every version.
@@ -179,18 +179,18 @@ fn scanning(people: &People, bug: Option<Bug>) -> Scanning {
     }
 }
 
-fn paying() -> Paying {
-    Paying {
+fn paying() -> PayoutConfig {
+    PayoutConfig {
         chain: name(CHAIN),
         chain_id: ChainId(CHAIN_ID),
         address: hot_key().address(),
         custody: HOT.parse().expect("an account's name"),
-        rules: Rules {
+        rules: PayoutRules {
             confirmations: PAYOUT_DEPTH,
             horizon: PAYOUT_DEPTH + 2,
             resend_after: 60 * SECOND,
             stuck_after: 300 * SECOND,
-            ceiling: Ceiling { max: 500 * GWEI, priority: 50 * GWEI },
+            ceiling: FeeCeiling { max: 500 * GWEI, priority: 50 * GWEI },
             gas_max: 150_000,
             in_flight_max: 8,
         },

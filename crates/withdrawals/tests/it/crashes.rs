@@ -1,6 +1,6 @@
 //! The processes die between any two steps: the rows say what is left to do.
 
-use bankroll_withdrawals::Happened;
+use bankroll_withdrawals::StepResult;
 
 use crate::world::{ETHER, World, home};
 
@@ -47,7 +47,7 @@ fn a_crash_after_any_step_changes_nothing_about_the_end() {
 fn an_old_copy_of_the_rows_cannot_be_written_over_the_new_ones() {
     let mut world = World::new();
     world.alice("exit-1", home(1), ETHER);
-    assert!(matches!(world.step()[0].1, Happened::Reserved { nonce: 0 }));
+    assert!(matches!(world.step()[0].1, StepResult::Reserved { nonce: 0 }));
     // A worker that read the job at its first version, and was stopped for a while.
     let late = "UPDATE withdrawal_queue SET status = 'pending', version = version + 1 WHERE version = 1";
     assert!(world.rows().write(vec![bankroll_store::columns::one(late, vec![])]).is_err());

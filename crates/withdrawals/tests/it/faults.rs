@@ -2,7 +2,7 @@
 
 use bankroll_chains_simulated::Fault;
 use bankroll_orders::{Refusal, Stop};
-use bankroll_withdrawals::{Happened, Why};
+use bankroll_withdrawals::{StepResult, WaitReason};
 
 use crate::world::{Between, ETHER, GWEI, SECOND, World, home, sent, wallet};
 
@@ -72,8 +72,8 @@ fn a_signer_that_says_no_is_asked_again_until_it_may() {
     let mut world = World::new();
     world.signer().limits = ETHER / 2;
     let intent = world.alice("exit-1", home(1), ETHER);
-    let refused = world.step_until(|happened| matches!(happened, Happened::Waits(Why::SignerRefuses(_))));
-    assert_eq!(refused, Happened::Waits(Why::SignerRefuses(Refusal::AmountAboveLimit)));
+    let refused = world.step_until(|happened| matches!(happened, StepResult::Waits(WaitReason::SignerRefuses(_))));
+    assert_eq!(refused, StepResult::Waits(WaitReason::SignerRefuses(Refusal::AmountAboveLimit)));
     assert_eq!(world.status(&intent), "approved");
     world.signer().limits = 2 * ETHER;
     world.signer().restart();
@@ -90,10 +90,11 @@ fn a_signer_whose_memory_was_put_back_is_told_what_it_has_answered_and_stops() {
     assert_eq!(world.status(&first), "completed");
     world.signer().put_back(&yesterdays);
     let second = world.alice("exit-2", home(2), ETHER);
-    let told = world
-        .step_until(|happened| matches!(happened, Happened::Signed { .. } | Happened::Waits(Why::SignerRefuses(_))));
+    let told = world.step_until(|happened| {
+        matches!(happened, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
+    });
     let older = Refusal::Stopped(Stop::MemoryOlder);
-    assert_eq!(told, Happened::Waits(Why::SignerRefuses(older)));
+    assert_eq!(told, StepResult::Waits(WaitReason::SignerRefuses(older)));
     world.finish();
     assert_eq!((world.status(&second).as_str(), world.payments().len()), ("approved", 1));
 }
@@ -113,8 +114,8 @@ fn somebody_else_on_the_wallet_stops_it() {
     world.foreign_payment(1, 400 * GWEI);
     world.mine(1);
     world.alice("exit-2", home(2), ETHER);
-    let stopped = world.step_until(|happened| matches!(happened, Happened::Waits(Why::ForeignNonce { .. })));
-    assert_eq!(stopped, Happened::Waits(Why::ForeignNonce { expected: 1, found: 2 }));
+    let stopped = world.step_until(|happened| matches!(happened, StepResult::Waits(WaitReason::ForeignNonce { .. })));
+    assert_eq!(stopped, StepResult::Waits(WaitReason::ForeignNonce { expected: 1, found: 2 }));
     world.finish();
     assert_eq!(world.paid(home(2), ETHER), 0);
     assert_eq!(world.chain().nonce(wallet()), 2);
@@ -127,7 +128,7 @@ fn what_the_node_says_would_fail_is_not_signed() {
     let intent = world.alice("exit-1", refusing, ETHER);
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.payments().len()), ("approved", 0));
-    assert!(world.jobs()[0].1.contains("WouldFail"), "{:?}", world.jobs());
+    assert!(world.jobs()[0].1.contains("the payment would fail"), "{:?}", world.jobs());
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn without_coins_it_waits_for_them() {
     // More is owed than the wallet has.
     world.drain(ETHER - ETHER / 1_000);
     let intent = world.alice("exit-1", home(1), 10 * ETHER);
-    let bob = bankroll_withdrawals::Wanted {
+    let bob = bankroll_withdrawals::WithdrawalRequest {
         account: "arena/funds/1/bob".parse().unwrap(),
         ..world.wanted("exit-2", home(2), 5 * ETHER)
     };
@@ -146,7 +147,7 @@ fn without_coins_it_waits_for_them() {
     ends.sort();
     assert_eq!(ends, ["approved", "completed"], "{:?}", world.jobs());
     assert!(
-        world.jobs().iter().any(|(stage, why)| stage == "waiting_funds" && why == "WalletShort"),
+        world.jobs().iter().any(|(stage, why)| stage == "waiting_funds" && why == "the wallet does not have enough"),
         "{:?}",
         world.jobs()
     );

@@ -1,12 +1,12 @@
 //! What gas costs, who pays for it, and what is done when it is not enough.
 
 use bankroll_ledger::Amount;
-use bankroll_withdrawals::{GasPayer, Happened, Wanted, Why};
+use bankroll_withdrawals::{GasPayer, StepResult, WaitReason, WithdrawalRequest};
 
 use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, paid, sent};
 
-fn raised(happened: &Happened) -> bool {
-    matches!(happened, Happened::Raised { .. })
+fn raised(happened: &StepResult) -> bool {
+    matches!(happened, StepResult::Raised { .. })
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn above_the_ceiling_it_waits_and_goes_on_sending_the_same() {
     let highest = world.pairs("SELECT max(max_fee) AS a, count(*) AS b FROM payout_attempts");
     assert!(highest[0].0.parse::<u128>().map_or(true, |highest| highest <= 4 * GWEI), "{highest:?}");
     let second = world.alice("exit-2", home(2), ETHER);
-    let waits = world.step_until(|happened| *happened == Happened::Waits(Why::FeesAboveCeiling));
-    assert_eq!(waits, Happened::Waits(Why::FeesAboveCeiling));
+    let waits = world.step_until(|happened| *happened == StepResult::Waits(WaitReason::FeesAboveCeiling));
+    assert_eq!(waits, StepResult::Waits(WaitReason::FeesAboveCeiling));
     world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.status(&second).as_str()), ("completed", "completed"));
@@ -61,7 +61,7 @@ fn above_the_ceiling_it_waits_and_goes_on_sending_the_same() {
 fn a_fee_above_what_the_player_set_aside_is_not_paid_by_anybody_else() {
     let mut world = World::new();
     let cap = Amount::new(TRANSFER_GAS * GWEI / 2);
-    let wanted = Wanted { gas: GasPayer::Player(cap), ..world.wanted("exit-1", home(1), ETHER) };
+    let wanted = WithdrawalRequest { gas: GasPayer::Player(cap), ..world.wanted("exit-1", home(1), ETHER) };
     let intent = world.want(&wanted).unwrap();
     world.finish();
     assert_eq!((world.status(&intent.id).as_str(), world.payments().len()), ("approved", 0));
@@ -72,10 +72,10 @@ fn a_fee_above_what_the_player_set_aside_is_not_paid_by_anybody_else() {
 fn players_coins_do_not_pay_the_houses_gas() {
     let mut world = World::with_house(TRANSFER_GAS * GWEI);
     let intent = world.alice("exit-1", home(1), ETHER);
-    let waits = world.step_until(|happened| *happened == Happened::Waits(Why::HouseShort));
-    assert_eq!(waits, Happened::Waits(Why::HouseShort));
+    let waits = world.step_until(|happened| *happened == StepResult::Waits(WaitReason::HouseShort));
+    assert_eq!(waits, StepResult::Waits(WaitReason::HouseShort));
     // Until it is tried again, nobody takes silence for going on.
-    assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::PutOff));
+    assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::PutOff));
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.jobs()[0].0.as_str()), ("approved", "waiting_funds"));
     assert_eq!(world.payments().len(), 0);
@@ -85,7 +85,7 @@ fn players_coins_do_not_pay_the_houses_gas() {
 fn worst_cost() -> u128 {
     let mut world = World::new();
     world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| *happened == Happened::Prepared);
+    world.step_until(|happened| *happened == StepResult::Prepared);
     TRANSFER_GAS * world.pairs("SELECT max_fee AS a, number AS b FROM payout_attempts")[0].0.parse::<u128>().unwrap()
 }
 
@@ -100,7 +100,7 @@ fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
         |world| {
             world.step_until(sent);
             world.mine(1);
-            world.step_until(|happened| *happened == Happened::Mined);
+            world.step_until(|happened| *happened == StepResult::Mined);
         },
         |world| {
             world.step_until(sent);
@@ -113,9 +113,10 @@ fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
         let first = world.alice("exit-1", home(1), ETHER);
         moment(&mut world);
         let second = world.alice("exit-2", home(2), ETHER);
-        let waits = world
-            .step_until(|happened| matches!(happened, Happened::Reserved { .. } | Happened::Waits(Why::HouseShort)));
-        assert_eq!(waits, Happened::Waits(Why::HouseShort), "moment {number}");
+        let waits = world.step_until(|happened| {
+            matches!(happened, StepResult::Reserved { .. } | StepResult::Waits(WaitReason::HouseShort))
+        });
+        assert_eq!(waits, StepResult::Waits(WaitReason::HouseShort), "moment {number}");
         world.finish();
         assert_eq!((world.status(&first).as_str(), world.status(&second).as_str()), ("completed", "approved"));
         let (burnt, capital) = (world.standing("@house/network_fees/1").0, world.standing("@house/house/1").0);
@@ -128,10 +129,10 @@ fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
 fn a_price_that_has_risen_since_a_nonce_was_reserved_is_asked_of_the_house_again() {
     let mut world = World::with_house(worst_cost());
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| matches!(happened, Happened::Reserved { .. }));
+    world.step_until(|happened| matches!(happened, StepResult::Reserved { .. }));
     world.chain().set_base_fee(20 * u64::try_from(GWEI).unwrap());
     world.mine(1);
-    world.step_until(|happened| matches!(happened, Happened::Waits(Why::HouseShort)));
+    world.step_until(|happened| matches!(happened, StepResult::Waits(WaitReason::HouseShort)));
     assert_eq!(world.pairs("SELECT job AS a, number AS b FROM payout_attempts"), []);
     world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
     world.mine(1);
@@ -151,7 +152,7 @@ fn a_replacement_waits_for_the_houses_capital_too() {
         world.pass(world.paying.rules.stuck_after);
         world.step();
     }
-    assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::HouseShort));
+    assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::HouseShort));
     assert_eq!(world.pairs("SELECT job AS a, number AS b FROM payout_attempts").len(), 1);
     world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
     world.finish();

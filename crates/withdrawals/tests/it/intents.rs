@@ -7,7 +7,7 @@ use bankroll_store::{
     NewRow, PAYOUT_EVENTS,
     columns::{one, text},
 };
-use bankroll_withdrawals::{GasPayer, Happened, IntentError, Outcome, Wanted, Why};
+use bankroll_withdrawals::{GasPayer, IntentError, Intents, PayoutOutcome, StepResult, WaitReason, WithdrawalRequest};
 use serde_json::json;
 
 use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, name, paid, wallet};
@@ -20,22 +20,22 @@ fn an_intent_is_held_signed_sent_mined_and_settled() {
     let intent = world.alice("exit-1", home(1), 3 * ETHER);
     assert_eq!(world.standing(ALICE), (10 * ETHER, 3 * ETHER));
     assert_eq!(world.status(&intent), "approved");
-    let stages: Vec<Happened> = (0..4).map(|_| world.step().pop().unwrap().1).collect();
+    let stages: Vec<StepResult> = (0..4).map(|_| world.step().pop().unwrap().1).collect();
     let [
-        Happened::Reserved { nonce: 0 },
-        Happened::Prepared,
-        Happened::Signed { attempt: 1, .. },
-        Happened::Sent { .. },
+        StepResult::Reserved { nonce: 0 },
+        StepResult::Prepared,
+        StepResult::Signed { attempt: 1, .. },
+        StepResult::Sent { .. },
     ] = &stages[..]
     else {
         panic!("{stages:?}")
     };
     world.mine(1);
-    assert_eq!(world.step().pop().unwrap().1, Happened::Mined);
+    assert_eq!(world.step().pop().unwrap().1, StepResult::Mined);
     world.mine(1);
-    assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::Time));
+    assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::Time));
     world.mine(1);
-    assert_eq!(world.step().pop().unwrap().1, Happened::Ended(Outcome::Paid));
+    assert_eq!(world.step().pop().unwrap().1, StepResult::Ended(PayoutOutcome::Paid));
     assert_eq!(world.standing(ALICE), (10 * ETHER, 3 * ETHER));
     world.settle();
     assert_eq!((world.standing(ALICE), world.status(&intent).as_str()), ((7 * ETHER, 0), "completed"));
@@ -53,7 +53,8 @@ fn an_intent_is_held_signed_sent_mined_and_settled() {
 fn a_player_who_pays_for_gas_gets_back_what_it_did_not_cost() {
     let mut world = World::with_house(0);
     let cap = TRANSFER_GAS * 100 * GWEI;
-    let wanted = Wanted { gas: GasPayer::Player(Amount::new(cap)), ..world.wanted("exit-1", home(1), ETHER) };
+    let wanted =
+        WithdrawalRequest { gas: GasPayer::Player(Amount::new(cap)), ..world.wanted("exit-1", home(1), ETHER) };
     let intent = world.want(&wanted).unwrap();
     assert_eq!(world.standing(ALICE), (10 * ETHER, ETHER + cap));
     world.finish();
@@ -73,7 +74,7 @@ fn the_same_request_is_the_same_intent_and_another_under_its_name_is_refused() {
     let other = world.want(&world.wanted("exit-1", home(2), ETHER));
     assert!(matches!(other, Err(IntentError::Rejected(Rejection::KeyReused))), "{other:?}");
     // Under another key, but the same name: the table refuses it.
-    let system = Wanted { principal: Principal::System, ..world.wanted("exit-1", home(2), ETHER) };
+    let system = WithdrawalRequest { principal: Principal::System, ..world.wanted("exit-1", home(2), ETHER) };
     let other = world.want(&system);
     assert!(matches!(other, Err(IntentError::Rejected(Rejection::GuardFailed))), "{other:?}");
     let short = world.want(&world.wanted("exit-2", home(2), 9 * ETHER + 1));
@@ -91,8 +92,10 @@ fn an_exit_moves_out_of_the_world_and_holds_in_one_commit() {
     let key = Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: "spawn".into() };
     let leg = Leg::Move { from: funds, to: arena, amount: Amount::new(4 * ETHER) };
     world.apply(key, Principal::GameServer(name("arena")), leg);
-    let exit =
-        |request: &str, amount| Wanted { exit: Some(Amount::new(amount)), ..world.wanted(request, home(1), amount) };
+    let exit = |request: &str, amount| WithdrawalRequest {
+        exit: Some(Amount::new(amount)),
+        ..world.wanted(request, home(1), amount)
+    };
     let too_much = world.want(&exit("exit-1", 5 * ETHER));
     assert!(matches!(too_much, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{too_much:?}");
     assert_eq!((world.standing(ALICE), world.standing("arena/world/1")), ((6 * ETHER, 0), (4 * ETHER, 0)));
@@ -145,7 +148,7 @@ fn a_hold_that_was_not_noted_is_found_in_the_journal() {
 #[test]
 fn only_the_hold_of_the_intent_itself_is_posted_whatever_others_say_they_are_about() {
     let mut world = World::new();
-    let named = bankroll_withdrawals::intent::intent_id(&name("arena"), &name("exit-1"));
+    let named = Intents::id(&name("arena"), &name("exit-1"));
     // Bob's money is held a dozen times under the name of an intent that is still to come.
     let bob = world.account("arena/funds/1/bob");
     for number in 0..12 {
@@ -212,15 +215,15 @@ fn a_row_that_somebody_edited_is_not_paid_and_goes_on_when_it_is_put_right() {
         let intent = world.alice("exit-1", home(1), ETHER);
         if table == "withdrawal_queue" {
             world.paying.rules.in_flight_max = 0;
-            assert_eq!(world.step().pop().unwrap().1, Happened::Waits(Why::OthersFirst));
+            assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::OthersFirst));
             world.paying.rules.in_flight_max = 8;
         }
         let edit = |world: &World, values: Vec<Value>| {
             world.rows().write(vec![one(&format!("UPDATE {table} SET {column} = $1"), values)]).unwrap();
         };
         edit(&world, value);
-        let waits = world.step_until(|happened| matches!(happened, Happened::Waits(_)));
-        assert_eq!(waits, Happened::Waits(Why::NotAsDecided), "{table}.{column}");
+        let waits = world.step_until(|happened| matches!(happened, StepResult::Waits(_)));
+        assert_eq!(waits, StepResult::Waits(WaitReason::NotAsDecided), "{table}.{column}");
         world.finish();
         assert_eq!((world.payments().len(), world.standing(ALICE)), (0, (10 * ETHER, ETHER)), "{table}.{column}");
         if is_status {
@@ -247,9 +250,10 @@ fn whoever_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repai
     world.reverse(credit);
     // Nine of her ten coins were there to be taken; the tenth is held for the payout.
     assert_eq!((world.standing(ALICE), world.standing(debt)), ((ETHER, ETHER), (ETHER, 0)));
-    let bobs = Wanted { account: "arena/funds/1/bob".parse().unwrap(), ..world.wanted("exit-2", home(2), ETHER) };
-    let bobs = world.want(&Wanted { wallet: name("bob"), ..bobs }).unwrap().id;
-    world.step_until(|happened| *happened == Happened::Waits(Why::InDebt));
+    let bobs =
+        WithdrawalRequest { account: "arena/funds/1/bob".parse().unwrap(), ..world.wanted("exit-2", home(2), ETHER) };
+    let bobs = world.want(&WithdrawalRequest { wallet: name("bob"), ..bobs }).unwrap().id;
+    world.step_until(|happened| *happened == StepResult::Waits(WaitReason::InDebt));
     world.finish();
     assert_eq!((world.status(&alices).as_str(), world.status(&bobs).as_str()), ("approved", "completed"));
     assert_eq!(world.paid(home(1), ETHER), 0);
@@ -266,7 +270,7 @@ fn whoever_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repai
 fn a_row_that_was_edited_on_its_way_is_not_settled_by() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| matches!(happened, Happened::Sent { .. }));
+    world.step_until(|happened| matches!(happened, StepResult::Sent { .. }));
     let edit = |world: &World, amount: u128| {
         let amount = vec![Value::Amount(Amount::new(amount))];
         world.rows().write(vec![one("UPDATE withdrawal_requests SET amount = $1", amount)]).unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bankroll_chains_simulated::{Fate, Fault, Reorg};
 use bankroll_ledger::{Amount, Time};
-use bankroll_withdrawals::{GasPayer, Wanted, cancel};
+use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
 use fastrand::Rng;
 
 use crate::world::{Between, ETHER, GWEI, SECOND, TRANSFER_GAS, World, home};
@@ -42,7 +42,7 @@ fn live(random: &mut Rng) -> (usize, usize) {
                     false => GasPayer::Player(Amount::new(TRANSFER_GAS * 200 * GWEI)),
                 };
                 let to = home(random.u8(1..5));
-                let wanted = Wanted { gas, ..world.wanted(&format!("exit-{number}"), to, amount) };
+                let wanted = WithdrawalRequest { gas, ..world.wanted(&format!("exit-{number}"), to, amount) };
                 if let Ok(intent) = world.want(&wanted) {
                     intents.push((intent.id, to, amount));
                 }
@@ -53,7 +53,7 @@ fn live(random: &mut Rng) -> (usize, usize) {
             12..15 => world.mine(random.u64(1..3)),
             15 => {
                 if let Some((intent, ..)) = random.choice(&intents) {
-                    let _ = cancel(world.rows(), intent, Time(world.now));
+                    let _ = Intents::cancel(world.rows(), intent, Time(world.now));
                 }
             }
             16 => {

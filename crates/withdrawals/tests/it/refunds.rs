@@ -2,14 +2,14 @@
 
 use bankroll_ledger::{Amount, Time};
 use bankroll_store::columns::one;
-use bankroll_withdrawals::{CancelError, GasPayer, Happened, Outcome, Wanted, cancel};
+use bankroll_withdrawals::{CancelError, GasPayer, Intents, PayoutOutcome, StepResult, WithdrawalRequest};
 
 use crate::world::{Between, ETHER, GWEI, TRANSFER_GAS, World, home, paid, sent, wallet};
 
 const ALICE: &str = "arena/funds/1/alice";
 
 fn stop(world: &World, intent: &bankroll_orders::IntentId) {
-    cancel(world.rows(), intent, Time(world.now)).unwrap();
+    Intents::cancel(world.rows(), intent, Time(world.now)).unwrap();
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn before_it_is_signed_the_signers_promise_is_the_proof() {
             world.step();
         }
         stop(&world, &intent);
-        world.step_until(|happened| *happened == Happened::Ended(Outcome::NeverSigned));
+        world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::NeverSigned));
         world.settle();
         assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
         // Its nonce is free, and the next payout takes it: no hole.
@@ -33,7 +33,7 @@ fn before_it_is_signed_the_signers_promise_is_the_proof() {
         assert_eq!((world.status(&next).as_str(), world.paid(home(1), ETHER)), ("completed", 0));
         assert_eq!(world.chain().nonce(wallet()), 1);
         world.audit_at_rest();
-        assert!(matches!(cancel(world.rows(), &intent, Time(1)), Err(CancelError::NotFound)));
+        assert!(matches!(Intents::cancel(world.rows(), &intent, Time(1)), Err(CancelError::NotFound)));
     }
 }
 
@@ -61,13 +61,13 @@ fn after_it_was_sent_nothing_on_its_nonce_must_be_final() {
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(sent);
     stop(&world, &intent);
-    world.step_until(|happened| matches!(happened, Happened::Sent { attempt: 2, .. }));
+    world.step_until(|happened| matches!(happened, StepResult::Sent { attempt: 2, .. }));
     world.mine(1);
     world.step();
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
     world.mine(2);
-    world.step_until(|happened| *happened == Happened::Ended(Outcome::Cancelled));
+    world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::Cancelled));
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed cancelled", (10 * ETHER, 0)));
     assert_eq!(world.paid(home(1), ETHER), 0);
@@ -91,10 +91,10 @@ fn a_cancel_that_comes_too_late_changes_nothing() {
 fn what_the_signer_has_renounced_for_somebody_else_is_given_back() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| *happened == Happened::Prepared);
+    world.step_until(|happened| *happened == StepResult::Prepared);
     // As after rows were put back to before somebody stopped it.
-    world.renounce_elsewhere(&intent);
-    world.step_until(|happened| *happened == Happened::Ended(Outcome::NeverSigned));
+    world.revoke_elsewhere(&intent);
+    world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::NeverSigned));
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
     let next = world.alice("exit-2", home(2), ETHER);
@@ -109,7 +109,7 @@ fn a_destination_that_the_signer_never_pays_is_given_back_and_holds_nobody_up() 
     for forbidden in [bankroll_orders::Address(wallet().into()), bankroll_orders::Address::ZERO] {
         let mut world = World::new();
         let intent = world.alice("exit-1", forbidden, ETHER);
-        world.step_until(|happened| matches!(happened, Happened::Prepared));
+        world.step_until(|happened| matches!(happened, StepResult::Prepared));
         let next = world.alice("exit-2", home(2), ETHER);
         world.finish();
         assert_eq!(
@@ -127,12 +127,12 @@ fn a_final_revert_is_a_proof_and_costs_gas() {
         let mut world = World::new();
         let cap = Amount::new(100_000 * 100 * GWEI);
         let gas = if player_pays { GasPayer::Player(cap) } else { GasPayer::House };
-        let intent = world.want(&Wanted { gas, ..world.wanted("exit-1", home(1), ETHER) }).unwrap().id;
+        let intent = world.want(&WithdrawalRequest { gas, ..world.wanted("exit-1", home(1), ETHER) }).unwrap().id;
         world.step();
         world.prepare_for_refusing_contract();
         world.step_until(sent);
         world.mine(3);
-        world.step_until(|happened| *happened == Happened::Ended(Outcome::Reverted));
+        world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::Reverted));
         world.settle();
         assert_eq!(world.status(&intent), "failed reverted");
         assert_eq!(world.payments().len(), 0);

@@ -1,7 +1,7 @@
 //! The chain changes its mind about a payout.
 
 use bankroll_chains_simulated::{Fate, Reorg};
-use bankroll_withdrawals::Happened;
+use bankroll_withdrawals::StepResult;
 
 use crate::world::{ETHER, World, home, paid, sent};
 
@@ -12,12 +12,12 @@ fn a_payout_whose_block_is_gone_is_sent_again_as_it_is() {
         let intent = world.alice("exit-1", home(1), ETHER);
         world.step_until(sent);
         world.mine(1);
-        world.step_until(|happened| *happened == Happened::Mined);
+        world.step_until(|happened| *happened == StepResult::Mined);
         world.mine(1);
         let before = world.payments();
         world.chain().reorg(Reorg { depth: 2, length: 2, fate });
         if fate != Fate::Kept {
-            world.step_until(|happened| *happened == Happened::Unmined);
+            world.step_until(|happened| *happened == StepResult::Unmined);
         }
         world.finish();
         assert_eq!(world.payments(), before, "the same transaction, {fate:?}");

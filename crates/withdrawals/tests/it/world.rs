@@ -25,8 +25,8 @@ use bankroll_store::{
 };
 use bankroll_testkit::postgres;
 use bankroll_withdrawals::{
-    GasPayer, Happened, Intent, IntentError, Outcome, Paying, Policy, Rules, WITHDRAWALS, Wanted, intent, payouts,
-    price::Ceiling, settlement,
+    ApprovalPolicy, GasPayer, Intent, IntentError, Intents, PayoutConfig, PayoutOutcome, PayoutRules, StepResult,
+    WITHDRAWALS, WithdrawalRequest, payouts, price::FeeCeiling, settlement,
 };
 use tempfile::TempDir;
 use zeroize::Zeroizing;
@@ -67,8 +67,8 @@ pub struct World {
     pub node: Node,
     pub signer: Arc<Mutex<SignerProcess>>,
     client: SignerClient,
-    pub paying: Paying,
-    pub policy: Policy,
+    pub paying: PayoutConfig,
+    pub policy: ApprovalPolicy,
     pub now: u64,
     funded: u128,
 }
@@ -195,23 +195,23 @@ impl World {
             chain,
             client: SignerClient::in_process(move |request| process.lock().unwrap().answer(request)),
             signer,
-            paying: Paying {
+            paying: PayoutConfig {
                 chain: name("eip155:1337"),
                 chain_id: ChainId(1337),
                 address: key().address(),
                 custody: "@house/custody/1/hot".parse().unwrap(),
-                rules: Rules {
+                rules: PayoutRules {
                     confirmations: 3,
                     horizon: 20,
                     resend_after: 60 * SECOND,
                     stuck_after: 300 * SECOND,
-                    ceiling: Ceiling { max: 500 * GWEI, priority: 50 * GWEI },
+                    ceiling: FeeCeiling { max: 500 * GWEI, priority: 50 * GWEI },
                     gas_max: 150_000,
                     in_flight_max: 8,
                 },
                 node_name: "test".into(),
             },
-            policy: Policy { at_once: Amount::new(20 * ETHER) },
+            policy: ApprovalPolicy { at_once: Amount::new(20 * ETHER) },
             now: SECOND,
             funded,
         };
@@ -286,8 +286,8 @@ impl World {
     }
 
     /// What Alice wants, with the house paying for gas.
-    pub fn wanted(&self, request: &str, to: Address, amount: u128) -> Wanted {
-        Wanted {
+    pub fn wanted(&self, request: &str, to: Address, amount: u128) -> WithdrawalRequest {
+        WithdrawalRequest {
             principal: Principal::GameServer(name("arena")),
             server: name("arena"),
             request_id: name(request),
@@ -301,8 +301,8 @@ impl World {
         }
     }
 
-    pub fn want(&self, wanted: &Wanted) -> Result<Intent, IntentError> {
-        intent::create(wanted, self.policy, self.ledger(), self.rows())
+    pub fn want(&self, wanted: &WithdrawalRequest) -> Result<Intent, IntentError> {
+        Intents::new(self.policy).create(wanted, self.ledger(), self.rows())
     }
 
     /// Alice wants so much at this address.
@@ -317,7 +317,7 @@ impl World {
     }
 
     /// One step of the payouts role.
-    pub fn step(&mut self) -> Vec<(String, Happened)> {
+    pub fn step(&mut self) -> Vec<(String, StepResult)> {
         self.pass(SECOND);
         let rows = &self.open.as_ref().unwrap().1;
         payouts::step(&self.paying, Time(self.now), &self.node, &mut self.client, rows).unwrap_or_default()
@@ -325,7 +325,7 @@ impl World {
 
     /// Steps until one ends in this for some job.
     #[track_caller]
-    pub fn step_until(&mut self, wanted: impl Fn(&Happened) -> bool) -> Happened {
+    pub fn step_until(&mut self, wanted: impl Fn(&StepResult) -> bool) -> StepResult {
         for _ in 0..50 {
             if let Some((_, happened)) = self.step().into_iter().find(|(_, happened)| wanted(happened)) {
                 return happened;
@@ -439,7 +439,7 @@ impl World {
     }
 
     /// Somebody else has the signer promise never to sign an intent, and nobody tells the rows.
-    pub fn renounce_elsewhere(&self, intent: &IntentId) {
+    pub fn revoke_elsewhere(&self, intent: &IntentId) {
         let process = Arc::clone(&self.signer);
         let mut elsewhere = SignerClient::in_process(move |request| process.lock().unwrap().answer(request));
         let head = elsewhere.status(self.paying.address, None).unwrap().head;
@@ -467,10 +467,10 @@ impl World {
     }
 }
 
-pub const fn paid(happened: &Happened) -> bool {
-    matches!(happened, Happened::Ended(Outcome::Paid))
+pub const fn paid(happened: &StepResult) -> bool {
+    matches!(happened, StepResult::Ended(PayoutOutcome::Paid))
 }
 
-pub const fn sent(happened: &Happened) -> bool {
-    matches!(happened, Happened::Sent { .. })
+pub const fn sent(happened: &StepResult) -> bool {
+    matches!(happened, StepResult::Sent { .. })
 }

@@ -8,7 +8,7 @@ mod reorgs;
 mod restores;
 mod rows;
 
-use bankroll_withdrawals::{Happened, Why};
+use bankroll_withdrawals::{StepResult, WaitReason};
 
 use crate::world::{SECOND, World};
 
@@ -16,7 +16,7 @@ use crate::world::{SECOND, World};
 const ROUND: u64 = 1_000 * SECOND;
 
 /// Steps, each followed by a block, a pause and a settlement. Returns what happened to jobs.
-fn run(world: &mut World, rounds: usize) -> Vec<Happened> {
+fn run(world: &mut World, rounds: usize) -> Vec<StepResult> {
     let mut happened = Vec::new();
     for _ in 0..rounds {
         happened.extend(world.step().into_iter().map(|(_, happened)| happened));
@@ -28,14 +28,14 @@ fn run(world: &mut World, rounds: usize) -> Vec<Happened> {
 }
 
 /// Whether a report reads as everyday progress, so that no operator looks.
-fn is_routine(happened: &Happened) -> bool {
+fn is_routine(happened: &StepResult) -> bool {
     matches!(
         happened,
-        Happened::Reserved { .. }
-            | Happened::Prepared
-            | Happened::Signed { .. }
-            | Happened::Sent { .. }
-            | Happened::Waits(Why::Time)
+        StepResult::Reserved { .. }
+            | StepResult::Prepared
+            | StepResult::Signed { .. }
+            | StepResult::Sent { .. }
+            | StepResult::Waits(WaitReason::Time)
     )
 }
 

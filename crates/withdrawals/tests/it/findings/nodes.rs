@@ -1,7 +1,7 @@
 //! Wrong answers of one node, to questions that no block header proves.
 
 use bankroll_ledger::Time;
-use bankroll_withdrawals::{Happened, Why, cancel};
+use bankroll_withdrawals::{Intents, StepResult, WaitReason};
 use serde_json::json;
 
 use super::{
@@ -21,7 +21,7 @@ fn f5_a_gas_estimate_of_one_ends_all_payouts_of_the_wallet() {
     world.step_until(sent);
     let second = world.alice("exit-2", home(2), ETHER);
     run(&mut world, 50);
-    cancel(world.rows(), &first, Time(world.now)).unwrap();
+    Intents::cancel(world.rows(), &first, Time(world.now)).unwrap();
     run(&mut world, 50);
     assert_eq!((world.status(&first).as_str(), world.status(&second).as_str()), ("approved", "approved"));
     assert_eq!(world.payments(), []);
@@ -37,7 +37,7 @@ fn f5_a_gas_estimate_of_one_ends_all_payouts_of_the_wallet() {
 fn f5c_one_fee_history_of_zeros_holds_up_the_wallet_for_ever() {
     let mut world = World::new();
     let first = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| matches!(happened, Happened::Reserved { .. }));
+    world.step_until(|happened| matches!(happened, StepResult::Reserved { .. }));
     let zeros = json!({ "baseFeePerGas": ["0x0", "0x0"], "gasUsedRatio": [0], "oldestBlock": "0x0" });
     let _lying = LyingNode::replace(&mut world, Lie { method: "eth_feeHistory", result: zeros, times: 1 });
     let second = world.alice("exit-2", home(2), ETHER);
@@ -73,10 +73,10 @@ fn f6b_one_latest_nonce_that_is_too_high_stops_the_wallet_for_ever() {
     let lie = Lie { method: "eth_getTransactionCount", result: json!("0x3e8"), times: 1 };
     let _lying = LyingNode::replace(&mut world, lie);
     let second = world.alice("exit-2", home(2), ETHER);
-    let foreign = Happened::Waits(Why::ForeignNonce { expected: 1, found: 1_000 });
+    let foreign = StepResult::Waits(WaitReason::ForeignNonce { expected: 1, found: 1_000 });
     let happened = run(&mut world, 100);
     assert_eq!(happened.iter().filter(|happened| **happened == foreign).count(), 1);
-    assert_eq!(happened.last(), Some(&Happened::Waits(Why::WalletStopped)));
+    assert_eq!(happened.last(), Some(&StepResult::Waits(WaitReason::WalletStopped)));
     assert_eq!((world.status(&second).as_str(), world.payments().len()), ("approved", 1));
     let stopped = world.pairs("SELECT chain AS a, stopped AS b FROM operation_wallet_addresses");
     assert_eq!(stopped, [pair("eip155:1337", "foreign_nonce")]);

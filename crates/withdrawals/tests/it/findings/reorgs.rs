@@ -4,8 +4,8 @@ use bankroll_chains_simulated::{B256, Fate, Reorg};
 use bankroll_ledger::{Amount, BlockRef, Time};
 use bankroll_orders::{Gas, Price};
 use bankroll_withdrawals::{
-    Attempt, Happened, Job, Mined, Outcome, Sight, Stage,
-    job::{Next, next},
+    ChainStatus, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutOutcome, StepResult,
+    job::{JobAction, next},
 };
 
 use super::{is_routine, pair, run};
@@ -21,14 +21,14 @@ fn f4_a_reverted_payout_is_sent_again_after_its_refund() {
     world.prepare_for_refusing_contract();
     world.step_until(sent);
     world.mine(3);
-    world.step_until(|happened| *happened == Happened::Ended(Outcome::Reverted));
+    world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::Reverted));
     world.settle();
     let alice = world.standing("arena/funds/1/alice");
     assert_eq!((world.status(&intent).as_str(), alice), ("failed reverted", (10 * ETHER, 0)));
     world.chain().reorg(Reorg { depth: 3, length: 4, fate: Fate::Dropped });
     world.pass(world.paying.rules.resend_after);
-    let happened: Vec<Happened> = world.step().into_iter().map(|(_, happened)| happened).collect();
-    assert!(matches!(happened[..], [Happened::Sent { attempt: 1, .. }]), "{happened:?}");
+    let happened: Vec<StepResult> = world.step().into_iter().map(|(_, happened)| happened).collect();
+    assert!(matches!(happened[..], [StepResult::Sent { attempt: 1, .. }]), "{happened:?}");
 }
 
 /// F4: a refunded payout that succeeds after all, and a settled one that reverts after all, wait like any other. Both
@@ -38,7 +38,7 @@ fn f4_an_outcome_that_turns_around_on_the_chain_raises_no_alarm() {
     let rules = World::new().paying.rules;
     let hash = B256::repeat_byte(1);
     let price = Price::Dynamic { max: 10, priority: 1 };
-    let attempt = Attempt {
+    let attempt = PayoutAttempt {
         number: 1,
         is_cancel: false,
         gas: Gas { limit: 100_000, price },
@@ -47,8 +47,8 @@ fn f4_an_outcome_that_turns_around_on_the_chain_raises_no_alarm() {
         created_at: Time(0),
         last_sent_at: Some(Time(0)),
     };
-    for (stage, succeeded) in [(Stage::Reverted, true), (Stage::Final, false)] {
-        let job = Job {
+    for (stage, succeeded) in [(JobStage::Reverted, true), (JobStage::Final, false)] {
+        let job = PayoutJob {
             id: "job-1".into(),
             intent: bankroll_orders::IntentId("wd-1".parse().unwrap()),
             to: home(1),
@@ -56,14 +56,14 @@ fn f4_an_outcome_that_turns_around_on_the_chain_raises_no_alarm() {
             fee_cap: None,
             stage,
             nonce: Some(0),
-            cancel_asked: false,
+            cancel_requested: false,
             attempts: vec![attempt.clone()],
             block: None,
             retries: 0,
             scheduled_at: Time(0),
             version: 1,
         };
-        let mined = Mined {
+        let mined = MinedTransaction {
             attempt: 1,
             hash,
             block: BlockRef { number: 9, hash: "0xb9".into() },
@@ -73,7 +73,7 @@ fn f4_an_outcome_that_turns_around_on_the_chain_raises_no_alarm() {
             gas_used: 30_000,
             gas_price: 10,
         };
-        assert_eq!(next(&job, &Sight::Mined(mined), &rules, Time(1)), Next::Wait, "{stage:?}");
+        assert_eq!(next(&job, &ChainStatus::Mined(mined), &rules, Time(1)), JobAction::Wait, "{stage:?}");
     }
 }
 

@@ -3,17 +3,17 @@
 use bankroll_ledger::Time;
 use bankroll_orders::{Refusal, Stop};
 use bankroll_store::columns::any;
-use bankroll_withdrawals::{Happened, Why, cancel};
+use bankroll_withdrawals::{Intents, StepResult, WaitReason};
 
 use super::pair;
 use crate::world::{ETHER, GWEI, SECOND, World, home, sent};
 
-fn signer_answers(happened: &Happened) -> bool {
-    matches!(happened, Happened::Signed { .. } | Happened::Waits(Why::SignerRefuses(_)))
+fn signer_answers(happened: &StepResult) -> bool {
+    matches!(happened, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
 }
 
-const fn stopped(stop: Stop) -> Happened {
-    Happened::Waits(Why::SignerRefuses(Refusal::Stopped(stop)))
+const fn stopped(stop: Stop) -> StepResult {
+    StepResult::Waits(WaitReason::SignerRefuses(Refusal::Stopped(stop)))
 }
 
 /// F2: the flow keeps the head of a refusal, so the signer takes its newest memory for a fork after an older copy was
@@ -57,7 +57,7 @@ fn f8_books_restored_to_before_a_signature_hold_up_the_wallet_for_ever() {
     let second = world.alice("exit-2", home(2), ETHER);
     for is_cancelled in [false, true] {
         if is_cancelled {
-            cancel(world.rows(), &first, Time(world.now)).unwrap();
+            Intents::cancel(world.rows(), &first, Time(world.now)).unwrap();
         }
         world.finish();
         assert_eq!((world.paid(home(1), ETHER), world.payments().len()), (1, 1), "the chain has the payout");

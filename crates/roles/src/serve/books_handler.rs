@@ -1,32 +1,32 @@
-//! The books as other nodes ask them: the ledger while this node has it, "not the holder" otherwise.
+//! Calls of other nodes to the books: answered by the ledger while this node holds it, by "not the holder" otherwise.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
 use bankroll_nodes::{Answer, Desk, Refusal};
 use bankroll_store::{CallError, Failure, Ledger, Refused};
-use bankroll_withdrawals::asked::noting;
+use bankroll_withdrawals::Intents;
 
-use super::counter::{self, Counter};
+use super::intent_gate::{self, IntentGate};
 
 #[derive(Debug, Default)]
-pub struct BooksDesk {
+pub struct BooksHandler {
     ledger: RwLock<Option<Ledger>>,
-    /// Who looks at payouts that are asked for, if there is a chain to pay on.
-    counter: Option<Arc<Counter>>,
+    /// Admits forwarded payouts, if there is a chain to pay on.
+    gate: Option<Arc<IntentGate>>,
 }
 
-impl BooksDesk {
-    pub fn new(counter: Option<Counter>) -> Self {
-        Self { ledger: RwLock::default(), counter: counter.map(Arc::new) }
+impl BooksHandler {
+    pub fn new(gate: Option<IntentGate>) -> Self {
+        Self { ledger: RwLock::default(), gate: gate.map(Arc::new) }
     }
 
-    /// After the last call.
+    /// Releases the database, after the last call.
     pub fn close(&self) {
-        self.counter.iter().for_each(|counter| counter.close());
+        self.gate.iter().for_each(|gate| gate.close());
     }
 
-    /// From here on calls go to this ledger, or nowhere.
+    /// Sets the ledger that answers calls from here on.
     pub fn set(&self, ledger: Option<Ledger>) {
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = ledger;
     }
@@ -36,32 +36,22 @@ impl BooksDesk {
     }
 }
 
-impl Desk for BooksDesk {
+impl Desk for BooksHandler {
     fn holds(&self) -> bool {
         self.ledger().is_ok()
     }
 
     async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, Refusal> {
         let ledger = self.ledger()?;
-        // What announces a payout is looked at as well as what writes one: others believe announcements.
-        let is_more = |request: &Request| !request.facts.is_empty() || !request.events.is_empty();
-        let intents: Vec<(usize, Request)> =
-            requests.iter().cloned().enumerate().filter(|(_, request)| is_more(request)).collect();
-        if !intents.is_empty() {
-            let counter = self.counter.clone();
-            let asked = intents.iter().map(|(_, request)| request.clone()).collect();
-            let looked = tokio::task::spawn_blocking(move || counter::look(counter.as_deref(), asked)).await;
-            // Nothing was asked of the books yet.
-            looked.map_err(|_| Refusal::Unreachable)??;
+        let gated: Vec<Request> =
+            requests.iter().filter(|request| Intents::needs_admission(request)).cloned().collect();
+        if !gated.is_empty() {
+            let gate = self.gate.clone();
+            let admitted = tokio::task::spawn_blocking(move || intent_gate::admit(gate.as_deref(), gated)).await;
+            // The books have not seen the requests yet.
+            admitted.map_err(|_| Refusal::Unreachable)??;
         }
-        let answers = ledger.submit(requests).map_err(not_taken)?.await.map_err(failed)?;
-        let noted = intents.iter().filter_map(|(place, asked)| noting(asked, answers.get(*place)?.effects().ok()?));
-        let noted: Vec<_> = noted.collect();
-        if !noted.is_empty() {
-            // If this is lost, whoever settles finds the hold in the journal.
-            let _ = ledger.write_rows(noted);
-        }
-        Ok(answers)
+        Intents::submit(&ledger, requests).map_err(not_taken)?.answered().await.map_err(failed)
     }
 
     async fn open(
@@ -71,7 +61,7 @@ impl Desk for BooksDesk {
     ) -> Result<Vec<Result<AccountId, OpenRejected>>, Refusal> {
         let ledger = self.ledger()?;
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await;
-        // A thread that died had been given the call.
+        // A thread that died may have made the call.
         opened.map_err(|_| Refusal::Unknown)?.map_err(|error| match error {
             CallError::Refused(refused) => not_taken(refused),
             CallError::Failed(failure) => failed(failure),

@@ -1,0 +1,28 @@
+//! The settings of the payouts role.
+
+use bankroll_ledger::{AccountName, Name};
+use bankroll_orders::{Address, ChainId};
+
+use crate::job::PayoutRules;
+
+/// The wallet that pays, and how.
+#[derive(Clone, Debug)]
+pub struct PayoutConfig {
+    /// The chain, as assets name it.
+    pub chain: Name,
+    /// The chain, as transactions name it.
+    pub chain_id: ChainId,
+    /// The address of the wallet.
+    pub address: Address,
+    /// The account of the wallet: its balance is what the wallet must hold on the chain.
+    pub custody: AccountName,
+    pub rules: PayoutRules,
+    /// The name under which this node reports to the books.
+    pub node_name: String,
+}
+
+impl PayoutConfig {
+    pub(crate) fn evm_address(&self) -> bankroll_chains_evm::Address {
+        self.address.0.into()
+    }
+}

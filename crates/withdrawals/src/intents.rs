@@ -1,0 +1,187 @@
+//! The front door of withdrawals: HTTP, the command line, other nodes and the demo make and stop intents here.
+//!
+//! | caller | uses |
+//! | --- | --- |
+//! | a process that has the ledger | [`Intents::create`], or [`Intents::request`] and [`Intents::submit`] for many at once |
+//! | a node that forwards to the books | [`Intents::request`], sent through `nodes` |
+//! | the books' node, for a forwarded request | [`Intents::admit`], then [`Intents::submit`] |
+//! | an operator or a player who stops a payout | [`Intents::cancel`] |
+//!
+//! Approval and rejection come here, too, when they exist; [`status`](crate::status) has their transitions.
+
+use bankroll_ledger::{
+    AccountId, AccountName, AssetId, Effects, Kind, Name, Principal, Rejection, Request, Scope, Time,
+};
+use bankroll_orders::IntentId;
+use bankroll_store::{
+    Answer, Failure, Ledger, Reader, Refused, Reply, Rows, Statement, StoreError,
+    columns::{any, int, text},
+};
+
+use crate::{
+    CancelError, IntentError,
+    forwarded::{intent_of, needs_admission, parse_forwarded},
+    intent::{Intent, WithdrawalRequest, intent_id, intent_request},
+    rows,
+    status::ApprovalPolicy,
+};
+
+/// Intents under one approval policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Intents {
+    policy: ApprovalPolicy,
+}
+
+/// The chain that payouts are made on, and its coin as the books number it.
+#[derive(Clone, Debug)]
+pub struct PayoutChain<'a> {
+    pub name: &'a Name,
+    pub coin: AssetId,
+}
+
+impl Intents {
+    #[must_use]
+    pub const fn new(policy: ApprovalPolicy) -> Self {
+        Self { policy }
+    }
+
+    /// The id of a server's request. The same request has the same id, and no caller can choose it.
+    #[must_use]
+    pub fn id(server: &Name, request_id: &Name) -> IntentId {
+        intent_id(server, request_id)
+    }
+
+    /// Makes the intent and its hold, and waits until both are durable. The same request again returns the same intent.
+    ///
+    /// # Errors
+    /// See [`IntentError`].
+    pub fn create(&self, withdrawal: &WithdrawalRequest, ledger: &Ledger, rows: &Rows) -> Result<Intent, IntentError> {
+        let asset = withdrawal.account.asset;
+        let world = AccountName { kind: Kind::World, owner: None, ..withdrawal.account.clone() };
+        let network_fees = AccountName { scope: Scope::House, kind: Kind::NetworkFees, asset, owner: None };
+        // Settlement needs the last one. It is opened here, where the caller waits for an answer anyway.
+        let names = vec![withdrawal.account.clone(), world, network_fees];
+        let numbers: Vec<AccountId> =
+            ledger.open_accounts(&Principal::System, names)?.into_iter().collect::<Result<_, _>>()?;
+        let [account, world, _] = numbers[..] else { unreachable!("as many numbers as names") };
+        let request = self.request(withdrawal, account, world).ok_or(IntentError::TooLarge)?;
+        let id = intent_id(&withdrawal.server, &withdrawal.request_id);
+        let answer = ledger.apply(request)?;
+        let effects = answer.effects()?;
+        let hold = effects.holds.first().map(|change| change.hold.id).ok_or(Rejection::HoldNotFound)?;
+        rows.write(hold_note(id.0.as_str(), effects).into_iter().collect())?;
+        Ok(Intent::new(id, hold, self.policy.first_status(withdrawal.amount)))
+    }
+
+    /// The request to the books that makes the intent and its hold; `None` if the amount and the fee exceed 128 bits.
+    /// `world` is the account that an exit moves out of.
+    #[must_use]
+    pub fn request(&self, withdrawal: &WithdrawalRequest, account: AccountId, world: AccountId) -> Option<Request> {
+        intent_request(withdrawal, self.policy, account, world)
+    }
+
+    /// Whether a request does more than move money, so that [`Self::admit`] must decide about it before the books do.
+    #[must_use]
+    pub fn needs_admission(request: &Request) -> bool {
+        needs_admission(request)
+    }
+
+    /// Whether the books may take a request that another node built: it asks for an intent and nothing else, under this
+    /// policy, from the account that it names, which is the player's own, in the coin of the chain.
+    ///
+    /// A key that is decided already is admitted whatever the policy is by now: the books return the first answer, and
+    /// nothing happens a second time.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn admit(
+        &self,
+        request: &Request,
+        chain: Option<&PayoutChain<'_>>,
+        reader: &Reader,
+    ) -> Result<bool, StoreError> {
+        Ok(self.is_sound(request, chain, reader)? || reader.find_key(&request.key)?.is_some())
+    }
+
+    fn is_sound(
+        &self,
+        request: &Request,
+        chain: Option<&PayoutChain<'_>>,
+        reader: &Reader,
+    ) -> Result<bool, StoreError> {
+        let Some(chain) = chain else { return Ok(false) };
+        let Some((withdrawal, account)) = parse_forwarded(request, self.policy) else { return Ok(false) };
+        let named = reader.account_named(&withdrawal.account)?;
+        let is_own_account =
+            named.is_some_and(|named| named.id == account) && withdrawal.account.owner == Some(withdrawal.wallet);
+        Ok(is_own_account && withdrawal.account.asset == chain.coin && withdrawal.chain == *chain.name)
+    }
+
+    /// Submits requests, any of which may make an intent. They must be built by [`Self::request`] or admitted.
+    ///
+    /// # Errors
+    /// If the writer does not accept them: nothing happened.
+    pub fn submit(ledger: &Ledger, requests: Vec<Request>) -> Result<PendingIntents, Refused> {
+        let intents = requests.iter().enumerate();
+        let intents = intents.filter_map(|(place, request)| Some((place, intent_of(request)?.to_owned()))).collect();
+        let answers = ledger.submit(requests)?;
+        Ok(PendingIntents { ledger: ledger.clone(), intents, answers })
+    }
+
+    /// Requests that a payout is stopped. The outcome shows later: it is paid or refunded, never both.
+    ///
+    /// # Errors
+    /// See [`CancelError`].
+    pub fn cancel(rows: &Rows, intent: &IntentId, now: Time) -> Result<(), CancelError> {
+        rows::request_cancel(rows, intent, now)
+    }
+}
+
+/// Requests that the writer has accepted and not answered yet.
+#[derive(Debug)]
+pub struct PendingIntents {
+    ledger: Ledger,
+    /// The places of requests that make intents, with the ids of those.
+    intents: Vec<(usize, String)>,
+    answers: Reply<Vec<Answer>>,
+}
+
+impl PendingIntents {
+    /// Blocks this thread until the answers are there.
+    ///
+    /// # Errors
+    /// If the writer could not carry the call out, or stopped before it could answer.
+    pub fn wait(self) -> Result<Vec<Answer>, Failure> {
+        let Self { ledger, intents, answers } = self;
+        let answers = answers.wait()?;
+        note_holds(&ledger, &intents, &answers);
+        Ok(answers)
+    }
+
+    /// The same without blocking.
+    ///
+    /// # Errors
+    /// If the writer could not carry the call out, or stopped before it could answer.
+    pub async fn answered(self) -> Result<Vec<Answer>, Failure> {
+        let Self { ledger, intents, answers } = self;
+        let answers = answers.await?;
+        note_holds(&ledger, &intents, &answers);
+        Ok(answers)
+    }
+}
+
+/// Notes the holds of new intents in their rows. If this is lost, settlement finds the holds in the journal.
+fn note_holds(ledger: &Ledger, intents: &[(usize, String)], answers: &[Answer]) {
+    let notes = intents.iter().filter_map(|(place, id)| hold_note(id, answers.get(*place)?.effects().ok()?));
+    let notes: Vec<_> = notes.collect();
+    if !notes.is_empty() {
+        let _ = ledger.write_rows(notes);
+    }
+}
+
+/// The statement that notes the hold in the intent's row, so that settlement need not search the journal for it.
+fn hold_note(id: &str, effects: &Effects) -> Option<Statement> {
+    let hold = effects.holds.first()?.hold.id;
+    let sql = "UPDATE withdrawal_requests SET hold = $1 WHERE id = $2 AND hold IS NULL";
+    Some(any(sql, vec![int(hold.0), text(id)]))
+}
