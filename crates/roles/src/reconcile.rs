@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Context;
 use bankroll_chains_evm::{Address, At, Node, Transaction, U256};
+use bankroll_deposits::standing;
 use bankroll_ledger::{AccountName, Row};
 use bankroll_store::{
     Reader,
@@ -147,7 +148,7 @@ fn left(transaction: &Transaction, is_new: bool, known: &mut Known, found: &mut 
 fn known(reader: &Reader, chain: &str) -> anyhow::Result<Known> {
     let rows = |sql: &str| reader.rows(sql, vec![text(chain)]);
     let hash = |row: &Row| Ok::<_, anyhow::Error>(text_of(row, "tx_hash")?.to_owned());
-    let deposits = rows("SELECT tx_hash, amount_raw, ledger_state FROM deposits WHERE chain = $1")?;
+    let deposits = standing::of_chain(reader, chain)?;
     let paid = rows(
         "SELECT final_tx_hash AS tx_hash, to_address, amount FROM withdrawal_requests
          WHERE chain = $1 AND status = 'completed'",
@@ -158,8 +159,6 @@ fn known(reader: &Reader, chain: &str) -> anyhow::Result<Known> {
            JOIN withdrawal_requests ON withdrawal_requests.id = withdrawal_queue.withdrawal_request_id
          WHERE withdrawal_queue.chain = $1 AND payout_attempts.tx_hash IS NOT NULL",
     )?;
-    let is_booked =
-        |row: &Row| Ok::<_, anyhow::Error>(matches!(text_of(row, "ledger_state")?, "credited" | "suspense"));
     let is_settled = |row: &Row| Ok::<_, anyhow::Error>(matches!(text_of(row, "status")?, "completed" | "failed"));
     let payee = |row: &Row| {
         let to: Address = parsed(row, "to_address")?;
@@ -168,7 +167,7 @@ fn known(reader: &Reader, chain: &str) -> anyhow::Result<Known> {
     Ok(Known {
         deposits: deposits
             .iter()
-            .map(|row| Ok((hash(row)?, (parsed(row, "amount_raw")?, is_booked(row)?))))
+            .map(|row| Ok((row.tx_hash.clone(), (row.amount.parse()?, row.ledger_state.is_booked()))))
             .collect::<anyhow::Result<_>>()?,
         paid: paid.iter().map(|row| Ok((hash(row)?, payee(row)?))).collect::<anyhow::Result<_>>()?,
         signed: signed.iter().map(|row| Ok((hash(row)?, is_settled(row)?))).collect::<anyhow::Result<_>>()?,
