@@ -16,7 +16,7 @@ use bankroll_ledger::{AccountName, Amount};
 use bankroll_roles::{
     Log,
     flows::{RowsAt, Running, Setup, Way},
-    reconcile::{Reconciled, Wallet, reconcile},
+    reconcile::{Reconciliation, Wallet, reconcile},
 };
 use bankroll_store::{Ledger, Location, Reader};
 
@@ -121,7 +121,7 @@ impl Outside {
     }
 
     /// Chain and books, side by side.
-    pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciled> {
+    pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciliation> {
         let node = Node::simulated(Arc::clone(&self.chain.shared), 0, self.chain.identity);
         let (address, custody) = (self.setup.wallet, self.custody.clone());
         reconcile(&node, reader, &Wallet { chain: CHAIN, address, custody, since: self.since })
