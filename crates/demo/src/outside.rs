@@ -9,19 +9,17 @@ use std::{
     },
 };
 
-use anyhow::{Context, ensure};
-use bankroll_chains_evm::{B256, InProcessRpc, Node};
+use anyhow::ensure;
+use bankroll_chains_evm::{InProcessRpc, Node};
 use bankroll_chains_simulated::Chain;
+use bankroll_deposits::standing;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_roles::{
     Log,
     flows::{RowsAt, Running, Setup, Way},
-    reconcile::{Reconciled, Wallet, reconcile},
+    reconcile::{Reconciliation, Wallet, reconcile},
 };
-use bankroll_store::{
-    Ledger, Location, Reader,
-    columns::{number_of, text, text_of},
-};
+use bankroll_store::{Ledger, Location, Reader};
 
 use super::{
     DemoArgs,
@@ -124,7 +122,7 @@ impl Outside {
     }
 
     /// Chain and books, side by side.
-    pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciled> {
+    pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciliation> {
         let node = Node::in_process(
             InProcessRpc::new(Chain::in_process(Arc::clone(&self.chain.shared), 0)),
             self.chain.identity,
@@ -150,11 +148,8 @@ impl Outside {
 
 /// The books remember the last block they have read: another chain would be a reorganisation of everything.
 fn check_cursor(reader: &Reader, chain: &DemoChain) -> anyhow::Result<()> {
-    let sql = "SELECT block_number, block_hash FROM chain_cursor WHERE chain = $1";
-    let rows = reader.rows(sql, vec![text(CHAIN)])?;
-    let Some(row) = rows.first() else { return Ok(()) };
-    let (number, hash) = (number_of(row, "block_number")?, text_of(row, "block_hash")?);
-    let hash: B256 = hash.parse().context("the books' last block has no hash")?;
+    let Some(cursor) = standing::cursor(reader, CHAIN)? else { return Ok(()) };
+    let (number, hash) = (cursor.number, cursor.hash);
     let ours = super::chain::lock(&chain.shared).block(number).map(|block| block.hash);
     ensure!(
         ours == Some(hash),

@@ -1,5 +1,9 @@
 //! Where deposits and payouts stand, as their rows say.
 
+use bankroll_deposits::{
+    ChainState, LedgerState, Purpose,
+    standing::{self, DepositCount, StandingError},
+};
 use bankroll_ledger::{Amount, Row};
 use bankroll_store::{
     Reader, StoreError,
@@ -30,24 +34,21 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn read(reader: &Reader) -> Result<Self, StoreError> {
+    pub fn read(reader: &Reader) -> Result<Self, StandingError> {
         let mut progress = Self::default();
         let rows = |sql: &str| reader.rows(sql, Vec::new());
         let count = |row: &Row| number_of(row, "count").unwrap_or_default();
         let word = |row: &Row, column: &'static str| text_of(row, column).unwrap_or_default().to_owned();
-        let sql = "SELECT purpose, chain_state, ledger_state, count(*) AS count FROM deposits
-                   GROUP BY purpose, chain_state, ledger_state";
-        for row in rows(sql)? {
-            let [purpose, chain, ledger] = ["purpose", "chain_state", "ledger_state"].map(|column| word(&row, column));
-            let of = match (purpose.as_str(), chain.as_str(), ledger.as_str()) {
-                ("treasury", _, "credited") => &mut progress.capital,
-                ("treasury", ..) => &mut progress.capital_open,
-                (_, _, "credited") => &mut progress.credited,
-                (_, "included", _) => &mut progress.confirming,
-                (_, "final", _) => &mut progress.due,
+        for DepositCount { purpose, chain_state, ledger_state, count } in standing::counts(reader)? {
+            let of = match (purpose, chain_state, ledger_state) {
+                (Purpose::Treasury, _, LedgerState::Credited) => &mut progress.capital,
+                (Purpose::Treasury, ..) => &mut progress.capital_open,
+                (_, _, LedgerState::Credited) => &mut progress.credited,
+                (_, ChainState::Included, _) => &mut progress.confirming,
+                (_, ChainState::Final, _) => &mut progress.due,
                 _ => continue,
             };
-            *of += count(&row);
+            *of += count;
         }
         for row in rows("SELECT status, count(*) AS count FROM withdrawal_queue GROUP BY status")? {
             let of = match word(&row, "status").as_str() {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
-use bankroll_roles::{audit::Audited, reconcile::Reconciled};
+use bankroll_roles::{
+    audit::Audited,
+    reconcile::{Finding, Reconciliation},
+};
 use bankroll_store::StoreError;
 use bankroll_terminal::{self as terminal, Exit, decimal};
 use serde_json::{Value, json};
@@ -21,7 +24,7 @@ pub struct Report<'a> {
     /// Where deposits and payouts stood before it, and stand now.
     pub before: Progress,
     pub after: Progress,
-    pub reconciled: Reconciled,
+    pub reconciled: Reconciliation,
     pub audited: Result<Audited, StoreError>,
 }
 
@@ -52,9 +55,15 @@ impl Report<'_> {
         self.audited.as_ref().is_ok_and(|audited| self.world_is_empty(audited)) && self.adds_up()
     }
 
-    /// The chain has what the books say, nothing is on its way any more, and every transaction is known.
+    /// What the chain and the books, side by side, come to.
+    fn finding(&self) -> Finding {
+        let after = &self.after;
+        self.reconciled.finding(after.confirming + after.due + after.capital_open, after.open)
+    }
+
+    /// The chain has what the books say, nothing is in flight any more, and every transaction is known.
     fn adds_up(&self) -> bool {
-        self.reconciled.is_ok() && self.after.is_at_rest()
+        self.finding() == Finding::Agree
     }
 
     /// Deposits of players that were credited in this run, and payouts that were settled as paid.
@@ -91,9 +100,11 @@ impl Report<'_> {
                 "chain": chain.on_chain.to_string(),
                 "books": chain.in_books.to_string(),
                 "uncredited": chain.uncredited.wei.to_string(),
+                "unreversed": chain.unreversed.wei.to_string(),
                 "unsettled": chain.unsettled.wei.to_string(),
                 "foreign": chain.foreign,
                 "missing": chain.missing,
+                "contradicted": chain.contradicted,
                 "open": { "deposits": self.after.confirming + self.after.due, "payouts": self.after.open },
             },
             "moves": {

@@ -18,7 +18,7 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what is watched, and whose money it is | [`WatchList`], [`Payer`], [`Purpose`] |
-//! | following the chain | [`scanner::look`] and [`scanner::take`], [`course`] (forward and back, pure), [`sighting`] |
+//! | following the chain | [`Indexer`], [`scanner::look`] and [`scanner::take`], [`course`] (forward and back, pure), [`sighting`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
 //! | where a deposit stands | [`ChainState`], [`ReviewState`], [`LedgerState`], [`Status`], [`standing`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
@@ -32,6 +32,7 @@ pub mod credit;
 pub mod crediting;
 mod error;
 mod id;
+pub mod indexer;
 mod rows;
 pub mod scanner;
 pub mod sighting;
@@ -44,6 +45,7 @@ pub use credit::{ServerRules, Servers};
 pub use crediting::Booked;
 pub use error::{CreditError, ScanError};
 pub use id::{DepositId, Kind};
+pub use indexer::Indexer;
 pub use rows::DEPOSITS;
 pub use scanner::{Ahead, DepositChange, Scanned, Scanning};
 pub use sighting::{Rules, Sighting, Transfer};

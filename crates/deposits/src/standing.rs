@@ -3,10 +3,13 @@
 use bankroll_ledger::{Name, Row};
 use bankroll_store::{
     Reader, StoreError,
-    columns::{BadRow, number_of, text, text_of},
+    columns::{BadRow, number_of, parsed, text, text_of},
 };
 
-use crate::{ChainState, DepositId, LedgerState, ReviewState, Status, course::confirmations};
+use crate::{
+    ChainState, DepositId, LedgerState, Purpose, ReviewState, Status,
+    course::{Point, confirmations},
+};
 
 /// A deposit as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub struct Standing {
     pub tx_hash: String,
     /// How much, in base units, however much that is.
     pub amount: String,
+    /// What the payment is.
+    pub purpose: Purpose,
     /// Which inclusion this is, from 1.
     pub epoch: u64,
     /// The block of this inclusion.
@@ -42,7 +47,8 @@ pub enum StandingError {
     Row(#[from] BadRow),
 }
 
-const COLUMNS: &str = "SELECT id, tx_hash, amount_raw, epoch, deposits.block_number AS block, required_confirmations,
+const COLUMNS: &str =
+    "SELECT id, tx_hash, amount_raw, purpose, epoch, deposits.block_number AS block, required_confirmations,
     chain_state, review_state, ledger_state, coalesce(chain_cursor.block_number, 0) AS head
     FROM deposits LEFT JOIN chain_cursor ON chain_cursor.chain = deposits.chain";
 
@@ -53,6 +59,54 @@ const COLUMNS: &str = "SELECT id, tx_hash, amount_raw, epoch, deposits.block_num
 pub fn of_transaction(reader: &Reader, chain: &Name, tx_hash: &str) -> Result<Vec<Standing>, StandingError> {
     let sql = format!("{COLUMNS} WHERE deposits.chain = $1 AND tx_hash = $2 ORDER BY id");
     Ok(reader.rows(&sql, vec![text(chain.as_str()), text(tx_hash)])?.iter().map(standing).collect::<Result<_, _>>()?)
+}
+
+/// Every deposit of a chain.
+///
+/// # Errors
+/// See [`StandingError`].
+pub fn of_chain(reader: &Reader, chain: &str) -> Result<Vec<Standing>, StandingError> {
+    let sql = format!("{COLUMNS} WHERE deposits.chain = $1 ORDER BY id");
+    Ok(reader.rows(&sql, vec![text(chain)])?.iter().map(standing).collect::<Result<_, _>>()?)
+}
+
+/// The last block of a chain that was read; `None` before the first step.
+///
+/// # Errors
+/// See [`StandingError`].
+pub fn cursor(reader: &Reader, chain: &str) -> Result<Option<Point>, StandingError> {
+    let sql = "SELECT block_number, block_hash FROM chain_cursor WHERE chain = $1";
+    let point = |row: &Row| {
+        Ok::<_, StandingError>(Point { number: number_of(row, "block_number")?, hash: parsed(row, "block_hash")? })
+    };
+    reader.rows(sql, vec![text(chain)])?.first().map(point).transpose()
+}
+
+/// How many deposits have the same purpose and the same states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepositCount {
+    /// What the payments are.
+    pub purpose: Purpose,
+    /// Where the chain has them.
+    pub chain_state: ChainState,
+    /// Where the books have them.
+    pub ledger_state: LedgerState,
+    /// How many.
+    pub count: u64,
+}
+
+/// The deposits of all chains, counted by purpose and states.
+///
+/// # Errors
+/// See [`StandingError`].
+pub fn counts(reader: &Reader) -> Result<Vec<DepositCount>, StandingError> {
+    let sql = "SELECT purpose, chain_state, ledger_state, count(*) AS count FROM deposits
+               GROUP BY purpose, chain_state, ledger_state";
+    let count = |row: &Row| {
+        let (purpose, chain_state, ledger_state) = (purpose(row)?, chain_state(row)?, ledger_state(row)?);
+        Ok::<_, StandingError>(DepositCount { purpose, chain_state, ledger_state, count: number_of(row, "count")? })
+    };
+    reader.rows(sql, Vec::new())?.iter().map(count).collect()
 }
 
 /// The newest deposits of a player.
@@ -67,15 +121,16 @@ pub fn of_player(reader: &Reader, server: &Name, wallet: &Name, most: usize) -> 
 }
 
 fn standing(row: &Row) -> Result<Standing, BadRow> {
-    let chain_state = ChainState::from_row(text_of(row, "chain_state")?).ok_or(BadRow { column: "chain_state" })?;
+    let chain_state = chain_state(row)?;
     let review_state = ReviewState::from_row(text_of(row, "review_state")?).ok_or(BadRow { column: "review_state" })?;
-    let ledger_state = LedgerState::from_row(text_of(row, "ledger_state")?).ok_or(BadRow { column: "ledger_state" })?;
+    let ledger_state = ledger_state(row)?;
     let (block, head) = (number_of(row, "block")?, number_of(row, "head")?);
     let (have, need) = (confirmations(head, block), number_of(row, "required_confirmations")?);
     Ok(Standing {
         id: DepositId::from_row(text_of(row, "id")?),
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
         amount: text_of(row, "amount_raw")?.to_owned(),
+        purpose: purpose(row)?,
         epoch: number_of(row, "epoch")?,
         block,
         chain_state,
@@ -83,4 +138,16 @@ fn standing(row: &Row) -> Result<Standing, BadRow> {
         ledger_state,
         status: Status::of(chain_state, review_state, ledger_state, have, need),
     })
+}
+
+fn purpose(row: &Row) -> Result<Purpose, BadRow> {
+    Purpose::from_row(text_of(row, "purpose")?).ok_or(BadRow { column: "purpose" })
+}
+
+fn chain_state(row: &Row) -> Result<ChainState, BadRow> {
+    ChainState::from_row(text_of(row, "chain_state")?).ok_or(BadRow { column: "chain_state" })
+}
+
+fn ledger_state(row: &Row) -> Result<LedgerState, BadRow> {
+    LedgerState::from_row(text_of(row, "ledger_state")?).ok_or(BadRow { column: "ledger_state" })
 }

@@ -92,6 +92,22 @@ impl fmt::Display for Status {
     }
 }
 
+impl ChainState {
+    /// Whether the chain has it, as far as it was read.
+    #[must_use]
+    pub const fn is_canonical(self) -> bool {
+        matches!(self, Self::Included | Self::Final)
+    }
+}
+
+impl LedgerState {
+    /// Whether custody contains it.
+    #[must_use]
+    pub const fn is_booked(self) -> bool {
+        matches!(self, Self::Credited | Self::Suspense)
+    }
+}
+
 /// The words that rows have for the states of a column.
 macro_rules! words {
     ($state:ident { $($variant:ident = $word:literal),* }) => {

@@ -154,8 +154,38 @@ fn a_wei_that_is_missing_on_the_chain_is_seen() {
 
     let in_words = run(folder.path(), &["demo", "--exit", "--players", "4", "--ticks", "2"]);
     assert_eq!(in_words.code, 4);
-    assert!(in_words.stdout.contains("✗ NOT SO: the wallet on the chain"), "{}", in_words.stdout);
+    let headline = "✗ the wallet and the books differ by 0.000021000000021001";
+    assert!(in_words.stdout.contains(headline), "{}", in_words.stdout);
     assert!(in_words.stdout.contains("difference  -21000000021001 wei"), "{}", in_words.stdout);
+}
+
+/// The row of a deposit says that the chain took it back, and the books follow it; the payment is still on the chain.
+#[test]
+fn a_deposit_that_is_reversed_in_the_books_and_still_on_the_chain_is_seen() {
+    let folder = folder();
+    next(folder.path());
+    let books = rusqlite::Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
+    let credited = "SELECT min(id) FROM deposits WHERE purpose = 'player' AND ledger_state = 'credited'";
+    let edit = format!("UPDATE deposits SET chain_state = 'orphaned' WHERE id = ({credited})");
+    assert_eq!(books.execute(&edit, []).unwrap(), 1);
+    let orphaned = "SELECT amount_raw FROM deposits WHERE chain_state = 'orphaned'";
+    let amount: String = books.query_row(orphaned, [], |row| row.get(0)).unwrap();
+    books.close().unwrap();
+
+    let again = run(folder.path(), &["demo", "--exit", "--json", "--players", "4", "--ticks", "2"]);
+    assert_eq!(again.code, 4, "{}", again.stderr);
+    let report: Value = serde_json::from_str(&again.stdout).unwrap();
+    let told = &report["reconciliation"];
+    assert_eq!((&told["ok"], &told["difference"]), (&false.into(), &amount.as_str().into()), "{told}");
+    assert_eq!((&told["uncredited"], &told["open"]), (&"0".into(), &json!({ "deposits": 0, "payouts": 0 })), "{told}");
+    assert!(told["contradicted"][0].as_str().unwrap().starts_with(&format!("{amount} wei came with 0x")), "{told}");
+    assert_eq!(report["audit"]["custody_is_what_the_chain_holds"], false);
+
+    let in_words = run(folder.path(), &["demo", "--exit", "--players", "4", "--ticks", "2"]);
+    assert_eq!(in_words.code, 4);
+    assert!(in_words.stdout.contains("✗ the wallet and the books differ by "), "{}", in_words.stdout);
+    assert!(in_words.stdout.contains(&format!("difference  {amount} wei")), "{}", in_words.stdout);
+    assert!(in_words.stdout.contains("contradicted by the chain: "), "{}", in_words.stdout);
 }
 
 #[test]

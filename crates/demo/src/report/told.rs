@@ -65,12 +65,12 @@ impl Report<'_> {
         let (rows, rate) = (thousands(report.rows), thousands(audited.rows_per_s()));
         writeln!(text, "the books, computed again from the journal: {rows} records, {rate} a second")?;
         mark(text, true, "books balance to the wei")?;
-        mark(text, self.world_is_empty(audited), "the world is empty: all that entered it has left it")?;
-        mark(
-            text,
-            self.adds_up(),
-            "the wallet on the chain holds what the books say, and each of its transactions is known",
-        )?;
+        match self.world_is_empty(audited) {
+            true => mark(text, true, "the world is empty: all that entered it has left it")?,
+            false => mark(text, false, "the world is not empty: some of what entered it is still there")?,
+        }
+        let headline = self.finding().headline(|wei| format!("{} {symbol}", self.money(wei)));
+        mark(text, self.adds_up(), &headline)?;
         self.tell_chain(text)?;
         let mut table = table(&["", "KIND", "ACCOUNTS", symbol, "WEI"], &[2, 3, 4]);
         let mut sums = [Amount::ZERO; 2];
@@ -87,12 +87,14 @@ impl Report<'_> {
         writeln!(text, "{}\n", indented(&table.trim_fmt()))
     }
 
-    /// What the chain has, beside what the books say.
+    fn money(&self, wei: U256) -> String {
+        u128::try_from(wei).map_or_else(|_| wei.to_string(), |wei| decimal(Amount::new(wei), self.arena.decimals))
+    }
+
+    /// What the chain has, and what the books say.
     fn tell_chain(&self, text: &mut String) -> fmt::Result {
         let chain = &self.reconciled;
-        let money = |wei: U256| {
-            u128::try_from(wei).map_or_else(|_| wei.to_string(), |wei| decimal(Amount::new(wei), self.arena.decimals))
-        };
+        let money = |wei: U256| self.money(wei);
         let symbol = &self.arena.symbol;
         writeln!(text, "    chain  {} {symbol} in the wallet, {} wei", money(chain.on_chain), chain.on_chain)?;
         writeln!(text, "    books  {} {symbol} in custody, {} wei", money(chain.in_books), chain.in_books)?;
@@ -111,10 +113,13 @@ impl Report<'_> {
                 ("payouts to be paid", self.after.open),
             ];
             for (what, count) in open.into_iter().filter(|(_, count)| *count > 0) {
-                writeln!(text, "    on their way: {} {what}", thousands(count))?;
+                writeln!(text, "    in flight: {} {what}", thousands(count))?;
+            }
+            for what in chain.contradicted.iter().take(TOP) {
+                writeln!(text, "    contradicted by the chain: {what}")?;
             }
             for what in chain.foreign.iter().chain(&chain.missing).take(TOP) {
-                writeln!(text, "    unknown to one of both: {what}")?;
+                writeln!(text, "    found on one side only: {what}")?;
             }
         }
         Ok(())
@@ -164,7 +169,7 @@ impl Report<'_> {
 
 fn mark(text: &mut String, good: bool, what: &str) -> fmt::Result {
     let paint = Paint::stdout();
-    let sign = if good { paint.good("✓") } else { paint.bad("✗ NOT SO:") };
+    let sign = if good { paint.good("✓") } else { paint.bad("✗") };
     writeln!(text, "  {sign} {}", if good { paint.good(what) } else { paint.bad(what) })
 }
 

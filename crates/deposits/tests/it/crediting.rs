@@ -2,7 +2,7 @@
 
 use bankroll_chains_simulated::U256;
 use bankroll_deposits::{DepositChange, ScanError, Scanned};
-use bankroll_ledger::{Amount, Rejection, Value};
+use bankroll_ledger::{Amount, Principal, Rejection, Value};
 use bankroll_store::columns::{one, text};
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot};
@@ -79,6 +79,26 @@ fn whoever_signed_in_before_he_paid_is_known_in_any_block() {
     world.take(ahead).unwrap();
     assert_eq!(world.book().credited.len(), 1);
     assert_eq!(world.balances(["arena/funds/1/carol", "@house/suspense/1"]), [1_000, 0]);
+    world.audit();
+}
+
+/// The indexer knows players by their accounts, and a wallet only in its one spelling.
+#[test]
+fn an_account_makes_its_wallet_a_players_and_another_spelling_of_it_does_not() {
+    let mut world = World::new();
+    let wallet = format!("{:#x}", address(STRANGER));
+    let accounts = [format!("arena/funds/1/{wallet}"), format!("arena/funds/1/{}", &wallet[2..])];
+    let names = accounts.iter().map(|name| name.parse().unwrap()).collect();
+    world.ledger().open_accounts(&Principal::System, names).unwrap();
+    world.pay(STRANGER, 1_125);
+    world.mine(3);
+    let mut indexer = world.indexer();
+    while world.index(&mut indexer) != Scanned::UpToDate {}
+    assert_eq!(world.book().credited.len(), 1);
+    let owed = [accounts[0].as_str(), accounts[1].as_str(), "@house/suspense/1"];
+    assert_eq!(world.balances(owed), [1_000, 0, 0]);
+    // Nothing new: the step says so without reading the rows.
+    assert_eq!(world.index(&mut indexer), Scanned::UpToDate);
     world.audit();
 }
 

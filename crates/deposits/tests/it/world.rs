@@ -8,8 +8,8 @@ use std::{
 use bankroll_chains_evm::{Identity, InProcessRpc, Node};
 use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
 use bankroll_deposits::{
-    Ahead, Booked, BuyIn, DEPOSITS, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers, WatchList,
-    Watched, crediting, scanner, standing,
+    Ahead, Booked, BuyIn, DEPOSITS, Indexer, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers,
+    WatchList, Watched, crediting, scanner, standing,
 };
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
@@ -165,6 +165,16 @@ impl World {
     pub fn take(&mut self, ahead: Ahead) -> Result<Scanned, ScanError> {
         self.now += 1;
         scanner::take(&self.scanning, ahead, Time(self.now), self.rows())
+    }
+
+    /// The role `indexer`, which reads the players from the accounts.
+    pub fn indexer(&self) -> Indexer {
+        Indexer::new(self.scanning.clone())
+    }
+
+    pub fn index(&mut self, indexer: &mut Indexer) -> Scanned {
+        self.now += 1;
+        indexer.step(Time(self.now), &self.node, self.rows()).unwrap()
     }
 
     pub fn scan_all(&mut self) {
