@@ -41,18 +41,13 @@ pub enum AuthorityError {
     /// A file cannot be read or made.
     #[error("cannot use {path}")]
     File {
-        /// Which.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// A file is there already.
     #[error("{path} is there already; nothing was changed")]
-    Exists {
-        /// Which.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The key of the authority cannot be used, or a certificate not be made.
     #[error("cannot make the certificate")]
     Certificate(#[from] rcgen::Error),

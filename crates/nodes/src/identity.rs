@@ -42,38 +42,29 @@ pub enum NodeIdentityError {
     /// A file cannot be read, or has no certificate or key in it.
     #[error("cannot read {path}; `bankroll nodes init` makes an authority, `bankroll nodes add` a node's certificate")]
     File {
-        /// Which.
         path: PathBuf,
-        /// Why.
         #[source]
         source: rustls::pki_types::pem::Error,
     },
     /// Others than the owner may read the key.
     #[error("{path} may be read by others: chmod 600")]
-    Exposed {
-        /// Which.
-        path: PathBuf,
-    },
+    Exposed { path: PathBuf },
     /// The certificate is over, of another authority, or does not fit the key.
     #[error("the certificate {path} cannot be used")]
     Certificate {
-        /// Which.
         path: PathBuf,
-        /// Why.
         #[source]
         source: rustls::Error,
     },
     /// The certificate is another node's.
     #[error("the certificate {path} does not name the node {node}")]
     Name {
-        /// Which.
         path: PathBuf,
         /// Whose it should be.
         node: NodeName,
     },
 }
 
-/// Who a node is.
 #[derive(Clone)]
 pub struct NodeIdentity {
     node: NodeName,
@@ -121,7 +112,6 @@ impl NodeIdentity {
         Ok(Self { node: node.clone(), roles: peer.roles, server: Arc::new(server), client: Arc::new(client) })
     }
 
-    /// Its name.
     #[must_use]
     pub fn node(&self) -> &NodeName {
         &self.node

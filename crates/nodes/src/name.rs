@@ -17,7 +17,6 @@ pub struct NodeNameError {
 }
 
 impl NodeName {
-    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

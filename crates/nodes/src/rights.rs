@@ -31,16 +31,10 @@ pub enum PrincipalClaim {
     },
     /// To have a row of this table written.
     #[error("none of its roles may write to the table {table}")]
-    Fact {
-        /// Which table.
-        table: String,
-    },
+    Fact { table: String },
     /// To announce this.
     #[error("none of its roles may announce {kind}")]
-    Event {
-        /// Of which kind.
-        kind: String,
-    },
+    Event { kind: String },
 }
 
 /// What nodes may ask, beyond what their roles speak for.

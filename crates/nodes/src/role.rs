@@ -2,7 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-/// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeRole {
     /// Writes the books while it holds their lease, and stands by otherwise.
@@ -22,7 +21,6 @@ pub enum NodeRole {
 }
 
 impl NodeRole {
-    /// Every role.
     pub const ALL: [Self; 7] =
         [Self::Books, Self::Api, Self::Indexer, Self::Payouts, Self::Notify, Self::Reconciler, Self::Drainer];
 
@@ -68,10 +66,8 @@ impl FromStr for NodeRole {
 pub struct NodeRoles(u8);
 
 impl NodeRoles {
-    /// All of them.
     pub const ALL: Self = Self(0x7f);
 
-    /// These.
     #[must_use]
     pub fn of(roles: &[NodeRole]) -> Self {
         roles.iter().fold(Self(0), |set, role| set.with(*role))
@@ -93,7 +89,6 @@ impl NodeRoles {
         self.0 & !others.0 == 0
     }
 
-    /// One by one.
     pub fn iter(self) -> impl Iterator<Item = NodeRole> {
         NodeRole::ALL.into_iter().filter(move |role| self.has(*role))
     }

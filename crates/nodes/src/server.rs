@@ -64,9 +64,7 @@ pub enum NodeServerError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
-        /// Which.
         address: String,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
@@ -117,7 +115,6 @@ impl NodeServer {
         Ok(Self { runtime: Some(runtime), address, stop, connections })
     }
 
-    /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -17,16 +17,13 @@ pub const CALL_MAX: usize = 1_024;
 /// The version of all this; another one is another language.
 pub const VERSION: u16 = 1;
 
-/// From the node that asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRequest {
     /// The number that the reply will have.
     pub number: u64,
-    /// What is asked.
     pub body: CallBody,
 }
 
-/// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallBody {
     /// Whether anybody is there.
@@ -34,12 +31,7 @@ pub enum CallBody {
     /// To apply these requests, each on its own.
     Apply(Vec<Request>),
     /// To open these accounts, each with the policy of its kind.
-    Open {
-        /// In whose name.
-        by: Principal,
-        /// Which.
-        names: Vec<AccountName>,
-    },
+    Open { by: Principal, names: Vec<AccountName> },
 }
 
 /// From the books' node.
@@ -52,9 +44,7 @@ pub enum ServerFrame {
         /// Whether it holds the books at this moment.
         holds: bool,
     },
-    /// To an ask.
     Reply {
-        /// Its number.
         number: u64,
         /// The answer, or why there is none.
         reply: Result<CallReply, CallRefusal>,
@@ -66,7 +56,6 @@ pub enum ServerFrame {
 /// The answer to an ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallReply {
-    /// To a ping.
     Pong,
     /// One for each request, in order.
     Applied(Vec<Answer>),
@@ -85,12 +74,7 @@ pub enum CallRefusal {
     Busy,
     /// Nothing happened: the call is larger than a call may be.
     #[error("a call has 1 to {most} requests; this one has {given}")]
-    CallSize {
-        /// What was given.
-        given: u32,
-        /// What is possible.
-        most: u32,
-    },
+    CallSize { given: u32, most: u32 },
     /// Nothing happened: the node's roles do not allow it.
     #[error("the node may not ask this")]
     NotAllowed(#[source] PrincipalClaim),
@@ -125,7 +109,6 @@ pub enum FrameViolation {
 /// Why no message was read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The connection failed.
     #[error("the connection failed")]
     Io(#[from] std::io::Error),
     /// What came makes no sense.

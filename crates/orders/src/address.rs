@@ -5,23 +5,21 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha3::{Digest, Keccak256};
 
-/// An account or a contract on an EVM chain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address(pub [u8; 20]);
 
 /// Why a text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not `0x` and forty hexadecimal digits.
     #[error("an address is 0x and 40 hexadecimal digits")]
     Malformed,
-    /// Upper and lower case are mixed, and not as the checksum wants them: a digit is wrong.
-    #[error("the address's upper and lower case do not fit its digits: one of them is mistyped")]
+    /// Mixed case that does not match the checksum: a digit is wrong.
+    #[error("the address does not match its checksum: a digit is mistyped")]
     Checksum,
 }
 
 impl Address {
-    /// The address that nobody has; what is sent there is burnt.
+    /// No key exists for this address; coins sent there are burnt.
     pub const ZERO: Self = Self([0; 20]);
 
     /// The address of a public key, given its two coordinates (64 bytes, without the leading 4).
@@ -56,7 +54,7 @@ impl fmt::Debug for Address {
 impl FromStr for Address {
     type Err = AddressError;
 
-    /// Mixed case must be the checksum's; one case alone has no checksum, and is taken.
+    /// Mixed case must match the checksum; text in a single case has no checksum and is accepted.
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let digits = text.strip_prefix("0x").ok_or(AddressError::Malformed)?;
         let mut bytes = [0; 20];

@@ -1,8 +1,8 @@
-//! Frames: four bytes of length, then so many bytes. Whoever calls brings the stream.
+//! Frames: a length of four bytes, then that many bytes. The caller provides the stream.
 
 use std::io::{self, ErrorKind, Read, Write};
 
-/// The longest frame: an order and sixteen approvals fit many times.
+/// The longest frame; an order with sixteen approvals is much shorter.
 pub const FRAME_BYTES_MAX: usize = 16 * 1024;
 
 /// Writes one frame.
@@ -19,7 +19,7 @@ pub fn write(stream: &mut impl Write, body: &[u8]) -> io::Result<()> {
 
 /// Reads one frame; `None` if the stream ends before it begins.
 ///
-/// No more is allocated than the length says, and that is looked at first.
+/// The length is checked before anything is allocated.
 ///
 /// # Errors
 /// Those of the stream, `UnexpectedEof` in the middle of a frame, and `InvalidData` for a length that is not legal.

@@ -1,32 +1,31 @@
-//! The head of the signer's memory: how much it remembers, sealed, and carried back and forth.
+//! The head of the signer's memory: the length and hash of its log, sealed.
 //!
-//! Whoever asks keeps the newest head it was answered and sends it along. A memory that was put back from an older copy
-//! meets a head that it has never had, and stops. The seal is made from the key of the wallet, so that nobody else can
-//! make a head that stops a signer, and no loss of the memory makes heads of the past unreadable.
+//! The caller stores the newest head it received and sends it with the next request. A memory that was restored from an
+//! older copy then receives a head that it does not contain, and stops. The wallet's key makes the seal, so no one else
+//! can make a head that stops a signer, and old heads stay verifiable when the memory is lost.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which memory: drawn at random when it begins.
+/// Identifies a memory; chosen at random when it is created.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MemoryId(pub [u8; 16]);
 
-/// Where a memory stood when it answered.
+/// The state of a memory when it answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MemoryHead {
-    /// Which memory.
     pub memory: MemoryId,
-    /// How many entries it had.
+    /// The number of entries.
     pub count: u64,
-    /// The hash over all of them.
+    /// The hash over all entries.
     pub hash: [u8; 32],
-    /// What only the holder of the wallet's key can compute over the rest.
+    /// A MAC over the other fields, made with the wallet's key.
     pub seal: [u8; 32],
 }
 
 impl MemoryHead {
-    /// What the seal is over.
+    /// The bytes that the seal covers.
     #[must_use]
     pub fn sealed_bytes(&self) -> Vec<u8> {
         let domain: &[u8] = b"bankroll signer head 1\0";

@@ -1,22 +1,21 @@
-//! What may be asked of the signer.
+//! The protocol between the payouts role and the signer.
 //!
-//! This crate is the language between whoever wants something paid and the process that has the keys: orders of a closed
-//! list, their one encoding and their digests, what is asked, what is answered, and every reason for a no. It is pure (no
-//! IO, no clock, no randomness), so that both ends, the simulator and an auditor read the same words.
+//! It defines the orders (a closed list), their one encoding and their digests, requests, answers, and every reason for a
+//! refusal. It is pure (no IO, no clock, no randomness), so client, signer, simulator and auditor share the same code.
 //!
 //! It guarantees:
-//! - a value has one encoding; a decoder takes that one or none, and no more than [`FRAME_BYTES_MAX`] bytes of it;
-//! - digests are over a version, a domain and that encoding: no digest of one thing is ever one of another;
-//! - a replacement is known by two things only: the same [payload](Order::payload), and a price that
-//!   [outbids](Price::outbids) the one before.
+//! - a value has one encoding; a decoder accepts only that one, and at most [`FRAME_BYTES_MAX`] bytes;
+//! - digests cover a version, a domain and that encoding, so digests of different kinds never collide;
+//! - a replacement is an order with the same [payload](Order::payload) and a price that [outbids](Price::outbids) the
+//!   previous one.
 //!
-//! It deliberately does not know: keys, limits, what was signed before, transactions' bytes, and what time it is.
+//! It deliberately does not know: keys, limits, what was signed before, transaction bytes, the current time.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what can be ordered, and how it reads | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
-//! | what travels | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
-//! | why not | [`SignerRefusal`] |
+//! | what can be ordered, and its text form | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
+//! | messages | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
+//! | refusals | [`SignerRefusal`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]

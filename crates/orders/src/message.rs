@@ -1,97 +1,78 @@
-//! What is asked of the signer, and what it answers.
+//! Requests to the signer and its answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Address, IntentId, MalformedMessage, MemoryHead, Order, SignerRefusal, StopReason, canonical};
 
-/// The most approvals that can travel with an order.
+/// The most approvals in one request.
 pub const APPROVALS_MAX: usize = 16;
 
-/// One thing asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SignerRequest {
-    /// Sign this order, or give the bytes that were signed for it before.
+    /// Sign this order, or return the bytes that were signed for it before.
     Sign {
-        /// The order.
         order: Order,
-        /// Who agreed to it, over its digest. The signer cannot check any yet, and refuses what has some.
+        /// Signatures over the order's digest. The signer cannot check approvals yet, and refuses orders that have any.
         approvals: Vec<Approval>,
-        /// The newest head that the asker has of the order's wallet.
+        /// The newest head of the order's wallet that the caller has stored.
         head: MemoryHead,
     },
-    /// Never sign this intent, and say so: the proof that a payment can be given back.
+    /// Never sign this intent. The answer is the proof that the payment can be refunded.
     Revoke {
-        /// The intent.
         intent: IntentId,
-        /// The wallet whose key seals the heads.
         wallet: Address,
-        /// The newest head that the asker has of it.
+        /// The newest head of the wallet that the caller has stored.
         head: MemoryHead,
     },
-    /// Where does the memory stand? The first thing to ask, because everything else wants a head.
-    Status {
-        /// The wallet whose key seals the head.
-        wallet: Address,
-    },
+    /// Return the head of the memory. It is the first request of a new caller, because all others need a head.
+    Status { wallet: Address },
 }
 
 /// An approver's signature over an order's digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Who.
     pub approver: Address,
     /// `r`, `s` and the recovery id.
     pub signature: Vec<u8>,
 }
 
-/// What the signer says to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SignerAnswer {
-    /// Signed, now or before: these bytes and no others.
+    /// Signed, now or before: always the same bytes.
     Signed(SignedTransaction),
-    /// The intent has no signature and never will have one.
+    /// The intent has no signature and will never have one.
     Revoked {
-        /// Where the memory stands now.
         head: MemoryHead,
     },
-    /// Where the memory stands.
     Status(SignerStatus),
-    /// No. This request released no bytes.
+    /// This request released no bytes.
     Refused {
-        /// Why not.
         refusal: SignerRefusal,
-        /// Where the memory stands; none for a wallet that the signer does not have.
+        /// `None` for a wallet that the signer does not have.
         head: Option<MemoryHead>,
     },
-    /// The memory failed in the middle: what it has of this request is not known until the signer has been started
-    /// again. The same may be asked then.
+    /// The memory failed during the request. Whether the request took effect is unknown until the signer restarts; then
+    /// the caller retries the same request.
     Failed,
-    /// The frame was no request.
+    /// The frame is not a request.
     NotUnderstood,
 }
 
-/// A signed transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedTransaction {
-    /// The bytes to send to a node.
     pub raw: Vec<u8>,
-    /// The transaction's hash.
     pub hash: [u8; 32],
-    /// Where the memory stands now.
     pub head: MemoryHead,
 }
 
-/// Where the memory stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignerStatus {
-    /// How far.
     pub head: MemoryHead,
-    /// Whether it has stopped for good.
+    /// Set if the signer has stopped permanently.
     pub stopped: Option<StopReason>,
 }
 
 impl SignerRequest {
-    /// The one encoding of the request.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         canonical::encode(self)
@@ -100,7 +81,7 @@ impl SignerRequest {
     /// Reads [`SignerRequest::encode`] back.
     ///
     /// # Errors
-    /// Bytes that are no request's encoding.
+    /// The bytes are not the encoding of a request.
     pub fn decode(bytes: &[u8]) -> Result<Self, MalformedMessage> {
         let request = canonical::decode(bytes, "request")?;
         match &request {
@@ -111,7 +92,6 @@ impl SignerRequest {
         }
     }
 
-    /// The wallet it is about.
     #[must_use]
     pub const fn wallet(&self) -> Address {
         match self {
@@ -120,7 +100,6 @@ impl SignerRequest {
         }
     }
 
-    /// The head that came along.
     #[must_use]
     pub const fn head(&self) -> Option<&MemoryHead> {
         match self {
@@ -131,7 +110,6 @@ impl SignerRequest {
 }
 
 impl SignerAnswer {
-    /// The one encoding of the answer.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         canonical::encode(self)
@@ -140,12 +118,11 @@ impl SignerAnswer {
     /// Reads [`SignerAnswer::encode`] back.
     ///
     /// # Errors
-    /// Bytes that are no answer's encoding.
+    /// The bytes are not the encoding of an answer.
     pub fn decode(bytes: &[u8]) -> Result<Self, MalformedMessage> {
         canonical::decode(bytes, "answer")
     }
 
-    /// Where the memory stands, if the answer says it.
     #[must_use]
     pub const fn head(&self) -> Option<&MemoryHead> {
         match self {

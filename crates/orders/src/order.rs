@@ -1,7 +1,7 @@
-//! Orders: what the signer may be told to sign, as one value of a closed list.
+//! Orders: what the signer can be asked to sign, as one value of a closed list.
 //!
-//! An order says everything that its transaction says, and nothing of the transaction's bytes: those the signer makes
-//! itself. Sweeps, treasury moves and gas top-ups will be further meanings at the end of the list.
+//! An order determines its transaction completely but contains none of its bytes: the signer makes those itself. Sweeps,
+//! treasury moves and gas top-ups will be further meanings at the end of the list.
 
 use std::fmt;
 
@@ -13,74 +13,53 @@ use crate::{
     canonical::{self, OrderDigest},
 };
 
-/// The number of a chain (EIP-155).
+/// A chain id (EIP-155).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ChainId(pub u64);
 
-/// What somebody wants paid, once. Never used for anything else, on no chain.
+/// Identifies one payment. It is never reused, on any chain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntentId(pub Name);
 
-/// One order; a replacement of it is another.
+/// Identifies one order; a replacement has another id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderId(pub Name);
 
-/// The one place on a chain that a transaction takes: of all that are signed for it, one can ever be mined.
+/// A nonce of a wallet on a chain. Of all transactions signed for one slot, at most one is ever mined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Slot {
-    /// The chain.
     pub chain: ChainId,
-    /// The wallet that pays.
     pub wallet: Address,
-    /// Its count of transactions before this one.
     pub nonce: u64,
 }
 
 /// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Meaning {
-    /// Pays the chain's own coin.
-    NativePayout {
-        /// Who is paid.
-        to: Address,
-        /// How much.
-        amount: Amount,
-    },
-    /// Pays a token, by the `transfer` of its contract.
-    TokenPayout {
-        /// The token's contract.
-        token: Address,
-        /// Who is paid.
-        to: Address,
-        /// How much.
-        amount: Amount,
-    },
-    /// Nothing, from the wallet to itself: takes the nonce away from the intent, which is never signed again.
+    /// Pays the chain's native coin.
+    NativePayout { to: Address, amount: Amount },
+    /// Pays a token through `transfer` of its contract.
+    TokenPayout { token: Address, to: Address, amount: Amount },
+    /// Pays nothing, from the wallet to itself. It uses up the intent's nonce; the signer never signs the intent again.
     Cancel,
 }
 
-/// One order to sign.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Order {
-    /// This order.
     pub id: OrderId,
-    /// What it is for.
     pub intent: IntentId,
-    /// Where on which chain.
     pub slot: Slot,
-    /// What it does.
     pub meaning: Meaning,
-    /// What it may cost.
     pub gas: Gas,
-    /// After this nobody wants it signed any more.
+    /// The signer refuses the order from this time on.
     pub expires: Time,
 }
 
 impl Meaning {
-    /// The token it pays; `None` is the chain's own coin.
+    /// The token it pays; `None` for the native coin.
     #[must_use]
     pub const fn token(&self) -> Option<Address> {
         match self {
@@ -89,7 +68,7 @@ impl Meaning {
         }
     }
 
-    /// Who is paid how much; nobody by a cancel.
+    /// The recipient and the amount; `None` for a cancel.
     #[must_use]
     pub const fn payment(&self) -> Option<(Address, Amount)> {
         match self {
@@ -100,7 +79,6 @@ impl Meaning {
 }
 
 impl Order {
-    /// The one encoding of the order.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         canonical::encode(self)
@@ -109,25 +87,25 @@ impl Order {
     /// Reads [`Order::encode`] back.
     ///
     /// # Errors
-    /// Bytes that are no order's encoding.
+    /// The bytes are not the encoding of an order.
     pub fn decode(bytes: &[u8]) -> Result<Self, MalformedMessage> {
         canonical::decode(bytes, "order")
     }
 
-    /// Stands for the order with everything in it; what approvals will be over.
+    /// Covers the whole order; approvals will sign this digest.
     #[must_use]
     pub fn digest(&self) -> OrderDigest {
         canonical::digest("bankroll order 1", self)
     }
 
-    /// Stands for what the order does, whatever it may cost and until when. A replacement has the same, and a price that
-    /// [outbids](crate::Price::outbids) the one before.
+    /// Covers what the order does, without its price and expiry. A replacement has the same payload, and a price that
+    /// [outbids](crate::Price::outbids) the previous one.
     #[must_use]
     pub fn payload(&self) -> OrderDigest {
         canonical::digest("bankroll payload 1", &(&self.intent, &self.slot, &self.meaning, self.gas.limit))
     }
 
-    /// Stands for the transaction's content: two orders with the same one make the same bytes.
+    /// Covers the content of the transaction: orders with equal content produce the same bytes.
     #[must_use]
     pub fn content(&self) -> OrderDigest {
         canonical::digest("bankroll transaction 1", &(&self.intent, &self.slot, &self.meaning, &self.gas))

@@ -1,4 +1,4 @@
-//! Stories about orders: how they read, how they are encoded, what replaces what.
+//! Orders: text form, encoding, digests, replacement.
 
 #![allow(clippy::indexing_slicing, reason = "a test that is wrong should panic")]
 #![allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, reason = "small numbers")]
@@ -13,11 +13,8 @@ use bankroll_money::{Amount, Time};
 
 use crate::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
 
-/// A wallet of ours.
 const WALLET: Address = Address([0x11; 20]);
-/// A player.
 const PLAYER: Address = Address([0xab; 20]);
-/// A token's contract.
 const TOKEN: Address = Address([0xee; 20]);
 
 /// Pays a player one and a half coins on chain 31337, with nonce 7, until 15 November 2026, noon.

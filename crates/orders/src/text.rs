@@ -1,4 +1,4 @@
-//! An order in words: what a person reads before he agrees, line by line, with nothing left out.
+//! The text form of an order, which an approver reads. It leaves nothing out.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// A time as people read it.
+/// A time in ISO 8601.
 #[must_use]
 pub fn format_time(time: Time) -> String {
     let date = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());

@@ -53,7 +53,6 @@ pub enum SignOutcome {
     Signed(SignedTransaction),
     /// The signer said no; this request released nothing.
     Refused {
-        /// Why.
         refusal: SignerRefusal,
         /// Where its memory stands.
         head: Option<MemoryHead>,
@@ -70,14 +69,12 @@ pub enum RevokeOutcome {
     },
     /// The signer said no.
     Refused {
-        /// Why.
         refusal: SignerRefusal,
         /// Where its memory stands.
         head: Option<MemoryHead>,
     },
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum SignerClientError {
     /// Nothing was sent: nothing happened.

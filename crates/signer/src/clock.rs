@@ -1,10 +1,9 @@
-//! The machine's clock: the one place in this process that reads it.
+//! The only place in this process that reads the clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bankroll_money::Time;
 
-/// The time now, in microseconds since 1970.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,

@@ -1,7 +1,6 @@
-//! `signer.toml`: where things are, and the signer's own rules.
+//! `signer.toml`: paths, and the signer's own rules.
 //!
-//! Amounts are decimal texts in base units. A field that is not known is refused: a limit with a mistyped name would be
-//! no limit.
+//! Amounts are decimal texts in base units. Unknown fields are refused: a limit with a mistyped name would be ignored.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,49 +14,27 @@ use serde::Deserialize;
 
 use crate::policy::{ChainRules, GasPricing, SigningLimits, SigningPolicy};
 
-/// The file's name in the signer's folder.
 pub const CONFIG_FILE: &str = "signer.toml";
 
-/// A signer's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignerConfig {
-    /// Where it listens.
     pub socket: PathBuf,
-    /// Who may ask; its own user, if nobody is named.
+    /// The user that may connect; by default the signer's own user.
     pub client_uid: Option<u32>,
-    /// Its memory.
     pub memory: PathBuf,
-    /// Its wallets' addresses and key files.
+    /// Addresses and key files.
     pub wallets: Vec<(Address, PathBuf)>,
-    /// Its rules.
     pub policy: SigningPolicy,
 }
 
-/// Why there is no configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum SignerConfigError {
-    /// No such file.
     #[error("there is no {path}; `bankroll-signer init` makes one")]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
-    /// It cannot be read.
+    Missing { path: PathBuf },
     #[error("cannot read {path}")]
-    Io {
-        /// Where it is.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It does not say what it should.
+    Io { path: PathBuf, source: io::Error },
     #[error("{path}: {what}")]
-    Wrong {
-        /// Where it is.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Wrong { path: PathBuf, what: String },
 }
 
 #[derive(Deserialize)]
@@ -96,7 +73,7 @@ struct Chain {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AssetLimits {
-    /// The contract; the chain's own coin has none.
+    /// The contract; `None` for the native coin.
     token: Option<Address>,
     per_payout: Amount,
     per_window: Amount,
@@ -111,7 +88,7 @@ fn default_memory() -> PathBuf {
 }
 
 impl SignerConfig {
-    /// Reads the configuration of a signer's folder; paths in it are meant from there.
+    /// Reads the configuration in a signer's folder; its paths are relative to that folder.
     ///
     /// # Errors
     /// As [`SignerConfigError`] says.
@@ -131,15 +108,15 @@ impl SignerConfig {
             file.wallets.into_iter().map(|wallet| (wallet.address, folder.join(wallet.keystore))).collect();
         let addresses: BTreeSet<Address> = wallets.iter().map(|(address, _)| *address).collect();
         if addresses.is_empty() || addresses.len() != wallets.len() {
-            return Err("there must be wallets, each named once".into());
+            return Err("list at least one wallet, each only once".into());
         }
         let window = file.window_seconds.checked_mul(1_000_000).filter(|window| *window > 0);
-        let window = window.ok_or("window_seconds must be more than nothing, and less than for ever")?;
+        let window = window.ok_or("window_seconds must be positive and fit 64 bits in microseconds")?;
         let mut chains = BTreeMap::new();
         for chain in file.chains {
             let id = chain.id;
             if chains.insert(id, chain.rules()?).is_some() {
-                return Err(format!("chain {id} is named twice"));
+                return Err(format!("chain {id} is listed twice"));
             }
         }
         Ok(Self {
@@ -162,7 +139,7 @@ impl Chain {
                 None => native.replace(limits),
             };
             if before.is_some() {
-                return Err(format!("an asset of chain {} is named twice", self.id));
+                return Err(format!("an asset of chain {} is listed twice", self.id));
             }
         }
         Ok(ChainRules {
@@ -177,17 +154,17 @@ impl Chain {
     }
 }
 
-/// The text of a new configuration, with limits that suit play money or a careful beginning.
+/// The text of a new configuration, with low limits.
 #[must_use]
 pub fn template(wallet: Address, keystore: &str, chain: ChainId) -> String {
     format!(
-        r#"# The signer's own rules. Whoever asks it for signatures cannot change them.
-# Amounts are texts in base units (wei); limits count over a time that rolls, not by days.
+        r#"# The signer's own rules. Its callers cannot change them.
+# Amounts are texts in base units (wei); limits count over a rolling window, not per calendar day.
 
 socket = "signer.sock"
 memory = "memory.db"
 window_seconds = 86400
-# Who may ask, beside nobody else: the user of the payouts role. Without it, the signer's own user.
+# The only user allowed to connect: the user of the payouts role. By default the signer's own user.
 # client_uid = 1001
 
 [[wallets]]
@@ -202,12 +179,12 @@ max_priority_fee_per_gas = "20000000000"
 max_gas = 100000
 fees_per_window = "1000000000000000000"
 
-# The chain's own coin.
+# The native coin.
 [[chains.assets]]
 per_payout = "1000000000000000000"
 per_window = "10000000000000000000"
 
-# A token is known by its contract.
+# A token is identified by its contract.
 # [[chains.assets]]
 # token = "0x..."
 # per_payout = "1000000000"

@@ -1,7 +1,7 @@
-//! From an order to the bytes of a signed transaction, for EVM chains.
+//! Builds and signs the EVM transaction of an order.
 //!
-//! The bytes are made here from the order's fields alone; nobody else's bytes are ever signed. Encoding is alloy's,
-//! signing is k256's: deterministic (RFC 6979), with the low `s`. The signature is recovered before it is handed on.
+//! The bytes are made here from the order's fields alone; bytes from a caller are never signed. alloy encodes; k256 signs
+//! deterministically (RFC 6979) with the low `s`. The signature is verified before it is returned.
 
 use alloy_consensus::{SignableTransaction, TxEip1559, TxLegacy};
 use alloy_eips::Encodable2718;
@@ -19,7 +19,7 @@ const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
 /// Signs the transaction of an order.
 ///
 /// # Errors
-/// The key is not the wallet's, or its signature is not its own: both are bugs, and nothing was handed out.
+/// The key is not the wallet's, or its signature does not verify: both are bugs, and nothing was handed out.
 pub fn sign(order: &Order, key: &LocalKey) -> Result<TransactionFields, SigningFault> {
     if key.address() != order.slot.wallet {
         return Err(SigningFault);
@@ -48,7 +48,6 @@ pub fn sign(order: &Order, key: &LocalKey) -> Result<TransactionFields, SigningF
     }
 }
 
-/// Whom a transaction calls, with which coins and which words.
 struct ContractCall {
     to: Address,
     value: u128,
@@ -59,7 +58,7 @@ fn call(order: &Order) -> ContractCall {
     match &order.meaning {
         Meaning::NativePayout { to, amount } => ContractCall { to: *to, value: amount.units(), input: Vec::new() },
         Meaning::TokenPayout { token, to, amount } => {
-            // Each argument is a word of 32 bytes, filled up on the left.
+            // Each argument is a word of 32 bytes, padded on the left.
             let input = [&TRANSFER[..], &[0; 12], &to.0, &[0; 16], &amount.units().to_be_bytes()].concat();
             ContractCall { to: *token, value: 0, input }
         }
@@ -76,11 +75,11 @@ where
     let signature = Signature::new(U256::from_be_bytes(signed.r), U256::from_be_bytes(signed.s), signed.odd);
     let signed = transaction.into_signed(signature);
     let raw = signed.encoded_2718();
-    // For a signed transaction of either kind, its hash is the hash of what is sent.
+    // For both kinds of transaction, the hash is the hash of the sent bytes.
     Ok(TransactionFields { hash: hash_of(&raw), raw })
 }
 
-/// The hash by which a chain knows these bytes.
+/// The transaction hash of these bytes.
 #[must_use]
 pub fn hash_of(raw: &[u8]) -> [u8; 32] {
     alloy_primitives::keccak256(raw).0

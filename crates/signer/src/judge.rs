@@ -1,95 +1,86 @@
-//! The decision: what to do with an order, given what was signed before, the signer's own rules, and the time.
+//! Decides what to do with an order, given what was signed before, the signer's own rules, and the time.
 //!
-//! Pure. It guarantees, over all verdicts that are carried out one after the other:
-//! - an intent has one place on one chain, and one payment there, for ever;
-//! - a place has one intent; what is signed for it after the first only pays more for gas, or pays nothing to itself;
-//! - once that nothing is signed, the intent's payment is neither signed nor handed out again;
-//! - nothing is signed for a chain, an asset or a destination, or above a limit, that the policy does not name.
+//! Pure. It guarantees, over all verdicts carried out one after the other:
+//! - an intent has one slot and one payment, permanently;
+//! - a slot has one intent; later transactions for it only raise the gas price, or cancel;
+//! - once a cancel is signed, the intent's payment is neither signed nor handed out again;
+//! - every chain, asset and destination is allowed by the policy, and every amount is within its limits.
 //!
-//! It does not know: keys, bytes of transactions, files. A promise that was made counts like a signature, because whether
-//! its signature left is not for sure.
+//! It does not know: keys, transaction bytes, files. A promise counts like a signature, because the signature may have
+//! been handed out.
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{Meaning, Order, SignerRefusal};
 
 use crate::policy::{ChainRules, SigningLimits, SigningPolicy};
 
-/// What the memory has about an order: all that was ever promised for its id, its intent and its slot.
+/// What the memory has about an order: every promise for its id, its intent and its slot.
 #[derive(Clone, Debug, Default)]
 pub struct OrderHistory {
-    /// The order that was promised under this order's id.
+    /// The order that was promised with this order's id.
     pub same_id: Option<Order>,
-    /// Whether the intent was revoked.
     pub revoked: bool,
     /// Promises for the intent, oldest first.
     pub of_intent: Vec<SigningPromise>,
     /// Promises for the slot, oldest first.
     pub of_slot: Vec<SigningPromise>,
-    /// What the wallet was promised to pay and to burn within the window; not asked for where the same content was
-    /// promised before.
+    /// What the wallet's promises pay and spend on fees within the window; not read if the same content was promised
+    /// before.
     pub spent: LimitUsage,
 }
 
-/// An order that the signer decided to sign, and what came of it.
+/// An order that the signer decided to sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningPromise {
     /// Its place in the log.
     pub seq: u64,
-    /// The order.
     pub order: Order,
-    /// The signed transaction, if that was stored too.
+    /// The signed transaction, if it is stored.
     pub signed: Option<TransactionFields>,
 }
 
-/// A signed transaction.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TransactionFields {
-    /// The bytes to send to a node.
     pub raw: Vec<u8>,
-    /// Its hash.
     pub hash: [u8; 32],
 }
 
-/// What counts against limits.
+/// Amounts that count against limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LimitUsage {
-    /// Of the asset that is paid.
+    /// In the paid asset.
     pub paid: Amount,
-    /// Of the chain's coin, as fees, at worst.
+    /// In the native coin, at the highest price.
     pub fees: Amount,
 }
 
-/// What to do with an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SigningVerdict {
-    /// It was signed: hand out the same bytes.
+    /// Signed before: hand out the same bytes.
     Repeat(TransactionFields),
-    /// It was promised and perhaps not signed: sign it under that promise.
+    /// Promised before and perhaps not signed: sign it under that promise.
     Finish {
         /// The promise's place in the log.
         promise: u64,
     },
     /// Promise it, then sign it.
     Sign {
-        /// What it counts.
         counted: LimitUsage,
-        /// The promise that it outbids.
+        /// The promise that it replaces.
         replaces: Option<u64>,
     },
-    /// No.
     Refuse(SignerRefusal),
 }
 
-/// Decides about an order.
 #[must_use]
 pub fn judge(recalled: &OrderHistory, policy: &SigningPolicy, order: &Order, now: Time) -> SigningVerdict {
     verdict(recalled, policy, order, now).unwrap_or_else(SigningVerdict::Refuse)
 }
 
-/// Decides about revoking an intent: `false` if that was done before.
+/// Decides about revoking an intent; `false` if it is already revoked.
 ///
 /// # Errors
-/// Something was promised for it.
+/// The intent has a promise.
 pub fn judge_revocation(recalled: &OrderHistory) -> Result<bool, SignerRefusal> {
     if recalled.of_intent.is_empty() { Ok(!recalled.revoked) } else { Err(SignerRefusal::IntentSigned) }
 }
@@ -116,7 +107,7 @@ fn verdict(
     }
     check_ceilings(rules, order)?;
     if let Some(promise) = before {
-        // Its amounts were counted when it was promised.
+        // Its amounts were counted with the promise.
         return Ok(SigningVerdict::Finish { promise: promise.seq });
     }
     let counted = count(recalled, order)?;
@@ -183,8 +174,8 @@ fn check_ceilings(rules: &ChainRules, order: &Order) -> Result<(), SignerRefusal
     Ok(())
 }
 
-/// What the order adds to what was promised for its slot, of which one transaction at most can be mined: the payment
-/// once, and the fees that are above the highest so far.
+/// What the order adds to the promises for its slot, of which at most one is ever mined: the payment once, and the part of
+/// the fees above the highest so far.
 fn count(recalled: &OrderHistory, order: &Order) -> Result<LimitUsage, SignerRefusal> {
     let cost = |order: &Order| order.gas.cost().ok_or(SignerRefusal::FeesAboveLimit);
     let highest = recalled
@@ -210,7 +201,7 @@ fn check_limits(
         if amount > *per_payout {
             return Err(SignerRefusal::AmountAboveLimit);
         }
-        // A replacement pays nothing more, and must not be kept from getting through by what others were paid.
+        // A replacement pays nothing more, so other payouts must not block it.
         if !counted.paid.is_zero() && !within(spent.paid, counted.paid, *per_window) {
             return Err(SignerRefusal::PaidAboveLimit);
         }

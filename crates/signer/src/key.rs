@@ -1,4 +1,4 @@
-//! A wallet's key in this process: signs hashes, and seals heads. It is never shown, cloned or serialised.
+//! A wallet's key: signs hashes and seals heads. It is never printed, cloned or serialised.
 
 use std::fmt;
 
@@ -8,57 +8,50 @@ use k256::ecdsa::{SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// A signature that is not the wallet's own, or could not be made. A bug: nothing is handed out.
+/// The signature is not the wallet's own, or could not be made. This is a bug; nothing is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the key did not make the signature it should have made")]
 pub struct SigningFault;
 
-/// Thirty-two bytes that are no private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a private key of secp256k1")]
 pub struct InvalidKey;
 
-/// The private key of one wallet.
 pub struct LocalKey {
     signing: SigningKey,
     sealing: Zeroizing<[u8; 32]>,
     address: Address,
 }
 
-/// A signature over a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeySignature {
-    /// The first half.
     pub r: [u8; 32],
-    /// The second half, never above half of the group's order.
+    /// Never above half of the group's order.
     pub s: [u8; 32],
-    /// Which of two points was used, so that the key can be recovered.
+    /// The parity of the point, for recovering the key.
     pub odd: bool,
 }
 
 impl LocalKey {
-    /// The key with these bytes.
-    ///
     /// # Errors
-    /// Zero, or a number that the group does not have.
+    /// Zero, or a number outside the group.
     pub fn from_bytes(secret: &Zeroizing<[u8; 32]>) -> Result<Self, InvalidKey> {
         let signing = SigningKey::from_slice(secret.as_slice()).map_err(|_| InvalidKey)?;
         let address = address_of(signing.verifying_key());
-        // Another key for another purpose, from which the first cannot be had.
+        // A separate key for a separate purpose; it does not reveal the signing key.
         let sealing = Sha256::new().chain_update(b"bankroll signer seal 1\0").chain_update(secret.as_slice());
         Ok(Self { signing, sealing: Zeroizing::new(sealing.finalize().into()), address })
     }
 
-    /// The wallet's address.
     #[must_use]
     pub const fn address(&self) -> Address {
         self.address
     }
 
-    /// Signs a hash, and proves that the signature is this wallet's before anybody else sees it.
+    /// Signs a hash, and verifies that the signature recovers to this wallet before it returns it.
     ///
     /// # Errors
-    /// It is not.
+    /// It does not.
     pub fn sign(&self, hash: &[u8; 32]) -> Result<KeySignature, SigningFault> {
         let (signature, recovery) = self.signing.sign_prehash_recoverable(hash).map_err(|_| SigningFault)?;
         let recovered = VerifyingKey::recover_from_prehash(hash, &signature, recovery).map_err(|_| SigningFault)?;
@@ -68,21 +61,20 @@ impl LocalKey {
         sound.then_some(KeySignature { r: r.into(), s: s.into(), odd: recovery.is_y_odd() }).ok_or(SigningFault)
     }
 
-    /// The head with its seal.
     #[must_use]
     pub fn seal(&self, mut head: MemoryHead) -> MemoryHead {
         head.seal = self.mac(&head).finalize().into_bytes().into();
         head
     }
 
-    /// Whether the head has the seal of this key; in constant time.
+    /// Whether this key sealed the head; in constant time.
     #[must_use]
     pub fn is_sealed(&self, head: &MemoryHead) -> bool {
         self.mac(head).verify_slice(&head.seal).is_ok()
     }
 
     fn mac(&self, head: &MemoryHead) -> Hmac<Sha256> {
-        let mac = Hmac::<Sha256>::new_from_slice(self.sealing.as_slice()).expect("a key of any length will do");
+        let mac = Hmac::<Sha256>::new_from_slice(self.sealing.as_slice()).expect("HMAC takes keys of any length");
         mac.chain_update(head.sealed_bytes())
     }
 }
@@ -96,5 +88,5 @@ impl fmt::Debug for LocalKey {
 fn address_of(key: &VerifyingKey) -> Address {
     let point = key.to_encoded_point(false);
     let coordinates = point.as_bytes().get(1..).and_then(|bytes| bytes.try_into().ok());
-    Address::of_public_key(coordinates.expect("a point that is not compressed has 65 bytes"))
+    Address::of_public_key(coordinates.expect("an uncompressed point has 65 bytes"))
 }

@@ -1,8 +1,8 @@
-//! Encrypted key files in the format that Ethereum's tools share (Web3 secret storage, version 3): scrypt, AES-128-CTR,
-//! and a Keccak code over the result.
+//! Encrypted key files in the common format of Ethereum tools (Web3 secret storage, version 3): scrypt, AES-128-CTR, and
+//! a Keccak MAC.
 //!
-//! It guarantees that no password and no key is in an error, and that both are wiped from memory. It bounds what a file
-//! can make it do: a kilobyte of JSON does not take a gigabyte to refuse. It does not read PBKDF2 files.
+//! It guarantees that errors contain no password and no key, and that both are wiped from memory. It bounds the memory and
+//! work that a file can request. It does not read PBKDF2 files.
 
 use aes::Aes128;
 use bankroll_orders::Address;
@@ -18,35 +18,31 @@ use zeroize::Zeroizing;
 
 use crate::key::LocalKey;
 
-/// The largest file that is read.
 pub const KEYSTORE_BYTES_MAX: usize = 16 * 1024;
-/// The most memory that a file may ask for: 512 MiB.
+/// The most memory that a file may request: 512 MiB.
 const SCRYPT_BYTES_MAX: u64 = 512 * 1024 * 1024;
 const SCRYPT_P_MAX: u32 = 16;
 
-/// Why a key was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeystoreError {
-    /// Not such a file.
     #[error("not a keystore of version 3 with scrypt and aes-128-ctr")]
     Malformed,
-    /// It asks for more memory or work than anybody's file needs.
     #[error("the keystore's scrypt parameters are out of bounds")]
     TooExpensive,
-    /// The code does not fit: another password, or a damaged file.
+    /// The MAC does not match.
     #[error("the password is wrong, or the keystore is damaged")]
     WrongPassword,
-    /// What was decrypted is no key, or not the one that the file names.
+    /// The decrypted bytes are not a key, or not the key of the file's address.
     #[error("the keystore does not hold the key it names")]
     OtherKey,
 }
 
-/// What guessing a password costs.
+/// The cost of one password guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeystoreCost {
-    /// 256 MiB and about a second, as other tools do by default.
+    /// 256 MiB and about a second, the default of other tools.
     Standard,
-    /// 4 MiB: for keys of play money, whose signer must start at once.
+    /// 4 MiB: for play money, where the signer must start fast.
     Light,
 }
 
@@ -85,23 +81,22 @@ struct KdfParams {
     salt: String,
 }
 
-/// A new random key.
 #[must_use]
 pub fn generate() -> Zeroizing<[u8; 32]> {
     let mut secret = Zeroizing::new([0; 32]);
     loop {
         OsRng.fill_bytes(secret.as_mut_slice());
-        // All but one in 2^127 are keys.
+        // All but about one in 2^127 numbers are keys.
         if LocalKey::from_bytes(&secret).is_ok() {
             return secret;
         }
     }
 }
 
-/// The key file's text.
+/// The text of the key file.
 ///
 /// # Errors
-/// The secret is no key.
+/// The secret is not a key.
 pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost) -> Result<String, KeystoreError> {
     let key = LocalKey::from_bytes(secret).map_err(|_| KeystoreError::OtherKey)?;
     let (mut salt, mut iv, mut id) = ([0; 32], [0; 16], [0; 16]);
@@ -129,7 +124,7 @@ pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost
     serde_json::to_string_pretty(&file).map_err(|_| KeystoreError::Malformed)
 }
 
-/// The address that the file names, if it does; nobody has proven it yet.
+/// The address in the file, if any; it is not verified.
 #[must_use]
 pub fn address_of(text: &str) -> Option<Address> {
     let file: File = serde_json::from_str(text).ok()?;
@@ -191,13 +186,12 @@ fn crypt(derived: &[u8; 32], iv: &[u8; 16], text: &mut [u8]) {
     Ctr128BE::<Aes128>::new_from_slices(key, iv).expect("both have sixteen bytes").apply_keystream(text);
 }
 
-/// The second half vouches for what was encrypted.
+/// The second half authenticates the ciphertext.
 fn mac(derived: &[u8; 32], text: &[u8]) -> [u8; 32] {
     let (_, half) = derived.split_at(16);
     Keccak256::new().chain_update(half).chain_update(text).finalize().into()
 }
 
-/// A random name in the usual form.
 fn uuid(mut bytes: [u8; 16]) -> String {
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;

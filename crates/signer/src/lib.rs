@@ -1,26 +1,26 @@
-//! The signer: keys, their own rules, and a memory of all they ever signed.
+//! The signer: keys, its own rules, and a memory of everything it has signed.
 //!
-//! It trusts nobody who asks. An order is signed if its own configuration allows it and its own memory proves that
-//! nothing else was ever signed for the same intent or the same nonce; anything but a proven yes is a no.
+//! It does not trust its callers. It signs an order only if its own configuration allows it and its own memory proves that
+//! nothing else was ever signed for the same intent or nonce.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | what may be signed | [`judge()`], [`policy`], [`config`] |
 //! | what is remembered, and how durably | [`memory`] |
-//! | how bytes are made | [`evm`], [`key`] |
-//! | what a request goes through | [`Signer::handle`] |
-//! | where keys rest | [`keystore`] |
-//! | who may ask, and how | [`server`] |
+//! | how transactions are built | [`evm`], [`key`] |
+//! | the steps of a request | [`Signer::handle`] |
+//! | where keys are stored | [`keystore`] |
+//! | who may connect | [`server`] |
 //! | the commands | [`cli`] |
 //!
-//! Everything but [`server`], [`cli`] and [`clock`] takes time, keys and files from its caller, so that a simulator can
-//! end it between any two writes ([`Memory::interrupt_with`]).
+//! Everything but [`server`], [`cli`] and [`clock`] gets time, keys and files from its caller, so that a simulator can
+//! stop it between any two writes ([`Memory::interrupt_with`]).
 //!
-//! It deliberately does not know: the ledger's books, nodes, what a chain says, and what happened to what it signed.
+//! It deliberately does not know: the ledger, nodes, the state of a chain, what became of a transaction it signed.
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 #![warn(clippy::pedantic)]
-#![allow(clippy::doc_markdown, reason = "SQLite is a name, and some of these words are for people's eyes")]
+#![allow(clippy::doc_markdown, reason = "SQLite is a name, and some of these texts are shown to users")]
 #![allow(clippy::missing_panics_doc, reason = "what panics here is a bug of this crate, never input")]
 
 pub mod cli;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use bankroll_signer::cli::{self, SignerCommand, SignerExitCode};
 use clap::Parser;
 
-/// The keys of Bankroll, their own rules, and a memory of all they ever signed.
+/// Holds the keys of Bankroll, its own rules, and a memory of everything it has signed.
 #[derive(Debug, Parser)]
 #[command(name = "bankroll-signer", version, after_help = cli::EXAMPLES, arg_required_else_help = true)]
 struct Cli {

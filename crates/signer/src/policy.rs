@@ -1,68 +1,57 @@
-//! The signer's own rules: wallets, chains, assets, ceilings and limits. They come from its configuration and from
-//! nowhere else; whoever asks cannot change them.
+//! The signer's own rules: wallets, chains, assets, ceilings and limits. They come only from its configuration; callers
+//! cannot change them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{Address, ChainId, Price};
 
-/// All that the signer may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningPolicy {
-    /// The time, in microseconds, over which limits count. It rolls: there is no midnight.
+    /// The rolling window, in microseconds, over which limits count.
     pub window: u64,
-    /// Whose keys it has.
     pub wallets: BTreeSet<Address>,
-    /// Where it may sign.
     pub chains: BTreeMap<ChainId, ChainRules>,
 }
 
-/// What it may do on one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainRules {
-    /// How gas is paid for there.
     pub manner: GasPricing,
-    /// The most that a unit of gas may cost.
+    /// Ceiling for a unit of gas.
     pub max_price: u128,
-    /// The most of it that may go to whoever makes the block.
+    /// Ceiling for the part that goes to the block producer.
     pub max_priority: u128,
-    /// The most gas of one transaction.
+    /// Ceiling for the gas of one transaction.
     pub max_gas: u64,
-    /// The most that a wallet may burn as fees in the window.
+    /// The most that a wallet may spend on fees within the window.
     pub fees_per_window: Amount,
-    /// What it may pay of the chain's coin; nothing, if there is nothing.
+    /// Limits of the native coin; without them it cannot be paid.
     pub native: Option<SigningLimits>,
-    /// What it may pay of which tokens.
     pub tokens: BTreeMap<Address, SigningLimits>,
 }
 
-/// How gas is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GasPricing {
-    /// With a base fee and a priority fee.
     Eip1559,
-    /// With one price.
     Legacy,
 }
 
-/// What a wallet may pay of one asset.
+/// Limits of a wallet for one asset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SigningLimits {
-    /// In one payout.
     pub per_payout: Amount,
-    /// In the window.
     pub per_window: Amount,
 }
 
 impl SigningPolicy {
-    /// What was promised after this still counts against limits.
+    /// Promises after this time count against limits.
     #[must_use]
     pub fn counts_since(&self, now: Time) -> Time {
         Time(now.0.saturating_sub(self.window))
     }
 
-    /// Nobody is paid there: nobody's address, our own wallets (whose moves are no payouts), contracts of tokens.
+    /// Payouts never go to the zero address, to our own wallets, or to token contracts.
     #[must_use]
     pub fn forbids_destination(&self, chain: ChainId, to: Address) -> bool {
         let is_token = self.chains.get(&chain).is_some_and(|rules| rules.tokens.contains_key(&to));
@@ -71,7 +60,7 @@ impl SigningPolicy {
 }
 
 impl ChainRules {
-    /// What may be paid of an asset; `None` is the chain's own coin.
+    /// The limits of a token; `None` for the native coin.
     #[must_use]
     pub fn limits_of(&self, token: Option<Address>) -> Option<&SigningLimits> {
         token.map_or(self.native.as_ref(), |token| self.tokens.get(&token))
@@ -79,7 +68,6 @@ impl ChainRules {
 }
 
 impl GasPricing {
-    /// Whether a price is one of this manner.
     #[must_use]
     pub const fn fits(self, price: Price) -> bool {
         matches!((self, price), (Self::Eip1559, Price::Dynamic { .. }) | (Self::Legacy, Price::Legacy { .. }))

@@ -1,8 +1,8 @@
-//! The socket: frames in, frames out. It decides nothing.
+//! The socket: frames in, frames out. It makes no decisions.
 //!
-//! It guarantees: only the configured user is heard, whoever could open the file; a connection asks one thing at a time; no
-//! frame is larger than [`FRAME_BYTES_MAX`](bankroll_orders::FRAME_BYTES_MAX); what is no request ends its connection and
-//! nothing else. Bounded: [`CONNECTIONS_MAX`] connections, each with one frame.
+//! It guarantees: only the configured user is served, even if others can open the socket file; a connection has one
+//! request at a time; no frame is larger than [`FRAME_BYTES_MAX`](bankroll_orders::FRAME_BYTES_MAX); a malformed request ends only
+//! its own connection. Bounded: [`CONNECTIONS_MAX`] connections, each with one frame.
 
 use std::{
     fs,
@@ -23,10 +23,9 @@ use bankroll_orders::{SignerAnswer, SignerRequest, frame};
 
 use crate::{clock, signer::Signer};
 
-/// Further connections are closed at once.
+/// Connections above this number are closed immediately.
 pub const CONNECTIONS_MAX: usize = 32;
 
-/// A signer that listens.
 #[derive(Debug)]
 pub struct SignerServer {
     listener: UnixListener,
@@ -35,7 +34,7 @@ pub struct SignerServer {
     signer: Arc<Mutex<Option<Signer>>>,
 }
 
-/// Ends a server from another thread.
+/// Stops a server from another thread.
 #[derive(Clone, Debug)]
 pub struct SignerServerHandle {
     path: PathBuf,
@@ -43,35 +42,34 @@ pub struct SignerServerHandle {
 }
 
 impl SignerServer {
-    /// Listens at a path. A socket that an earlier process guard there is replaced: that process is gone, or it would
-    /// still have the memory.
+    /// Listens at a path. A socket left by an earlier process is replaced: that process has ended, or it would still hold
+    /// the lock of the memory.
     ///
     /// # Errors
-    /// Something else is there, or the socket cannot be made.
+    /// The path is not a socket, or the socket cannot be made.
     pub fn bind(path: &Path, client_uid: Option<u32>, signer: Signer) -> io::Result<Self> {
         match fs::symlink_metadata(path) {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
-            Ok(_) => return Err(io::Error::new(ErrorKind::AlreadyExists, "something that is no socket is there")),
+            Ok(_) => return Err(io::Error::new(ErrorKind::AlreadyExists, "the path exists and is not a socket")),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         let listener = UnixListener::bind(path)?;
         let own = rustix::process::geteuid().as_raw();
         let client_uid = client_uid.unwrap_or(own);
-        // Another user comes in through a group that both are in; who he is, the system says at each connection.
+        // Another user connects through a shared group; the kernel reports the peer's user at each connection.
         let mode = if client_uid == own { 0o600 } else { 0o660 };
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         Ok(Self { listener, path: path.into(), client_uid, signer: Arc::new(Mutex::new(Some(signer))) })
     }
 
-    /// For ending it.
     #[must_use]
     pub fn handle(&self) -> SignerServerHandle {
         SignerServerHandle { path: self.path.clone(), signer: Arc::clone(&self.signer) }
     }
 
-    /// Serves until the process ends. `failed` is told why, when the signer must be started again, after whoever asked
-    /// was told so.
+    /// Serves until the process ends. When the signer must be restarted, it answers the caller and then calls `failed` with
+    /// the reason.
     ///
     /// # Errors
     /// The socket's.
@@ -90,11 +88,11 @@ impl SignerServer {
             let (signer, failed, guard) =
                 (Arc::clone(&self.signer), Arc::clone(&failed), ConnectionGuard(Arc::clone(&open)));
             let serve = move || {
-                let _left = guard;
-                // A connection that breaks is its client's loss alone.
+                let _guard = guard;
+                // A broken connection affects only its client.
                 let _ = serve_connection(stream, &signer, failed.as_ref());
             };
-            // No thread to be had: the connection is closed, as if there were too many.
+            // Without a thread the connection is closed, as above the limit.
             let _ = thread::Builder::new().name("connection".into()).spawn(serve);
         }
     }
@@ -104,7 +102,7 @@ impl SignerServer {
         rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.as_raw() == self.client_uid)
     }
 
-    /// Where the system does not say who is there, nobody but our own user is heard, whom the file's mode lets in.
+    /// Where the kernel does not report the peer's user, only our own user is served; the file's mode ensures that.
     #[cfg(not(target_os = "linux"))]
     fn is_client(&self, _: &UnixStream) -> bool {
         self.client_uid == rustix::process::geteuid().as_raw()
@@ -112,8 +110,7 @@ impl SignerServer {
 }
 
 impl SignerServerHandle {
-    /// Waits for the request that is being answered, takes the signer away, and removes the socket. Requests that come
-    /// now find nobody.
+    /// Waits for the request in flight, takes the signer, and removes the socket. Later requests get no answer.
     #[must_use]
     pub fn stop(&self) -> Option<Signer> {
         let signer = self.signer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -137,7 +134,7 @@ fn serve_connection(mut stream: UnixStream, signer: &Mutex<Option<Signer>>, fail
         };
         let (answer, fault) = {
             let Ok(mut signer) = signer.lock() else {
-                // A thread panicked in the middle: nobody can vouch for what it guard.
+                // A thread panicked during a request: the state it left cannot be trusted.
                 failed("a request ended in a panic");
                 return Ok(());
             };

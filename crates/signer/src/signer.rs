@@ -1,8 +1,8 @@
-//! The signer without a socket: requests in, answers out. Clock, keys and memory are given from outside.
+//! The signer without a socket: requests in, answers out. The caller provides time, keys and memory.
 //!
-//! The order of things, for everything it signs: judge, write down the promise, sign, write down the transaction, answer.
-//! Each arrow to the disk is synced. Ended anywhere in between and asked again, it gives the same bytes or finishes the
-//! same promise; nobody ever sees bytes that its memory does not have.
+//! It signs in this order: judge, store the promise, sign, store the transaction, answer. Each write is synced. After a
+//! crash at any step, a retry returns the same bytes or finishes the same promise; the signer never returns bytes that its
+//! memory does not contain.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,6 @@ use crate::{
     policy::SigningPolicy,
 };
 
-/// Keys, rules and memory together.
 #[derive(Debug)]
 pub struct Signer {
     policy: SigningPolicy,
@@ -29,18 +28,17 @@ pub struct Signer {
     fault: Option<SignerFault>,
 }
 
-/// Why a signer must be started again before it answers anything.
+/// Why a signer must be restarted before it answers again.
 #[derive(Debug, thiserror::Error)]
 pub enum SignerFault {
-    /// The memory failed.
     #[error("the memory failed")]
     Memory(#[source] MemoryError),
-    /// A key made a signature that is not its own.
+    /// A key made a signature that does not verify.
     #[error("a key failed")]
     Key(#[source] SigningFault),
 }
 
-/// What ends a request early.
+/// Ends a request early.
 enum RequestFailure {
     Refused(SignerRefusal),
     Fault(SignerFault),
@@ -59,7 +57,6 @@ impl Signer {
         }
     }
 
-    /// Answers one request.
     pub fn handle(&mut self, request: &SignerRequest, now: Time) -> SignerAnswer {
         let wallet = request.wallet();
         if !self.keys.contains_key(&wallet) {
@@ -83,13 +80,11 @@ impl Signer {
         })
     }
 
-    /// Why it must be started again, if it must.
     #[must_use]
     pub fn fault(&self) -> Option<&SignerFault> {
         self.fault.as_ref()
     }
 
-    /// Where its memory stands, and whether it has stopped.
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
@@ -98,12 +93,12 @@ impl Signer {
     /// Closes the memory.
     ///
     /// # Errors
-    /// The memory's. What was answered stays written.
+    /// The memory's. Everything that was answered is stored.
     pub fn close(self) -> Result<(), MemoryError> {
         self.memory.close()
     }
 
-    /// Whether anything may be answered at all, by what the asker has seen before.
+    /// Stops the signer if the caller's head proves that the memory lost entries.
     fn check_head(&mut self, request: &SignerRequest, now: Time) -> Result<(), RequestFailure> {
         let Some(head) = request.head() else { return Ok(()) };
         if let Some(why) = self.memory.stopped() {
@@ -121,7 +116,7 @@ impl Signer {
         }
     }
 
-    /// Whether a head of ours shows that the memory is not all that we answered from.
+    /// Whether a head that we sealed is missing from the memory.
     fn detect_lost_memory(&mut self, head: &MemoryHead) -> Result<Option<StopReason>, RequestFailure> {
         if head.memory != self.memory.head().memory {
             return Ok(Some(StopReason::MemoryOther));
@@ -166,7 +161,7 @@ impl Signer {
     }
 
     fn status(&self, wallet: Address) -> SignerStatus {
-        let head = self.head(wallet).expect("asked only about wallets whose key is here");
+        let head = self.head(wallet).expect("called only for wallets whose key is present");
         SignerStatus { head, stopped: self.memory.stopped() }
     }
 
@@ -176,7 +171,7 @@ impl Signer {
 }
 
 impl From<MemoryError> for RequestFailure {
-    /// A full disk is a refusal: nothing was written, and the memory goes on. Anything else ends everything.
+    /// A full disk is a refusal: nothing was written, and the memory still works. Any other failure stops the signer.
     fn from(error: MemoryError) -> Self {
         match error {
             MemoryError::Full => Self::Refused(SignerRefusal::MemoryFull),

@@ -39,7 +39,7 @@ fn its_endings_are_the_programs() {
     run(folder.path(), &["signer", "init"]).fails(2, &["no password"]);
     run_with(folder.path(), &[PASSWORD], &["signer", "init", "--light"]).ok();
     std::fs::remove_file(folder.path().join("signer/memory.db")).unwrap();
-    run_with(folder.path(), &[PASSWORD], &["signer", "run"]).fails(3, &["say so with --new-memory"]);
+    run_with(folder.path(), &[PASSWORD], &["signer", "run"]).fails(3, &["start it with --new-memory"]);
     std::fs::write(folder.path().join("signer/memory.db"), "nothing like a memory".repeat(100)).unwrap();
     run_with(folder.path(), &[PASSWORD], &["signer", "run"]).fails(4, &["is damaged"]);
 }

@@ -14,13 +14,10 @@ use crate::{
 /// A message to a contract or an account, for trying out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// From whom.
     pub from: Address,
-    /// To whom.
     pub to: Address,
     /// How many wei go along.
     pub value: Quantity,
-    /// What is said.
     pub input: Bytes,
 }
 

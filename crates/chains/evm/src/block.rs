@@ -11,7 +11,6 @@ use crate::{
 
 pub(crate) type Envelope = EthereumTxEnvelope<TxEip4844>;
 
-/// Which block is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockTag {
     /// The block at this height of the node's chain.
@@ -29,7 +28,6 @@ pub enum BlockTag {
 /// A header whose hash was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// The height.
     pub number: u64,
     /// What the block is known by.
     pub hash: B256,
@@ -45,18 +43,15 @@ pub struct BlockHeader {
 /// its hash being another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its header.
     pub header: BlockHeader,
     /// All of its transactions, in order.
     pub transactions: Vec<Transaction>,
 }
 
-/// A transaction in its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// What it is known by.
     pub hash: B256,
-    /// Its place in the block.
     pub index: usize,
     /// Its number among its sender's.
     pub nonce: u64,
@@ -102,7 +97,6 @@ impl Transaction {
 }
 
 impl Block {
-    /// A transaction of this block.
     pub fn transaction(&self, hash: B256) -> Option<&Transaction> {
         self.transactions.iter().find(|transaction| transaction.hash == hash)
     }

@@ -4,7 +4,6 @@
 
 use alloy_primitives::{B256, U256};
 
-/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcError {
     /// Nobody knows: ask again, here or elsewhere. Whatever was asked for may have happened.
@@ -13,7 +12,6 @@ pub enum RpcError {
     /// The answer contradicts itself, the header, or what this chain is known to be: stop believing this node.
     #[error("the node's answer is contradicted")]
     Disagreeing(#[from] Disagreement),
-    /// The answer cannot be read.
     #[error("the node's answer cannot be read")]
     Malformed(#[from] MalformedAnswer),
     /// The node understood, and said no.
@@ -21,20 +19,16 @@ pub enum RpcError {
     Refused(#[from] RpcRefusal),
 }
 
-/// Why nobody answered in full.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// No answer within the limit.
     #[error("no answer in time")]
     TimedOut,
-    /// No connection.
     #[error("no connection")]
     Unreachable,
-    /// The connection broke.
     #[error("the connection broke: {0:?}")]
     Broken(std::io::ErrorKind),
-    /// Too many requests.
     #[error("the node limits how often it is asked")]
     RateLimited,
     /// Another HTTP status than 200.
@@ -43,7 +37,6 @@ pub enum Unavailable {
     /// The node's own trouble, or a limit of its.
     #[error("the node failed with code {code}: {message}")]
     Failed {
-        /// The code of JSON-RPC.
         code: i64,
         /// Its words, shortened.
         message: String,
@@ -53,78 +46,33 @@ pub enum Unavailable {
     Incomplete(&'static str),
 }
 
-/// What contradicts what.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Disagreement {
     /// The node is on another chain.
     #[error("the chain's id is {found}, expected {expected}")]
-    ChainId {
-        /// Of the chain we know.
-        expected: u64,
-        /// Of the node's.
-        found: U256,
-    },
+    ChainId { expected: u64, found: U256 },
     /// The node is on another chain that calls itself the same.
     #[error("the chain begins with block {found}, expected {expected}")]
-    Genesis {
-        /// Of the chain we know.
-        expected: B256,
-        /// Of the node's.
-        found: B256,
-    },
+    Genesis { expected: B256, found: B256 },
     /// Another block than the one asked for.
     #[error("asked for block {asked}, got {number} ({hash})")]
-    OtherBlock {
-        /// The number or hash asked for.
-        asked: String,
-        /// The number of what came.
-        number: u64,
-        /// The hash of what came.
-        hash: B256,
-    },
+    OtherBlock { asked: String, number: u64, hash: B256 },
     /// The header has another hash than it says.
     #[error("block {claimed} has a header with the hash {computed}")]
-    BlockHash {
-        /// What the node called it.
-        claimed: B256,
-        /// What it is.
-        computed: B256,
-    },
+    BlockHash { claimed: B256, computed: B256 },
     /// A transaction has another hash than it says.
     #[error("transaction {claimed} has the hash {computed}")]
-    TransactionHash {
-        /// What the node called it.
-        claimed: B256,
-        /// What it is.
-        computed: B256,
-    },
+    TransactionHash { claimed: B256, computed: B256 },
     /// Something in the block's list is not what the header vouches for.
     #[error("the {what} of block {block} do not have the root of its header")]
-    Root {
-        /// Transactions or receipts.
-        what: &'static str,
-        /// The block.
-        block: B256,
-    },
+    Root { what: &'static str, block: B256 },
     /// Another number of receipts than of transactions.
     #[error("block {block} has {transactions} transactions and {receipts} receipts")]
-    ReceiptCount {
-        /// The block.
-        block: B256,
-        /// So many transactions.
-        transactions: usize,
-        /// So many receipts.
-        receipts: usize,
-    },
+    ReceiptCount { block: B256, transactions: usize, receipts: usize },
     /// A receipt, log or trace that says it belongs elsewhere.
     #[error("a {what} of block {block} says that it belongs elsewhere")]
-    Place {
-        /// What.
-        what: &'static str,
-        /// The block.
-        block: B256,
-    },
+    Place { what: &'static str, block: B256 },
     /// The bloom does not have the logs, or has others.
     #[error("the bloom of block {0} is not that of its logs")]
     Bloom(B256),
@@ -139,27 +87,16 @@ pub enum Disagreement {
     Signature(B256),
     /// The node took in something else than it was sent.
     #[error("sent transaction {sent}, the node speaks of {answered}")]
-    SentHash {
-        /// What was sent.
-        sent: B256,
-        /// What was answered.
-        answered: B256,
-    },
+    SentHash { sent: B256, answered: B256 },
     /// The node names a block for a transaction that the block does not have.
     #[error("transaction {transaction} is not in block {block}")]
-    NotIncluded {
-        /// The transaction.
-        transaction: B256,
-        /// The block it was said to be in.
-        block: B256,
-    },
+    NotIncluded { transaction: B256, block: B256 },
 }
 
 /// An answer that is not what the protocol says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{method}: {why}")]
 pub struct MalformedAnswer {
-    /// What was asked.
     pub method: &'static str,
     /// What is wrong with the answer, shortened.
     pub why: String,
@@ -169,7 +106,6 @@ pub struct MalformedAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("code {code}: {message}")]
 pub struct RpcRefusal {
-    /// The code of JSON-RPC.
     pub code: i64,
     /// The node's words, shortened.
     pub message: String,

@@ -10,7 +10,6 @@ use crate::{
     quirks,
 };
 
-/// Prices of a unit of gas, in wei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fees {
     /// By EIP-1559.

@@ -11,7 +11,6 @@ use crate::{
     verify, wire,
 };
 
-/// What a chain is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChainIdentity {
     /// Its number, which transactions are signed for.

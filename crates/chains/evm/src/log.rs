@@ -27,30 +27,20 @@ pub struct EventLog {
 /// A transfer of a token, as its contract tells it. Contracts can tell anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenTransfer {
-    /// Its place among the logs of its transaction.
     pub ordinal: usize,
-    /// The contract.
     pub contract: Address,
     /// From whom; zero if the tokens are new.
     pub from: Address,
     /// To whom; zero if they are gone.
     pub to: Address,
-    /// How many base units.
     pub value: Quantity,
 }
 
 /// A log with the name of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferLog {
-    /// In the form of ERC-20.
     Standard(TokenTransfer),
-    /// In another form.
-    Odd {
-        /// Its place among the logs of its transaction.
-        ordinal: usize,
-        /// The contract.
-        contract: Address,
-    },
+    Odd { ordinal: usize, contract: Address },
 }
 
 impl EventLog {

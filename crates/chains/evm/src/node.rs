@@ -19,7 +19,6 @@ use crate::{
     wire,
 };
 
-/// A node of a chain.
 pub struct RpcNode {
     transport: Transport,
     identity: ChainIdentity,

@@ -15,17 +15,14 @@ pub struct Quantity(U256);
 pub struct AmountOverflow(pub U256);
 
 impl Quantity {
-    /// A quantity.
     pub const fn new(units: U256) -> Self {
         Self(units)
     }
 
-    /// The whole of it.
     pub const fn units(self) -> U256 {
         self.0
     }
 
-    /// Whether it is nothing.
     pub fn is_zero(self) -> bool {
         self.0.is_zero()
     }

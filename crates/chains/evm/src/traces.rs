@@ -24,15 +24,11 @@ use crate::{
 /// Coins that moved inside a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InternalTransfer {
-    /// The transaction.
     pub transaction: B256,
     /// Which call of it: the number at each level. Together with the transaction it names this transfer for ever.
     pub path: Vec<usize>,
-    /// From whom.
     pub from: Address,
-    /// To whom.
     pub to: Address,
-    /// How many wei.
     pub value: Quantity,
 }
 

@@ -16,7 +16,6 @@ use crate::{
 /// A transaction in a block, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncludedTransaction {
-    /// The transaction.
     pub transaction: SimulatedTransaction,
     /// How much gas it took.
     pub gas_used: u64,
@@ -34,18 +33,15 @@ impl IncludedTransaction {
     }
 }
 
-/// A block of the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulatedBlock {
     pub(crate) header: Header,
-    /// The hash of the header.
     pub hash: B256,
     /// What stands in it, in order.
     pub transactions: Vec<IncludedTransaction>,
 }
 
 impl SimulatedBlock {
-    /// Its height.
     pub fn number(&self) -> u64 {
         self.header.number
     }

@@ -20,7 +20,6 @@ use crate::{
     transaction::SimulatedTransaction,
 };
 
-/// Who makes the blocks and gets the tips.
 pub const PRODUCER: Address = address!("00000000000000000000000000000000000d0000");
 
 /// Far above all that was ever paid, and far below what the rule of fees can count.
@@ -199,7 +198,6 @@ impl SimulatedChain {
         removed
     }
 
-    /// The newest block.
     pub fn head(&self) -> &SimulatedBlock {
         self.blocks.last().expect("a chain has its first block")
     }
@@ -255,7 +253,6 @@ impl SimulatedChain {
         self.state.nonces.get(address)
     }
 
-    /// What the chain is made from.
     pub fn config(&self) -> &SimulatedConfig {
         &self.config
     }

@@ -17,13 +17,10 @@ use crate::{
 pub struct CallFrame {
     /// Where it is in the tree of calls: empty for the transaction itself, then the number at each level.
     pub path: Vec<usize>,
-    /// Who called.
     pub from: Address,
-    /// Who was called.
     pub to: Address,
     /// How many wei went along, if it was not reverted.
     pub value: U256,
-    /// What was said.
     pub input: Bytes,
     /// Whether it was undone.
     pub reverted: bool,
@@ -34,7 +31,6 @@ pub struct ExecutionOutcome {
     pub success: bool,
     pub gas_used: u64,
     pub logs: Vec<Log>,
-    /// The transaction's own call first.
     pub frames: Vec<CallFrame>,
 }
 

@@ -15,7 +15,6 @@ macro_rules! faults {
         pub enum NodeFault { $($(#[$doc])* $name,)* }
 
         impl NodeFault {
-            /// Every one.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
         }
     };
@@ -72,9 +71,7 @@ faults! {
     TraceFailed,
     /// A hash that is not the block's.
     WrongBlockHash,
-    /// Another parent.
     WrongParentHash,
-    /// Another time.
     WrongTime,
     /// Another block than the one asked for, whole and sound.
     OtherBlock,
@@ -92,7 +89,6 @@ faults! {
     WrongStatus,
     /// A log that tells of another amount.
     WrongLogAmount,
-    /// A log of another contract.
     WrongLogContract,
     /// A log called removed.
     LogRemoved,
@@ -108,7 +104,6 @@ faults! {
     OtherGenesis,
 }
 
-/// How often each fault happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultCounts(BTreeMap<NodeFault, u64>);
 

@@ -10,14 +10,12 @@ use k256::ecdsa::SigningKey;
 
 use crate::dice::derived;
 
-/// A key of a play account.
 #[derive(Clone)]
 pub struct SimulatedKey(SigningKey);
 
 /// What a play account asks the chain to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
-    /// The chain it is for.
     pub chain_id: u64,
     /// The number of this transaction among its sender's.
     pub nonce: u64,
@@ -78,7 +76,6 @@ impl SimulatedKey {
         B256::from_slice(&self.0.to_bytes())
     }
 
-    /// The account of this key.
     pub fn address(&self) -> Address {
         Address::from_private_key(&self.0)
     }

@@ -26,7 +26,6 @@ pub enum Fate {
     Reordered,
 }
 
-/// A reorganisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reorg {
     /// How many blocks are replaced, counted from the head; the first block never is.

@@ -14,7 +14,6 @@ pub struct SimulatedTransaction {
     pub(crate) envelope: Envelope,
     /// What it is known by: the hash of its bytes.
     pub hash: B256,
-    /// Who signed it.
     pub sender: Address,
 }
 

@@ -45,7 +45,6 @@ const CHECK_HOLDER_EVERY: Duration = Duration::from_secs(1);
 pub struct BooksLocation {
     /// A name that this holder has and no other ever has.
     pub holder: String,
-    /// Where it answers.
     pub address: String,
 }
 
@@ -66,26 +65,13 @@ pub enum UnavailableReason {
     Looking(String),
     /// The node that holds them cannot be reached.
     #[error("cannot reach the books at {address}: {kind}")]
-    Connection {
-        /// Where.
-        address: String,
-        /// Why.
-        kind: std::io::ErrorKind,
-    },
+    Connection { address: String, kind: std::io::ErrorKind },
     /// One of the two does not believe the other's certificate.
     #[error("no trust between this node and the books at {address}: {error}")]
-    Trust {
-        /// Where.
-        address: String,
-        /// Why.
-        error: rustls::Error,
-    },
+    Trust { address: String, error: rustls::Error },
     /// The node speaks another version.
     #[error("the books at {address} speak another version")]
-    Version {
-        /// Where.
-        address: String,
-    },
+    Version { address: String },
     /// The node said that nothing happened.
     #[error(transparent)]
     Refused(#[from] CallRefusal),

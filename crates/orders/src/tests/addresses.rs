@@ -23,7 +23,7 @@ fn a_mistyped_digit_is_noticed() {
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
+fn malformed_addresses_are_refused() {
     let digits = "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed";
     for text in ["", "0x", digits, &format!("0X{digits}"), &format!("0x{digits}00"), &format!("0x{}g", &digits[1..])] {
         assert_eq!(text.parse::<Address>(), Err(AddressError::Malformed), "{text:?}");

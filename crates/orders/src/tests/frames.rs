@@ -1,4 +1,4 @@
-//! Frames are bounded before anything is allocated for them.
+//! The length of a frame is checked before anything is allocated.
 
 use std::io::{self, Cursor, ErrorKind, Read};
 
@@ -21,7 +21,7 @@ fn frames_follow_each_other() {
 }
 
 #[test]
-fn lengths_that_are_not_legal_are_refused_at_once() {
+fn illegal_lengths_are_refused_before_reading() {
     for length in [0, FRAME_BYTES_MAX as u32 + 1, u32::MAX] {
         let error = read(&length.to_be_bytes()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData, "{length}");
@@ -33,14 +33,14 @@ fn lengths_that_are_not_legal_are_refused_at_once() {
 }
 
 #[test]
-fn a_frame_that_breaks_off_is_no_frame() {
+fn a_truncated_frame_is_an_error() {
     for bytes in [&[0][..], &[0, 0, 0], &[0, 0, 0, 3], &[0, 0, 0, 3, 1, 2]] {
         assert_eq!(read(bytes).unwrap_err().kind(), ErrorKind::UnexpectedEof, "{bytes:?}");
     }
 }
 
 #[test]
-fn a_stream_that_gives_byte_by_byte_is_read_all_the_same() {
+fn a_stream_that_delivers_byte_by_byte_is_read() {
     struct Slow(Cursor<Vec<u8>>, bool);
     impl Read for Slow {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {

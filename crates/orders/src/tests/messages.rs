@@ -1,4 +1,4 @@
-//! Requests and answers have one encoding, and the heads in them are found.
+//! Requests and answers have one encoding; `head` finds the head in each.
 
 use super::{WALLET, payout};
 use crate::{
@@ -16,7 +16,7 @@ fn sign(approvals: usize) -> SignerRequest {
 }
 
 #[test]
-fn requests_come_back_as_they_were() {
+fn requests_survive_encoding() {
     let intent = payout().intent;
     for request in [
         sign(0),
@@ -33,12 +33,12 @@ fn requests_come_back_as_they_were() {
 }
 
 #[test]
-fn too_many_approvals_are_no_request() {
+fn a_request_with_too_many_approvals_is_malformed() {
     assert!(SignerRequest::decode(&sign(APPROVALS_MAX + 1).encode()).is_err());
 }
 
 #[test]
-fn answers_come_back_as_they_were() {
+fn answers_survive_encoding() {
     let answers = [
         SignerAnswer::Signed(SignedTransaction { raw: vec![2, 0xf8], hash: [9; 32], head: head(3) }),
         SignerAnswer::Revoked { head: head(3) },
@@ -60,7 +60,7 @@ fn answers_come_back_as_they_were() {
 }
 
 #[test]
-fn what_a_head_says_is_under_its_seal() {
+fn the_seal_covers_every_field_of_a_head() {
     let (one, mut other) = (head(3), head(3));
     other.seal = [0; 32];
     assert_eq!(one.sealed_bytes(), other.sealed_bytes());
@@ -71,7 +71,7 @@ fn what_a_head_says_is_under_its_seal() {
 }
 
 #[test]
-fn a_refusal_says_whether_asking_again_is_any_use() {
+fn a_refusal_says_whether_it_is_permanent() {
     assert!(SignerRefusal::NonceTaken.is_permanent());
     assert!(!SignerRefusal::PaidAboveLimit.is_permanent());
     assert_eq!(

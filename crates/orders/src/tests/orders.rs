@@ -1,4 +1,4 @@
-//! Orders have one encoding, digests that stand for what they should, and words that leave nothing out.
+//! Orders have one encoding, digests that cover the right fields, and a text that leaves nothing out.
 
 use bankroll_money::{Amount, Time};
 
@@ -6,7 +6,7 @@ use super::{PLAYER, TOKEN, WALLET, payout};
 use crate::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
 
 #[test]
-fn an_order_reads_as_it_pays() {
+fn the_text_of_an_order_has_every_field() {
     assert_eq!(
         payout().to_string(),
         "pay 1500000000000000000 base units of the coin of chain 31337\n\
@@ -35,7 +35,7 @@ fn an_order_reads_as_it_pays() {
     assert!(cancel.ends_with("until the end of time"), "{cancel}");
 }
 
-/// These bytes are in signers' memories: they never change.
+/// Signers' memories contain these bytes: they must never change.
 #[test]
 fn the_encoding_is_golden() {
     let bytes = payout().encode();
@@ -58,19 +58,19 @@ fn no_other_bytes_are_an_order() {
     for length in 0..bytes.len() {
         assert!(Order::decode(&bytes[..length]).is_err(), "cut to {length}");
     }
-    assert!(Order::decode(&[&bytes[..], &[0]].concat()).is_err(), "something behind it");
+    assert!(Order::decode(&[&bytes[..], &[0]].concat()).is_err(), "trailing byte");
     for place in 0..bytes.len() {
         for bit in 0..8 {
             let mut changed = bytes.clone();
             changed[place] ^= 1 << bit;
-            // What is still an order is another one, and says so.
+            // Bytes that still decode are another order with another digest.
             let Ok(order) = Order::decode(&changed) else { continue };
             assert_ne!(order, payout());
             assert_eq!(order.encode(), changed);
             assert_ne!(order.digest(), payout().digest());
         }
     }
-    // The same order with a number in a longer form: postcard alone would take it.
+    // The same order with a number in a longer form, which postcard alone accepts.
     let position = bytes.iter().rposition(|byte| *byte == 7).unwrap();
     let mut longer = bytes.clone();
     longer.splice(position..=position, [0x87, 0x00]);
@@ -78,7 +78,7 @@ fn no_other_bytes_are_an_order() {
 }
 
 #[test]
-fn each_digest_changes_with_what_it_stands_for() {
+fn each_digest_changes_with_every_field_it_covers() {
     let order = payout();
     let id = Order { id: OrderId("order-2".parse().unwrap()), ..payout() };
     let expiry = Order { expires: Time(1), ..payout() };
@@ -86,9 +86,9 @@ fn each_digest_changes_with_what_it_stands_for() {
         assert_ne!(order.digest(), other.digest());
         assert_eq!((order.payload(), order.content()), (other.payload(), other.content()));
     }
-    let dearer = Order { gas: Gas { price: Price::Dynamic { max: 50, priority: 5 }, ..order.gas }, ..payout() };
-    assert_eq!(order.payload(), dearer.payload());
-    assert_ne!(order.content(), dearer.content());
+    let repriced = Order { gas: Gas { price: Price::Dynamic { max: 50, priority: 5 }, ..order.gas }, ..payout() };
+    assert_eq!(order.payload(), repriced.payload());
+    assert_ne!(order.content(), repriced.content());
     let slot = order.slot;
     let others = [
         Order { intent: IntentId("wd-82".parse().unwrap()), ..payout() },

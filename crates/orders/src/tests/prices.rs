@@ -1,4 +1,4 @@
-//! What outbids what: both fields by an eighth, rounded up, and never by nothing.
+//! A price outbids another if both fields rise by an eighth, rounded up, and by at least one unit.
 
 use crate::{Gas, Price};
 
@@ -18,7 +18,7 @@ fn both_fields_are_raised_by_an_eighth() {
 }
 
 #[test]
-fn nothing_is_raised_to_something() {
+fn zero_is_raised_by_at_least_one_unit() {
     check((0, 0), (0, 0), false);
     check((8, 0), (9, 0), false);
     check((8, 0), (9, 1), true);
@@ -26,12 +26,12 @@ fn nothing_is_raised_to_something() {
 }
 
 #[test]
-fn what_cannot_be_raised_is_not() {
+fn a_price_at_the_maximum_cannot_be_outbid() {
     check((u128::MAX, 8), (u128::MAX, 9), false);
 }
 
 #[test]
-fn one_manner_of_paying_does_not_outbid_the_other() {
+fn a_price_of_the_other_kind_does_not_outbid() {
     let (legacy, dynamic) = (Price::Legacy { price: 100 }, Price::Dynamic { max: 100, priority: 100 });
     assert!(Price::Legacy { price: 113 }.outbids(legacy));
     assert!(!Price::Legacy { price: 112 }.outbids(legacy));

@@ -1,4 +1,4 @@
-//! `bankroll-signer`, and `bankroll signer`: the same commands.
+//! The commands of `bankroll-signer` and `bankroll signer`.
 
 mod init;
 mod password;
@@ -21,47 +21,44 @@ use crate::{
 pub use self::SignerExitCode as Ending; // TEMPORARY alias
 pub use password::PASSWORD_VARIABLE;
 
-/// What the help of the whole ends with.
 pub const EXAMPLES: &str = "\
 Examples:
-  bankroll signer init --dir signer --password-file secret    a key, its rules and its memory, in a folder
-  bankroll signer run --dir signer --password-file secret     sign, until it is told to end
-  bankroll signer show --dir signer                           what it may sign, and what it has signed
+  bankroll signer init --dir signer --password-file secret    create a folder with a key, rules and a memory
+  bankroll signer run --dir signer --password-file secret     sign until the process is stopped
+  bankroll signer show --dir signer                           show rules and signed orders
 
-bankroll-signer is the same as a program of its own. The password can also be in BANKROLL_SIGNER_PASSWORD.
+The program bankroll-signer has the same commands. The password can also be in BANKROLL_SIGNER_PASSWORD.
 
 Exit codes:
   0  done
   1  failed
   2  wrong arguments or configuration
   3  not found: no configuration, no memory
-  4  the memory is damaged, or is not that of these keys";
+  4  the memory is damaged or belongs to other keys";
 
-/// What a signer can be told on the command line.
 #[derive(Debug, Subcommand)]
 pub enum SignerCommand {
-    /// Make a folder with a new key, rules with limits, and an empty memory
+    /// Create a folder with a new key, rules with limits, and an empty memory
     Init(init::SignerInitArgs),
-    /// Sign what the rules and the memory allow, for whoever may use the socket
+    /// Sign what the rules and the memory allow, for the configured user of the socket
     Run(run::SignerRunArgs),
-    /// Show wallets, rules, and what was signed, without any password
+    /// Show wallets, rules and signed orders; needs no password
     Show(show::SignerShowArgs),
 }
 
-/// Why a command ended, as scripts know it.
+/// The exit code of a failed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignerExitCode {
-    /// Something else.
     Failed = 1,
     /// Wrong arguments or configuration.
     Usage = 2,
     /// No configuration, no memory.
     NotFound = 3,
-    /// The memory is damaged, or is not that of these keys.
+    /// The memory is damaged or belongs to other keys.
     Unsound = 4,
 }
 
-/// The caller's words make no sense, in a way that the argument parser cannot see.
+/// Wrong arguments that the argument parser cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SignerUsageError(pub String);
@@ -69,7 +66,7 @@ pub struct SignerUsageError(pub String);
 /// Carries out a command.
 ///
 /// # Errors
-/// Whatever went wrong; [`SignerExitCode::of`] says what that is to a script.
+/// Any failure; [`SignerExitCode::of`] maps it to an exit code.
 pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<()> {
     match command {
         SignerCommand::Init(args) => init::run(args, json),
@@ -79,7 +76,7 @@ pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<()> {
 }
 
 impl SignerExitCode {
-    /// What an error is, if it is one of the signer's.
+    /// The exit code of an error, if it is one of the signer's.
     #[must_use]
     pub fn of(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
         if cause.is::<SignerUsageError>() || cause.is::<KeystoreError>() {
@@ -100,14 +97,14 @@ impl SignerExitCode {
     }
 }
 
-/// Begins a memory under a random name.
+/// Creates a memory with a random id.
 fn begin_memory(path: &Path, wallets: &[Address]) -> Result<Memory, OpenError> {
     let mut id = MemoryId([0; 16]);
     OsRng.fill_bytes(&mut id.0);
     Memory::create(path, id, wallets, clock::now())
 }
 
-/// One line or one JSON value on standard output.
+/// Prints text, or JSON, on standard output.
 fn print(json: bool, value: &serde_json::Value, text: &str) -> anyhow::Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();

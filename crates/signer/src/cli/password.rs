@@ -1,4 +1,4 @@
-//! Where the password of the key files comes from. It is wiped from memory, and in no message.
+//! Reads the password of the key files. It is wiped from memory and appears in no message.
 
 use std::{env, fs, path::PathBuf};
 
@@ -8,13 +8,11 @@ use zeroize::Zeroizing;
 
 use super::SignerUsageError;
 
-/// The variable that may hold the password.
 pub const PASSWORD_VARIABLE: &str = "BANKROLL_SIGNER_PASSWORD";
 
-/// Where the password is.
 #[derive(Debug, Args)]
 pub struct PasswordArgs {
-    /// A file with the password of the key files; without it, BANKROLL_SIGNER_PASSWORD
+    /// A file with the password of the key files; default: the variable BANKROLL_SIGNER_PASSWORD
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
 }
@@ -25,13 +23,13 @@ impl PasswordArgs {
             Some(file) => Zeroizing::new(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?),
             None => Zeroizing::new(env::var(PASSWORD_VARIABLE).unwrap_or_default().into_bytes()),
         };
-        // Editors end files with a line's end, and nobody means it.
+        // Editors append a newline that is not part of the password.
         while password.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
             password.pop();
         }
         if password.is_empty() {
             return Err(
-                SignerUsageError(format!("no password: name a --password-file, or set {PASSWORD_VARIABLE}")).into()
+                SignerUsageError(format!("no password: give --password-file or set {PASSWORD_VARIABLE}")).into()
             );
         }
         Ok(password)

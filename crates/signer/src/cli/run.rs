@@ -1,4 +1,4 @@
-//! `bankroll-signer run`: the process that signs.
+//! `bankroll-signer run`: the signing process.
 
 use std::{fs, io, path::PathBuf, process, thread};
 
@@ -22,26 +22,25 @@ use crate::{
     signer::Signer,
 };
 
-/// How to run a signer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   bankroll signer run --dir signer --password-file secret
-  bankroll signer run --dir signer --password-file secret --new-memory    only for keys that never signed anything
+  bankroll signer run --dir signer --password-file secret --new-memory    only for keys that have never signed anything
 
-It does not start on a memory that is damaged or belongs to other keys, nor without one. A memory that is older than
-what it has answered before stops it for good: put the newest one back.")]
+It does not start without a memory, or with one that is damaged or belongs to other keys. A memory that is older than
+an earlier answer stops the signer permanently: restore the newest copy.")]
 pub struct SignerRunArgs {
     /// The signer's folder
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
-    /// Begin a new memory: none of the keys has ever signed anything, and you answer for it
+    /// Create a new memory. Only safe if none of the keys has ever signed anything
     #[arg(long)]
     new_memory: bool,
-    /// Begin the history of one more key in the memory: it has never signed anything, and you answer for it
+    /// Add one more key to the memory. Only safe if the key has never signed anything
     #[arg(long, value_name = "ADDRESS")]
     new_wallet: Vec<Address>,
-    /// End as on a signal when standard input ends: for whoever starts it and may die without a word
+    /// Stop when standard input closes, so that the signer ends with its parent process
     #[arg(long)]
     until_input_ends: bool,
     #[command(flatten)]
@@ -70,11 +69,11 @@ pub fn run(args: &SignerRunArgs, json: bool) -> anyhow::Result<()> {
         "stopped": stopped,
     });
     let named: Vec<String> = wallets.iter().map(ToString::to_string).collect();
-    let why = stopped.map(|why| format!("\nstopped for good: {why}")).unwrap_or_default();
+    let why = stopped.map(|why| format!("\nstopped permanently: {why}")).unwrap_or_default();
     let (named, socket) = (named.join(", "), config.socket.display());
     print(json, &value, &format!("signing for {named} at {socket}; {} entries{why}", head.count))?;
     server.serve(|fault| {
-        eprintln!("error: {fault}; start the signer again");
+        eprintln!("error: {fault}; restart the signer");
         process::exit(1);
     })?;
     Ok(())
@@ -117,21 +116,21 @@ fn end_on_signals(server: SignerServerHandle) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whoever started it is gone then, however it ended: nobody else would end this process.
+/// The parent process has ended then, even if it crashed, and no other process would stop this one.
 fn end_with_input(server: SignerServerHandle) -> anyhow::Result<()> {
     thread::Builder::new().name("input".into()).spawn(move || {
-        // What is said there does not matter, and an input that cannot be read has ended.
+        // The content does not matter; an input that cannot be read counts as closed.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         end(&server);
     })?;
     Ok(())
 }
 
-/// The request that is being answered is finished, then the memory is closed and the process ends.
+/// Finishes the request in flight, closes the memory and exits.
 fn end(server: &SignerServerHandle) {
     let closed = server.stop().map_or(Ok(()), Signer::close);
     if let Err(error) = &closed {
-        // All that was answered is in SQLite's log, which the next start reads.
+        // Every answer is in SQLite's log, which the next start reads.
         eprintln!("error: {error}");
     }
     process::exit(i32::from(closed.is_err()));

@@ -1,4 +1,4 @@
-//! `bankroll-signer show`: wallets, rules, and what was signed. Reads beside a signer that runs, and needs no password.
+//! `bankroll-signer show`: wallets, rules and signed orders. Works while the signer runs, and needs no password.
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -12,7 +12,6 @@ use crate::{
     memory::{MemoryEntry, MemorySnapshot},
 };
 
-/// What to show.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +21,7 @@ pub struct SignerShowArgs {
     /// The signer's folder
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
-    /// How many of the newest entries of the memory
+    /// Number of newest memory entries to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     entries: u64,
 }
@@ -66,7 +65,7 @@ fn text(config: &SignerConfig, past: &MemorySnapshot) -> anyhow::Result<String> 
         )?;
         let native = rules.native.iter().map(|limits| ("coin".to_owned(), limits));
         for (asset, limits) in native.chain(rules.tokens.iter().map(|(token, limits)| (token.to_string(), limits))) {
-            writeln!(text, "  {asset}: {} a payout, {} in all", limits.per_payout, limits.per_window)?;
+            writeln!(text, "  {asset}: {} per payout, {} in total", limits.per_payout, limits.per_window)?;
         }
     }
     writeln!(text, "memory  {} entries, verified; {}", past.head.count, past.head)?;
@@ -94,7 +93,7 @@ fn describe(entry: &MemoryEntry) -> String {
         MemoryEntry::Wallet(wallet) => format!("the history of {wallet} begins"),
         MemoryEntry::Promised { order, .. } => order.to_string(),
         MemoryEntry::Signed { promise, transaction } => {
-            format!("what was promised in {promise}: transaction 0x{}", hex::encode(transaction.hash))
+            format!("the promise of entry {promise}: transaction 0x{}", hex::encode(transaction.hash))
         }
         MemoryEntry::Revoked(intent) => format!("intent {intent} is never signed"),
         MemoryEntry::Stopped(why) => why.to_string(),

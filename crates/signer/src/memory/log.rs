@@ -1,7 +1,7 @@
-//! The log: entries in the order in which they happened, each hashed with the one before. Pure.
+//! The log: entries in order, each hashed with the previous one. Pure.
 //!
-//! The columns of a row repeat what its body says, for looking things up. They are compared with the body whenever a
-//! memory is opened, so that nothing is ever decided by a column that says something else.
+//! The columns of a row repeat parts of its body, for lookups. Opening a memory compares them with the body, so the signer
+//! never decides by a column that contradicts its body.
 
 use bankroll_money::Time;
 use bankroll_orders::{Address, IntentId, MalformedMessage, MemoryId, Order, StopReason, canonical};
@@ -10,35 +10,29 @@ use sha2::{Digest, Sha256};
 
 use crate::judge::{LimitUsage, TransactionFields};
 
-/// A hash over everything up to an entry.
+/// A hash over all entries up to one.
 pub type MemoryHash = [u8; 32];
 
-/// Something that happened. The list only grows at its end.
+/// The list of variants only grows at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryEntry {
-    /// The history of this wallet's key begins here: it has signed nothing before.
+    /// Starts the history of this wallet's key, which has signed nothing before.
     Wallet(Address),
-    /// The order is about to be signed. From here on its intent and its slot have their meaning.
-    Promised {
-        /// The order.
-        order: Order,
-        /// What it counts against limits.
-        counted: LimitUsage,
-    },
-    /// The transaction of a promise; it is handed out after this is on disk.
+    /// The order is about to be signed. From here on its intent and its slot belong to each other.
+    Promised { order: Order, counted: LimitUsage },
+    /// The transaction of a promise; it is handed out only after this entry is on disk.
     Signed {
-        /// The promise's place in the log.
+        /// The number of the promise's entry.
         promise: u64,
-        /// The transaction.
         transaction: TransactionFields,
     },
     /// The intent is never signed.
     Revoked(IntentId),
-    /// Nothing is signed any more.
+    /// The signer signs nothing from here on.
     Stopped(StopReason),
 }
 
-/// What a row has for looking it up.
+/// The lookup columns of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
     pub order_id: Option<String>,
@@ -46,7 +40,7 @@ pub struct Columns {
     pub chain: Option<Vec<u8>>,
     pub wallet: Option<Vec<u8>>,
     pub nonce: Option<Vec<u8>>,
-    /// Empty for the chain's own coin.
+    /// Empty for the native coin.
     pub token: Option<Vec<u8>>,
     pub paid: Option<Vec<u8>>,
     pub fees: Option<Vec<u8>>,

@@ -1,12 +1,12 @@
-//! The memory: an append-only, hash-chained log of everything the signer ever promised and signed, in a SQLite file.
+//! The memory: an append-only, hash-chained log of every promise and signature, in a SQLite file.
 //!
 //! It guarantees:
-//! - an entry is synced to disk when [`Memory`] says it is there (WAL, `synchronous = FULL`, both read back);
-//! - after any failure but a full disk it does nothing until it is opened again, because what the disk has is not known;
+//! - an entry is synced to disk before a method returns (WAL, `synchronous = FULL`, both read back);
+//! - after any failure but a full disk it must be reopened, because the content of the disk is unknown;
 //! - opening verifies every entry, every column and every index, and syncs them all, or refuses;
-//! - one process has it: the file itself is locked, and the system frees the lock however the process ends.
+//! - one process has it open: the file is locked, and the kernel releases the lock when the process ends.
 //!
-//! It does not know rules: whether something may be signed is [`judge`](crate::judge())'s to say. Time is an argument.
+//! It does not know the rules; [`judge`](crate::judge()) decides. Time is an argument.
 
 mod error;
 mod log;
@@ -31,7 +31,7 @@ use log::MemoryHash;
 
 /// A signer's memory, opened for writing.
 pub struct Memory {
-    // Before the lock: it must not be freed while the connection may still write.
+    // Before the lock in drop order: the lock must not be released while the connection can still write.
     connection: Connection,
     _lock: File,
     path: PathBuf,
@@ -41,7 +41,7 @@ pub struct Memory {
     interrupt: Option<MemoryFaultPoint>,
 }
 
-/// What follows from all entries.
+/// Derived from all entries.
 #[derive(Clone, Debug)]
 struct State {
     count: u64,
@@ -52,57 +52,55 @@ struct State {
     stopped: Option<StopReason>,
 }
 
-/// A stage at which a simulator may let the process end.
+/// A stage at which a simulator can stop the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitStage {
-    /// The entry is decided, and nothing of it is on disk.
+    /// Nothing of the entry is on disk.
     BeforeCommit,
-    /// The entry is on disk, and nobody knows.
+    /// The entry is on disk; the caller does not know it yet.
     AfterCommit,
 }
 
-/// Says at each stage whether the process ends there: then the memory is as if it had.
+/// Returns true to stop the process at this stage; the memory then behaves as after a crash.
 pub type MemoryFaultPoint = Box<dyn FnMut(CommitStage, &MemoryEntry) -> bool + Send>;
 
 impl Memory {
-    /// Lets somebody end it at any of its moments; for simulators.
+    /// Lets a simulator stop it at any stage.
     pub fn interrupt_with(&mut self, interrupt: MemoryFaultPoint) {
         self.interrupt = Some(interrupt);
     }
 
-    /// Where it stands, without a seal.
+    /// The head without a seal.
     #[must_use]
     pub fn head(&self) -> MemoryHead {
         MemoryHead { memory: self.id, count: self.state.count, hash: self.state.hash, seal: [0; 32] }
     }
 
-    /// Whose keys' history it has.
     #[must_use]
     pub fn wallets(&self) -> &BTreeSet<Address> {
         &self.state.wallets
     }
 
-    /// What is wrong with it for somebody who has this wallet's key.
     pub(crate) fn of_other_keys(&self, wallet: Address) -> OpenError {
         OpenError::OtherKey { path: self.path.clone(), wallet, known: self.state.wallets.iter().copied().collect() }
     }
 
-    /// Whether it has stopped for good, and why.
+    /// Why it has stopped permanently, if it has.
     #[must_use]
     pub fn stopped(&self) -> Option<StopReason> {
         self.state.stopped
     }
 
-    /// The time, but never before the newest entry: a clock that was set back makes no old order valid again.
+    /// The time, but never before the newest entry: setting the clock back does not revive expired orders.
     #[must_use]
     pub fn time(&self, now: Time) -> Time {
         now.max(self.state.latest)
     }
 
-    /// Begins the history of a key that has never signed anything.
+    /// Starts the history of a key that has never signed anything.
     ///
     /// # Errors
-    /// As [`MemoryError`] says.
+    /// See [`MemoryError`].
     pub fn adopt(&mut self, wallet: Address, at: Time) -> Result<(), MemoryError> {
         if self.state.wallets.contains(&wallet) {
             return Ok(());
@@ -110,49 +108,49 @@ impl Memory {
         self.append(&MemoryEntry::Wallet(wallet), at).map(|_| ())
     }
 
-    /// Writes down that an order is about to be signed; where.
+    /// Stores that an order is about to be signed; returns the entry's number.
     ///
     /// # Errors
-    /// As [`MemoryError`] says. The order must not be signed then.
+    /// See [`MemoryError`]. The order must not be signed then.
     pub fn promise(&mut self, order: &Order, counted: LimitUsage, at: Time) -> Result<u64, MemoryError> {
         self.append(&MemoryEntry::Promised { order: order.clone(), counted }, at)
     }
 
-    /// Writes down the transaction of a promise.
+    /// Stores the transaction of a promise.
     ///
     /// # Errors
-    /// As [`MemoryError`] says. The transaction must not be handed out then.
+    /// See [`MemoryError`]. The transaction must not be handed out then.
     pub fn sign(&mut self, promise: u64, transaction: &TransactionFields, at: Time) -> Result<(), MemoryError> {
         self.append(&MemoryEntry::Signed { promise, transaction: transaction.clone() }, at).map(|_| ())
     }
 
-    /// Writes down that an intent is never signed.
+    /// Stores that an intent is never signed.
     ///
     /// # Errors
-    /// As [`MemoryError`] says.
+    /// See [`MemoryError`].
     pub fn revoke(&mut self, intent: &IntentId, at: Time) -> Result<(), MemoryError> {
         self.append(&MemoryEntry::Revoked(intent.clone()), at).map(|_| ())
     }
 
-    /// Stops for good. It has stopped even if that cannot be written down.
+    /// Stops permanently, even if that cannot be stored.
     ///
     /// # Errors
-    /// As [`MemoryError`] says.
+    /// See [`MemoryError`].
     pub fn stop(&mut self, why: StopReason, at: Time) -> Result<(), MemoryError> {
         self.state.stopped = Some(why);
         self.append(&MemoryEntry::Stopped(why), at).map(|_| ())
     }
 
-    /// Copies SQLite's log back into the file, and lets go of it.
+    /// Checkpoints SQLite's log into the file and closes it.
     ///
     /// # Errors
-    /// SQLite's. What was written stays written.
+    /// SQLite's. Everything written stays written.
     pub fn close(self) -> Result<(), MemoryError> {
         let checkpoint = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         checkpoint.map_err(|error| MemoryError::Failed(Some(error)))
     }
 
-    /// Adds an entry and syncs it; its place.
+    /// Appends an entry and syncs it; returns its number.
     fn append(&mut self, entry: &MemoryEntry, at: Time) -> Result<u64, MemoryError> {
         if self.failed {
             return Err(MemoryError::Failed(None));
@@ -171,8 +169,8 @@ impl Memory {
         transaction.commit()
     }
 
-    /// What an error of a write means. After a full disk nothing was written and SQLite goes on; after anything else,
-    /// a failed sync above all, nobody knows what the disk has.
+    /// After a full disk nothing was written and SQLite still works; after any other error, above all a failed sync, the
+    /// content of the disk is unknown.
     fn write_failure(&mut self, error: rusqlite::Error) -> MemoryError {
         if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.connection.is_autocommit() {
             return MemoryError::Full;
@@ -207,7 +205,7 @@ impl State {
     }
 
     fn after(&self, entry: &MemoryEntry, at: Time) -> Self {
-        let count = self.count.checked_add(1).expect("nobody signs 2^64 times");
+        let count = self.count.checked_add(1).expect("a log never reaches 2^64 entries");
         let mut next =
             Self { count, hash: log::follow(&self.hash, count, at, &entry.encode()), latest: at, ..self.clone() };
         match entry {

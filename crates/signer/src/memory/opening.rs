@@ -1,4 +1,4 @@
-//! Making and opening the file: the lock, the settings, and the verification of all that is in it.
+//! Creates and opens the file: the lock, the settings, and the full verification.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -14,16 +14,16 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
 use super::{Memory, MemoryEntry, OpenError, State, insert, verify};
 
-/// "BkSg" in the header of the file, so that no other program's file is taken for a memory.
+/// "BkSg" in the file header, so that another program's file is not mistaken for a memory.
 const APPLICATION_ID: i64 = 0x42_6b_53_67;
 /// The format of the tables.
 const FORMAT: i64 = 1;
 
 impl Memory {
-    /// Begins a memory for keys that have never signed anything. `id` is drawn at random by the caller.
+    /// Creates a memory for keys that have never signed anything. The caller chooses `id` at random.
     ///
     /// # Errors
-    /// There is one already, or it cannot be made.
+    /// It exists already, or cannot be created.
     pub fn create(path: &Path, id: MemoryId, wallets: &[Address], at: Time) -> Result<Self, OpenError> {
         let mut options = OpenOptions::new();
         let open = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
@@ -40,7 +40,7 @@ impl Memory {
     /// Opens a memory and verifies all of it.
     ///
     /// # Errors
-    /// There is none, somebody else has it, or it is not what was written.
+    /// There is none, another process has it open, or it is damaged.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let lock = match OpenOptions::new().read(true).write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -55,7 +55,7 @@ impl Memory {
     }
 }
 
-/// One transaction: a memory is begun with all its tables, its name and its wallets, or not at all.
+/// One transaction: a memory is created with its tables, its id and its wallets, or not at all.
 fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Time) -> rusqlite::Result<State> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(include_str!("schema.sql"))?;
@@ -71,7 +71,7 @@ fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Tim
     Ok(state)
 }
 
-/// Everything in the file is verified; what follows from it.
+/// Verifies the whole file, and returns the state derived from it.
 pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId, State), OpenError> {
     if !has_begun(connection).map_err(unreadable(path))? {
         return Err(OpenError::NoMemory { path: path.into() });
@@ -91,7 +91,7 @@ pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId
 fn connect(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(sqlite_error(path))?;
-    // Somebody who looks at the memory is done at once.
+    // `show` reads the file only for a moment.
     connection.busy_timeout(Duration::from_secs(5)).map_err(sqlite_error(path))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite_error(path))?;
     let mode: String =
@@ -105,15 +105,15 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// SQLite's log is copied into the file and synced before anything is answered from it: after a sync that failed, the
-/// system may show what the disk does not have.
+/// Checkpoints SQLite's log into the file and syncs it before anything is answered from it: after a failed sync, the page
+/// cache may hold data that the disk does not have.
 fn copy_back(path: &Path, connection: &Connection) -> Result<(), OpenError> {
     let busy: bool =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(sqlite_error(path))?;
     if busy { Err(OpenError::InUse { path: path.into() }) } else { Ok(()) }
 }
 
-/// The lock is on the file itself: a memory cannot be had twice under two names.
+/// The lock is on the file itself, so two paths to the same file cannot both open it.
 fn locked(path: &Path, file: File) -> Result<File, OpenError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -122,7 +122,7 @@ fn locked(path: &Path, file: File) -> Result<File, OpenError> {
     }
 }
 
-/// A file that was made and then left before anything was begun in it is as good as none.
+/// A file without tables was created but never initialised; it counts as missing.
 fn has_begun(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))
 }
@@ -135,7 +135,7 @@ fn expect(setting: &'static str, found: String, wanted: &'static str) -> Result<
     if found == wanted { Ok(()) } else { Err(OpenError::Setting { setting, found, wanted }) }
 }
 
-/// The file's name is as durable as what is in it.
+/// Makes the directory entry durable.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
@@ -149,7 +149,7 @@ fn sqlite_error(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     move |source| OpenError::Sqlite { path: path.into(), source }
 }
 
-/// SQLite's own words for a file that is none of its own, or is torn, are damage.
+/// SQLite's errors about a foreign or torn file are reported as damage.
 fn unreadable(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     move |source| match source.sqlite_error_code() {

@@ -1,4 +1,4 @@
-//! Reading the memory: what it has about an order, and whether it ever had a head.
+//! Reads the memory: what it has about an order, and the hash at a given length.
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{IntentId, Order, Slot};
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::judge::{LimitUsage, OrderHistory, SigningPromise, TransactionFields};
 
-/// A promise's place and body, and the body of what was signed for it.
+/// A promise's number and body, and the body of its signature.
 type Bodies = (u64, Vec<u8>, Option<Vec<u8>>);
 
 impl Memory {
-    /// All it has about an order; `since` is where the window of limits begins.
+    /// Everything about an order; `since` is the start of the limits' window.
     ///
     /// # Errors
-    /// It cannot be read. Nothing may be decided then.
+    /// It cannot be read. The signer must not decide then.
     pub fn recall(&mut self, order: &Order, since: Time) -> Result<OrderHistory, MemoryError> {
         let mut recalled = self.recall_intent(&order.intent)?;
         let Slot { chain, wallet, nonce } = order.slot;
@@ -25,14 +25,14 @@ impl Memory {
         recalled.of_slot = self.promises("p.chain = ? AND p.wallet = ? AND p.nonce = ?", slot)?;
         let same_id = self.promises("p.order_id = ?", params![order.id.to_string()])?;
         recalled.same_id = same_id.into_iter().next().map(|promise| promise.order);
-        // What was promised before was counted then, and the window may be long.
+        // Content that was promised before is counted already, and the window may be long.
         if !recalled.of_slot.iter().any(|promise| promise.order.content() == order.content()) {
             recalled.spent = self.spent(order, since)?;
         }
         Ok(recalled)
     }
 
-    /// What it has about an intent alone.
+    /// Everything about an intent alone.
     ///
     /// # Errors
     /// As [`Memory::recall`].
@@ -47,7 +47,7 @@ impl Memory {
         Ok(OrderHistory { revoked: revoked.map_err(|error| self.broken(error))?, of_intent, ..OrderHistory::default() })
     }
 
-    /// The hash it had at a count; `None` if it never had so many entries.
+    /// The hash after the first `count` entries; `None` if there are fewer.
     ///
     /// # Errors
     /// As [`Memory::recall`].
@@ -71,7 +71,7 @@ impl Memory {
         statement.query_map(params, read)?.collect()
     }
 
-    /// What was promised since then, in sums that stop at the largest amount there is.
+    /// The sums of promises since then, saturating at the largest amount.
     fn spent(&mut self, order: &Order, since: Time) -> Result<LimitUsage, MemoryError> {
         let sum = |connection: &Connection| {
             let mut statement = connection.prepare_cached(
@@ -97,7 +97,7 @@ impl Memory {
         if self.failed { Err(MemoryError::Failed(None)) } else { Ok(&self.connection) }
     }
 
-    /// A memory that could not be read once is not asked again.
+    /// After a failed read the memory must be reopened.
     fn broken(&mut self, error: rusqlite::Error) -> MemoryError {
         self.failed = true;
         MemoryError::Failed(Some(error))

@@ -1,4 +1,4 @@
-//! A memory for people: read and verified beside the process that has it, without changing anything.
+//! A read-only view of a memory, verified, while another process may have it open.
 
 use std::path::Path;
 
@@ -8,26 +8,22 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{OpenError, log::MemoryEntry, opening};
 
-/// An entry's place, time and body.
+/// An entry's number, time and body.
 type Stored = (i64, [u8; 8], Vec<u8>);
 
-/// A memory as people look at it, beside the process that has it.
 #[derive(Debug)]
 pub struct MemorySnapshot {
-    /// Which memory.
     pub id: MemoryId,
-    /// Where it stands, without a seal.
+    /// Without a seal.
     pub head: MemoryHead,
-    /// Whose history it has.
     pub wallets: Vec<Address>,
-    /// Whether it has stopped for good.
     pub stopped: Option<StopReason>,
-    /// The newest entries, oldest first, with their places and times.
+    /// The newest entries, oldest first, with their numbers and times.
     pub newest: Vec<(u64, Time, MemoryEntry)>,
 }
 
 impl MemorySnapshot {
-    /// Reads and verifies a memory without changing anything, and gives so many of its newest entries.
+    /// Reads and verifies a memory without changing it; keeps the given number of newest entries.
     ///
     /// # Errors
     /// There is none, or it is damaged.
@@ -38,7 +34,7 @@ impl MemorySnapshot {
         let sqlite = |source| OpenError::Sqlite { path: path.into(), source };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
-        // One moment for everything.
+        // One transaction, so that all reads see the same state.
         let connection = connection.transaction().map_err(sqlite)?;
         let (id, state) = opening::verified(path, &connection)?;
         let newest = newest(&connection, entries).map_err(sqlite)?;

@@ -1,4 +1,4 @@
-//! Verifies a memory: SQLite's own structures, every entry's hash, every column, and that entries follow from each other.
+//! Verifies a memory: SQLite's structures, every hash, every column, and that each entry is valid after the previous ones.
 
 use std::collections::HashMap;
 
@@ -41,14 +41,14 @@ pub(super) fn everything(connection: &Connection) -> Result<(MemoryId, State), S
 
 struct Check {
     state: State,
-    /// What promises are about that have no transaction yet.
+    /// Content of promises that have no transaction yet.
     unsigned: HashMap<u64, OrderDigest>,
 }
 
 impl Check {
     fn entry(&mut self, seq: i64, row: &Row<'_>) -> Result<(), String> {
         let (at, body, hash): (Vec<u8>, Vec<u8>, Vec<u8>) = (ask(row.get(1))?, ask(row.get(2))?, ask(row.get(3))?);
-        let at = Time(u64::from_be_bytes(at.try_into().map_err(|_| "it has no time")?));
+        let at = Time(u64::from_be_bytes(at.try_into().map_err(|_| "its time is malformed")?));
         let entry = MemoryEntry::decode(&body).map_err(|error| error.to_string())?;
         let next = self.state.after(&entry, at);
         if u64::try_from(seq) != Ok(next.count) {
@@ -61,26 +61,26 @@ impl Check {
             return Err("it is older than the entry before it".into());
         }
         if ask(columns_of(row))? != entry.columns() {
-            return Err("its columns are not what it says".into());
+            return Err("its columns contradict its body".into());
         }
         self.follows(next.count, &entry)?;
         self.state = next;
         Ok(())
     }
 
-    /// Whether the entry makes sense after those before it.
+    /// Whether the entry is valid after the previous ones.
     fn follows(&mut self, seq: u64, entry: &MemoryEntry) -> Result<(), String> {
         match entry {
             MemoryEntry::Promised { order, .. } => {
                 if !self.state.wallets.contains(&order.slot.wallet) {
-                    return Err("it promises for a wallet whose history has not begun".into());
+                    return Err("it promises for a wallet without a history".into());
                 }
                 self.unsigned.insert(seq, order.content());
             }
             MemoryEntry::Signed { promise, transaction } => {
-                self.unsigned.remove(promise).ok_or("it signs what was not promised, or was signed before")?;
+                self.unsigned.remove(promise).ok_or("its promise is missing or already signed")?;
                 if evm::hash_of(&transaction.raw) != transaction.hash {
-                    return Err("its transaction has another hash".into());
+                    return Err("its transaction does not match its hash".into());
                 }
             }
             MemoryEntry::Wallet(_) | MemoryEntry::Revoked(_) | MemoryEntry::Stopped(_) => {}
@@ -115,7 +115,7 @@ fn expected_schema() -> rusqlite::Result<Vec<(String, Option<String>)>> {
     schema_of(&connection)
 }
 
-/// An error of reading is a finding like any other: what cannot be read is not what was written.
+/// A read error counts as damage.
 fn ask<T>(answer: rusqlite::Result<T>) -> Result<T, String> {
     answer.map_err(|error| error.to_string())
 }

@@ -102,7 +102,7 @@ fn whoever_edits_the_file_is_noticed() {
     let edits = [
         ("UPDATE log SET body = (SELECT body FROM log WHERE seq = 4) WHERE seq = 2", "entry 2: "),
         ("UPDATE log SET at = x'0000000000000001' WHERE seq = 3", "entry 3: its hash does not follow"),
-        ("UPDATE log SET nonce = x'0000000000000063' WHERE seq = 2", "entry 2: its columns are not what it says"),
+        ("UPDATE log SET nonce = x'0000000000000063' WHERE seq = 2", "entry 2: its columns contradict its body"),
         ("UPDATE log SET paid = x'00000000000000000000000000000000' WHERE seq = 2", "entry 2: its columns"),
         ("UPDATE log SET intent = 'wd-9' WHERE seq = 2", "entry 2: its columns"),
         ("UPDATE log SET order_id = NULL WHERE seq = 2", "entry 2: its columns"),

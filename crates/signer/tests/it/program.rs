@@ -39,7 +39,7 @@ fn from_nothing_to_a_signed_payout() {
     for file in ["wallet.json", "memory.db", "signer.toml"] {
         assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
     }
-    fails(&["init", "--light"], &folder, 1, "is there already; nothing was changed");
+    fails(&["init", "--light"], &folder, 1, "exists already; nothing was changed");
 
     let running = Running::start(&folder);
     let mut client = SignerClient::new(running.socket(), PATIENCE);
@@ -76,11 +76,11 @@ fn it_ends_in_good_order_when_whoever_started_it_is_gone() {
 fn it_does_not_start_without_the_history_of_its_key() {
     let folder = folder();
     fs::remove_file(memory_of(folder.path())).unwrap();
-    fails(&["run"], folder.path(), 3, "say so with --new-memory");
+    fails(&["run"], folder.path(), 3, "start it with --new-memory");
     assert!(!memory_of(folder.path()).exists(), "it began one by itself");
     assert!(Running::start_under(None, folder.path(), &["--new-memory"]).unwrap().end().success());
     assert!(Running::start(folder.path()).end().success());
-    fails(&["run", "--new-memory"], folder.path(), 1, "is there already");
+    fails(&["run", "--new-memory"], folder.path(), 1, "exists already");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn passwords_are_asked_for_and_not_told() {
     assert!(said.contains("the password is wrong") && !said.contains("hunter2"), "{said}");
     let none = command(&["run"], folder.path()).env_remove("BANKROLL_SIGNER_PASSWORD").output().unwrap();
     assert_eq!(none.status.code(), Some(2));
-    assert!(String::from_utf8(none.stderr).unwrap().contains("no password: name a --password-file"));
+    assert!(String::from_utf8(none.stderr).unwrap().contains("no password: give --password-file"));
     // A file's last line has an end, and nobody means it.
     let file = folder.path().join("password");
     fs::write(&file, format!("{}\n", crate::process::PASSWORD)).unwrap();
@@ -125,8 +125,8 @@ fn a_configuration_that_makes_no_sense_is_refused() {
     let cases = [
         ("per_window = \"9000\"", "per_windov = \"9000\"", "unknown field `per_windov`"),
         ("per_payout = \"1000000\"", "per_payout = 1000000", "invalid type: integer"),
-        ("window_seconds = 86400", "window_seconds = 0", "window_seconds must be more than nothing"),
-        ("token = ", "# ", "an asset of chain 31337 is named twice"),
+        ("window_seconds = 86400", "window_seconds = 0", "window_seconds must be positive"),
+        ("token = ", "# ", "an asset of chain 31337 is listed twice"),
         (&wallet().to_string(), "0x17c5185167401eD00cF5F5b2fc97D9BBfDb7D026", "mistyped"),
         ("eip1559", "eip4844", "unknown variant"),
     ];

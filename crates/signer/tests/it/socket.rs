@@ -175,6 +175,6 @@ fn a_file_in_the_sockets_place_is_left_alone() {
     let folder = folder();
     fs::write(folder.path().join("signer.sock"), "precious").unwrap();
     let said = Running::start_under(None, folder.path(), &[]).err().unwrap();
-    assert!(said.contains("something that is no socket is there"), "{said}");
+    assert!(said.contains("the path exists and is not a socket"), "{said}");
     assert_eq!(fs::read_to_string(folder.path().join("signer.sock")).unwrap(), "precious");
 }

@@ -41,7 +41,6 @@ pub fn waiting(transaction: &SimulatedTransaction) -> Value {
     shown
 }
 
-/// A transaction in its block.
 pub fn in_block(block: &SimulatedBlock, index: usize) -> Value {
     let Some(included) = block.transactions.get(index) else { return Value::Null };
     let mut shown = waiting(&included.transaction);
