@@ -7,8 +7,8 @@
 use std::{fmt, path::Path, str::FromStr};
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Event, Fact, Guard, HoldId, Key, Kind, Leg, Namespace,
-    Otherwise, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit, Value,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, ColumnValue, Event, Fact, Guard, GuardFailure,
+    HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit,
 };
 use bankroll_store::{Answer, CallError, Clock, DatabaseUrl, Ledger, Location, Migrations, Options, Statement};
 use fastrand::Rng;
@@ -69,14 +69,14 @@ pub fn set_up(ledger: &Ledger) -> Result<(), CallError> {
         owner: owner.map(name),
     };
     let mut names = vec![
-        account(Kind::Custody, Some("hot")),
-        account(Kind::World, None),
-        account(Kind::Ecosystem, None),
-        account(Kind::Developer, None),
+        account(AccountKind::Custody, Some("hot")),
+        account(AccountKind::World, None),
+        account(AccountKind::Ecosystem, None),
+        account(AccountKind::Developer, None),
     ];
     for player in 0..PLAYERS {
         let wallet = format!("0x{player}");
-        names.extend([account(Kind::Funds, Some(&wallet)), account(Kind::Debt, Some(&wallet))]);
+        names.extend([account(AccountKind::Funds, Some(&wallet)), account(AccountKind::Debt, Some(&wallet))]);
     }
     let opened = ledger.open_accounts(&Principal::System, names)?;
     assert!(opened.iter().zip(1..).all(|(opened, id)| *opened == Ok(AccountId(id))), "accounts are {opened:?}");
@@ -149,7 +149,7 @@ impl Script {
     #[must_use]
     pub fn note(&self) -> (String, Statement) {
         let id = format!("{}-{}", self.prefix, self.calls);
-        let values = vec![Value::Text(id.clone())];
+        let values = vec![ColumnValue::Text(id.clone())];
         // Made again by whoever repeats a call, hence not once more.
         let sql = "INSERT INTO notes (id) VALUES ($1) ON CONFLICT DO NOTHING".into();
         (id, Statement { sql, values, must_change: None })
@@ -209,7 +209,7 @@ impl Script {
             Principal::System => Namespace::Payouts,
             _ => Namespace::Client,
         };
-        let key = Key { namespace, scope: Scope::Server(name("arena")), text: id.clone() };
+        let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: id.clone() };
         let is_deposit = principal == Principal::Indexer;
         let facts = if is_deposit { vec![credited(&id, amount)] } else { Vec::new() };
         let event = Event { kind: name("deposit.credited"), resource: id, body: "{}".into() };
@@ -220,9 +220,9 @@ impl Script {
 
 fn credited(id: &str, amount: Amount) -> Fact {
     Fact {
-        row: RowKey { table: "deposits".into(), columns: vec![("id".into(), Value::Text(id.into()))] },
+        row: RowKey { table: "deposits".into(), columns: vec![("id".into(), ColumnValue::Text(id.into()))] },
         guard: Guard::Absent,
-        otherwise: Otherwise::Conflict,
-        set: vec![("amount".into(), Value::Amount(amount))],
+        otherwise: GuardFailure::Conflict,
+        set: vec![("amount".into(), ColumnValue::Amount(amount))],
     }
 }

@@ -23,7 +23,9 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, Action, Amount, Key, Leg, Namespace, Principal, References, Request, Scope};
+use bankroll_ledger::{
+    AccountId, Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
+};
 use bankroll_store::{AccountFilter, CallError, DatabaseUrl, Ledger, Options, Reader, StoreError};
 use bankroll_testkit::{
     script::{options, set_up},
@@ -115,7 +117,7 @@ fn request(rng: &mut Rng, text: String) -> Request {
         1 => (arena(), Namespace::Client, player, WORLD),
         _ => (arena(), Namespace::Client, WORLD, player),
     };
-    let key = Key { namespace, scope: Scope::Server(name("arena")), text };
+    let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text };
     let legs = vec![Leg::Move { from, to, amount: Amount::new(rng.u128(1..20)) }];
     let (references, facts, events) = (References::default(), Vec::new(), Vec::new());
     Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, process::ExitCode, time::Instant};
 
-use bankroll_testkit::sim::{Failure, Plan, Summary, run, run_many, shrink};
+use bankroll_testkit::sim::{Plan, SimFailure, Summary, run, run_many, shrink};
 use clap::Parser;
 
 /// Runs of the world that making a failure small may take.
@@ -46,8 +46,8 @@ fn one(arguments: &Arguments) -> Summary {
     if arguments.history {
         outcome.history.iter().for_each(|line| println!("{line}"));
     }
-    let (steps, lived) = (outcome.steps, outcome.lived);
-    Summary { seeds: 1, steps, lived, counts: outcome.counts, failure: outcome.failure }
+    let (steps, simulated) = (outcome.steps, outcome.simulated);
+    Summary { seeds: 1, steps, simulated, counts: outcome.counts, failure: outcome.failure }
 }
 
 fn numbers(range: &str) -> impl Iterator<Item = u32> + use<> {
@@ -57,14 +57,14 @@ fn numbers(range: &str) -> impl Iterator<Item = u32> + use<> {
 
 fn tell(summary: &Summary, seconds: f64) {
     println!("{}", summary.counts);
-    let days = summary.lived as f64 / 86_400e6;
+    let days = summary.simulated as f64 / 86_400e6;
     let per_minute = summary.seeds as f64 * 60.0 / seconds.max(0.001);
     let Summary { seeds, steps, .. } = summary;
     println!("{seeds} seeds, {per_minute:.0} a minute; {days:.1} simulated days, {steps} steps");
 }
 
-fn tell_failure(failure: &Failure) {
-    let Failure { plan, step, broken, history } = failure;
+fn tell_failure(failure: &SimFailure) {
+    let SimFailure { plan, step, broken, history } = failure;
     history.iter().for_each(|line| println!("{line}"));
     println!("\nbroken behind step {step}: {broken}");
     println!("repeat with: cargo xtask sim --seed {} --only {} --history", plan.seed, plan.numbers());

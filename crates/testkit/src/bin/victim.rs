@@ -29,7 +29,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::Value;
+use bankroll_ledger::ColumnValue;
 use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement, StoreError};
 use bankroll_testkit::script::{Script, Told, options, set_up};
 
@@ -142,7 +142,7 @@ fn short(error: &CallError) -> String {
 /// Rows of a mebibyte, so that the write-ahead log grows long enough to be copied back while the books are open.
 fn load_ballast(ledger: &Ledger, mebibytes: u64) {
     for id in 0..mebibytes {
-        let values = vec![Value::Int(id.cast_signed()), Value::Bytes(vec![b'b'; 1 << 20])];
+        let values = vec![ColumnValue::Int(id.cast_signed()), ColumnValue::Bytes(vec![b'b'; 1 << 20])];
         let sql = "INSERT INTO ballast (id, data) VALUES ($1, $2) ON CONFLICT DO NOTHING".into();
         let row = Statement { sql, values, must_change: None };
         // If it fails, the calls that follow find out.

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use bankroll_ledger::{Leg, Settler};
 
-use super::{Code, Effect, HoldChange, Model, Moved, rights};
+use super::{Model, ModelEffect, ModelHoldChange, ModelPosting, RejectionCode, rights};
 
 /// What is in an account, and what part of it is set aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ModelBalance {
     pub balance: u128,
     pub held: u128,
 }
 
 /// Money set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct ModelHold {
     pub account: u64,
     pub remaining: u128,
     pub expires: Option<u64>,
@@ -26,15 +26,20 @@ pub struct Hold {
 
 /// Every balance and every open hold. Copied for each request, so that a rejected one leaves nothing behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Money {
-    pub standings: BTreeMap<u64, Standing>,
-    pub holds: BTreeMap<u64, Hold>,
+pub struct ModelMoney {
+    pub standings: BTreeMap<u64, ModelBalance>,
+    pub holds: BTreeMap<u64, ModelHold>,
 }
 
-impl Money {
+impl ModelMoney {
     /// Carries the legs out one by one, as the request that gets the model's next place.
-    pub(super) fn carry_out(&mut self, model: &Model, role: &'static str, legs: &[Leg]) -> Result<Effect, Code> {
-        let mut effect = Effect::default();
+    pub(super) fn carry_out(
+        &mut self,
+        model: &Model,
+        role: &'static str,
+        legs: &[Leg],
+    ) -> Result<ModelEffect, RejectionCode> {
+        let mut effect = ModelEffect::default();
         for (place, leg) in legs.iter().enumerate() {
             match leg {
                 Leg::Move { from, to, amount } => self.credit(model, from.0, to.0, amount.units(), &mut effect)?,
@@ -45,7 +50,7 @@ impl Money {
                     }
                     standing.held += amount.units();
                     let id = (model.seq + 1) * 16 + place as u64;
-                    let hold = Hold {
+                    let hold = ModelHold {
                         account: account.0,
                         remaining: amount.units(),
                         // The year 294,247 is never.
@@ -85,9 +90,14 @@ impl Money {
     }
 
     /// Takes back what was moved, last first. What the receiver no longer has becomes its owner's debt.
-    pub(super) fn take_back(&mut self, model: &Model, original: u64, moved: &[Moved]) -> Result<Effect, Code> {
-        let mut effect = Effect { reverses: Some(original), ..Effect::default() };
-        for Moved { from, to, amount, .. } in moved.iter().rev() {
+    pub(super) fn take_back(
+        &mut self,
+        model: &Model,
+        original: u64,
+        moved: &[ModelPosting],
+    ) -> Result<ModelEffect, RejectionCode> {
+        let mut effect = ModelEffect { reverses: Some(original), ..ModelEffect::default() };
+        for ModelPosting { from, to, amount, .. } in moved.iter().rev() {
             let standing = *self.at(*to);
             let has = if is_debit(model, *to) { *amount } else { standing.balance - standing.held };
             let returned = has.min(*amount);
@@ -112,7 +122,14 @@ impl Money {
     }
 
     /// Moves money in; what the receiver's owner owes is repaid first.
-    fn credit(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
+    fn credit(
+        &mut self,
+        model: &Model,
+        from: u64,
+        to: u64,
+        amount: u128,
+        effect: &mut ModelEffect,
+    ) -> Result<(), RejectionCode> {
         let repaying = rights::repays(&model.accounts[&to].kind, &model.accounts[&from].kind);
         let debt = model.debt_of(to).filter(|debt| repaying && *debt != from);
         let repaid = debt.map_or(0, |debt| self.at(debt).balance.min(amount));
@@ -123,7 +140,14 @@ impl Money {
     }
 
     /// One posting. Debit-side accounts count the other way round: money that leaves them adds to them.
-    fn shift(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
+    fn shift(
+        &mut self,
+        model: &Model,
+        from: u64,
+        to: u64,
+        amount: u128,
+        effect: &mut ModelEffect,
+    ) -> Result<(), RejectionCode> {
         if amount == 0 {
             return Ok(());
         }
@@ -143,17 +167,17 @@ impl Money {
             taker.balance.checked_add(amount).ok_or("balance_overflow")?
         };
         let to_after = taker.balance;
-        effect.moved.push(Moved { from, to, amount, from_after, to_after });
+        effect.moved.push(ModelPosting { from, to, amount, from_after, to_after });
         Ok(())
     }
 
-    fn open_hold(&mut self, id: u64) -> Result<&mut Hold, Code> {
+    fn open_hold(&mut self, id: u64) -> Result<&mut ModelHold, RejectionCode> {
         self.holds.get_mut(&id).filter(|hold| hold.state == "open").ok_or("hold_settled")
     }
 
-    fn tell(&mut self, id: u64, effect: &mut Effect) {
+    fn tell(&mut self, id: u64, effect: &mut ModelEffect) {
         let hold = self.holds[&id].clone();
-        effect.holds.push(HoldChange {
+        effect.holds.push(ModelHoldChange {
             id,
             account: hold.account,
             remaining: hold.remaining,
@@ -164,7 +188,7 @@ impl Money {
         });
     }
 
-    fn at(&mut self, id: u64) -> &mut Standing {
+    fn at(&mut self, id: u64) -> &mut ModelBalance {
         self.standings.entry(id).or_default()
     }
 }

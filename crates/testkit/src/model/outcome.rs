@@ -5,31 +5,31 @@ use bankroll_store::Answer;
 
 /// The answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ModelOutcome {
     /// Its place in the journal; `None` for a rejection that leaves no trace.
     pub seq: Option<u64>,
     pub replayed: bool,
-    pub said: Said,
+    pub said: ModelVerdict,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    Applied(Effect),
+pub enum ModelVerdict {
+    Applied(ModelEffect),
     /// By its code.
     Rejected(String),
 }
 
 /// What an applied request did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
-    pub moved: Vec<Moved>,
-    pub holds: Vec<HoldChange>,
+pub struct ModelEffect {
+    pub moved: Vec<ModelPosting>,
+    pub holds: Vec<ModelHoldChange>,
     pub reverses: Option<u64>,
 }
 
 /// Money that moved, and both balances after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct ModelPosting {
     pub from: u64,
     pub to: u64,
     pub amount: u128,
@@ -39,7 +39,7 @@ pub struct Moved {
 
 /// A hold after a change, and all that its account holds then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HoldChange {
+pub struct ModelHoldChange {
     pub id: u64,
     pub account: u64,
     pub remaining: u128,
@@ -49,9 +49,9 @@ pub struct HoldChange {
     pub held_after: u128,
 }
 
-impl Outcome {
+impl ModelOutcome {
     pub(super) fn untold(code: &str) -> Self {
-        Self { seq: None, replayed: false, said: Said::Rejected(code.to_owned()) }
+        Self { seq: None, replayed: false, said: ModelVerdict::Rejected(code.to_owned()) }
     }
 
     pub(super) fn again(&self) -> Self {
@@ -62,32 +62,32 @@ impl Outcome {
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match &self.said {
-            Said::Applied(_) => None,
-            Said::Rejected(code) => Some(code),
+            ModelVerdict::Applied(_) => None,
+            ModelVerdict::Rejected(code) => Some(code),
         }
     }
 }
 
-impl From<&Answer> for Outcome {
+impl From<&Answer> for ModelOutcome {
     fn from(answer: &Answer) -> Self {
         let said = match &answer.verdict {
-            Verdict::Applied(effects) => Said::Applied(effects.into()),
-            Verdict::Rejected(rejection) => Said::Rejected(rejection.code().to_owned()),
+            Verdict::Applied(effects) => ModelVerdict::Applied(effects.into()),
+            Verdict::Rejected(rejection) => ModelVerdict::Rejected(rejection.code().to_owned()),
         };
         Self { seq: answer.seq.map(|seq| seq.0), replayed: answer.replayed, said }
     }
 }
 
-impl From<&Effects> for Effect {
+impl From<&Effects> for ModelEffect {
     fn from(effects: &Effects) -> Self {
-        let moved = |posting: &Posting| Moved {
+        let moved = |posting: &Posting| ModelPosting {
             from: posting.from.0,
             to: posting.to.0,
             amount: posting.amount.units(),
             from_after: posting.from_after.units(),
             to_after: posting.to_after.units(),
         };
-        let change = |change: &bankroll_ledger::HoldChange| HoldChange {
+        let change = |change: &bankroll_ledger::HoldChange| ModelHoldChange {
             id: change.hold.id.0,
             account: change.hold.account.0,
             remaining: change.hold.remaining.units(),

@@ -1,11 +1,11 @@
 //! Idempotency keys: fresh ones, ordered and not, shared texts in different scopes, and requests sent again.
 
-use bankroll_ledger::{Action, Amount, Key, Leg, Namespace, Principal, Request, Scope};
+use bankroll_ledger::{Action, Amount, IdempotencyKey, Leg, Namespace, Principal, Request, Scope};
 
 use super::{Stream, name};
 
 impl Stream {
-    pub(super) fn key(&mut self, principal: &Principal) -> Key {
+    pub(super) fn key(&mut self, principal: &Principal) -> IdempotencyKey {
         let namespace = match principal {
             Principal::Indexer => Namespace::Deposits,
             Principal::Tables => Namespace::Tables,
@@ -30,7 +30,7 @@ impl Stream {
             _ => format!("{number:08}"),
         };
         let text = if let Principal::User(wallet) = principal { format!("{wallet}/{text}") } else { text };
-        Key { namespace, scope, text }
+        IdempotencyKey { namespace, scope, text }
     }
 
     /// An earlier request again: as it was, or with the same key and something else in it.

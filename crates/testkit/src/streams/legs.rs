@@ -3,7 +3,7 @@
 use bankroll_ledger::{AccountId, Amount, HoldId, Leg, Principal, Settler, Time};
 
 use super::Stream;
-use crate::model::{Account, rights};
+use crate::model::{ModelAccount, rights};
 
 impl Stream {
     pub(super) fn legs(&mut self, principal: &Principal) -> Vec<Leg> {
@@ -99,7 +99,7 @@ impl Stream {
     }
 
     /// An account that passes, rather one with something in it; sometimes any, or one that never was.
-    fn some_account(&mut self, passes: impl Fn(&Account) -> bool) -> u64 {
+    fn some_account(&mut self, passes: impl Fn(&ModelAccount) -> bool) -> u64 {
         match self.rng.u32(0..60) {
             0 => return [0, self.model.accounts.len() as u64 + 1, u64::MAX][self.rng.usize(0..3)],
             1 => return self.rng.u64(1..=self.model.accounts.len() as u64),

@@ -9,24 +9,24 @@ mod keys;
 mod legs;
 mod world;
 
-use bankroll_ledger::{AccountName, Action, Asset, Confirmation, Name, Policy, Principal, Request, Roles, Seq};
+use bankroll_ledger::{AccountName, AccountPolicy, Action, Asset, Confirmation, Name, Principal, Request, Roles, Seq};
 use bankroll_store::Statement;
 use fastrand::Rng;
 
-use crate::model::{Code, Model, Outcome, Set, role_name};
+use crate::model::{Model, ModelOutcome, RejectionCode, RoleSet, role_name};
 
 pub use extras::{RowsOutcome, rows_outcome};
 pub use world::name;
 
 /// What to do next, and what must come of it.
 #[derive(Debug)]
-pub enum Step {
+pub enum StreamStep {
     /// List a coin.
     List { asset: Asset, expected: u32 },
     /// Open accounts.
-    Open { by: Principal, names: Vec<(AccountName, Policy)>, expected: Vec<Result<u64, Code>> },
+    Open { by: Principal, names: Vec<(AccountName, AccountPolicy)>, expected: Vec<Result<u64, RejectionCode>> },
     /// Submit these calls, and beside them a set of row statements, before waiting for any answer.
-    Ask { calls: Vec<Vec<(Request, Outcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
+    Ask { calls: Vec<Vec<(Request, ModelOutcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
     /// Set the clock and let the writer look at it.
     Clock(u64),
     /// Close the books and open them again.
@@ -44,7 +44,7 @@ pub struct Stream {
     history: Vec<Request>,
     keys_made: u64,
     ticket: i64,
-    setting_up: Vec<Step>,
+    setting_up: Vec<StreamStep>,
 }
 
 /// Where the clock of every stream begins.
@@ -79,7 +79,7 @@ impl Stream {
     }
 
     /// The next step.
-    pub fn step(&mut self) -> Step {
+    pub fn step(&mut self) -> StreamStep {
         if let Some(step) = self.setting_up.pop() {
             return step;
         }
@@ -88,11 +88,11 @@ impl Stream {
             74..84 => self.burst(),
             84..95 => self.move_clock(),
             95..98 => self.open_something(),
-            _ => Step::Restart,
+            _ => StreamStep::Restart,
         }
     }
 
-    fn ask(&mut self) -> Step {
+    fn ask(&mut self) -> StreamStep {
         let sizes: Vec<usize> = match self.rng.u32(0..20) {
             0..6 => vec![1],
             6..14 => vec![self.rng.usize(2..=10)],
@@ -102,11 +102,11 @@ impl Stream {
         let calls = sizes.into_iter().map(|size| (0..size).map(|_| self.ask_one()).collect()).collect();
         // After the money, because in one commit the lane of rows comes last.
         let rows = self.chance(15).then(|| self.rows());
-        Step::Ask { calls, rows }
+        StreamStep::Ask { calls, rows }
     }
 
     /// Many small calls at once, nearly all of them plain money: what is decided while another batch is on its way.
-    fn burst(&mut self) -> Step {
+    fn burst(&mut self) -> StreamStep {
         let mut call = || {
             let plain = |stream: &mut Self| {
                 if stream.chance(1) {
@@ -119,7 +119,7 @@ impl Stream {
             (0..self.rng.usize(1..=4)).map(|_| plain(self)).collect()
         };
         let calls = (0..30).map(|_| call()).collect();
-        Step::Ask { calls, rows: None }
+        StreamStep::Ask { calls, rows: None }
     }
 
     fn plain_request(&mut self) -> Request {
@@ -137,12 +137,12 @@ impl Stream {
         }
     }
 
-    fn ask_one(&mut self) -> (Request, Outcome) {
+    fn ask_one(&mut self) -> (Request, ModelOutcome) {
         let request = self.request();
         self.ask_model(request)
     }
 
-    fn ask_model(&mut self, request: Request) -> (Request, Outcome) {
+    fn ask_model(&mut self, request: Request) -> (Request, ModelOutcome) {
         let outcome = self.model.ask(&request);
         self.history.push(request.clone());
         (request, outcome)
@@ -209,7 +209,7 @@ impl Stream {
         Action::Reverse(Seq(guess))
     }
 
-    fn move_clock(&mut self) -> Step {
+    fn move_clock(&mut self) -> StreamStep {
         self.clock = match self.rng.u32(0..10) {
             0 => self.clock.saturating_sub(self.rng.u64(1..20)),
             1 => self.clock,
@@ -217,7 +217,7 @@ impl Stream {
             _ => self.clock + self.rng.u64(1..30),
         };
         self.model.tick(self.clock);
-        Step::Clock(self.clock)
+        StreamStep::Clock(self.clock)
     }
 
     fn chance(&mut self, percent: u32) -> bool {
@@ -230,7 +230,7 @@ impl Stream {
 }
 
 /// The same rights in the ledger's words.
-fn policy([deposit, withdraw, transfer]: &[Set; 3]) -> Policy {
-    let roles = |set: &Set| Roles::those(|role| set.contains(role_name(role)));
-    Policy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }
+fn policy([deposit, withdraw, transfer]: &[RoleSet; 3]) -> AccountPolicy {
+    let roles = |set: &RoleSet| Roles::those(|role| set.contains(role_name(role)));
+    AccountPolicy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }
 }

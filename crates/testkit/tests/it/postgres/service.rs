@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Key, Record, Request, Seq};
+use bankroll_ledger::{IdempotencyKey, Record, Request, Seq};
 use bankroll_store::{Answer, Audit, CallError, Failure, Ledger, Options, Reader, Refused, StoreError};
 use bankroll_testkit::script::{Script, Told, set_up};
 
@@ -191,8 +191,8 @@ fn open(options: &Options) -> Ledger {
 }
 
 /// Where each key was decided, from a place on.
-pub fn journal(reader: &Reader, from: Seq) -> HashMap<Key, Vec<Seq>> {
-    let mut places = HashMap::<Key, Vec<Seq>>::new();
+pub fn journal(reader: &Reader, from: Seq) -> HashMap<IdempotencyKey, Vec<Seq>> {
+    let mut places = HashMap::<IdempotencyKey, Vec<Seq>>::new();
     for seq in (from.0..=reader.head().unwrap().seq.0).map(Seq) {
         let bytes = reader.record(seq).unwrap().unwrap();
         if let Record::Decided { request, .. } = Record::decode(&bytes).unwrap() {
