@@ -1,4 +1,4 @@
-//! What can be seen of a request without the books.
+//! The checks of a request that need no books.
 
 use bankroll_ledger::{Action, ColumnValue, Fact, Guard, Leg, Principal, Request};
 
@@ -83,7 +83,7 @@ fn is_identifier(text: &str) -> bool {
         && text.len() <= 63
 }
 
-/// The texts alone. What streams send is far below the limit or far above it, so that no encoding needs to be known.
+/// Counts the texts only. Streams stay far below the limit or far above it, so that the encoding does not matter.
 fn rough_size(request: &Request) -> usize {
     let value = |value: &ColumnValue| match value {
         ColumnValue::Text(text) => text.len(),

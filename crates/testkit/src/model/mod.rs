@@ -1,10 +1,10 @@
 //! A naive model of the ledger: plain maps, strings and `u128`, written from the documentation.
 //!
 //! It shares no rule with `bankroll-ledger`: requests are its input, and every table (sides, routes, owners, order of
-//! the checks, what is remembered) is written down here a second time. So where the two disagree, one of them is wrong.
+//! the checks, what is remembered) is written here a second time. So where the two disagree, one of them is wrong.
 //!
-//! For every call it says the exact answer: place in the journal, replayed or not, each posting with both balances
-//! after it, each hold as it stands, or the code of the first broken rule.
+//! For every call it predicts the exact answer: position in the journal, replayed or not, each posting with both
+//! balances after it, each hold after it, or the code of the first broken rule.
 //!
 //! It is slow on purpose (it copies all balances for each request) and knows nothing of batches, memory or disks.
 
@@ -25,7 +25,7 @@ pub use rows::{ModelRows, TABLES, Ticket};
 /// Roles by name.
 pub type RoleSet = BTreeSet<&'static str>;
 
-/// Who an account is, and who may do what with it.
+/// An account and the roles that may use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelAccount {
     pub scope: String,
@@ -37,7 +37,7 @@ pub struct ModelAccount {
     pub may_transfer: RoleSet,
 }
 
-/// An applied request, as far as a reversal needs it.
+/// The parts of an applied request that a reversal needs.
 #[derive(Clone, Debug)]
 pub struct ModelTransfer {
     pub by: &'static str,
@@ -46,7 +46,7 @@ pub struct ModelTransfer {
     pub reversed: bool,
 }
 
-/// The whole ledger, as one would write it on a sheet of paper.
+/// The whole ledger in plain maps.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     pub accounts: BTreeMap<u64, ModelAccount>,
@@ -55,7 +55,7 @@ pub struct Model {
     pub ended: BTreeMap<u64, ModelHold>,
     pub transfers: BTreeMap<u64, ModelTransfer>,
     pub rows: ModelRows,
-    /// Announcements, each with the place of its record.
+    /// Events, each with the position of its record.
     pub events: Vec<(u64, Event)>,
     pub assets: u32,
     pub seq: u64,
@@ -68,8 +68,8 @@ pub struct Model {
 /// The code of a broken rule.
 pub type RejectionCode = &'static str;
 
-/// What leaves no trace: form, other people's keys, a pause, and what settlement must wait for.
-const FORGOTTEN: [RejectionCode; 11] = [
+/// Rejections that are not recorded: form, keys of others, a pause, and what settlement must wait for.
+const NOT_RECORDED: [RejectionCode; 11] = [
     "key_malformed",
     "legs_out_of_range",
     "amount_zero",
@@ -84,7 +84,7 @@ const FORGOTTEN: [RejectionCode; 11] = [
 ];
 
 impl Model {
-    /// An empty ledger, with its clock at this time.
+    /// An empty ledger at this time.
     #[must_use]
     pub fn at(now: u64) -> Self {
         Self { now, ..Self::default() }
@@ -121,12 +121,12 @@ impl Model {
         let id = self.accounts.len() as u64 + 1;
         self.names.insert(account.full_name(), id);
         self.accounts.insert(id, account);
-        self.money.standings.insert(id, ModelBalance::default());
+        self.money.balances.insert(id, ModelBalance::default());
         self.next_seq();
         Ok(id)
     }
 
-    /// The clock is at this time now, and the writer has looked at it: what is due expires, earliest first.
+    /// Sets the clock and expires the holds that are due, earliest first, as the writer does.
     pub fn tick(&mut self, clock: u64) {
         self.now = clock.max(self.last_batch_at);
         let is_due = |hold: &ModelHold| hold.expires.is_some_and(|expires| expires <= self.now);
@@ -137,31 +137,31 @@ impl Model {
             self.money.expire(id);
             self.next_seq();
         }
-        self.put_ended_aside();
+        self.move_ended_holds();
     }
 
     /// Answers one request.
-    pub fn ask(&mut self, request: &Request) -> ModelOutcome {
+    pub fn submit(&mut self, request: &Request) -> ModelOutcome {
         if let Err(code) = form::check(request) {
-            return ModelOutcome::untold(code);
+            return ModelOutcome::unrecorded(code);
         }
         let key = &request.key;
         let key = (format!("{:?}", key.namespace), key.scope.to_string(), key.text.clone());
         if let Some((earlier, outcome)) = self.keys.get(&key) {
             let same = Request { key: request.key.clone(), ..earlier.clone() } == *request;
-            return if same { outcome.again() } else { ModelOutcome::untold("key_reused") };
+            return if same { outcome.again() } else { ModelOutcome::unrecorded("key_reused") };
         }
-        let said = match self.try_apply(request) {
-            Err(code) if FORGOTTEN.contains(&code) => return ModelOutcome::untold(code),
+        let verdict = match self.try_apply(request) {
+            Err(code) if NOT_RECORDED.contains(&code) => return ModelOutcome::unrecorded(code),
             Err(code) => ModelVerdict::Rejected(code.to_owned()),
             Ok(effect) => ModelVerdict::Applied(effect),
         };
-        let outcome = ModelOutcome { seq: Some(self.next_seq()), replayed: false, said };
+        let outcome = ModelOutcome { seq: Some(self.next_seq()), replayed: false, verdict };
         self.keys.insert(key, (request.clone(), outcome.clone()));
         outcome
     }
 
-    /// Carries the request out on a copy, which becomes the truth only if every rule holds.
+    /// Executes the request on a copy, which replaces the original only if every rule holds.
     fn try_apply(&mut self, request: &Request) -> Result<ModelEffect, RejectionCode> {
         self.rows.check_guards(&request.facts, GuardFailure::Paused, "server_paused")?;
         let mut money = self.money.clone();
@@ -169,20 +169,20 @@ impl Model {
             Action::Legs(legs) => {
                 self.check_legs(&request.principal, legs)?;
                 self.rows.check_guards(&request.facts, GuardFailure::Conflict, "guard_failed")?;
-                money.carry_out(self, rights::role(&request.principal), legs)?
+                money.execute(self, rights::role(&request.principal), legs)?
             }
             Action::Reverse(original) => {
                 let moved = self.check_reversal(&request.principal, original.0)?;
                 self.rows.check_guards(&request.facts, GuardFailure::Conflict, "guard_failed")?;
-                money.take_back(self, original.0, &moved)?
+                money.reverse(self, original.0, &moved)?
             }
         };
-        // A table speaks last: its constraints are found out when the rows are written.
+        // Constraints of tables come last: they are checked when the rows are written.
         if !request.facts.is_empty() {
             self.rows = self.rows.with_facts(&request.facts)?;
         }
         self.money = money;
-        self.put_ended_aside();
+        self.move_ended_holds();
         let seq = self.seq + 1;
         if let Some(original) = effect.reverses.and_then(|original| self.transfers.get_mut(&original)) {
             original.reversed = true;
@@ -208,7 +208,7 @@ impl Model {
         }
     }
 
-    /// The account in which this account's owner's debt is kept.
+    /// The account that keeps the debt of this account's owner.
     #[must_use]
     pub fn debt_of(&self, id: u64) -> Option<u64> {
         let account = self.accounts.get(&id).filter(|account| rights::may_owe(&account.kind))?;
@@ -222,7 +222,7 @@ impl Model {
         self.money.holds.get(&id).or_else(|| self.ended.get(&id))
     }
 
-    fn put_ended_aside(&mut self) {
+    fn move_ended_holds(&mut self) {
         let holds = std::mem::take(&mut self.money.holds);
         let (open, ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
             holds.into_iter().partition(|(_, hold)| hold.state == "open");

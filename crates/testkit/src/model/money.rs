@@ -1,4 +1,4 @@
-//! Balances and holds, and what legs and reversals do to them.
+//! Balances and holds, and the effects of legs and reversals on them.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,12 @@ use bankroll_ledger::{Leg, Settler};
 
 use super::{Model, ModelEffect, ModelHoldChange, ModelPosting, RejectionCode, rights};
 
-/// What is in an account, and what part of it is set aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelBalance {
     pub balance: u128,
     pub held: u128,
 }
 
-/// Money set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelHold {
     pub account: u64,
@@ -24,16 +22,16 @@ pub struct ModelHold {
     pub state: &'static str,
 }
 
-/// Every balance and every open hold. Copied for each request, so that a rejected one leaves nothing behind.
+/// Every balance and every open hold. Copied for each request, so that a rejected one has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelMoney {
-    pub standings: BTreeMap<u64, ModelBalance>,
+    pub balances: BTreeMap<u64, ModelBalance>,
     pub holds: BTreeMap<u64, ModelHold>,
 }
 
 impl ModelMoney {
-    /// Carries the legs out one by one, as the request that gets the model's next place.
-    pub(super) fn carry_out(
+    /// Executes the legs one by one, as the request at the model's next position.
+    pub(super) fn execute(
         &mut self,
         model: &Model,
         role: &'static str,
@@ -44,22 +42,22 @@ impl ModelMoney {
             match leg {
                 Leg::Move { from, to, amount } => self.credit(model, from.0, to.0, amount.units(), &mut effect)?,
                 Leg::Hold { account, amount, expires, settler } => {
-                    let standing = self.at(account.0);
-                    if standing.balance - standing.held < amount.units() {
+                    let balance = self.at(account.0);
+                    if balance.balance - balance.held < amount.units() {
                         return Err("insufficient_funds");
                     }
-                    standing.held += amount.units();
+                    balance.held += amount.units();
                     let id = (model.seq + 1) * 16 + place as u64;
                     let hold = ModelHold {
                         account: account.0,
                         remaining: amount.units(),
-                        // The year 294,247 is never.
+                        // A time after the year 294,247 means never.
                         expires: expires.map(|expires| expires.0).filter(|expires| *expires < 1 << 63),
                         settler: if *settler == Settler::System { "system" } else { role },
                         state: "open",
                     };
                     self.holds.insert(id, hold);
-                    self.tell(id, &mut effect);
+                    self.record_hold(id, &mut effect);
                 }
                 Leg::Post { hold, to, amount } => {
                     let (id, amount) = (hold.0, amount.units());
@@ -74,7 +72,7 @@ impl ModelMoney {
                     let from = hold.account;
                     self.at(from).held -= amount;
                     self.credit(model, from, to.0, amount, &mut effect)?;
-                    self.tell(id, &mut effect);
+                    self.record_hold(id, &mut effect);
                 }
                 Leg::Release { hold } => {
                     let id = hold.0;
@@ -82,15 +80,15 @@ impl ModelMoney {
                     hold.state = "settled";
                     let (account, freed) = (hold.account, std::mem::take(&mut hold.remaining));
                     self.at(account).held -= freed;
-                    self.tell(id, &mut effect);
+                    self.record_hold(id, &mut effect);
                 }
             }
         }
         Ok(effect)
     }
 
-    /// Takes back what was moved, last first. What the receiver no longer has becomes its owner's debt.
-    pub(super) fn take_back(
+    /// Reverses postings, last first. What the receiver no longer has becomes its owner's debt.
+    pub(super) fn reverse(
         &mut self,
         model: &Model,
         original: u64,
@@ -98,14 +96,14 @@ impl ModelMoney {
     ) -> Result<ModelEffect, RejectionCode> {
         let mut effect = ModelEffect { reverses: Some(original), ..ModelEffect::default() };
         for ModelPosting { from, to, amount, .. } in moved.iter().rev() {
-            let standing = *self.at(*to);
-            let has = if is_debit(model, *to) { *amount } else { standing.balance - standing.held };
+            let balance = *self.at(*to);
+            let has = if is_debit(model, *to) { *amount } else { balance.balance - balance.held };
             let returned = has.min(*amount);
             self.credit(model, *to, *from, returned, &mut effect)?;
-            // Early credit of the house that is gone is the house's loss.
+            // Early credit that was spent is the house's loss.
             let early = model.accounts[to].kind == "play_only" && model.accounts[from].kind == "house";
             if returned < *amount && !early {
-                // Nobody owes himself.
+                // Between two accounts of one owner there is no debt.
                 let debt = model.debt_of(*to).filter(|debt| model.debt_of(*from) != Some(*debt));
                 let debt = debt.ok_or("debt_account_not_found")?;
                 self.credit(model, debt, *from, amount - returned, &mut effect)?;
@@ -121,7 +119,7 @@ impl ModelMoney {
         self.at(account).held -= freed;
     }
 
-    /// Moves money in; what the receiver's owner owes is repaid first.
+    /// Moves an amount to an account; first it repays what the owner owes.
     fn credit(
         &mut self,
         model: &Model,
@@ -175,7 +173,7 @@ impl ModelMoney {
         self.holds.get_mut(&id).filter(|hold| hold.state == "open").ok_or("hold_settled")
     }
 
-    fn tell(&mut self, id: u64, effect: &mut ModelEffect) {
+    fn record_hold(&mut self, id: u64, effect: &mut ModelEffect) {
         let hold = self.holds[&id].clone();
         effect.holds.push(ModelHoldChange {
             id,
@@ -189,7 +187,7 @@ impl ModelMoney {
     }
 
     fn at(&mut self, id: u64) -> &mut ModelBalance {
-        self.standings.entry(id).or_default()
+        self.balances.entry(id).or_default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the model says of a request, in plain numbers, and the store's answer in the same words.
+//! The model's answer to a request in plain numbers, and the store's answer converted to it.
 
 use bankroll_ledger::{Effects, Posting, Role, Verdict};
 use bankroll_store::Answer;
@@ -6,20 +6,20 @@ use bankroll_store::Answer;
 /// The answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelOutcome {
-    /// Its place in the journal; `None` for a rejection that leaves no trace.
+    /// Its position in the journal; `None` for a rejection that is not recorded.
     pub seq: Option<u64>,
     pub replayed: bool,
-    pub said: ModelVerdict,
+    pub verdict: ModelVerdict,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelVerdict {
     Applied(ModelEffect),
-    /// By its code.
+    /// The code.
     Rejected(String),
 }
 
-/// What an applied request did.
+/// The changes made by an applied request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelEffect {
     pub moved: Vec<ModelPosting>,
@@ -27,7 +27,7 @@ pub struct ModelEffect {
     pub reverses: Option<u64>,
 }
 
-/// Money that moved, and both balances after it.
+/// One movement of money and both balances after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPosting {
     pub from: u64,
@@ -37,7 +37,7 @@ pub struct ModelPosting {
     pub to_after: u128,
 }
 
-/// A hold after a change, and all that its account holds then.
+/// A hold after a change, and the sum held in its account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelHoldChange {
     pub id: u64,
@@ -50,8 +50,8 @@ pub struct ModelHoldChange {
 }
 
 impl ModelOutcome {
-    pub(super) fn untold(code: &str) -> Self {
-        Self { seq: None, replayed: false, said: ModelVerdict::Rejected(code.to_owned()) }
+    pub(super) fn unrecorded(code: &str) -> Self {
+        Self { seq: None, replayed: false, verdict: ModelVerdict::Rejected(code.to_owned()) }
     }
 
     pub(super) fn again(&self) -> Self {
@@ -61,7 +61,7 @@ impl ModelOutcome {
     /// The code of a rejection.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        match &self.said {
+        match &self.verdict {
             ModelVerdict::Applied(_) => None,
             ModelVerdict::Rejected(code) => Some(code),
         }
@@ -70,11 +70,11 @@ impl ModelOutcome {
 
 impl From<&Answer> for ModelOutcome {
     fn from(answer: &Answer) -> Self {
-        let said = match &answer.verdict {
+        let verdict = match &answer.verdict {
             Verdict::Applied(effects) => ModelVerdict::Applied(effects.into()),
             Verdict::Rejected(rejection) => ModelVerdict::Rejected(rejection.code().to_owned()),
         };
-        Self { seq: answer.seq.map(|seq| seq.0), replayed: answer.replayed, said }
+        Self { seq: answer.seq.map(|seq| seq.0), replayed: answer.replayed, verdict }
     }
 }
 

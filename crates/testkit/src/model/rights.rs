@@ -1,4 +1,4 @@
-//! Who may do what, written down a second time from the design's tables.
+//! Access rules, written a second time from the tables of the design.
 
 use bankroll_ledger::{IdempotencyKey, Leg, Namespace, Principal};
 
@@ -25,7 +25,7 @@ pub const KINDS: [&str; 14] = [
 /// Every role.
 pub const ROLES: [&str; 7] = ["indexer", "admin", "developer", "game_server", "user", "tables", "system"];
 
-/// What we owe and an override may set right.
+/// What we owe and an override may correct.
 const OWED: [&str; 9] =
     ["funds", "unallocated", "play_only", "world", "ecosystem", "developer", "clearing", "suspense", "house"];
 
@@ -47,13 +47,13 @@ pub fn is_debit(kind: &str) -> bool {
     ["custody", "in_transit", "network_fees", "debt"].contains(&kind)
 }
 
-/// What cannot be taken back from such an account becomes its owner's debt.
+/// What cannot be returned from such an account becomes its owner's debt.
 #[must_use]
 pub fn may_owe(kind: &str) -> bool {
     ["funds", "unallocated", "world", "ecosystem", "developer"].contains(&kind)
 }
 
-/// A credit to such an account repays its owner's debt first; the pellet budget does so only from deposits.
+/// A credit to such an account repays its owner's debt first; the game's budget does so only from deposits.
 #[must_use]
 pub fn repays(kind: &str, from: &str) -> bool {
     ["funds", "unallocated", "developer"].contains(&kind) || (kind == "ecosystem" && from == "custody")
@@ -101,7 +101,7 @@ pub fn routes(role: &str, from: &str) -> &'static [&'static str] {
     }
 }
 
-/// The kinds whose money a role may set aside.
+/// The kinds in which a role may hold money.
 #[must_use]
 pub fn holdable(role: &str) -> &'static [&'static str] {
     match role {

@@ -1,4 +1,4 @@
-//! The tables of an imaginary flow, as a map: guards, and the constraints their real tables have.
+//! The tables of an invented flow as maps: guards, and the constraints of the real tables.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use bankroll_store::Migrations;
 
 use super::RejectionCode;
 
-/// The same tables in SQL. `tickets` is written by facts, `notes` by the lane of rows.
+/// The same tables in SQL. Facts write `tickets`, statements without money write `notes`.
 pub const TABLES: Migrations = Migrations {
     owner: "tickets",
     steps: &["CREATE TABLE tickets (
@@ -40,11 +40,11 @@ impl ModelRows {
     pub(super) fn check_guards(
         &self,
         facts: &[Fact],
-        sort: GuardFailure,
+        meaning: GuardFailure,
         code: RejectionCode,
     ) -> Result<(), RejectionCode> {
-        let mut of_this_sort = facts.iter().filter(|fact| fact.otherwise == sort);
-        if of_this_sort.all(|fact| self.guard_holds(fact)) { Ok(()) } else { Err(code) }
+        let mut with_meaning = facts.iter().filter(|fact| fact.otherwise == meaning);
+        if with_meaning.all(|fact| self.guard_holds(fact)) { Ok(()) } else { Err(code) }
     }
 
     fn guard_holds(&self, fact: &Fact) -> bool {

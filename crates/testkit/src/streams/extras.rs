@@ -1,4 +1,4 @@
-//! What goes along with the money: facts with guards, announcements, references, and rows of the second lane.
+//! What accompanies the money: facts with guards, events, references, and rows without money.
 
 use bankroll_ledger::{Amount, BlockRef, Column, ColumnValue, Event, Fact, Guard, GuardFailure, References, RowKey};
 use bankroll_store::{RowsChanged, RowsRejected, Statement};
@@ -9,7 +9,7 @@ use crate::model::ModelRows;
 /// How many rows each statement changed, or which one was refused and why.
 pub type RowsOutcome = Result<Vec<u64>, (usize, &'static str)>;
 
-/// The store's answer in the same words.
+/// The store's answer in the same form.
 pub fn rows_outcome(changed: RowsChanged) -> RowsOutcome {
     changed.map_err(|rejected| match rejected {
         RowsRejected::Constraint { index } => (index, "constraint"),
@@ -22,7 +22,7 @@ pub(super) fn event(resource: &str) -> Event {
     Event { kind: name("ticket.sold"), resource: resource.into(), body: "{}".into() }
 }
 
-/// A fact that only looks whether a ticket is open.
+/// A fact that only checks whether a ticket is open.
 pub(super) fn checking(server: &str, number: i64) -> Fact {
     let columns = vec![column("server", text(server)), column("number", ColumnValue::Int(number))];
     Fact {
@@ -59,7 +59,7 @@ impl Stream {
         let is = |name: &str, value: ColumnValue| Guard::Is(vec![column(name, value)]);
         let set = |name: &str, value: ColumnValue| vec![column(name, value)];
         match self.rng.u32(0..20) {
-            // A guard may look at what somebody has set; what the table fills in by itself it sees in the next batch.
+            // A guard may check columns that a fact has set; defaults of the table are visible only in the next batch.
             0..6 => {
                 let made = vec![column("state", text("open")), column("remark", ColumnValue::Null)];
                 Fact { guard: Guard::Absent, set: made, ..fact }
@@ -99,7 +99,7 @@ impl Stream {
         References { deposit: Some("dep-1".into()), block: Some(block), ..References::default() }
     }
 
-    /// A set of statements on `notes`, and what must come of it: all of it, or nothing.
+    /// A set of statements on `notes` and its expected outcome: all of it, or nothing.
     pub(super) fn rows(&mut self) -> (Vec<Statement>, RowsOutcome) {
         let mut after = self.model.rows.clone();
         let mut statements = Vec::new();

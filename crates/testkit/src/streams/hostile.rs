@@ -1,11 +1,11 @@
-//! What a request looks like when its sender means harm or has a bug.
+//! Requests of a hostile or broken caller.
 
 use bankroll_ledger::{Action, ColumnValue, Fact, Guard, GuardFailure, Leg, Namespace, Request, RowKey, Scope};
 
 use super::{Stream, name};
 
 impl Stream {
-    /// Breaks one thing about a request, or does what is just allowed.
+    /// Breaks one part of a request, or goes to the limit of what is allowed.
     pub(super) fn spoil(&mut self, request: &mut Request) {
         let text = &mut request.key.text;
         match self.rng.u32(0..17) {
@@ -59,7 +59,7 @@ impl Stream {
     }
 }
 
-/// The text, filled up to so many bytes.
+/// The text, padded to so many bytes.
 fn fitting(text: &str, bytes: usize) -> String {
     format!("{text}{}", "k".repeat(bytes.saturating_sub(text.len())))
 }

@@ -1,4 +1,4 @@
-//! Idempotency keys: fresh ones, ordered and not, shared texts in different scopes, and requests sent again.
+//! Idempotency keys: fresh ones, ordered and not, shared texts in different scopes, and repeated requests.
 
 use bankroll_ledger::{Action, Amount, IdempotencyKey, Leg, Namespace, Principal, Request, Scope};
 
@@ -24,7 +24,7 @@ impl Stream {
         self.keys_made += 1;
         let number = self.keys_made;
         let text = match self.rng.u32(0..20) {
-            // The same texts again and again: other namespaces and scopes must not notice, the same one must.
+            // A few texts that repeat: they must collide in one namespace and scope, and nowhere else.
             0 => format!("shared-{}", self.rng.u32(0..6)),
             1..10 => format!("{:016x}", self.rng.u64(..)),
             _ => format!("{number:08}"),
@@ -33,7 +33,7 @@ impl Stream {
         IdempotencyKey { namespace, scope, text }
     }
 
-    /// An earlier request again: as it was, or with the same key and something else in it.
+    /// An earlier request: unchanged, or with the same key and another body.
     pub(super) fn repeated(&mut self) -> Request {
         let all = self.history.len();
         let from = if self.chance(50) { all.saturating_sub(30) } else { 0 };

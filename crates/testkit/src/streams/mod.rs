@@ -1,7 +1,7 @@
-//! Random worlds and streams of requests, all of it following from one seed.
+//! Random set-ups and streams of requests, all from one seed.
 //!
-//! A stream makes up a step, asks the model, and hands both out: what to do, and what must come of it. Most requests
-//! are plausible, so that money gets around; the rest is what careless, unlucky and hostile callers send.
+//! A stream draws a step, asks the model, and returns both: the step and its expected outcome. Most requests are
+//! plausible, so that money circulates; the rest is what careless, unlucky and hostile callers send.
 
 mod extras;
 mod hostile;
@@ -18,18 +18,18 @@ use crate::model::{Model, ModelOutcome, RejectionCode, RoleSet, role_name};
 pub use extras::{RowsOutcome, rows_outcome};
 pub use world::name;
 
-/// What to do next, and what must come of it.
+/// The next step and its expected outcome.
 #[derive(Debug)]
 pub enum StreamStep {
-    /// List a coin.
+    /// Lists a coin.
     List { asset: Asset, expected: u32 },
-    /// Open accounts.
+    /// Opens accounts.
     Open { by: Principal, names: Vec<(AccountName, AccountPolicy)>, expected: Vec<Result<u64, RejectionCode>> },
-    /// Submit these calls, and beside them a set of row statements, before waiting for any answer.
-    Ask { calls: Vec<Vec<(Request, ModelOutcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
-    /// Set the clock and let the writer look at it.
+    /// Submits these calls, and in addition a set of row statements, before waiting for any answer.
+    Submit { calls: Vec<Vec<(Request, ModelOutcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
+    /// Sets the clock and lets the writer read it.
     Clock(u64),
-    /// Close the books and open them again.
+    /// Closes the books and opens them again.
     Restart,
 }
 
@@ -47,7 +47,7 @@ pub struct Stream {
     setting_up: Vec<StreamStep>,
 }
 
-/// Where the clock of every stream begins.
+/// The initial time of every stream.
 pub const START: u64 = 1_000_000;
 
 impl Stream {
@@ -72,7 +72,7 @@ impl Stream {
         stream
     }
 
-    /// Everything that was sent, for whoever wants to send it again.
+    /// All requests so far, for a test that repeats them.
     #[must_use]
     pub fn history(&self) -> &[Request] {
         &self.history
@@ -100,12 +100,12 @@ impl Stream {
             _ => vec![self.rng.usize(50..=120)],
         };
         let calls = sizes.into_iter().map(|size| (0..size).map(|_| self.ask_one()).collect()).collect();
-        // After the money, because in one commit the lane of rows comes last.
+        // After the money, because in one commit the rows come last.
         let rows = self.chance(15).then(|| self.rows());
-        StreamStep::Ask { calls, rows }
+        StreamStep::Submit { calls, rows }
     }
 
-    /// Many small calls at once, nearly all of them plain money: what is decided while another batch is on its way.
+    /// Many small calls at once, nearly all of them plain money: decided while another batch is in flight.
     fn burst(&mut self) -> StreamStep {
         let mut call = || {
             let plain = |stream: &mut Self| {
@@ -119,7 +119,7 @@ impl Stream {
             (0..self.rng.usize(1..=4)).map(|_| plain(self)).collect()
         };
         let calls = (0..30).map(|_| call()).collect();
-        StreamStep::Ask { calls, rows: None }
+        StreamStep::Submit { calls, rows: None }
     }
 
     fn plain_request(&mut self) -> Request {
@@ -143,7 +143,7 @@ impl Stream {
     }
 
     fn ask_model(&mut self, request: Request) -> (Request, ModelOutcome) {
-        let outcome = self.model.ask(&request);
+        let outcome = self.model.submit(&request);
         self.history.push(request.clone());
         (request, outcome)
     }
@@ -187,14 +187,14 @@ impl Stream {
             Principal::Admin(_) if self.chance(5) => return None,
             Principal::Admin(person) if self.chance(5) => person.clone(),
             Principal::Admin(_) => name("carol"),
-            // Nobody else needs one; it is part of the body all the same.
+            // Other principals need none; it is part of the body all the same.
             _ if self.chance(98) => return None,
             _ => name("dave"),
         };
         Some(Confirmation { proposal: name("p-1"), by })
     }
 
-    /// Takes back something that happened, or something that did not (yet).
+    /// Reverses a record that exists, or one that does not exist (yet).
     fn reversal(&mut self) -> Action {
         let happened: Vec<u64> = self.model.transfers.keys().copied().collect();
         let guess = match self.rng.u32(0..20) {
@@ -229,7 +229,7 @@ impl Stream {
     }
 }
 
-/// The same rights in the ledger's words.
+/// The same rights as the ledger's type.
 fn policy([deposit, withdraw, transfer]: &[RoleSet; 3]) -> AccountPolicy {
     let roles = |set: &RoleSet| Roles::those(|role| set.contains(role_name(role)));
     AccountPolicy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }

@@ -1,4 +1,4 @@
-//! Who is there: coins, servers, players, and the accounts they start with.
+//! The set-up: coins, servers, players, and their accounts.
 
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Principal, Scope, Unit};
 use fastrand::Rng;
@@ -6,23 +6,22 @@ use fastrand::Rng;
 use super::{Stream, StreamStep, policy};
 use crate::model::{RoleSet, rights};
 
-/// A name that is known to be one.
+/// Parses a name.
 ///
 /// # Panics
-/// If it is none.
+/// If it is not legal.
 #[must_use]
 pub fn name(text: &str) -> Name {
     text.parse().expect("a legal name")
 }
 
-/// At least so many of the names, in their order.
+/// A random subset of the names in their order, at least `least` of them.
 pub(super) fn pick_names(rng: &mut Rng, all: &[&str], least: usize) -> Vec<Name> {
     all[..rng.usize(least..=all.len())].iter().map(|text| name(text)).collect()
 }
 
 impl Stream {
-    /// Lists two coins and opens the accounts of everybody, a few of them with narrower rights or without a place for
-    /// debt.
+    /// Lists two coins and opens all accounts, a few of them with narrower rights or without an account for debt.
     pub(super) fn set_up(&mut self) -> Vec<StreamStep> {
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         let token = Asset { unit: Unit::Token(name("0xdac17f")), symbol: "USDT".into(), ..ether.clone() };
@@ -94,7 +93,7 @@ impl Stream {
         StreamStep::Open { by, names: with_policies, expected }
     }
 
-    /// Takes a role out of the rights, or, more rarely, puts one in.
+    /// Removes a role from the rights, or, more rarely, adds one.
     fn bend(&mut self, sets: &mut [RoleSet; 3]) {
         let role = rights::ROLES[self.rng.usize(0..rights::ROLES.len())];
         let set = &mut sets[self.rng.usize(0..3)];
@@ -105,7 +104,7 @@ impl Stream {
         }
     }
 
-    /// Accounts of any kind by anybody: new ones, known ones, and impossible ones.
+    /// Accounts of any kind by any principal: new, existing and illegal ones.
     pub(super) fn open_something(&mut self) -> StreamStep {
         let by = self.principal();
         let names = (0..self.rng.usize(1..=3))

@@ -103,7 +103,7 @@ impl Past {
         match step {
             StreamStep::List { asset, .. } => drop(ledger.list_asset(asset).unwrap()),
             StreamStep::Open { by, names, .. } => drop(ledger.open_accounts_with(&by, names).unwrap()),
-            StreamStep::Ask { calls, rows } => {
+            StreamStep::Submit { calls, rows } => {
                 let requests = |call: &Vec<(_, _)>| {
                     call.iter().map(|(request, _): &(bankroll_ledger::Request, _)| request.clone()).collect()
                 };

@@ -51,10 +51,10 @@ impl Notes {
                     ..Note::default()
                 }));
             }
-            StreamStep::Ask { calls, .. } => {
+            StreamStep::Submit { calls, .. } => {
                 for (request, outcome) in calls.iter().flatten().filter(|(_, outcome)| !outcome.replayed) {
                     if let Some(seq) = outcome.seq {
-                        self.0.push(Note { seq, at, ..note_of(request, &outcome.said) });
+                        self.0.push(Note { seq, at, ..note_of(request, &outcome.verdict) });
                     }
                 }
             }

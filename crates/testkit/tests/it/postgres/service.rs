@@ -17,7 +17,7 @@ use std::{
 
 use bankroll_ledger::{IdempotencyKey, Record, Request, Seq};
 use bankroll_store::{Answer, Audit, CallError, Failure, Ledger, Options, Reader, Refused, StoreError};
-use bankroll_testkit::script::{Script, Told, set_up};
+use bankroll_testkit::script::{Script, VictimAnswer, set_up};
 
 /// How long a fault may keep the books from being opened; far more than any here takes.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -127,7 +127,7 @@ impl Service {
         let mut calls = Vec::new();
         while !is_over() {
             let call = self.make(script.call());
-            script.learn(&call.answers.iter().map(Told::from).collect::<Vec<_>>());
+            script.learn(&call.answers.iter().map(VictimAnswer::from).collect::<Vec<_>>());
             calls.push(call);
         }
         calls

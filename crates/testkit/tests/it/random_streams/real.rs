@@ -100,7 +100,7 @@ impl Real {
                 let expected: Vec<_> = expected.into_iter().map(|opened| opened.map_err(str::to_owned)).collect();
                 same(&format!("opening {names:?} by {by:?}"), &opened, &expected)
             }
-            StreamStep::Ask { calls, rows } => self.ask(calls, rows, counts),
+            StreamStep::Submit { calls, rows } => self.ask(calls, rows, counts),
             StreamStep::Clock(time) => {
                 self.clock.store(time, Ordering::SeqCst);
                 self.ledger().tick().map_err(|error| error.to_string())
@@ -166,7 +166,7 @@ impl Real {
         same("number of accounts", &accounts.len(), &model.accounts.len())?;
         let mut holds = 0;
         for account in accounts {
-            let standing = model.money.standings[&account.id.0];
+            let standing = model.money.balances[&account.id.0];
             let known = &model.accounts[&account.id.0];
             let name = (account.name.scope.to_string(), account.name.kind.as_str(), account.name.asset.0);
             same("name", &name, &(known.scope.clone(), known.kind.as_str(), known.asset))?;
