@@ -1,4 +1,4 @@
-//! Everything that can be judged without running the product, in order, stopping at the first failure.
+//! Every check that does not run the product, in order; stops at the first failure.
 
 mod banned;
 mod deny;

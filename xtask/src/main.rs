@@ -1,8 +1,7 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
-//! `check` is everything that can be judged without running the product, `test` is everything that runs it once,
-//! `soak` runs the randomised suites for as long as it is given, `sim` the whole world from a seed. `.ci/run` is `check` and
-//! then `test`.
+//! `check` runs every check that does not run the product, `test` runs every test once, `soak` runs the randomised suites
+//! for a given time, `sim` runs the simulator from a seed. `.ci/run` is `check` and then `test`.
 
 mod check;
 mod metadata;
@@ -35,11 +34,11 @@ struct Arguments {
 enum Command {
     /// Formatting, lints, documentation, dependency direction, file rules, licences.
     Check,
-    /// Every test, then the session the README shows.
+    /// Every test, then the session from the README.
     Test(test::Options),
-    /// The randomised suites, with new seeds, until the time is up.
+    /// The randomised suites, with new seeds, for a given time.
     Soak(soak::Options),
-    /// The whole world from a seed: chain, books, signer, players, and everything that can go wrong.
+    /// The simulator from a seed: chain, ledger, signer, players, and every kind of fault.
     Sim(sim::Options),
 }
 

@@ -1,4 +1,4 @@
-//! What cargo knows about the workspace's own packages, cut down to what the checks ask.
+//! Cargo's metadata of the workspace's own packages, reduced to what the checks need.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Programs the tests use besides cargo, installed from Debian packages where that is allowed.
+//! Programs that the tests need in addition to cargo, installed from Debian packages where that is allowed.
 
 use std::process::Command;
 
@@ -13,9 +13,9 @@ struct Tool {
 }
 
 const NEEDED: &[Tool] = &[
-    Tool { program: "node", package: "nodejs", why: "ethers referees what the signer signs" },
-    Tool { program: "npm", package: "npm", why: "ethers and anvil, which referee signer and chains, are npm packages" },
-    Tool { program: "python3", package: "python3", why: "PokerKit referees the poker tests" },
+    Tool { program: "node", package: "nodejs", why: "ethers verifies what the signer signs" },
+    Tool { program: "npm", package: "npm", why: "ethers and anvil, which verify signer and chains, are npm packages" },
+    Tool { program: "python3", package: "python3", why: "PokerKit verifies the poker tests" },
     Tool { program: "strace", package: "strace", why: "the crash tests stop the store at a chosen system call" },
 ];
 
@@ -34,7 +34,7 @@ pub fn ensure() -> Result<()> {
     Ok(())
 }
 
-/// A package that brings no program to look for.
+/// Installs a package that has no program to look for.
 pub fn install_package(package: &str) -> Result<()> {
     ensure!(may_install(), "install it with `apt-get install --no-install-recommends {package}`");
     fetch(&[package])
@@ -42,7 +42,7 @@ pub fn install_package(package: &str) -> Result<()> {
 
 fn fetch(packages: &[&str]) -> Result<()> {
     println!("installing {}", packages.join(" "));
-    // A machine that has never asked for its package lists needs them first; others are spared the wait.
+    // Without package lists the installation fails; only then are they fetched, which takes a while.
     if install(packages).is_err() {
         program::succeed(&mut apt_get(&["update"]))?;
         install(packages)?;
@@ -86,7 +86,7 @@ mod tests {
     ];
 
     #[test]
-    fn only_what_is_missing_is_asked_for() {
+    fn only_missing_programs_are_requested() {
         let missing = missing(TOOLS, |program| program == "strace");
         assert_eq!(
             request(&missing),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_missing_when_all_are_there() {
+    fn nothing_is_missing_when_all_are_installed() {
         assert!(missing(TOOLS, |_| true).is_empty());
     }
 }

@@ -10,15 +10,15 @@ use tempfile::TempDir;
 
 use crate::{needed_tools, program};
 
-/// Tests that need a server find it by the first; suites that run on either engine run on Postgres by the second; the
-/// last is where the programs of its version are.
+/// The first names the server for tests that need one, the second makes suites that run on either engine use Postgres,
+/// the last is the folder of the server's programs.
 pub const SERVER_VARIABLE: &str = "BANKROLL_TEST_POSTGRES_SERVER";
 pub const ENGINE_VARIABLE: &str = "BANKROLL_TEST_POSTGRES";
 pub const PROGRAMS_VARIABLE: &str = "BANKROLL_TEST_POSTGRES_BIN";
 
-/// Debian keeps the programs of each version apart and off the path.
+/// Debian installs each version into a folder of its own, outside the path.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// The oldest version that the books are kept on.
+/// The oldest supported version.
 const OLDEST: u32 = 15;
 const USER: &str = "bankroll";
 /// Postgres refuses to run as the superuser of the machine.
@@ -34,7 +34,7 @@ impl Server {
     /// Installs Postgres where it is missing, makes a cluster and starts it.
     pub fn start() -> Result<Self> {
         let programs = ensure()?;
-        let folder = tempfile::tempdir().context("cannot make a folder for Postgres")?;
+        let folder = tempfile::tempdir().context("cannot create a folder for Postgres")?;
         if is_superuser() {
             program::succeed(Command::new("chown").arg(SYSTEM_USER).arg(folder.path()))?;
         }
@@ -86,7 +86,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have been stopped by whoever tests that; its folder goes either way.
+        // A test may have stopped it already; its folder is removed either way.
         let _ = self.control("stop");
     }
 }
@@ -97,10 +97,10 @@ fn ensure() -> Result<PathBuf> {
         return Ok(programs);
     }
     needed_tools::install_package("postgresql")?;
-    programs().context("after installing postgresql its programs are not there")
+    programs().context("postgresql was installed, but its programs are not in /usr/lib/postgresql")
 }
 
-/// The programs of the newest version there is.
+/// The programs of the newest installed version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir(VERSIONS).ok()?;
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -114,8 +114,8 @@ fn is_superuser() -> bool {
     program::stdout(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 
-/// Below the ports that the machine gives to connections: one of those may be taken again before the server listens. From a
-/// place of this process's own on, so that two runs on one machine do not find the same one.
+/// Below the ephemeral ports, of which one may be taken again before the server listens. The search starts at a port
+/// derived from the process id, so that two runs on one machine do not choose the same one.
 fn free_port() -> Result<u16> {
     let first = 20_000 + u16::try_from(process::id() % 10_000)?;
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();

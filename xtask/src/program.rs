@@ -1,4 +1,4 @@
-//! Runs other programs and says plainly which one failed.
+//! Runs other programs and reports which one failed.
 
 use std::env;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ pub fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Like [`succeed`], but hands back what the program wrote to standard output.
+/// Like [`succeed`], but returns what the program wrote to standard output.
 pub fn stdout(command: &mut Command) -> Result<String> {
     command.stderr(Stdio::inherit());
     let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;

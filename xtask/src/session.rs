@@ -1,4 +1,4 @@
-//! The session the README shows, run as a reader would and judged by its own report.
+//! The session from the README, run as a reader would and checked by its own report.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 pub fn run(workspace: &Workspace) -> Result<()> {
     let folder = fresh_folder()?;
-    let figures = demo(workspace, &folder).with_context(|| format!("its files are kept in {}", folder.display()))?;
+    let figures = demo(workspace, &folder).with_context(|| format!("its files are in {}", folder.display()))?;
     println!("{figures}");
     fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
@@ -32,11 +32,11 @@ fn judge(report: &str) -> Result<String> {
     Ok(format!("audit ok; {}", figures.join(", ")))
 }
 
-/// Made new, so that nothing left by an earlier run can help. A failed run leaves its folder, and process ids come
-/// round again, hence the second number.
+/// A new folder, so that nothing from an earlier run can help. A failed run leaves its folder, and process ids are
+/// reused, hence the second number.
 fn fresh_folder() -> Result<PathBuf> {
     let numbered = |number: u32| env::temp_dir().join(format!("bankroll-session-{}-{number}", process::id()));
-    let folder = (0..).map(numbered).find(|folder| !folder.exists()).context("no free name is left")?;
+    let folder = (0..).map(numbered).find(|folder| !folder.exists()).context("no free folder name")?;
     fs::create_dir(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_less_fails() {
+    fn a_failed_audit_or_an_incomplete_report_fails() {
         check(
             r#"{"audit": {"ok": false, "why": "x"}, "transfers": 1}"#,
             r#"error: the audit is not ok: {"ok":false,"why":"x"}"#,

@@ -1,4 +1,4 @@
-//! The simulator of the testkit, built and started: xtask and the product do not know each other.
+//! Builds and starts the simulator of the testkit as a program: xtask does not depend on the product.
 
 use anyhow::Result;
 
@@ -10,13 +10,13 @@ pub struct Options {
     /// The first seed; a new one if none is given.
     #[arg(long)]
     seed: Option<u64>,
-    /// How many seeds, each one more than the last.
+    /// How many consecutive seeds.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Only these steps of the plan, as a failure names them: 3,17-20.
+    /// Only these steps of the plan, as a failure prints them: 3,17-20.
     #[arg(long)]
     only: Option<String>,
-    /// Tell what happened, line by line; with one seed.
+    /// Print the history line by line; with one seed.
     #[arg(long)]
     history: bool,
 }

@@ -1,4 +1,4 @@
-//! The randomised suites, round after round with new seeds, until the time is up or one of them is red.
+//! The randomised suites, round after round with new seeds, until the time is up or one of them fails.
 
 use std::time::{Duration, Instant};
 
@@ -20,45 +20,45 @@ struct Suite {
 #[derive(Clone, Copy)]
 enum Tests {
     /// In the binary `it`.
-    Beside,
-    /// In the library, because they need what only it may see.
-    Inside,
+    Integration,
+    /// In the library, because they need its private items.
+    Unit,
 }
 
 const SUITES: &[Suite] = &[
-    // All parts together, and so the most that can go wrong together.
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "sim::", shares: 6 },
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "random_streams", shares: 1 },
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "crash", shares: 1 },
-    Suite { package: "bankroll-testkit", tests: Tests::Beside, filter: "postgres", shares: 1 },
-    Suite { package: "bankroll-deposits", tests: Tests::Beside, filter: "random", shares: 1 },
-    Suite { package: "bankroll-withdrawals", tests: Tests::Beside, filter: "random", shares: 1 },
-    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "streams", shares: 1 },
-    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "crash", shares: 1 },
-    Suite { package: "bankroll-signer", tests: Tests::Beside, filter: "every_byte", shares: 1 },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "promises", shares: 1 },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "referee", shares: 1 },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "histories", shares: 1 },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "random_hands_verify", shares: 1 },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "independent_messages", shares: 1 },
-    Suite { package: "bankroll-poker", tests: Tests::Beside, filter: "decoders_take_one_encoding", shares: 1 },
-    Suite { package: "bankroll-deck", tests: Tests::Inside, filter: "tests", shares: 1 },
-    Suite { package: "bankroll-chains-simulated", tests: Tests::Beside, filter: "random_histories", shares: 1 },
-    Suite { package: "bankroll-chains-evm", tests: Tests::Beside, filter: "random_transactions", shares: 1 },
+    // All parts together, so the most combinations of faults.
+    Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "sim::", shares: 6 },
+    Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "random_streams", shares: 1 },
+    Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "crash", shares: 1 },
+    Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "postgres", shares: 1 },
+    Suite { package: "bankroll-deposits", tests: Tests::Integration, filter: "random", shares: 1 },
+    Suite { package: "bankroll-withdrawals", tests: Tests::Integration, filter: "random", shares: 1 },
+    Suite { package: "bankroll-signer", tests: Tests::Integration, filter: "streams", shares: 1 },
+    Suite { package: "bankroll-signer", tests: Tests::Integration, filter: "crash", shares: 1 },
+    Suite { package: "bankroll-signer", tests: Tests::Integration, filter: "every_byte", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Integration, filter: "promises", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Integration, filter: "referee", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Integration, filter: "histories", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Integration, filter: "random_hands_verify", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Integration, filter: "independent_messages", shares: 1 },
+    Suite { package: "bankroll-poker", tests: Tests::Integration, filter: "decoders_take_one_encoding", shares: 1 },
+    Suite { package: "bankroll-deck", tests: Tests::Unit, filter: "tests", shares: 1 },
+    Suite { package: "bankroll-chains-simulated", tests: Tests::Integration, filter: "random_histories", shares: 1 },
+    Suite { package: "bankroll-chains-evm", tests: Tests::Integration, filter: "random_transactions", shares: 1 },
 ];
 
-/// A suite runs about this many seconds before it stops by itself.
+/// A suite stops by itself after about this many seconds.
 const SECONDS_VARIABLE: &str = "BANKROLL_SOAK_SECONDS";
 
-/// Longer rounds would try fewer seeds, shorter ones would not get deep with any.
+/// Longer rounds would try fewer seeds; shorter ones would not get far with any seed.
 const LONGEST_ROUND: Duration = Duration::from_secs(600);
 
-/// With fewer seconds than this left for each share, another round is not worth its start.
+/// With fewer seconds than this left for each share, another round is not started.
 const SHORTEST_SHARE: u64 = 5;
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// How long to go on. Compiling is not counted.
+    /// How long to run, without compilation.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     minutes: u64,
     /// Seed of the first round; each later round adds one.
@@ -73,7 +73,7 @@ impl Options {
     fn suites(&self) -> Result<Vec<&'static Suite>> {
         let wanted = |suite: &&Suite| self.only.is_empty() || self.only.iter().any(|package| package == suite.package);
         let suites: Vec<_> = SUITES.iter().filter(wanted).collect();
-        ensure!(!suites.is_empty(), "no suite is of {}", self.only.join(" or "));
+        ensure!(!suites.is_empty(), "no suite belongs to {}", self.only.join(" or "));
         Ok(suites)
     }
 }
@@ -84,7 +84,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("referees", || referees::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
-    stages.run("compile", || suites.iter().try_for_each(|suite| suite.ensure_it_has_tests(workspace)))?;
+    stages.run("compile", || suites.iter().try_for_each(|suite| suite.ensure_has_tests(workspace)))?;
 
     let first = seed::given_or_new(options.seed);
     let time = Duration::from_secs(options.minutes.saturating_mul(60));
@@ -98,17 +98,17 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         for suite in &suites {
             let red = || {
                 let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
-                format!("{} is red in round {} (repeat with {again})", suite.filter, seeds.len())
+                format!("{} failed in round {} (repeat with {again})", suite.filter, seeds.len())
             };
             suite.run(workspace, &server, seed, seconds * suite.shares).with_context(red)?;
         }
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
-    println!("== soaked for {minutes:.1} minutes: {} round(s), all green, seeds {seeds:?}", seeds.len());
+    println!("== soaked for {minutes:.1} minutes: {} round(s), all passed, seeds {seeds:?}", seeds.len());
     Ok(())
 }
 
-/// Seconds for each share in the next round, or none if the time is up. The first round always happens.
+/// Seconds for each share in the next round, or `None` if the time is up. The first round always runs.
 fn share(remaining: Duration, shares: u64, is_first: bool) -> Option<u64> {
     let share = remaining.min(LONGEST_ROUND) / u32::try_from(shares).unwrap_or(u32::MAX).max(1);
     let seconds = share.as_secs_f64().round() as u64;
@@ -120,13 +120,13 @@ impl Suite {
         let mut tests = workspace.cargo(self.release_tests());
         tests.args(["--nocapture", self.filter]);
         tests.env(seed::VARIABLE, seed.to_string()).env(SECONDS_VARIABLE, seconds.to_string());
-        // Whoever tests on Postgres kills servers, and so starts its own.
+        // Tests on Postgres kill servers, so they start their own.
         tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
         program::succeed(&mut tests)
     }
 
-    /// A filter that fits no test passes, so a renamed suite would soak nothing and stay green.
-    fn ensure_it_has_tests(&self, workspace: &Workspace) -> Result<()> {
+    /// A filter that matches no test passes, so a renamed suite would run nothing and still pass.
+    fn ensure_has_tests(&self, workspace: &Workspace) -> Result<()> {
         let mut tests = workspace.cargo(self.release_tests());
         let listed = program::stdout(tests.args(["--list", self.filter]))?;
         ensure!(listed.lines().any(|line| line.ends_with(": test")), "no test matches `{}`", self.filter);
@@ -135,8 +135,8 @@ impl Suite {
 
     fn release_tests(&self) -> Vec<&'static str> {
         let binary: &[&str] = match self.tests {
-            Tests::Beside => &["--test", "it"],
-            Tests::Inside => &["--lib"],
+            Tests::Integration => &["--test", "it"],
+            Tests::Unit => &["--lib"],
         };
         [&["test", "--release", "--locked", "-p", self.package], binary, &["--"]].concat()
     }

@@ -26,7 +26,7 @@ impl Stages {
     }
 }
 
-/// Turns what a check found into its verdict. All findings are shown, so that one run is enough to mend them all.
+/// Fails if a check has findings. All are shown, so that one run is enough to fix them all.
 pub fn verdict(findings: &[String]) -> Result<()> {
     if findings.is_empty() {
         return Ok(());

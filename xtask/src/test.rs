@@ -1,4 +1,4 @@
-//! Every test of the workspace, then the session the README shows.
+//! Every test of the workspace, then the session from the README.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::{needed_tools, postgres, program, referees, seed, session};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Run only tests whose name contains this; the README's session is then left out.
+    /// Run only tests whose name contains this; the README's session is then skipped.
     #[arg(long)]
     filter: Option<String>,
     /// Repeat the random choices of an earlier run.
@@ -16,7 +16,7 @@ pub struct Options {
     seed: Option<u64>,
 }
 
-/// The suites that run on SQLite and on Postgres, and which of their tests: all, if none is named.
+/// The suites that run on SQLite and on Postgres, and their test filters; none means all tests.
 const ON_BOTH_ENGINES: &[(&str, &[&str])] = &[
     ("bankroll-store", &[]),
     ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"]),
@@ -24,7 +24,7 @@ const ON_BOTH_ENGINES: &[(&str, &[&str])] = &[
     ("bankroll-withdrawals", &["intents", "refunds"]),
 ];
 
-/// Begins the names of the tests that start and kill servers of their own.
+/// The prefix of tests that start and kill their own servers.
 const POSTGRES_FAULTS: &str = "::postgres_";
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
@@ -33,7 +33,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut stages = Stages::default();
     let outcome = run_stages(workspace, options.filter.as_deref(), seed, &mut stages);
     stages.print_times();
-    // Said again, because the first line is far above by now.
+    // Printed again, because the first line is far above by now.
     println!("seed {seed}");
     outcome
 }
@@ -43,15 +43,15 @@ fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &m
     stages.run("referees", || referees::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("tests", || {
-        // Plain `cargo test`, because a fresh machine has nothing else; it runs the documentation's examples too.
+        // Plain `cargo test` needs no other tool, and it runs the documentation's examples too.
         let mut tests = workspace.cargo(["test", "--workspace", "--locked"]);
         tests.env(seed::VARIABLE, seed.to_string());
         tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
-        // Those of Postgres' faults follow below.
+        // The tests of Postgres faults run in the next stage.
         program::succeed(tests.args(["--", "--skip", POSTGRES_FAULTS]).args(filter))
     })?;
     stages.run("tests on Postgres", || {
-        // The suites that run on either engine, once more with books in a database.
+        // The suites that run on either engine, again with the ledger in Postgres.
         ON_BOTH_ENGINES.iter().try_for_each(|(package, names)| {
             let mut tests = workspace.cargo(["test", "--locked", "-p", package, "--test", "it", "--"]);
             tests.env(seed::VARIABLE, seed.to_string());
@@ -65,7 +65,7 @@ fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &m
     })?;
     drop(server);
     if filter.is_some() {
-        println!("the README's session is left out, because of --filter");
+        println!("the README's session is skipped because of --filter");
         return Ok(());
     }
     stages.run("release build", || program::succeed(&mut workspace.cargo(["build", "--release", "--locked"])))?;

@@ -1,4 +1,4 @@
-//! Where the repository is and which cargo runs in it.
+//! The root of the repository and the cargo that runs in it.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,10 +13,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Asks the environment of this run, not the one it was compiled in: a target folder may be shared by several
-    /// checkouts, and a path compiled in would then name another one.
+    /// Reads the environment of this run, not of the compilation: several checkouts may share a target folder, and a
+    /// compiled-in path would then name another checkout.
     pub fn of_this_run() -> Result<Self> {
-        let manifest = env::var_os("CARGO_MANIFEST_DIR").context("start it as `cargo xtask`")?;
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").context("run it as `cargo xtask`")?;
         let root = Path::new(&manifest).parent().context("the xtask folder has no parent")?.to_owned();
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         Ok(Self { root, cargo })

@@ -6,17 +6,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A quantity of one asset in its base units (wei, say).
 ///
-/// There is no operator arithmetic: every sum and difference is checked, and the caller says what a failed one means.
+/// There is no operator arithmetic: every sum and difference is checked, and the caller handles the failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Amount(u128);
 
 /// Why a text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
-    /// Anything but decimal digits without a sign, a leading zero, a space or a point.
+    /// Not plain decimal digits: a sign, a leading zero, a space, a point.
     #[error("an amount is a whole number of base units in decimal digits, without sign, spaces or leading zeros")]
     Malformed,
-    /// 2^128 or more.
     #[error("an amount is at most 340282366920938463463374607431768211455 (2^128 - 1)")]
     TooLarge,
 }
@@ -33,45 +32,40 @@ impl AmountError {
 }
 
 impl Amount {
-    /// Nothing.
     pub const ZERO: Self = Self(0);
-    /// The largest amount there is.
     pub const MAX: Self = Self(u128::MAX);
 
-    /// So many base units.
     #[must_use]
     pub const fn new(units: u128) -> Self {
         Self(units)
     }
 
-    /// The number of base units.
     #[must_use]
     pub const fn units(self) -> u128 {
         self.0
     }
 
-    /// Whether this is nothing.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, unless it leaves 128 bits.
+    /// `None` if the sum exceeds 128 bits.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The difference, unless it is below zero.
+    /// `None` if the difference is below zero.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// This many basis points of the amount, rounded down; `None` if the product leaves 128 bits.
+    /// This many basis points of the amount, rounded down; `None` if the result exceeds 128 bits.
     ///
-    /// The quotient and the remainder by 10,000 are scaled apart, so that no amount is refused only because an
-    /// intermediate product would not fit.
+    /// The quotient and the remainder by 10,000 are scaled separately, so that an intermediate product cannot overflow
+    /// where the result fits.
     #[must_use]
     pub fn basis_points(self, bps: u32) -> Option<Self> {
         let (bps, whole, rest) = (u128::from(bps), self.0 / 10_000, self.0 % 10_000);
@@ -111,23 +105,22 @@ impl FromStr for Amount {
     }
 }
 
-/// A sum over any number of accounts: each fits in 128 bits, their sum need not.
+/// A sum over any number of accounts: each fits into 128 bits, their sum may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Total {
-    /// How many times 2^128 was passed.
+    /// How often the sum exceeded 2^128.
     overflows: u64,
     rest: u128,
 }
 
 impl Total {
-    /// Adds an amount.
     pub fn add(&mut self, amount: Amount) {
         let (rest, overflowed) = self.rest.overflowing_add(amount.0);
         self.rest = rest;
         self.overflows = self.overflows.saturating_add(u64::from(overflowed));
     }
 
-    /// The sum as an amount, if it is one.
+    /// The sum as an amount, if it fits.
     #[must_use]
     pub fn amount(self) -> Option<Amount> {
         (self.overflows == 0).then_some(Amount(self.rest))

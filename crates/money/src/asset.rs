@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Name;
 
-/// The number of an asset in one ledger, given when the asset is listed.
+/// The number of an asset in one ledger, assigned when the asset is listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AssetId(pub u32);
@@ -17,24 +17,22 @@ impl fmt::Display for AssetId {
     }
 }
 
-/// What an amount is an amount of.
+/// A coin on one chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asset {
     /// The chain, as in CAIP-2: `eip155:1`.
     pub chain: Name,
-    /// The coin or the contract.
     pub unit: Unit,
-    /// How many digits a person expects behind the point. Never used in arithmetic.
+    /// How many digits to display after the point. Never used in arithmetic.
     pub decimals: u8,
-    /// What a person calls it. Never used to tell assets apart: anybody can deploy a second "USDT".
+    /// For display. Never used to distinguish assets: anyone can deploy a second "USDT".
     pub symbol: String,
 }
 
 /// The native coin of a chain, or a token on it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Unit {
-    /// The chain's own coin.
     Native,
     /// A token contract, by its address in lower case.
     Token(Name),

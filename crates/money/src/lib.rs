@@ -1,16 +1,15 @@
 //! Amounts, assets, names and times: the values that every part of Bankroll shares.
 //!
-//! The ledger, the signer, orders and chains all speak of them; the signer imports nothing else of the ledger's. Pure, and
+//! The ledger, the signer, orders and chains all use them; the signer depends on nothing else of the ledger. Pure, and
 //! small enough to read before the signer.
 //!
 //! It guarantees:
-//! - arithmetic on an [`Amount`] is exact and checked; there is no operator for it and no rounding but the named one;
+//! - arithmetic on an [`Amount`] is exact and checked; there are no operators, and the only rounding is [`Amount::basis_points`];
 //! - a [`Name`] has one spelling, so that two spellings of one wallet cannot become two accounts;
-//! - a value has one text, and a text that is not exactly that is refused.
+//! - a value has exactly one text form, and every other text is refused.
 //!
 //! It deliberately does not know: accounts, chains' addresses, clocks.
 
-#![deny(missing_docs)]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// A short lower-case name: a server, a wallet, a person, a seat.
+/// A short lower-case name: of a server, a wallet, an operator, a seat.
 ///
 /// `[a-z0-9_.:-]`, 1 to 128 bytes. No upper case (two spellings of one wallet must not be two accounts), no slash
 /// (it separates the parts of an account's name), no white space, no wildcard of any store.
@@ -16,12 +16,11 @@ pub struct Name(Box<str>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a name is 1 to 128 characters of a-z, 0-9, '_', '.', ':' and '-'; got {given:?}")]
 pub struct NameError {
-    /// What was given, cut to 64 characters.
+    /// The refused text, truncated to 64 characters.
     pub given: String,
 }
 
 impl Name {
-    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -5,7 +5,7 @@
     clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::pedantic,
-    reason = "a test that panics has said what it has to say"
+    reason = "a panic in a test is its report"
 )]
 
 mod amounts;

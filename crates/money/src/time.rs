@@ -1,4 +1,4 @@
-//! Moments in time.
+//! Time as the ledger stores it.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
-//! What the tests of the ledger stand on.
+//! Shared tools of the tests: a model, generators, the simulator, a Postgres database per test.
 //!
 //! | module | what it is |
 //! | --- | --- |
-//! | [`model`] | the rules of the ledger a second time, naive and independent |
-//! | [`streams`] | seeded worlds and streams of requests, each with the answer the model expects |
-//! | [`postgres`] | a database of its own for each test, on the server the suite is run with |
-//! | [`sim`] | the simulator: a whole world from one seed, and the promises it must keep |
-//! | [`script`] | what the `victim` program does until somebody kills it, and what it says while it does it |
+//! | [`model`] | a second, naive and independent implementation of the ledger's rules |
+//! | [`streams`] | seeded streams of requests, each with the answer that the model expects |
+//! | [`postgres`] | a database of its own for each test, on the server that the suite runs with |
+//! | [`sim`] | the simulator: the whole system from one seed, and the promises it must keep |
+//! | [`script`] | the calls of the `victim` program, which the crash tests kill, and the lines it prints |
 //!
 //! Nothing here is shipped.
 

@@ -1,4 +1,4 @@
-//! The Postgres server that `cargo xtask test` starts: a database of its own for each world.
+//! The Postgres server that `cargo xtask test` starts: a database of its own for each test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,19 +7,19 @@ use tokio_postgres::NoTls;
 
 /// Names the server for suites that run on it instead of SQLite: `postgres://user@host:port` without a database.
 const ENGINE: &str = "BANKROLL_TEST_POSTGRES";
-/// Names it for tests that always need one.
+/// Names the server for tests that always need one.
 const SERVER: &str = "BANKROLL_TEST_POSTGRES_SERVER";
 
 /// An empty database, if there is a server.
 ///
 /// # Panics
-/// If the server does not make one.
+/// If the server cannot create one.
 #[must_use]
 pub fn new_database() -> Option<Location> {
     std::env::var(ENGINE).ok().map(|server| make_database(&server))
 }
 
-/// An empty database, for a test that is about Postgres.
+/// An empty database, for a test that needs Postgres.
 ///
 /// # Panics
 /// If there is no server.
@@ -29,7 +29,7 @@ pub fn needed_database() -> DatabaseUrl {
     let server = server.expect("a Postgres server: run the tests with `cargo xtask test`, which starts one");
     match make_database(&server) {
         Location::Postgres(url) => url,
-        Location::Folder(_) => unreachable!("a database is no folder"),
+        Location::Folder(_) => unreachable!("a database is not a folder"),
     }
 }
 
@@ -40,7 +40,7 @@ fn make_database(server: &str) -> Location {
     DatabaseUrl::new(format!("{server}/{name}")).into()
 }
 
-/// A connection that stays, for statements that belong together.
+/// A connection that stays open, for statements that belong together.
 #[derive(Debug)]
 pub struct Session {
     runtime: tokio::runtime::Runtime,
@@ -48,8 +48,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects.
-    ///
     /// # Panics
     /// If there is no server.
     #[must_use]
@@ -67,7 +65,7 @@ impl Session {
         self.runtime.block_on(self.client.batch_execute(sql)).expect("statements that run");
     }
 
-    /// The number that a query tells.
+    /// The number that a query returns.
     ///
     /// # Panics
     /// If it cannot be run.
@@ -88,7 +86,7 @@ pub fn run(url: &str, sql: &str) {
     });
 }
 
-/// Runs a query of two columns on the store's tables and the flows' alike, as text; what is null is empty.
+/// Runs a query of two columns on the store's tables and the flows' alike, as text; null is the empty text.
 ///
 /// # Panics
 /// If it cannot be run.

@@ -1,14 +1,14 @@
-//! What the `victim` does until somebody kills it: calls that follow from a seed and from the answers so far.
+//! The calls of the `victim`, which a test kills: they follow from a seed and from the answers so far.
 //!
-//! Whoever knows the seed and the answers (the lines the victim wrote) can make up the same calls again: that is how a
-//! test finds out what became of each of them. Every request has its own key and is one that a key remembers, so a
-//! call that was made shows as replayed, whatever its verdict.
+//! From the seed and the answers (the lines that the victim printed) a test rebuilds the same calls, and so finds the
+//! outcome of each of them. Every request has its own key and a remembered verdict, so a call that was made is answered as
+//! replayed, whatever its verdict.
 
 use std::{fmt, path::Path, str::FromStr};
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Event, Fact, Guard, HoldId, Key, Kind, Leg, Namespace,
-    Otherwise, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit, Value,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, ColumnValue, Event, Fact, Guard, GuardFailure,
+    HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit,
 };
 use bankroll_store::{Answer, CallError, Clock, DatabaseUrl, Ledger, Location, Migrations, Options, Statement};
 use fastrand::Rng;
@@ -37,17 +37,17 @@ const DEVELOPER: AccountId = AccountId(4);
 const FIRST_PLAYER: u64 = 5;
 const PLAYERS: u64 = 4;
 
-/// Records that the set-up leaves in an empty journal.
+/// The number of records of the set-up in an empty journal.
 pub const SET_UP_RECORDS: u64 = 1 + 4 + 2 * PLAYERS;
 
-/// How the books of a script are opened, in a folder or under a `postgres://` address: by the victim, and by whoever
-/// examines what it left.
+/// The options for the books of a script, in a folder or under a `postgres://` address: for the victim, and for the test
+/// that examines them afterwards.
 #[must_use]
-pub fn options(place: &str, keys_in_memory_max: usize) -> Options {
+pub fn options(location: &str, keys_in_memory_max: usize) -> Options {
     let (clock, _) = Clock::manual(Time(1_000_000));
-    let location: Location = match place.starts_with("postgres://") {
-        true => DatabaseUrl::new(place).into(),
-        false => Path::new(place).into(),
+    let location: Location = match location.starts_with("postgres://") {
+        true => DatabaseUrl::new(location).into(),
+        false => Path::new(location).into(),
     };
     Options { clock, keys_in_memory_max, commit_aside_from: 1, migrations: vec![TABLES], ..Options::new(location) }
 }
@@ -58,7 +58,7 @@ pub fn options(place: &str, keys_in_memory_max: usize) -> Options {
 /// If a call has no answer.
 ///
 /// # Panics
-/// If the accounts are not the ones they must be.
+/// If the accounts have other numbers than expected.
 pub fn set_up(ledger: &Ledger) -> Result<(), CallError> {
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether)?;
@@ -69,51 +69,51 @@ pub fn set_up(ledger: &Ledger) -> Result<(), CallError> {
         owner: owner.map(name),
     };
     let mut names = vec![
-        account(Kind::Custody, Some("hot")),
-        account(Kind::World, None),
-        account(Kind::Ecosystem, None),
-        account(Kind::Developer, None),
+        account(AccountKind::Custody, Some("hot")),
+        account(AccountKind::World, None),
+        account(AccountKind::Ecosystem, None),
+        account(AccountKind::Developer, None),
     ];
     for player in 0..PLAYERS {
         let wallet = format!("0x{player}");
-        names.extend([account(Kind::Funds, Some(&wallet)), account(Kind::Debt, Some(&wallet))]);
+        names.extend([account(AccountKind::Funds, Some(&wallet)), account(AccountKind::Debt, Some(&wallet))]);
     }
     let opened = ledger.open_accounts(&Principal::System, names)?;
     assert!(opened.iter().zip(1..).all(|(opened, id)| *opened == Ok(AccountId(id))), "accounts are {opened:?}");
     Ok(())
 }
 
-/// What the victim was told of one request, as it writes it down.
+/// The answer to one request, as the victim prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct VictimAnswer {
     pub seq: u64,
     pub replayed: bool,
     /// `applied`, or the code of the rejection.
-    pub said: String,
+    pub outcome: String,
 }
 
-impl From<&Answer> for Told {
+impl From<&Answer> for VictimAnswer {
     fn from(answer: &Answer) -> Self {
-        let said = answer.effects().map_or_else(|rejection| rejection.code(), |_| "applied");
-        Self { seq: answer.seq.map_or(0, |seq| seq.0), replayed: answer.replayed, said: said.to_owned() }
+        let outcome = answer.effects().map_or_else(|rejection| rejection.code(), |_| "applied");
+        Self { seq: answer.seq.map_or(0, |seq| seq.0), replayed: answer.replayed, outcome: outcome.to_owned() }
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for VictimAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.seq, self.replayed, self.said)
+        write!(f, "{}:{}:{}", self.seq, self.replayed, self.outcome)
     }
 }
 
-impl FromStr for Told {
+impl FromStr for VictimAnswer {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(':').collect();
-        let &[seq, replayed, said] = parts.as_slice() else { return Err(format!("not an answer: {text:?}")) };
+        let &[seq, replayed, outcome] = parts.as_slice() else { return Err(format!("not an answer: {text:?}")) };
         let bad = |_| format!("not an answer: {text:?}");
         let (seq, replayed) = (seq.parse().map_err(bad)?, replayed == "true");
-        Ok(Self { seq, replayed, said: said.to_owned() })
+        Ok(Self { seq, replayed, outcome: outcome.to_owned() })
     }
 }
 
@@ -123,10 +123,10 @@ pub struct Script {
     rng: Rng,
     prefix: String,
     calls: u64,
-    /// Holds that were made and not settled, and deposits that were made and not taken back.
+    /// Holds that were made and not settled, and deposits that were made and not reversed.
     holds: Vec<u64>,
     deposits: Vec<u64>,
-    asked: Vec<Request>,
+    requests: Vec<Request>,
 }
 
 impl Script {
@@ -134,40 +134,40 @@ impl Script {
     pub fn new(seed: u64, thread: u64) -> Self {
         let rng = Rng::with_seed(seed.wrapping_mul(1_000_003).wrapping_add(thread));
         let prefix = format!("{seed:x}-{thread}");
-        Self { rng, prefix, calls: 0, holds: Vec::new(), deposits: Vec::new(), asked: Vec::new() }
+        Self { rng, prefix, calls: 0, holds: Vec::new(), deposits: Vec::new(), requests: Vec::new() }
     }
 
-    /// The next call. The one before must have been learnt.
+    /// The next call. The answers to the one before must have been given to [`Script::learn`].
     pub fn call(&mut self) -> Vec<Request> {
         self.calls += 1;
         let size = self.rng.usize(1..=6);
-        self.asked = (0..size).map(|place| self.request(place)).collect();
-        self.asked.clone()
+        self.requests = (0..size).map(|place| self.request(place)).collect();
+        self.requests.clone()
     }
 
-    /// The row that goes along with the call beside its money, in the other lane.
+    /// The row that is written along with the call, without money.
     #[must_use]
     pub fn note(&self) -> (String, Statement) {
         let id = format!("{}-{}", self.prefix, self.calls);
-        let values = vec![Value::Text(id.clone())];
-        // Made again by whoever repeats a call, hence not once more.
+        let values = vec![ColumnValue::Text(id.clone())];
+        // A repeated call writes it again, which must change nothing.
         let sql = "INSERT INTO notes (id) VALUES ($1) ON CONFLICT DO NOTHING".into();
         (id, Statement { sql, values, must_change: None })
     }
 
-    /// What became of the last call.
-    pub fn learn(&mut self, told: &[Told]) {
-        for (request, told) in std::mem::take(&mut self.asked).iter().zip(told) {
-            if told.said != "applied" {
+    /// Takes the answers to the last call.
+    pub fn learn(&mut self, answers: &[VictimAnswer]) {
+        for (request, answer) in std::mem::take(&mut self.requests).iter().zip(answers) {
+            if answer.outcome != "applied" {
                 continue;
             }
             match &request.action {
                 Action::Reverse(_) => {}
                 Action::Legs(legs) => {
                     let made = legs.iter().zip(0..).filter(|(leg, _)| matches!(leg, Leg::Hold { .. }));
-                    self.holds.extend(made.map(|(_, place)| HoldId::of(Seq(told.seq), place).0));
+                    self.holds.extend(made.map(|(_, place)| HoldId::of(Seq(answer.seq), place).0));
                     if request.principal == Principal::Indexer {
-                        self.deposits.push(told.seq);
+                        self.deposits.push(answer.seq);
                     }
                 }
             }
@@ -209,7 +209,7 @@ impl Script {
             Principal::System => Namespace::Payouts,
             _ => Namespace::Client,
         };
-        let key = Key { namespace, scope: Scope::Server(name("arena")), text: id.clone() };
+        let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: id.clone() };
         let is_deposit = principal == Principal::Indexer;
         let facts = if is_deposit { vec![credited(&id, amount)] } else { Vec::new() };
         let event = Event { kind: name("deposit.credited"), resource: id, body: "{}".into() };
@@ -220,9 +220,9 @@ impl Script {
 
 fn credited(id: &str, amount: Amount) -> Fact {
     Fact {
-        row: RowKey { table: "deposits".into(), columns: vec![("id".into(), Value::Text(id.into()))] },
+        row: RowKey { table: "deposits".into(), columns: vec![("id".into(), ColumnValue::Text(id.into()))] },
         guard: Guard::Absent,
-        otherwise: Otherwise::Conflict,
-        set: vec![("amount".into(), Value::Amount(amount))],
+        otherwise: GuardFailure::Conflict,
+        set: vec![("amount".into(), ColumnValue::Amount(amount))],
     }
 }

@@ -1,5 +1,5 @@
-//! What others have written, to contradict us in the tests: each in a folder of its own, in the version that its tests
-//! name, installed when it is not there.
+//! Independent implementations that the tests compare ours with: each in a folder of its own, in the version that its
+//! tests require, installed when it is missing.
 
 mod anvil;
 mod ethers;
@@ -13,12 +13,11 @@ use anyhow::{Context, Result, ensure};
 use crate::program;
 use crate::workspace::Workspace;
 
-/// One of them.
 struct Referee {
     name: &'static str,
-    /// The tests name the same and refuse another.
+    /// The tests require exactly this version.
     version: &'static str,
-    /// In the tree but ignored by git; the tests look here.
+    /// Ignored by git; the tests look here.
     folder: &'static str,
     is_current: fn(&Workspace) -> bool,
     install: fn(&Workspace) -> Result<()>,
@@ -26,7 +25,7 @@ struct Referee {
 
 const ALL: [Referee; 3] = [pokerkit::REFEREE, ethers::REFEREE, anvil::REFEREE];
 
-/// Installs those that are missing.
+/// Installs the missing ones.
 pub fn ensure(workspace: &Workspace) -> Result<()> {
     ALL.iter().try_for_each(|referee| referee.ensure(workspace))
 }
@@ -40,12 +39,12 @@ impl Referee {
         println!("installing {name} {version} into {folder}");
         let place = self.place(workspace);
         if place.exists() {
-            // Of another version, or left half made.
+            // Another version, or an incomplete installation.
             fs::remove_dir_all(&place).with_context(|| format!("cannot remove {}", place.display()))?;
         }
-        fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
+        fs::create_dir_all(&place).with_context(|| format!("cannot create {}", place.display()))?;
         (self.install)(workspace)?;
-        ensure!((self.is_current)(workspace), "{name} {version} was installed, and is not there");
+        ensure!((self.is_current)(workspace), "{name} {version} was installed, but is not usable");
         Ok(())
     }
 
@@ -55,9 +54,9 @@ impl Referee {
 
     fn install_by_npm(&self, workspace: &Workspace, package: &str) -> Result<()> {
         let package = format!("{package}@{}", self.version);
-        // Nobody's scripts run on this machine: none of the packages needs one.
-        let quietly = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
+        // No install scripts run on this machine: none of the packages needs one.
+        let options = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
         let mut npm = workspace.command("npm");
-        program::succeed(npm.args(["install", "--prefix", self.folder]).args(quietly).arg(package))
+        program::succeed(npm.args(["install", "--prefix", self.folder]).args(options).arg(package))
     }
 }

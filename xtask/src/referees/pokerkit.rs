@@ -21,7 +21,7 @@ fn is_current(workspace: &Workspace) -> bool {
 fn install(workspace: &Workspace) -> Result<()> {
     let make = || program::succeed(workspace.command("python3").args(["-m", "venv", REFEREE.folder]));
     if make().is_err() {
-        // Debian keeps what `venv` needs in a package of its own.
+        // Debian ships what `venv` needs in a separate package.
         needed_tools::install_package("python3-venv")?;
         make()?;
     }

@@ -1,4 +1,4 @@
-//! Amounts: what is one, what is none, and arithmetic that never rounds by surprise.
+//! Amounts: legal and illegal texts, and exact arithmetic.
 
 use crate::{Amount, AmountError, Total};
 
@@ -19,7 +19,7 @@ fn whole_decimal_numbers_up_to_128_bits_are_amounts() {
 }
 
 #[test]
-fn anything_else_is_no_amount() {
+fn every_other_text_is_malformed() {
     refused("", "amount_malformed");
     refused("-1", "amount_malformed");
     refused("-0", "amount_malformed");
@@ -39,14 +39,14 @@ fn anything_else_is_no_amount() {
     refused("0x5", "amount_malformed");
     refused("five", "amount_malformed");
     refused("NaN", "amount_malformed");
-    // Digits, but not ours: Arabic-Indic three, full-width five, superscript two.
+    // Digits, but not ASCII: Arabic-Indic three, full-width five, superscript two.
     refused("\u{663}", "amount_malformed");
     refused("\u{ff15}", "amount_malformed");
     refused("\u{b2}", "amount_malformed");
 }
 
 #[test]
-fn what_leaves_128_bits_is_too_large_not_malformed() {
+fn a_number_above_128_bits_is_too_large_not_malformed() {
     refused("340282366920938463463374607431768211456", "amount_too_large");
     refused("1000000000000000000000000000000000000000", "amount_too_large");
     refused(&"9".repeat(1000), "amount_too_large");
@@ -64,7 +64,7 @@ fn sums_and_differences_end_where_128_bits_end() {
 }
 
 #[test]
-fn a_total_goes_on_where_amounts_end() {
+fn a_total_continues_above_128_bits() {
     let total = |amounts: &[Amount]| {
         let mut total = Total::default();
         amounts.iter().for_each(|amount| total.add(*amount));

@@ -1,9 +1,9 @@
-//! Assets: what makes two of them the same.
+//! Assets: identity.
 
 use crate::{Asset, Unit};
 
 #[test]
-fn an_asset_is_told_by_chain_and_contract_not_by_symbol() {
+fn an_asset_is_identified_by_chain_and_contract_not_by_symbol() {
     let asset = |chain: &str, unit: Unit, symbol: &str| Asset {
         chain: chain.parse().unwrap(),
         unit,

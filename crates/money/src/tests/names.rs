@@ -1,4 +1,4 @@
-//! Names: what is one, and what is none.
+//! Names: legal and illegal texts.
 
 use crate::Name;
 
@@ -14,7 +14,7 @@ fn names_are_short_lower_case_and_free_of_separators() {
 }
 
 #[test]
-fn a_refused_name_is_quoted_but_not_at_any_length() {
+fn a_refused_name_is_quoted_and_truncated() {
     let refused = "É".repeat(1000).parse::<Name>().unwrap_err();
     assert_eq!(refused.given.chars().count(), 64);
 }

@@ -1,18 +1,18 @@
-//! Many clients of one node: they call and read, and write down when each call began and ended and what came of it.
+//! Many clients of one node: they call and read, and print the begin, the end and the outcome of each call.
 //!
 //! `clients <postgres://...> <name> <clients> <lease in milliseconds> <seed>`
 //!
-//! Each client reads for itself from the beginning; it calls once this process has the lease, which it stands by for, and
-//! reads on when it has lost it. All goes on until standard input ends. Times are nanoseconds of the machine's monotonic
-//! clock, the same for all processes.
+//! Each client reads from the start; it calls while this process holds the lease, for which it stands by, and continues to
+//! read when the lease is lost. All run until standard input ends. Times are nanoseconds of the machine's monotonic clock,
+//! the same for all processes.
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `open` | this process writes now |
-//! | `call BEGAN ENDED KEY PLACE` | answered, from this place of the journal |
-//! | `unknown KEY` | made, and nobody knows what came of it |
+//! | `open` | this process is the writer now |
+//! | `call BEGAN ENDED KEY SEQ` | answered, with this position in the journal |
+//! | `unknown KEY` | made, with unknown outcome |
 //! | `read BEGAN ENDED BALANCE,...` | the balances of all accounts, in the order of their numbers |
-//! | `because E` | the writer has stopped for this reason |
+//! | `because E` | the writer stopped for this reason |
 
 use std::{
     io::{Read, Write},
@@ -23,7 +23,9 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, Action, Amount, Key, Leg, Namespace, Principal, References, Request, Scope};
+use bankroll_ledger::{
+    AccountId, Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
+};
 use bankroll_store::{AccountFilter, CallError, DatabaseUrl, Ledger, Options, Reader, StoreError};
 use bankroll_testkit::{
     script::{options, set_up},
@@ -53,7 +55,7 @@ fn main() {
         is_over.store(true, Ordering::SeqCst);
     });
     if let Some(why) = ledger.get().and_then(Ledger::stopped_by) {
-        say(&format!("because {why:?}"));
+        print(&format!("because {why:?}"));
     }
 }
 
@@ -62,7 +64,7 @@ fn stand_by(options: Options, ledger: &OnceLock<Ledger>, is_over: &AtomicBool) {
         match Ledger::open(options.clone()) {
             Ok(opened) => {
                 set_up(&opened).expect("accounts");
-                say("open");
+                print("open");
                 ledger.set(opened).expect("opened once");
                 return;
             }
@@ -89,22 +91,22 @@ fn play(url: &str, client: &str, mut rng: Rng, ledger: &OnceLock<Ledger>, is_ove
 fn call(ledger: &Ledger, request: Request) {
     let key = request.key.text.clone();
     let began = now();
-    let told = ledger.apply(request);
+    let outcome = ledger.apply(request);
     let ended = now();
-    match told {
-        Ok(answer) => say(&format!("call {began} {ended} {key} {}", answer.seq.map_or(0, |seq| seq.0))),
-        Err(CallError::Failed(_)) => say(&format!("unknown {key}")),
+    match outcome {
+        Ok(answer) => print(&format!("call {began} {ended} {key} {}", answer.seq.map_or(0, |seq| seq.0))),
+        Err(CallError::Failed(_)) => print(&format!("unknown {key}")),
         Err(CallError::Refused(_)) => {}
     }
 }
 
 fn read(reader: &Reader) {
     let began = now();
-    // Few accounts, hence one statement, hence one moment.
+    // Few accounts, hence one statement, hence one snapshot.
     let accounts = reader.accounts(&AccountFilter::default(), 100).expect("accounts");
     let ended = now();
     let balances: Vec<String> = accounts.iter().map(|account| account.balance.to_string()).collect();
-    say(&format!("read {began} {ended} {}", balances.join(",")));
+    print(&format!("read {began} {ended} {}", balances.join(",")));
 }
 
 fn request(rng: &mut Rng, text: String) -> Request {
@@ -115,7 +117,7 @@ fn request(rng: &mut Rng, text: String) -> Request {
         1 => (arena(), Namespace::Client, player, WORLD),
         _ => (arena(), Namespace::Client, WORLD, player),
     };
-    let key = Key { namespace, scope: Scope::Server(name("arena")), text };
+    let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text };
     let legs = vec![Leg::Move { from, to, amount: Amount::new(rng.u128(1..20)) }];
     let (references, facts, events) = (References::default(), Vec::new(), Vec::new());
     Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }
@@ -126,9 +128,9 @@ fn now() -> u64 {
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
-/// One line, whole.
-fn say(line: &str) {
+/// Writes one line with one call.
+fn print(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Whoever listened may be gone.
+    // The reader may be gone.
     let _ = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
 }

@@ -1,24 +1,24 @@
-//! A process to be killed: opens books, makes the calls of a script, and writes down each answer.
+//! A process for tests to kill: opens a ledger, makes the calls of a script, and prints each answer.
 //!
 //! `victim <folder or postgres://...> <seed> <threads> <calls> <keys in memory> <ballast MiB> <weak: 0 or 1>
 //! <lease in milliseconds>`
 //!
-//! A weak victim does not sync its commits: a test of power loss must notice. With a lease it stands by until nobody else
-//! has one.
+//! A weak victim does not sync its commits: a test of power loss must detect that. With a lease it stands by until no other
+//! process holds it.
 //!
-//! Every line is one `write` to standard output, so that a line is there whole or not at all:
+//! Every line is one `write` to standard output, so that a line is printed completely or not at all:
 //!
 //! | line | means |
 //! | --- | --- |
 //! | `open` | the books are open |
 //! | `begin T C` | thread T is about to make its call C |
-//! | `done T C answers...` | the answers, after they were given |
-//! | `noted ID` | a row of the other lane was acknowledged |
-//! | `full T C`, `unknown T C`, `stopped T C` | the call failed so; after `full`, and whenever nothing happened, it is made again |
-//! | `closed` | everything was done and the books are closed |
+//! | `done T C answers...` | the answers of the call |
+//! | `noted ID` | a row that was written without money was acknowledged |
+//! | `full T C`, `unknown T C`, `stopped T C` | how the call failed; it is retried whenever it had no effect |
+//! | `closed` | all calls were made and the books are closed |
 //! | `because E` | the same, but the writer had stopped for this reason |
 //!
-//! With no threads it holds the books open until its standard input ends.
+//! Without threads it keeps the books open until its standard input ends.
 
 use std::{
     fs::File,
@@ -29,14 +29,14 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::Value;
+use bankroll_ledger::ColumnValue;
 use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement, StoreError};
-use bankroll_testkit::script::{Script, Told, options, set_up};
+use bankroll_testkit::script::{Script, VictimAnswer, options, set_up};
 
-/// How often a call is made again of which nothing happened, and how many calls are tried after the writer has stopped.
+/// How often a call without effect is retried, and how many calls are tried after the writer has stopped.
 const TRIES: u32 = 50;
 const TRIES_AFTER_STOP: u32 = 3;
-/// How often one that stands by asks whether the lease is free.
+/// How long a standby waits before it tries the lease again.
 const STAND_BY_PAUSE: Duration = Duration::from_millis(20);
 
 fn main() -> ExitCode {
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Even what was set up before may have to wait for room: a commit takes the upkeep of the key index along.
+/// Even a set-up that was done before may need disk space: a commit also maintains the key index.
 fn set_up_unless_full(ledger: &Ledger) -> Result<(), CallError> {
     let full = Err(CallError::Failed(Failure::StorageFull));
     (0..TRIES).map(|_| set_up(ledger)).find(|done| *done != full).unwrap_or(full)
@@ -97,33 +97,33 @@ fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u6
             load_ballast(ledger, ballast);
         }
         let requests = script.call();
-        let mut told = Err(CallError::Failed(Failure::StorageFull));
+        let mut outcome = Err(CallError::Failed(Failure::StorageFull));
         for _ in 0..TRIES {
             out.write(&format!("begin {thread} {call}"));
             let money = ledger.submit(requests.clone());
             let (id, statement) = script.note();
-            // Not with every call: a batch with rows is committed by the writer itself, one without goes aside.
+            // Not with every call: the writer itself commits a batch with rows, the commit thread commits one without.
             let noted = (call % 3 == 0).then(|| ledger.write_rows(vec![statement]));
-            told = money.map_err(CallError::from).and_then(|reply| Ok(reply.wait()?));
-            if let Ok(answers) = &told {
-                let told: Vec<String> = answers.iter().map(|answer| Told::from(answer).to_string()).collect();
-                out.write(&format!("done {thread} {call} {}", told.join(" ")));
+            outcome = money.map_err(CallError::from).and_then(|reply| Ok(reply.wait()?));
+            if let Ok(answers) = &outcome {
+                let texts: Vec<String> = answers.iter().map(|answer| VictimAnswer::from(answer).to_string()).collect();
+                out.write(&format!("done {thread} {call} {}", texts.join(" ")));
             }
             if let Some(Ok(reply)) = noted
                 && reply.wait().is_ok_and(|changed| changed.is_ok())
             {
                 out.write(&format!("noted {id}"));
             }
-            let Err(error) = &told else { break };
+            let Err(error) = &outcome else { break };
             out.write(&format!("{} {thread} {call}", short(error)));
             let nothing_happened = [Failure::StorageFull, Failure::Unreachable, Failure::Locked];
             if !nothing_happened.map(CallError::Failed).contains(error) {
                 break;
             }
         }
-        match told {
-            Ok(answers) => script.learn(&answers.iter().map(Told::from).collect::<Vec<_>>()),
-            // Goes on for a little, to see whether anything is acknowledged that must not be.
+        match outcome {
+            Ok(answers) => script.learn(&answers.iter().map(VictimAnswer::from).collect::<Vec<_>>()),
+            // Makes a few more calls, to detect an acknowledgement that must not be given.
             Err(_) if stopped < TRIES_AFTER_STOP => stopped += 1,
             Err(_) => return,
         }
@@ -139,13 +139,13 @@ fn short(error: &CallError) -> String {
     }
 }
 
-/// Rows of a mebibyte, so that the write-ahead log grows long enough to be copied back while the books are open.
+/// Rows of one mebibyte, so that the write-ahead log grows long enough for a checkpoint while the books are open.
 fn load_ballast(ledger: &Ledger, mebibytes: u64) {
     for id in 0..mebibytes {
-        let values = vec![Value::Int(id.cast_signed()), Value::Bytes(vec![b'b'; 1 << 20])];
+        let values = vec![ColumnValue::Int(id.cast_signed()), ColumnValue::Bytes(vec![b'b'; 1 << 20])];
         let sql = "INSERT INTO ballast (id, data) VALUES ($1, $2) ON CONFLICT DO NOTHING".into();
         let row = Statement { sql, values, must_change: None };
-        // If it fails, the calls that follow find out.
+        // If it fails, the calls that follow show it.
         drop(ledger.write_rows(vec![row]).map(Reply::wait));
     }
 }
@@ -161,7 +161,7 @@ impl Lines {
 
     fn write(&self, line: &str) {
         let mut out = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Whoever listened may be gone; then there is nobody to tell.
+        // The reader may be gone.
         let _ = out.write_all(format!("{line}\n").as_bytes());
     }
 }

@@ -1,10 +1,10 @@
-//! What can be seen of a request without the books.
+//! The checks of a request that need no books.
 
-use bankroll_ledger::{Action, Fact, Guard, Leg, Principal, Request, Value};
+use bankroll_ledger::{Action, ColumnValue, Fact, Guard, Leg, Principal, Request};
 
-use super::{Code, rights};
+use super::{RejectionCode, rights};
 
-pub(super) fn check(request: &Request) -> Result<(), Code> {
+pub(super) fn check(request: &Request) -> Result<(), RejectionCode> {
     if !is_plain(&request.key.text) {
         return Err("key_malformed");
     }
@@ -71,7 +71,7 @@ fn fact_is_fine(fact: &Fact) -> bool {
     if fact.set.iter().any(|(name, _)| is_key(name)) {
         return false;
     }
-    let has_zero = |value: &Value| matches!(value, Value::Text(text) if text.bytes().any(|byte| byte == 0));
+    let has_zero = |value: &ColumnValue| matches!(value, ColumnValue::Text(text) if text.bytes().any(|byte| byte == 0));
     let columns_are_fine = columns.all(|(name, value)| is_identifier(name) && !has_zero(value));
     !fact.row.columns.is_empty() && is_identifier(&fact.row.table) && columns_are_fine
 }
@@ -83,12 +83,12 @@ fn is_identifier(text: &str) -> bool {
         && text.len() <= 63
 }
 
-/// The texts alone. What streams send is far below the limit or far above it, so that no encoding needs to be known.
+/// Counts the texts only. Streams stay far below the limit or far above it, so that the encoding does not matter.
 fn rough_size(request: &Request) -> usize {
-    let value = |value: &Value| match value {
-        Value::Text(text) => text.len(),
-        Value::Bytes(bytes) => bytes.len(),
-        Value::Null | Value::Int(_) | Value::Amount(_) => 0,
+    let value = |value: &ColumnValue| match value {
+        ColumnValue::Text(text) => text.len(),
+        ColumnValue::Bytes(bytes) => bytes.len(),
+        ColumnValue::Null | ColumnValue::Int(_) | ColumnValue::Amount(_) => 0,
     };
     let facts = request.facts.iter().flat_map(|fact| fact.row.columns.iter().chain(&fact.set));
     let events = request.events.iter().map(|event| event.resource.len() + event.body.len());

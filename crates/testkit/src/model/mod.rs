@@ -1,10 +1,10 @@
 //! A naive model of the ledger: plain maps, strings and `u128`, written from the documentation.
 //!
 //! It shares no rule with `bankroll-ledger`: requests are its input, and every table (sides, routes, owners, order of
-//! the checks, what is remembered) is written down here a second time. So where the two disagree, one of them is wrong.
+//! the checks, what is remembered) is written here a second time. So where the two disagree, one of them is wrong.
 //!
-//! For every call it says the exact answer: place in the journal, replayed or not, each posting with both balances
-//! after it, each hold as it stands, or the code of the first broken rule.
+//! For every call it predicts the exact answer: position in the journal, replayed or not, each posting with both
+//! balances after it, each hold after it, or the code of the first broken rule.
 //!
 //! It is slow on purpose (it copies all balances for each request) and knows nothing of batches, memory or disks.
 
@@ -16,60 +16,60 @@ mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_ledger::{AccountName, Action, Event, Otherwise, Principal, Request};
+use bankroll_ledger::{AccountName, Action, Event, GuardFailure, Principal, Request};
 
-pub use money::{Hold, Money, Standing};
-pub use outcome::{Effect, HoldChange, Moved, Outcome, Said, role_name};
-pub use rows::{Rows, TABLES, Ticket};
+pub use money::{ModelBalance, ModelHold, ModelMoney};
+pub use outcome::{ModelEffect, ModelHoldChange, ModelOutcome, ModelPosting, ModelVerdict, role_name};
+pub use rows::{ModelRows, TABLES, Ticket};
 
 /// Roles by name.
-pub type Set = BTreeSet<&'static str>;
+pub type RoleSet = BTreeSet<&'static str>;
 
-/// Who an account is, and who may do what with it.
+/// An account and the roles that may use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
+pub struct ModelAccount {
     pub scope: String,
     pub kind: String,
     pub asset: u32,
     pub owner: Option<String>,
-    pub may_deposit: Set,
-    pub may_withdraw: Set,
-    pub may_transfer: Set,
+    pub may_deposit: RoleSet,
+    pub may_withdraw: RoleSet,
+    pub may_transfer: RoleSet,
 }
 
-/// An applied request, as far as a reversal needs it.
+/// The parts of an applied request that a reversal needs.
 #[derive(Clone, Debug)]
-pub struct Transfer {
+pub struct ModelTransfer {
     pub by: &'static str,
-    pub moved: Vec<Moved>,
+    pub moved: Vec<ModelPosting>,
     pub is_reversal: bool,
     pub reversed: bool,
 }
 
-/// The whole ledger, as one would write it on a sheet of paper.
+/// The whole ledger in plain maps.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    pub accounts: BTreeMap<u64, Account>,
-    pub money: Money,
+    pub accounts: BTreeMap<u64, ModelAccount>,
+    pub money: ModelMoney,
     /// Holds that were settled or have expired.
-    pub ended: BTreeMap<u64, Hold>,
-    pub transfers: BTreeMap<u64, Transfer>,
-    pub rows: Rows,
-    /// Announcements, each with the place of its record.
+    pub ended: BTreeMap<u64, ModelHold>,
+    pub transfers: BTreeMap<u64, ModelTransfer>,
+    pub rows: ModelRows,
+    /// Events, each with the position of its record.
     pub events: Vec<(u64, Event)>,
     pub assets: u32,
     pub seq: u64,
     pub now: u64,
     last_batch_at: u64,
     names: BTreeMap<String, u64>,
-    keys: BTreeMap<(String, String, String), (Request, Outcome)>,
+    keys: BTreeMap<(String, String, String), (Request, ModelOutcome)>,
 }
 
 /// The code of a broken rule.
-pub type Code = &'static str;
+pub type RejectionCode = &'static str;
 
-/// What leaves no trace: form, other people's keys, a pause, and what settlement must wait for.
-const FORGOTTEN: [Code; 11] = [
+/// Rejections that are not recorded: form, keys of others, a pause, and what settlement must wait for.
+const NOT_RECORDED: [RejectionCode; 11] = [
     "key_malformed",
     "legs_out_of_range",
     "amount_zero",
@@ -84,7 +84,7 @@ const FORGOTTEN: [Code; 11] = [
 ];
 
 impl Model {
-    /// An empty ledger, with its clock at this time.
+    /// An empty ledger at this time.
     #[must_use]
     pub fn at(now: u64) -> Self {
         Self { now, ..Self::default() }
@@ -101,8 +101,8 @@ impl Model {
     ///
     /// # Errors
     /// The code of the first broken rule.
-    pub fn open(&mut self, by: &Principal, name: &AccountName, rights: [&Set; 3]) -> Result<u64, Code> {
-        let account = Account {
+    pub fn open(&mut self, by: &Principal, name: &AccountName, rights: [&RoleSet; 3]) -> Result<u64, RejectionCode> {
+        let account = ModelAccount {
             scope: name.scope.to_string(),
             kind: name.kind.to_string(),
             asset: name.asset.0,
@@ -121,15 +121,15 @@ impl Model {
         let id = self.accounts.len() as u64 + 1;
         self.names.insert(account.full_name(), id);
         self.accounts.insert(id, account);
-        self.money.standings.insert(id, Standing::default());
+        self.money.balances.insert(id, ModelBalance::default());
         self.next_seq();
         Ok(id)
     }
 
-    /// The clock is at this time now, and the writer has looked at it: what is due expires, earliest first.
+    /// Sets the clock and expires the holds that are due, earliest first, as the writer does.
     pub fn tick(&mut self, clock: u64) {
         self.now = clock.max(self.last_batch_at);
-        let is_due = |hold: &Hold| hold.expires.is_some_and(|expires| expires <= self.now);
+        let is_due = |hold: &ModelHold| hold.expires.is_some_and(|expires| expires <= self.now);
         let mut due: Vec<(Option<u64>, u64)> =
             self.money.holds.iter().filter(|(_, hold)| is_due(hold)).map(|(id, hold)| (hold.expires, *id)).collect();
         due.sort_unstable();
@@ -137,63 +137,63 @@ impl Model {
             self.money.expire(id);
             self.next_seq();
         }
-        self.put_ended_aside();
+        self.move_ended_holds();
     }
 
     /// Answers one request.
-    pub fn ask(&mut self, request: &Request) -> Outcome {
+    pub fn submit(&mut self, request: &Request) -> ModelOutcome {
         if let Err(code) = form::check(request) {
-            return Outcome::untold(code);
+            return ModelOutcome::unrecorded(code);
         }
         let key = &request.key;
         let key = (format!("{:?}", key.namespace), key.scope.to_string(), key.text.clone());
         if let Some((earlier, outcome)) = self.keys.get(&key) {
             let same = Request { key: request.key.clone(), ..earlier.clone() } == *request;
-            return if same { outcome.again() } else { Outcome::untold("key_reused") };
+            return if same { outcome.again() } else { ModelOutcome::unrecorded("key_reused") };
         }
-        let said = match self.try_apply(request) {
-            Err(code) if FORGOTTEN.contains(&code) => return Outcome::untold(code),
-            Err(code) => Said::Rejected(code.to_owned()),
-            Ok(effect) => Said::Applied(effect),
+        let verdict = match self.try_apply(request) {
+            Err(code) if NOT_RECORDED.contains(&code) => return ModelOutcome::unrecorded(code),
+            Err(code) => ModelVerdict::Rejected(code.to_owned()),
+            Ok(effect) => ModelVerdict::Applied(effect),
         };
-        let outcome = Outcome { seq: Some(self.next_seq()), replayed: false, said };
+        let outcome = ModelOutcome { seq: Some(self.next_seq()), replayed: false, verdict };
         self.keys.insert(key, (request.clone(), outcome.clone()));
         outcome
     }
 
-    /// Carries the request out on a copy, which becomes the truth only if every rule holds.
-    fn try_apply(&mut self, request: &Request) -> Result<Effect, Code> {
-        self.rows.check_guards(&request.facts, Otherwise::Paused, "server_paused")?;
+    /// Executes the request on a copy, which replaces the original only if every rule holds.
+    fn try_apply(&mut self, request: &Request) -> Result<ModelEffect, RejectionCode> {
+        self.rows.check_guards(&request.facts, GuardFailure::Paused, "server_paused")?;
         let mut money = self.money.clone();
         let effect = match &request.action {
             Action::Legs(legs) => {
                 self.check_legs(&request.principal, legs)?;
-                self.rows.check_guards(&request.facts, Otherwise::Conflict, "guard_failed")?;
-                money.carry_out(self, rights::role(&request.principal), legs)?
+                self.rows.check_guards(&request.facts, GuardFailure::Conflict, "guard_failed")?;
+                money.execute(self, rights::role(&request.principal), legs)?
             }
             Action::Reverse(original) => {
                 let moved = self.check_reversal(&request.principal, original.0)?;
-                self.rows.check_guards(&request.facts, Otherwise::Conflict, "guard_failed")?;
-                money.take_back(self, original.0, &moved)?
+                self.rows.check_guards(&request.facts, GuardFailure::Conflict, "guard_failed")?;
+                money.reverse(self, original.0, &moved)?
             }
         };
-        // A table speaks last: its constraints are found out when the rows are written.
+        // Constraints of tables come last: they are checked when the rows are written.
         if !request.facts.is_empty() {
             self.rows = self.rows.with_facts(&request.facts)?;
         }
         self.money = money;
-        self.put_ended_aside();
+        self.move_ended_holds();
         let seq = self.seq + 1;
         if let Some(original) = effect.reverses.and_then(|original| self.transfers.get_mut(&original)) {
             original.reversed = true;
         }
         let (by, is_reversal) = (rights::role(&request.principal), effect.reverses.is_some());
-        self.transfers.insert(seq, Transfer { by, moved: effect.moved.clone(), is_reversal, reversed: false });
+        self.transfers.insert(seq, ModelTransfer { by, moved: effect.moved.clone(), is_reversal, reversed: false });
         self.events.extend(request.events.iter().map(|event| (seq, event.clone())));
         Ok(effect)
     }
 
-    fn check_reversal(&self, principal: &Principal, original: u64) -> Result<Vec<Moved>, Code> {
+    fn check_reversal(&self, principal: &Principal, original: u64) -> Result<Vec<ModelPosting>, RejectionCode> {
         let transfer = self.transfers.get(&original).ok_or("transfer_not_found")?;
         if transfer.moved.is_empty() || transfer.is_reversal {
             return Err("not_reversible");
@@ -208,21 +208,21 @@ impl Model {
         }
     }
 
-    /// The account in which this account's owner's debt is kept.
+    /// The account that keeps the debt of this account's owner.
     #[must_use]
     pub fn debt_of(&self, id: u64) -> Option<u64> {
         let account = self.accounts.get(&id).filter(|account| rights::may_owe(&account.kind))?;
-        let debt = Account { kind: "debt".to_owned(), ..account.clone() };
+        let debt = ModelAccount { kind: "debt".to_owned(), ..account.clone() };
         self.names.get(&debt.full_name()).copied()
     }
 
     /// An open or ended hold.
     #[must_use]
-    pub fn hold(&self, id: u64) -> Option<&Hold> {
+    pub fn hold(&self, id: u64) -> Option<&ModelHold> {
         self.money.holds.get(&id).or_else(|| self.ended.get(&id))
     }
 
-    fn put_ended_aside(&mut self) {
+    fn move_ended_holds(&mut self) {
         let holds = std::mem::take(&mut self.money.holds);
         let (open, ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
             holds.into_iter().partition(|(_, hold)| hold.state == "open");
@@ -237,7 +237,7 @@ impl Model {
     }
 }
 
-impl Account {
+impl ModelAccount {
     fn full_name(&self) -> String {
         format!("{} {} {} {:?}", self.scope, self.kind, self.asset, self.owner)
     }

@@ -1,21 +1,19 @@
-//! Balances and holds, and what legs and reversals do to them.
+//! Balances and holds, and the effects of legs and reversals on them.
 
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{Leg, Settler};
 
-use super::{Code, Effect, HoldChange, Model, Moved, rights};
+use super::{Model, ModelEffect, ModelHoldChange, ModelPosting, RejectionCode, rights};
 
-/// What is in an account, and what part of it is set aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ModelBalance {
     pub balance: u128,
     pub held: u128,
 }
 
-/// Money set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct ModelHold {
     pub account: u64,
     pub remaining: u128,
     pub expires: Option<u64>,
@@ -24,37 +22,42 @@ pub struct Hold {
     pub state: &'static str,
 }
 
-/// Every balance and every open hold. Copied for each request, so that a rejected one leaves nothing behind.
+/// Every balance and every open hold. Copied for each request, so that a rejected one has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Money {
-    pub standings: BTreeMap<u64, Standing>,
-    pub holds: BTreeMap<u64, Hold>,
+pub struct ModelMoney {
+    pub balances: BTreeMap<u64, ModelBalance>,
+    pub holds: BTreeMap<u64, ModelHold>,
 }
 
-impl Money {
-    /// Carries the legs out one by one, as the request that gets the model's next place.
-    pub(super) fn carry_out(&mut self, model: &Model, role: &'static str, legs: &[Leg]) -> Result<Effect, Code> {
-        let mut effect = Effect::default();
+impl ModelMoney {
+    /// Executes the legs one by one, as the request at the model's next position.
+    pub(super) fn execute(
+        &mut self,
+        model: &Model,
+        role: &'static str,
+        legs: &[Leg],
+    ) -> Result<ModelEffect, RejectionCode> {
+        let mut effect = ModelEffect::default();
         for (place, leg) in legs.iter().enumerate() {
             match leg {
                 Leg::Move { from, to, amount } => self.credit(model, from.0, to.0, amount.units(), &mut effect)?,
                 Leg::Hold { account, amount, expires, settler } => {
-                    let standing = self.at(account.0);
-                    if standing.balance - standing.held < amount.units() {
+                    let balance = self.at(account.0);
+                    if balance.balance - balance.held < amount.units() {
                         return Err("insufficient_funds");
                     }
-                    standing.held += amount.units();
+                    balance.held += amount.units();
                     let id = (model.seq + 1) * 16 + place as u64;
-                    let hold = Hold {
+                    let hold = ModelHold {
                         account: account.0,
                         remaining: amount.units(),
-                        // The year 294,247 is never.
+                        // A time after the year 294,247 means never.
                         expires: expires.map(|expires| expires.0).filter(|expires| *expires < 1 << 63),
                         settler: if *settler == Settler::System { "system" } else { role },
                         state: "open",
                     };
                     self.holds.insert(id, hold);
-                    self.tell(id, &mut effect);
+                    self.record_hold(id, &mut effect);
                 }
                 Leg::Post { hold, to, amount } => {
                     let (id, amount) = (hold.0, amount.units());
@@ -69,7 +72,7 @@ impl Money {
                     let from = hold.account;
                     self.at(from).held -= amount;
                     self.credit(model, from, to.0, amount, &mut effect)?;
-                    self.tell(id, &mut effect);
+                    self.record_hold(id, &mut effect);
                 }
                 Leg::Release { hold } => {
                     let id = hold.0;
@@ -77,25 +80,30 @@ impl Money {
                     hold.state = "settled";
                     let (account, freed) = (hold.account, std::mem::take(&mut hold.remaining));
                     self.at(account).held -= freed;
-                    self.tell(id, &mut effect);
+                    self.record_hold(id, &mut effect);
                 }
             }
         }
         Ok(effect)
     }
 
-    /// Takes back what was moved, last first. What the receiver no longer has becomes its owner's debt.
-    pub(super) fn take_back(&mut self, model: &Model, original: u64, moved: &[Moved]) -> Result<Effect, Code> {
-        let mut effect = Effect { reverses: Some(original), ..Effect::default() };
-        for Moved { from, to, amount, .. } in moved.iter().rev() {
-            let standing = *self.at(*to);
-            let has = if is_debit(model, *to) { *amount } else { standing.balance - standing.held };
+    /// Reverses postings, last first. What the receiver no longer has becomes its owner's debt.
+    pub(super) fn reverse(
+        &mut self,
+        model: &Model,
+        original: u64,
+        moved: &[ModelPosting],
+    ) -> Result<ModelEffect, RejectionCode> {
+        let mut effect = ModelEffect { reverses: Some(original), ..ModelEffect::default() };
+        for ModelPosting { from, to, amount, .. } in moved.iter().rev() {
+            let balance = *self.at(*to);
+            let has = if is_debit(model, *to) { *amount } else { balance.balance - balance.held };
             let returned = has.min(*amount);
             self.credit(model, *to, *from, returned, &mut effect)?;
-            // Early credit of the house that is gone is the house's loss.
+            // Early credit that was spent is the house's loss.
             let early = model.accounts[to].kind == "play_only" && model.accounts[from].kind == "house";
             if returned < *amount && !early {
-                // Nobody owes himself.
+                // Between two accounts of one owner there is no debt.
                 let debt = model.debt_of(*to).filter(|debt| model.debt_of(*from) != Some(*debt));
                 let debt = debt.ok_or("debt_account_not_found")?;
                 self.credit(model, debt, *from, amount - returned, &mut effect)?;
@@ -111,8 +119,15 @@ impl Money {
         self.at(account).held -= freed;
     }
 
-    /// Moves money in; what the receiver's owner owes is repaid first.
-    fn credit(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
+    /// Moves an amount to an account; first it repays what the owner owes.
+    fn credit(
+        &mut self,
+        model: &Model,
+        from: u64,
+        to: u64,
+        amount: u128,
+        effect: &mut ModelEffect,
+    ) -> Result<(), RejectionCode> {
         let repaying = rights::repays(&model.accounts[&to].kind, &model.accounts[&from].kind);
         let debt = model.debt_of(to).filter(|debt| repaying && *debt != from);
         let repaid = debt.map_or(0, |debt| self.at(debt).balance.min(amount));
@@ -123,7 +138,14 @@ impl Money {
     }
 
     /// One posting. Debit-side accounts count the other way round: money that leaves them adds to them.
-    fn shift(&mut self, model: &Model, from: u64, to: u64, amount: u128, effect: &mut Effect) -> Result<(), Code> {
+    fn shift(
+        &mut self,
+        model: &Model,
+        from: u64,
+        to: u64,
+        amount: u128,
+        effect: &mut ModelEffect,
+    ) -> Result<(), RejectionCode> {
         if amount == 0 {
             return Ok(());
         }
@@ -143,17 +165,17 @@ impl Money {
             taker.balance.checked_add(amount).ok_or("balance_overflow")?
         };
         let to_after = taker.balance;
-        effect.moved.push(Moved { from, to, amount, from_after, to_after });
+        effect.moved.push(ModelPosting { from, to, amount, from_after, to_after });
         Ok(())
     }
 
-    fn open_hold(&mut self, id: u64) -> Result<&mut Hold, Code> {
+    fn open_hold(&mut self, id: u64) -> Result<&mut ModelHold, RejectionCode> {
         self.holds.get_mut(&id).filter(|hold| hold.state == "open").ok_or("hold_settled")
     }
 
-    fn tell(&mut self, id: u64, effect: &mut Effect) {
+    fn record_hold(&mut self, id: u64, effect: &mut ModelEffect) {
         let hold = self.holds[&id].clone();
-        effect.holds.push(HoldChange {
+        effect.holds.push(ModelHoldChange {
             id,
             account: hold.account,
             remaining: hold.remaining,
@@ -164,8 +186,8 @@ impl Money {
         });
     }
 
-    fn at(&mut self, id: u64) -> &mut Standing {
-        self.standings.entry(id).or_default()
+    fn at(&mut self, id: u64) -> &mut ModelBalance {
+        self.balances.entry(id).or_default()
     }
 }
 

@@ -1,35 +1,35 @@
-//! What the model says of a request, in plain numbers, and the store's answer in the same words.
+//! The model's answer to a request in plain numbers, and the store's answer converted to it.
 
 use bankroll_ledger::{Effects, Posting, Role, Verdict};
 use bankroll_store::Answer;
 
 /// The answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Its place in the journal; `None` for a rejection that leaves no trace.
+pub struct ModelOutcome {
+    /// Its position in the journal; `None` for a rejection that is not recorded.
     pub seq: Option<u64>,
     pub replayed: bool,
-    pub said: Said,
+    pub verdict: ModelVerdict,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    Applied(Effect),
-    /// By its code.
+pub enum ModelVerdict {
+    Applied(ModelEffect),
+    /// The code.
     Rejected(String),
 }
 
-/// What an applied request did.
+/// The changes made by an applied request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
-    pub moved: Vec<Moved>,
-    pub holds: Vec<HoldChange>,
+pub struct ModelEffect {
+    pub moved: Vec<ModelPosting>,
+    pub holds: Vec<ModelHoldChange>,
     pub reverses: Option<u64>,
 }
 
-/// Money that moved, and both balances after it.
+/// One movement of money and both balances after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct ModelPosting {
     pub from: u64,
     pub to: u64,
     pub amount: u128,
@@ -37,9 +37,9 @@ pub struct Moved {
     pub to_after: u128,
 }
 
-/// A hold after a change, and all that its account holds then.
+/// A hold after a change, and the sum held in its account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HoldChange {
+pub struct ModelHoldChange {
     pub id: u64,
     pub account: u64,
     pub remaining: u128,
@@ -49,9 +49,9 @@ pub struct HoldChange {
     pub held_after: u128,
 }
 
-impl Outcome {
-    pub(super) fn untold(code: &str) -> Self {
-        Self { seq: None, replayed: false, said: Said::Rejected(code.to_owned()) }
+impl ModelOutcome {
+    pub(super) fn unrecorded(code: &str) -> Self {
+        Self { seq: None, replayed: false, verdict: ModelVerdict::Rejected(code.to_owned()) }
     }
 
     pub(super) fn again(&self) -> Self {
@@ -61,33 +61,33 @@ impl Outcome {
     /// The code of a rejection.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        match &self.said {
-            Said::Applied(_) => None,
-            Said::Rejected(code) => Some(code),
+        match &self.verdict {
+            ModelVerdict::Applied(_) => None,
+            ModelVerdict::Rejected(code) => Some(code),
         }
     }
 }
 
-impl From<&Answer> for Outcome {
+impl From<&Answer> for ModelOutcome {
     fn from(answer: &Answer) -> Self {
-        let said = match &answer.verdict {
-            Verdict::Applied(effects) => Said::Applied(effects.into()),
-            Verdict::Rejected(rejection) => Said::Rejected(rejection.code().to_owned()),
+        let verdict = match &answer.verdict {
+            Verdict::Applied(effects) => ModelVerdict::Applied(effects.into()),
+            Verdict::Rejected(rejection) => ModelVerdict::Rejected(rejection.code().to_owned()),
         };
-        Self { seq: answer.seq.map(|seq| seq.0), replayed: answer.replayed, said }
+        Self { seq: answer.seq.map(|seq| seq.0), replayed: answer.replayed, verdict }
     }
 }
 
-impl From<&Effects> for Effect {
+impl From<&Effects> for ModelEffect {
     fn from(effects: &Effects) -> Self {
-        let moved = |posting: &Posting| Moved {
+        let moved = |posting: &Posting| ModelPosting {
             from: posting.from.0,
             to: posting.to.0,
             amount: posting.amount.units(),
             from_after: posting.from_after.units(),
             to_after: posting.to_after.units(),
         };
-        let change = |change: &bankroll_ledger::HoldChange| HoldChange {
+        let change = |change: &bankroll_ledger::HoldChange| ModelHoldChange {
             id: change.hold.id.0,
             account: change.hold.account.0,
             remaining: change.hold.remaining.units(),

@@ -1,8 +1,8 @@
-//! Who may do what, written down a second time from the design's tables.
+//! Access rules, written a second time from the tables of the design.
 
-use bankroll_ledger::{Key, Leg, Namespace, Principal};
+use bankroll_ledger::{IdempotencyKey, Leg, Namespace, Principal};
 
-use super::{Account, Code, Hold, Model, Set};
+use super::{Model, ModelAccount, ModelHold, RejectionCode, RoleSet};
 
 /// Every kind of account.
 pub const KINDS: [&str; 14] = [
@@ -25,7 +25,7 @@ pub const KINDS: [&str; 14] = [
 /// Every role.
 pub const ROLES: [&str; 7] = ["indexer", "admin", "developer", "game_server", "user", "tables", "system"];
 
-/// What we owe and an override may set right.
+/// What we owe and an override may correct.
 const OWED: [&str; 9] =
     ["funds", "unallocated", "play_only", "world", "ecosystem", "developer", "clearing", "suspense", "house"];
 
@@ -47,13 +47,13 @@ pub fn is_debit(kind: &str) -> bool {
     ["custody", "in_transit", "network_fees", "debt"].contains(&kind)
 }
 
-/// What cannot be taken back from such an account becomes its owner's debt.
+/// What cannot be returned from such an account becomes its owner's debt.
 #[must_use]
 pub fn may_owe(kind: &str) -> bool {
     ["funds", "unallocated", "world", "ecosystem", "developer"].contains(&kind)
 }
 
-/// A credit to such an account repays its owner's debt first; the pellet budget does so only from deposits.
+/// A credit to such an account repays its owner's debt first; the game's budget does so only from deposits.
 #[must_use]
 pub fn repays(kind: &str, from: &str) -> bool {
     ["funds", "unallocated", "developer"].contains(&kind) || (kind == "ecosystem" && from == "custody")
@@ -101,7 +101,7 @@ pub fn routes(role: &str, from: &str) -> &'static [&'static str] {
     }
 }
 
-/// The kinds whose money a role may set aside.
+/// The kinds in which a role may hold money.
 #[must_use]
 pub fn holdable(role: &str) -> &'static [&'static str] {
     match role {
@@ -126,7 +126,7 @@ fn openable(role: &str) -> &'static [&'static str] {
 
 /// The widest rights an account of a kind can give: to deposit, to withdraw, to transfer.
 #[must_use]
-pub fn widest(kind: &str) -> [Set; 3] {
+pub fn widest(kind: &str) -> [RoleSet; 3] {
     let those = |may: &dyn Fn(&str) -> bool| ROLES.into_iter().filter(|role| may(role)).collect();
     [
         those(&|role| KINDS.iter().any(|from| routes(role, from).contains(&kind))),
@@ -135,7 +135,7 @@ pub fn widest(kind: &str) -> [Set; 3] {
     ]
 }
 
-pub(super) fn check_open(by: &Principal, account: &Account) -> Result<(), Code> {
+pub(super) fn check_open(by: &Principal, account: &ModelAccount) -> Result<(), RejectionCode> {
     let (house, owned) = (account.scope == "@house", account.owner.is_some());
     let well_owned = match account.kind.as_str() {
         "funds" | "unallocated" | "play_only" | "table" => !house && owned,
@@ -157,7 +157,7 @@ pub(super) fn check_open(by: &Principal, account: &Account) -> Result<(), Code> 
     if narrow { Ok(()) } else { Err("policy_too_wide") }
 }
 
-fn reaches(principal: &Principal, account: &Account) -> bool {
+fn reaches(principal: &Principal, account: &ModelAccount) -> bool {
     match principal {
         Principal::GameServer(server) | Principal::Developer(server) => account.scope == server.as_str(),
         Principal::User(wallet) => account.owner.as_deref() == Some(wallet.as_str()),
@@ -165,7 +165,7 @@ fn reaches(principal: &Principal, account: &Account) -> bool {
     }
 }
 
-pub(super) fn may_use_key(principal: &Principal, key: &Key) -> bool {
+pub(super) fn may_use_key(principal: &Principal, key: &IdempotencyKey) -> bool {
     let scope = key.scope.to_string();
     match principal {
         Principal::GameServer(server) | Principal::Developer(server) => {
@@ -184,7 +184,7 @@ pub(super) fn may_use_key(principal: &Principal, key: &Key) -> bool {
 
 impl Model {
     /// The rules over all legs of a request, each rule over all of them before the next.
-    pub(crate) fn check_legs(&self, principal: &Principal, legs: &[Leg]) -> Result<(), Code> {
+    pub(crate) fn check_legs(&self, principal: &Principal, legs: &[Leg]) -> Result<(), RejectionCode> {
         for leg in legs {
             let named = match leg {
                 Leg::Move { from, to, .. } => vec![from.0, to.0],
@@ -219,7 +219,7 @@ impl Model {
     }
 
     /// Where the money of a leg comes from and goes to.
-    fn ends(&self, leg: &Leg) -> Option<(&Account, &Account)> {
+    fn ends(&self, leg: &Leg) -> Option<(&ModelAccount, &ModelAccount)> {
         match leg {
             Leg::Move { from, to, .. } => Some((&self.accounts[&from.0], &self.accounts[&to.0])),
             Leg::Post { hold, to, .. } => Some((&self.accounts[&self.hold(hold.0)?.account], &self.accounts[&to.0])),
@@ -236,12 +236,12 @@ impl Model {
                 && (from.scope == to.scope || from.scope == "@house" || to.scope == "@house")
                 && (role == "admin" || from.owner == to.owner || !is_players(&from.kind) || !is_players(&to.kind))
         });
-        let holds = |account: &Account| {
+        let holds = |account: &ModelAccount| {
             holdable(role).contains(&account.kind.as_str())
                 && account.may_withdraw.contains(role)
                 && reaches(principal, account)
         };
-        let settles = |hold: Option<&Hold>| {
+        let settles = |hold: Option<&ModelHold>| {
             hold.is_some_and(|hold| holds(&self.accounts[&hold.account]) && [hold.settler, "system"].contains(&role))
         };
         arrives

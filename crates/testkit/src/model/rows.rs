@@ -1,13 +1,13 @@
-//! The tables of an imaginary flow, as a map: guards, and the constraints their real tables have.
+//! The tables of an invented flow as maps: guards, and the constraints of the real tables.
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{Column, Fact, Guard, Otherwise, Value};
+use bankroll_ledger::{Column, ColumnValue, Fact, Guard, GuardFailure};
 use bankroll_store::Migrations;
 
-use super::Code;
+use super::RejectionCode;
 
-/// The same tables in SQL. `tickets` is written by facts, `notes` by the lane of rows.
+/// The same tables in SQL. Facts write `tickets`, statements without money write `notes`.
 pub const TABLES: Migrations = Migrations {
     owner: "tickets",
     steps: &["CREATE TABLE tickets (
@@ -31,15 +31,20 @@ pub type Ticket = (String, i64);
 
 /// All tickets, each with all its columns, and all notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
-    pub tickets: BTreeMap<Ticket, BTreeMap<String, Value>>,
+pub struct ModelRows {
+    pub tickets: BTreeMap<Ticket, BTreeMap<String, ColumnValue>>,
     pub notes: BTreeMap<i64, String>,
 }
 
-impl Rows {
-    pub(super) fn check_guards(&self, facts: &[Fact], sort: Otherwise, code: Code) -> Result<(), Code> {
-        let mut of_this_sort = facts.iter().filter(|fact| fact.otherwise == sort);
-        if of_this_sort.all(|fact| self.guard_holds(fact)) { Ok(()) } else { Err(code) }
+impl ModelRows {
+    pub(super) fn check_guards(
+        &self,
+        facts: &[Fact],
+        meaning: GuardFailure,
+        code: RejectionCode,
+    ) -> Result<(), RejectionCode> {
+        let mut with_meaning = facts.iter().filter(|fact| fact.otherwise == meaning);
+        if with_meaning.all(|fact| self.guard_holds(fact)) { Ok(()) } else { Err(code) }
     }
 
     fn guard_holds(&self, fact: &Fact) -> bool {
@@ -51,7 +56,7 @@ impl Rows {
     }
 
     /// The rows after these facts.
-    pub(super) fn with_facts(&self, facts: &[Fact]) -> Result<Self, Code> {
+    pub(super) fn with_facts(&self, facts: &[Fact]) -> Result<Self, RejectionCode> {
         let mut after = self.clone();
         for fact in facts.iter().filter(|fact| !fact.set.is_empty()) {
             let ticket = ticket(fact).ok_or("fact_refused")?;
@@ -70,13 +75,13 @@ impl Rows {
     }
 
     fn constraints_hold(&self) -> bool {
-        let known = |row: &BTreeMap<String, Value>| {
-            [Value::Text("open".into()), Value::Text("sold".into())].contains(&row["state"])
+        let known = |row: &BTreeMap<String, ColumnValue>| {
+            [ColumnValue::Text("open".into()), ColumnValue::Text("sold".into())].contains(&row["state"])
         };
         let mut serials: Vec<i64> = self
             .tickets
             .values()
-            .filter_map(|row| if let Value::Int(serial) = row["serial"] { Some(serial) } else { None })
+            .filter_map(|row| if let ColumnValue::Int(serial) = row["serial"] { Some(serial) } else { None })
             .collect();
         let all = serials.len();
         serials.sort_unstable();
@@ -85,17 +90,17 @@ impl Rows {
     }
 }
 
-fn new_row(key: &[Column]) -> BTreeMap<String, Value> {
-    let mut row: BTreeMap<String, Value> =
-        ["state", "serial", "price", "remark"].into_iter().map(|name| (name.to_owned(), Value::Null)).collect();
-    row.insert("rank".to_owned(), Value::Int(7));
+fn new_row(key: &[Column]) -> BTreeMap<String, ColumnValue> {
+    let mut row: BTreeMap<String, ColumnValue> =
+        ["state", "serial", "price", "remark"].into_iter().map(|name| (name.to_owned(), ColumnValue::Null)).collect();
+    row.insert("rank".to_owned(), ColumnValue::Int(7));
     row.extend(key.iter().cloned());
     row
 }
 
 fn ticket(fact: &Fact) -> Option<Ticket> {
     match fact.row.columns.as_slice() {
-        [(_, Value::Text(server)), (_, Value::Int(number))] if fact.row.table == "tickets" => {
+        [(_, ColumnValue::Text(server)), (_, ColumnValue::Int(number))] if fact.row.table == "tickets" => {
             Some((server.clone(), *number))
         }
         _ => None,

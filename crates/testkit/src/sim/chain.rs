@@ -8,9 +8,9 @@ use bankroll_chains_simulated::{
 use fastrand::Rng;
 
 use super::{
+    ground_truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH},
     people::{ALICE, BOB, CAROL, CHAIN_ID, OTHERS, SERVERS, STRANGER, TREASURY},
-    promises::{Broken, Promise},
-    truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH},
+    promises::{BrokenPromise, SafetyPromise},
     world::{NODES, SECOND, World},
 };
 
@@ -22,7 +22,7 @@ pub(super) type Payments = std::collections::BTreeMap<String, (Address, Address,
 
 impl World {
     /// The house gets its capital and every player some money, before anything goes wrong.
-    pub fn found_house(&mut self) {
+    pub fn fund_house(&mut self) {
         self.send(TREASURY, Payment::new(CHAIN_ID, 0, self.people.hot, U256::from(5 * COIN)));
         for (player, to) in [(ALICE, self.people.hot), (BOB, self.people.hot), (CAROL, self.people.carols)] {
             (0..3).for_each(|nonce| self.send(player, Payment::new(CHAIN_ID, nonce, to, U256::from(COIN / 50))));
@@ -190,7 +190,7 @@ impl World {
     }
 
     /// Somebody looks at what contracts moved in a block of late: the truth, or an error.
-    pub fn observe(&mut self, random: &mut Rng) -> Result<(), Broken> {
+    pub fn observe(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let number = random.usize(..NODES);
         // Nobody else asks for traces, so nobody else would be lied to.
         let lie = *random.choice(&[Fault::TraceOmitted, Fault::TraceFailed]).expect("a fault");
@@ -204,9 +204,9 @@ impl World {
         };
         let node = &self.scanner_nodes[number];
         let seen = node.block(At::Number(at));
-        let Ok(Some(block)) = seen else { return self.noted("an observer sees no block that can be believed") };
+        let Ok(Some(block)) = seen else { return self.note_ok("an observer sees no block that can be believed") };
         let Ok(moved) = node.internal_transfers(&block) else {
-            return self.noted("an observer sees no traces that can be believed");
+            return self.note_ok("an observer sees no traces that can be believed");
         };
         let chain = self.chain();
         let known = chain.block_with(block.header.hash).or_else(|| chain.orphan(block.header.hash));
@@ -217,10 +217,9 @@ impl World {
         });
         drop(chain);
         if moved.len() != real {
-            return Err(
-                Promise::NodeBelieved.broken(format!("{} transfers inside transactions, not {real}", moved.len()))
-            );
+            return Err(SafetyPromise::NodeBelieved
+                .broken(format!("{} transfers inside transactions, not {real}", moved.len())));
         }
-        self.noted(format_args!("an observer sees {real} transfers inside transactions"))
+        self.note_ok(format_args!("an observer sees {real} transfers inside transactions"))
     }
 }

@@ -13,36 +13,36 @@
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what a run is and what it gives | [`run`], [`Outcome`], [`Failure`] |
+//! | what a run is and what it gives | [`run`], [`RunOutcome`], [`SimFailure`] |
 //! | what can happen | [`plan`] |
-//! | what must hold | [`Promise`], `promises.rs` (after each step), `at_rest.rs` (at the end) |
-//! | the world | `world.rs`, `people.rs`, `books.rs`, `signing.rs`, `chain.rs`, `asking.rs`, `wishes.rs`, `roles.rs` |
-//! | what goes wrong | `misfortune.rs`, [`Counts`] |
-//! | bugs to be found | [`Bug`], `sabotage.rs` |
+//! | what must hold | [`SafetyPromise`], `promises.rs` (after each step), `final_checks.rs` (at the end) |
+//! | the world | `world.rs`, `people.rs`, `books.rs`, `signer_process.rs`, `chain.rs`, `callers.rs`, `requests.rs`, `roles.rs` |
+//! | what goes wrong | `faults.rs`, [`Counts`] |
+//! | bugs to be found | [`Bug`], `planted_bugs.rs` |
 //! | making a failure small | [`shrink`] |
 
-mod asking;
-mod at_rest;
 mod books;
+mod callers;
 mod chain;
 mod counts;
-mod misfortune;
+mod faults;
+mod final_checks;
+mod ground_truth;
 mod people;
 pub mod plan;
+mod planted_bugs;
 mod promises;
-mod resting;
+mod quiescence;
+mod requests;
 mod roles;
 mod run;
-mod sabotage;
 mod shrink;
-mod signing;
-mod truth;
-mod wishes;
+mod signer_process;
 mod world;
 
 pub use counts::Counts;
-pub use plan::{Kind, Plan, Step};
-pub use promises::{Broken, Promise};
-pub use run::{Failure, Outcome, Summary, run, run_many};
-pub use sabotage::Bug;
+pub use plan::{Plan, SimStep, StepKind};
+pub use planted_bugs::Bug;
+pub use promises::{BrokenPromise, SafetyPromise};
+pub use run::{RunOutcome, SimFailure, Summary, run, run_many};
 pub use shrink::shrink;

@@ -10,11 +10,11 @@ const STEPS: u32 = 180;
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct SimStep {
     /// Its place in the whole plan, from 1.
     pub number: u32,
     /// What happens.
-    pub kind: Kind,
+    pub kind: StepKind,
     /// What its choices follow from.
     pub seed: u64,
 }
@@ -25,16 +25,16 @@ pub struct Plan {
     /// The number that all of it follows from.
     pub seed: u64,
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SimStep>,
 }
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $weight:literal,)*) => {
         /// What can happen, and how often it does.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])* $name,)* }
+        pub enum StepKind { $($(#[$doc])* $name,)* }
 
-        impl Kind {
+        impl StepKind {
             /// Every one.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -87,7 +87,7 @@ kinds! {
     /// A payout is to be stopped.
     Cancel = 3,
     /// Something that was asked is asked again.
-    AskAgain = 5,
+    Retry = 5,
     /// The key of another request, with another body.
     Conflict = 1,
     /// A node will fail in some way.
@@ -117,24 +117,24 @@ impl Plan {
     #[must_use]
     pub fn draw(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
-        let all: u32 = Kind::ALL.iter().map(|kind| kind.weight()).sum();
+        let all: u32 = StepKind::ALL.iter().map(|kind| kind.weight()).sum();
         let mut draw = |number| {
             let mut left = random.u32(..all);
-            let chosen = Kind::ALL.iter().find(|kind| match left.checked_sub(kind.weight()) {
+            let chosen = StepKind::ALL.iter().find(|kind| match left.checked_sub(kind.weight()) {
                 Some(rest) => {
                     left = rest;
                     false
                 }
                 None => true,
             });
-            Step { number, kind: *chosen.expect("the weights add up"), seed: random.u64(..) }
+            SimStep { number, kind: *chosen.expect("the weights add up"), seed: random.u64(..) }
         };
         Self { seed, steps: (1..=STEPS).map(&mut draw).collect() }
     }
 
     /// The same with only some of its steps.
     #[must_use]
-    pub fn only(&self, keep: impl Fn(&Step) -> bool) -> Self {
+    pub fn only(&self, keep: impl Fn(&SimStep) -> bool) -> Self {
         Self { seed: self.seed, steps: self.steps.iter().filter(|step| keep(step)).copied().collect() }
     }
 

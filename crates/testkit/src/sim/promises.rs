@@ -13,15 +13,15 @@ use bankroll_store::{
 };
 
 use super::{
-    asking::short,
+    callers::short,
+    ground_truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, custody, leads_to, ours, shares},
     people::CHAIN,
-    truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, custody, leads_to, ours, shares},
     world::World,
 };
 
 /// What must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Promise {
+pub enum SafetyPromise {
     /// Debits equal credits, nothing is negative, and no more is held than is there.
     DoubleEntry,
     /// The books are what the journal makes of them.
@@ -65,24 +65,24 @@ pub enum Promise {
 /// A promise that was broken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{promise:?}: {what}")]
-pub struct Broken {
+pub struct BrokenPromise {
     /// Which.
-    pub promise: Promise,
+    pub promise: SafetyPromise,
     /// How.
     pub what: String,
 }
 
-impl Promise {
-    pub(super) fn broken(self, what: impl Into<String>) -> Broken {
-        Broken { promise: self, what: what.into() }
+impl SafetyPromise {
+    pub(super) fn broken(self, what: impl Into<String>) -> BrokenPromise {
+        BrokenPromise { promise: self, what: what.into() }
     }
 }
 
 impl World {
     /// Everything that is cheap enough to be looked at after each step.
-    pub fn check_step(&mut self) -> Result<(), Broken> {
+    pub fn check_step(&mut self) -> Result<(), BrokenPromise> {
         let entries = self.books.rows().reader().journal_after(self.truth.seen, 10_000);
-        let entries = entries.map_err(|error| Promise::Recomputed.broken(error.to_string()))?;
+        let entries = entries.map_err(|error| SafetyPromise::Recomputed.broken(error.to_string()))?;
         for entry in &entries {
             if let Record::Decided { request, verdict: Verdict::Applied(_) } = &entry.record {
                 self.check_record(entry.seq, request)?;
@@ -95,7 +95,7 @@ impl World {
         self.check_wallet()
     }
 
-    fn check_record(&mut self, seq: Seq, request: &Request) -> Result<(), Broken> {
+    fn check_record(&mut self, seq: Seq, request: &Request) -> Result<(), BrokenPromise> {
         let references = &request.references;
         match (&request.action, &references.deposit, &references.intent) {
             (Action::Legs(legs), Some(_), _) => self.check_credit(seq, request, legs),
@@ -107,144 +107,153 @@ impl World {
         }
     }
 
-    fn check_credit(&mut self, seq: Seq, request: &Request, legs: &[Leg]) -> Result<(), Broken> {
+    fn check_credit(&mut self, seq: Seq, request: &Request, legs: &[Leg]) -> Result<(), BrokenPromise> {
         let tx = request.references.tx_hash.clone().unwrap_or_default();
         let block = request.references.block.as_ref().and_then(|block| block.hash.parse::<B256>().ok());
-        let block = block.ok_or_else(|| Promise::CreditedWhenFinal.broken("a credit of no block"))?;
+        let block = block.ok_or_else(|| SafetyPromise::CreditedWhenFinal.broken("a credit of no block"))?;
         let deepest = self.truth.deepest.get(&block).copied().unwrap_or_default();
         if deepest < DEPOSIT_DEPTH {
             let what = format!("{tx} is credited, and its block was never deeper than {deepest}");
-            return Err(Promise::CreditedWhenFinal.broken(what));
+            return Err(SafetyPromise::CreditedWhenFinal.broken(what));
         }
         if !leads_to(&self.chain(), block, self.cursor()?) {
             let what = format!("{tx} is credited in a block that the scanner has left");
-            return Err(Promise::CreditedOnItsBranch.broken(what));
+            return Err(SafetyPromise::CreditedOnItsBranch.broken(what));
         }
         let payment = self.payments.get(&tx).copied();
-        let (from, to, value) =
-            payment.ok_or_else(|| Promise::CreditedRight.broken(format!("{tx} is credited, and nobody paid it")))?;
+        let (from, to, value) = payment
+            .ok_or_else(|| SafetyPromise::CreditedRight.broken(format!("{tx} is credited, and nobody paid it")))?;
         let mut booked = BTreeMap::new();
         for leg in legs {
             let Leg::Move { from, to: gets, amount } = leg else { continue };
             if self.name_of(*from) != custody(&self.people, to) {
-                return Err(Promise::CreditedRight.broken(format!("{tx} is credited from another wallet")));
+                return Err(SafetyPromise::CreditedRight.broken(format!("{tx} is credited from another wallet")));
             }
             booked.insert(self.name_of(*gets), amount.units());
         }
         let expected = shares(&self.people, from, to, value);
         if booked != expected {
-            return Err(Promise::CreditedRight.broken(format!("{tx} is booked {booked:?}, and should be {expected:?}")));
+            return Err(
+                SafetyPromise::CreditedRight.broken(format!("{tx} is booked {booked:?}, and should be {expected:?}"))
+            );
         }
         let (credits, reversed) = self.truth.credits.entry(tx.clone()).or_default();
         credits.insert(seq);
         let net = credits.len() - reversed.len();
         if net > 1 {
-            return Err(Promise::CreditedOnce.broken(format!("{tx} is credited {net} times")));
+            return Err(SafetyPromise::CreditedOnce.broken(format!("{tx} is credited {net} times")));
         }
         Ok(())
     }
 
-    fn check_reversal(&mut self, credit: Seq, request: &Request) -> Result<(), Broken> {
+    fn check_reversal(&mut self, credit: Seq, request: &Request) -> Result<(), BrokenPromise> {
         let tx = request.references.tx_hash.clone().unwrap_or_default();
         let (credits, reversed) = self.truth.credits.entry(tx.clone()).or_default();
         if !credits.contains(&credit) || !reversed.insert(credit) {
-            return Err(Promise::CreditedOnce.broken(format!("{tx} is taken back, and was not credited by {credit}")));
+            return Err(
+                SafetyPromise::CreditedOnce.broken(format!("{tx} is taken back, and was not credited by {credit}"))
+            );
         }
         Ok(())
     }
 
-    fn check_settlement(&mut self, intent: &str, legs: &[Leg]) -> Result<(), Broken> {
+    fn check_settlement(&mut self, intent: &str, legs: &[Leg]) -> Result<(), BrokenPromise> {
         let is_paid = legs.iter().any(|leg| matches!(leg, Leg::Post { .. }));
         if self.truth.settled.insert(intent.to_owned(), is_paid).is_some() {
-            return Err(Promise::OneEffect.broken(format!("{intent} is settled twice")));
+            return Err(SafetyPromise::OneEffect.broken(format!("{intent} is settled twice")));
         }
         let chain = self.chain();
         let signer = self.signer();
         let is_final = |block: &B256| self.truth.deepest.get(block).is_some_and(|deepest| *deepest >= PAYOUT_DEPTH);
         let of_intent = |hash: &B256, is_cancel: bool| {
-            let given_out = signer.given_out.get(hash);
-            given_out.is_some_and(|given_out| given_out.intent == intent && given_out.is_cancel == is_cancel)
+            let released = signer.released.get(hash);
+            released.is_some_and(|released| released.intent == intent && released.is_cancel == is_cancel)
         };
         let mut all = ours(&chain, &self.people).into_iter().filter(|ours| ours.succeeded && is_final(&ours.block));
         if is_paid {
             return match all.any(|ours| of_intent(&ours.hash, false)) {
                 true => Ok(()),
                 false => {
-                    Err(Promise::CompletedWhenFinal.broken(format!("{intent} is completed, and not final on chain")))
+                    Err(SafetyPromise::CompletedWhenFinal
+                        .broken(format!("{intent} is completed, and not final on chain")))
                 }
             };
         }
-        let is_signed = signer.given_out.values().any(|given_out| given_out.intent == intent);
+        let is_signed = signer.released.values().any(|released| released.intent == intent);
         let is_proven = match is_signed {
             true => all.any(|ours| of_intent(&ours.hash, true)),
             false => signer.renounced.contains(intent),
         };
         match is_proven {
             true => Ok(()),
-            false => Err(Promise::RefundedWithProof.broken(format!("{intent} is given back, and may still be paid"))),
+            false => {
+                Err(SafetyPromise::RefundedWithProof.broken(format!("{intent} is given back, and may still be paid")))
+            }
         }
     }
 
     /// What our wallet did on the chain is what was ordered, once for each intent.
-    fn check_wallet(&self) -> Result<(), Broken> {
+    fn check_wallet(&self) -> Result<(), BrokenPromise> {
         let (chain, signer) = (self.chain(), self.signer());
         let mut paid: BTreeMap<&str, u32> = BTreeMap::new();
         for ours in ours(&chain, &self.people) {
-            let given_out = signer.given_out.get(&ours.hash);
-            let given_out = given_out.ok_or_else(|| {
-                Promise::PaidAsOrdered.broken(format!("{} is from our wallet, and not ours", ours.hash))
+            let released = signer.released.get(&ours.hash);
+            let released = released.ok_or_else(|| {
+                SafetyPromise::PaidAsOrdered.broken(format!("{} is from our wallet, and not ours", ours.hash))
             })?;
-            let intent = self.asked.intents.get(&given_out.intent);
-            let as_ordered = match (given_out.is_cancel, intent) {
+            let intent = self.callers.intents.get(&released.intent);
+            let as_ordered = match (released.is_cancel, intent) {
                 (true, _) => ours.to == Some(self.people.hot) && ours.value.is_zero(),
                 (false, Some(intent)) => {
                     ours.to.is_some_and(|to| to.0 == intent.to) && u128::try_from(ours.value) == Ok(intent.amount)
                 }
                 (false, None) => false,
             };
-            if !as_ordered || ours.nonce != given_out.nonce {
-                return Err(Promise::PaidAsOrdered.broken(format!("{} pays something else", ours.hash)));
+            if !as_ordered || ours.nonce != released.nonce {
+                return Err(SafetyPromise::PaidAsOrdered.broken(format!("{} pays something else", ours.hash)));
             }
-            if given_out.is_cancel {
+            if released.is_cancel {
                 continue;
             }
-            let times = paid.entry(&given_out.intent).or_default();
+            let times = paid.entry(&released.intent).or_default();
             *times += 1;
             if *times > 1 {
-                return Err(Promise::PaidOnce.broken(format!("{} is paid {times} times", short(&given_out.intent))));
+                return Err(
+                    SafetyPromise::PaidOnce.broken(format!("{} is paid {times} times", short(&released.intent)))
+                );
             }
-            if self.truth.settled.get(&given_out.intent) == Some(&false) {
-                return Err(Promise::RefundedWithProof
-                    .broken(format!("{} was given back, and is paid", short(&given_out.intent))));
+            if self.truth.settled.get(&released.intent) == Some(&false) {
+                return Err(SafetyPromise::RefundedWithProof
+                    .broken(format!("{} was given back, and is paid", short(&released.intent))));
             }
         }
         Ok(())
     }
 
-    fn check_double_entry(&self) -> Result<(), Broken> {
+    fn check_double_entry(&self) -> Result<(), BrokenPromise> {
         let accounts = self.books.rows().reader().accounts(&AccountFilter::default(), 1_000);
-        let accounts = accounts.map_err(|error| Promise::DoubleEntry.broken(error.to_string()))?;
+        let accounts = accounts.map_err(|error| SafetyPromise::DoubleEntry.broken(error.to_string()))?;
         let (mut debit, mut credit) = (0_u128, 0_u128);
         for account in &accounts {
             if account.held > account.balance {
-                return Err(Promise::DoubleEntry.broken(format!("{} holds more than it has", account.name)));
+                return Err(SafetyPromise::DoubleEntry.broken(format!("{} holds more than it has", account.name)));
             }
             let side = if account.name.kind.side() == Side::Debit { &mut debit } else { &mut credit };
             *side += account.balance.units();
         }
         match debit == credit {
             true => Ok(()),
-            false => Err(Promise::DoubleEntry.broken(format!("debits are {debit}, credits {credit}"))),
+            false => Err(SafetyPromise::DoubleEntry.broken(format!("debits are {debit}, credits {credit}"))),
         }
     }
 
     /// The block that the scanner has come to.
-    fn cursor(&self) -> Result<B256, Broken> {
+    fn cursor(&self) -> Result<B256, BrokenPromise> {
         let sql = "SELECT block_hash FROM chain_cursor WHERE chain = $1";
         let found = self.books.rows().read(sql, vec![text(CHAIN)]);
-        let found = found.map_err(|error| Promise::NoSurprise.broken(error.to_string()))?;
+        let found = found.map_err(|error| SafetyPromise::NoSurprise.broken(error.to_string()))?;
         let hash = found.first().and_then(|row| parsed(row, "block_hash").ok());
-        hash.ok_or_else(|| Promise::NoSurprise.broken("the scanner has no cursor"))
+        hash.ok_or_else(|| SafetyPromise::NoSurprise.broken("the scanner has no cursor"))
     }
 
     fn name_of(&self, account: bankroll_ledger::AccountId) -> String {

@@ -10,10 +10,10 @@ use fastrand::Rng;
 
 use super::{
     Bug,
-    asking::short,
-    promises::{Broken, Promise},
+    callers::short,
+    planted_bugs::remove_orphan_check,
+    promises::{BrokenPromise, SafetyPromise},
     run::ROLES,
-    sabotage::without_orphan_check,
     world::{NODES, SECOND, World},
 };
 
@@ -31,13 +31,13 @@ impl World {
         (node, self.now.saturating_sub(behind))
     }
 
-    pub fn scan(&mut self, random: &mut Rng) -> Result<(), Broken> {
+    pub fn scan(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let (node, now) = self.surroundings(random);
         self.scan_with(node, now).map(drop)
     }
 
     /// One step of the scanner; whether it has nothing more to do.
-    pub fn scan_with(&mut self, node: usize, now: u64) -> Result<bool, Broken> {
+    pub fn scan_with(&mut self, node: usize, now: u64) -> Result<bool, BrokenPromise> {
         let scanned = scanner::step(&self.scanning, Time(now), &self.scanner_nodes[node], self.books.rows());
         let is_idle = matches!(scanned, Ok(Scanned::UpToDate));
         let line = match &scanned {
@@ -51,29 +51,29 @@ impl World {
         self.note(format_args!("scanner, node {node}: {line}"));
         match scanned {
             Err(error @ (ScanError::TooDeep { .. } | ScanError::Row(_))) => {
-                Err(Promise::NoSurprise.broken(told(&error)))
+                Err(SafetyPromise::NoSurprise.broken(told(&error)))
             }
             _ => Ok(is_idle),
         }
     }
 
     /// One step of crediting; whether it has nothing more to do.
-    pub fn credit(&mut self) -> Result<bool, Broken> {
+    pub fn credit(&mut self) -> Result<bool, BrokenPromise> {
         self.flush_deferred();
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
         let booked = crediting::step(&self.servers, ledger, rows, CREDITS_MAX);
         let is_idle = booked.as_ref().is_ok_and(crediting::Booked::is_idle);
-        self.hear_crediting(booked)?;
+        self.note_crediting(booked)?;
         Ok(is_idle)
     }
 
-    pub fn credit_all(&mut self) -> Result<(), Broken> {
+    pub fn credit_all(&mut self) -> Result<(), BrokenPromise> {
         while !self.credit()? {}
         Ok(())
     }
 
     /// Crediting is stopped after it has read what is due; if it was before, it goes on.
-    pub fn stall(&mut self, random: &mut Rng) -> Result<(), Broken> {
+    pub fn stall(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         if self.stalled.is_some() {
             return self.go_on(random);
         }
@@ -88,10 +88,10 @@ impl World {
         };
         let mut prepared = match prepared {
             Ok(prepared) => prepared,
-            Err(error) => return self.hear_crediting(Err(error)),
+            Err(error) => return self.note_crediting(Err(error)),
         };
         if self.bug == Some(Bug::CreditWithoutOrphanCheck) {
-            without_orphan_check(&mut prepared.requests);
+            remove_orphan_check(&mut prepared.requests);
         }
         let count = prepared.requests.len();
         self.note(format_args!("crediting is stopped before it asks for {count}"));
@@ -108,7 +108,7 @@ impl World {
     }
 
     /// Crediting asks for what it read before it was stopped, whatever the scanner has seen meanwhile.
-    fn go_on(&mut self, random: &mut Rng) -> Result<(), Broken> {
+    fn go_on(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         for _ in 0..random.u8(..3) {
             self.scan(random)?;
             if self.books.has_ended() {
@@ -117,24 +117,24 @@ impl World {
         }
         let Some(prepared) = self.stalled.take() else { return Ok(()) };
         let booked = crediting::submit(prepared, self.books.ledger(), self.books.rows());
-        self.hear_crediting(booked)
+        self.note_crediting(booked)
     }
 
-    fn hear_crediting(&mut self, booked: Result<crediting::Booked, CreditError>) -> Result<(), Broken> {
+    fn note_crediting(&mut self, booked: Result<crediting::Booked, CreditError>) -> Result<(), BrokenPromise> {
         match booked {
             Ok(booked) => {
                 let (credited, reversed) = (booked.credited.len(), booked.reversed.len());
                 let refused: Vec<&str> = booked.refused.iter().map(|(_, rejection)| rejection.code()).collect();
-                self.noted(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}"))
+                self.note_ok(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}"))
             }
             Err(error @ (CreditError::Row(_) | CreditError::NoSuchCredit { .. })) => {
-                Err(Promise::NoSurprise.broken(told(&error)))
+                Err(SafetyPromise::NoSurprise.broken(told(&error)))
             }
-            Err(error) => self.noted(format_args!("crediting: {}", told(&error))),
+            Err(error) => self.note_ok(format_args!("crediting: {}", told(&error))),
         }
     }
 
-    pub fn pay_out(&mut self, random: &mut Rng) -> Result<(), Broken> {
+    pub fn pay_out(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let (node, now) = self.surroundings(random);
         for _ in 0..random.u8(1..4) {
             self.pay_out_with(node, now)?;
@@ -145,7 +145,7 @@ impl World {
         Ok(())
     }
 
-    pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), Broken> {
+    pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), BrokenPromise> {
         let rows = self.books.rows();
         let told_jobs = payouts::step(&self.paying, Time(now), &self.payout_nodes[node], &mut self.client, rows);
         match told_jobs {
@@ -157,8 +157,8 @@ impl World {
                 }
                 Ok(())
             }
-            Err(error @ PayoutError::Row(_)) => Err(Promise::NoSurprise.broken(told(&error))),
-            Err(error) => self.noted(format_args!("payouts, node {node}: {}", told(&error))),
+            Err(error @ PayoutError::Row(_)) => Err(SafetyPromise::NoSurprise.broken(told(&error))),
+            Err(error) => self.note_ok(format_args!("payouts, node {node}: {}", told(&error))),
         }
     }
 
@@ -197,7 +197,7 @@ impl World {
         self.forget_memory();
     }
 
-    pub fn restart_role(&mut self, random: &mut Rng) -> Result<(), Broken> {
+    pub fn restart_role(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let role = random.choice(ROLES).expect("a role");
         self.counts.count(&format!("restarted: {role}"));
         self.note(format_args!("the {role} is started anew"));
@@ -208,8 +208,8 @@ impl World {
             "settlement" => self.books.restart_consumer(),
             // It finds in its own log what it has no answer to.
             _ => {
-                for place in self.unheard() {
-                    self.ask(place, random)?;
+                for place in self.unanswered() {
+                    self.submit(place, random)?;
                 }
             }
         }

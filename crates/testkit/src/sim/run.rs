@@ -11,35 +11,35 @@ use std::{
 use fastrand::Rng;
 
 use super::{
-    Bug, Counts, Kind, Plan, Step,
-    promises::{Broken, Promise},
+    Bug, Counts, Plan, SimStep, StepKind,
+    promises::{BrokenPromise, SafetyPromise},
     world::{SECOND, World},
 };
 
 /// What came of a run.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// How many steps were made.
     pub steps: u64,
     /// How much time passed in it, in microseconds.
-    pub lived: u64,
+    pub simulated: u64,
     /// What went wrong on the way.
     pub counts: Counts,
     /// What happened, line by line.
     pub history: Vec<String>,
     /// The promise that was broken, if one was.
-    pub failure: Option<Failure>,
+    pub failure: Option<SimFailure>,
 }
 
 /// A broken promise, and how to see it again.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct SimFailure {
     /// The plan that leads to it.
     pub plan: Plan,
     /// The step behind which it was noticed.
     pub step: u32,
     /// What was broken.
-    pub broken: Broken,
+    pub broken: BrokenPromise,
     /// What happened until then.
     pub history: Vec<String>,
 }
@@ -52,27 +52,32 @@ pub struct Summary {
     /// Steps of all of them.
     pub steps: u64,
     /// Time that passed in all of them, in microseconds.
-    pub lived: u64,
+    pub simulated: u64,
     /// What went wrong on the way.
     pub counts: Counts,
     /// The broken promise with the lowest seed, if there is one.
-    pub failure: Option<Failure>,
+    pub failure: Option<SimFailure>,
 }
 
 /// Runs a plan, with a bug or without.
 #[must_use]
-pub fn run(plan: &Plan, bug: Option<Bug>) -> Outcome {
+pub fn run(plan: &Plan, bug: Option<Bug>) -> RunOutcome {
     let mut world = World::new(plan.seed, bug);
-    let lived = catch_unwind(AssertUnwindSafe(|| world.live(plan)));
-    let broken = lived.unwrap_or_else(|panic| Err(Promise::NoSurprise.broken(panic_text(panic.as_ref())))).err();
+    let simulated = catch_unwind(AssertUnwindSafe(|| world.live(plan)));
+    let broken =
+        simulated.unwrap_or_else(|panic| Err(SafetyPromise::NoSurprise.broken(panic_text(panic.as_ref())))).err();
     let of_nodes = world.chain().faults().clone();
     world.counts.count_nodes(&of_nodes);
     let of_signer = world.signer().counts.clone();
     world.counts.merge(&of_signer);
-    let failure =
-        broken.map(|broken| Failure { plan: plan.clone(), step: world.step, broken, history: world.history.clone() });
-    let (steps, lived) = (u64::from(world.step), world.lived());
-    Outcome { steps, lived, counts: world.counts.clone(), history: std::mem::take(&mut world.history), failure }
+    let failure = broken.map(|broken| SimFailure {
+        plan: plan.clone(),
+        step: world.step,
+        broken,
+        history: world.history.clone(),
+    });
+    let (steps, simulated) = (u64::from(world.step), world.simulated());
+    RunOutcome { steps, simulated, counts: world.counts.clone(), history: std::mem::take(&mut world.history), failure }
 }
 
 impl Summary {
@@ -80,7 +85,7 @@ impl Summary {
     pub fn add(&mut self, other: Self) {
         self.seeds += other.seeds;
         self.steps += other.steps;
-        self.lived += other.lived;
+        self.simulated += other.simulated;
         self.counts.merge(&other.counts);
         let both = self.failure.take().into_iter().chain(other.failure);
         self.failure = both.min_by_key(|failure| failure.plan.seed);
@@ -97,8 +102,9 @@ pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync
             if lock().failure.is_some() || !go_on(number) {
                 return;
             }
-            let Outcome { steps, lived, counts, failure, .. } = run(&Plan::draw(first.wrapping_add(number)), bug);
-            lock().add(Summary { seeds: 1, steps, lived, counts, failure });
+            let RunOutcome { steps, simulated, counts, failure, .. } =
+                run(&Plan::draw(first.wrapping_add(number)), bug);
+            lock().add(Summary { seeds: 1, steps, simulated, counts, failure });
         }
     };
     std::thread::scope(|scope| {
@@ -109,37 +115,37 @@ pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync
 }
 
 impl World {
-    fn live(&mut self, plan: &Plan) -> Result<(), Broken> {
+    fn live(&mut self, plan: &Plan) -> Result<(), BrokenPromise> {
         for step in &plan.steps {
             self.step = step.number;
             self.make(step)?;
             self.check_step()?;
         }
-        self.come_to_rest()?;
+        self.run_until_quiet()?;
         self.check_rest()
     }
 
-    fn make(&mut self, step: &Step) -> Result<(), Broken> {
+    fn make(&mut self, step: &SimStep) -> Result<(), BrokenPromise> {
         let random = &mut Rng::with_seed(step.seed);
         // Whatever is done takes a moment.
         self.pass(random.u64(1..3 * SECOND));
         let role = role_of(step.kind);
         self.books.begin_step(role);
         match step.kind {
-            Kind::Scan => self.scan(random),
-            Kind::Credit => self.credit().map(drop),
-            Kind::Stall => self.stall(random),
-            Kind::Payout => self.pay_out(random),
-            Kind::Spend => self.play(random, true),
-            Kind::Award => self.play(random, false),
-            Kind::Exit => self.withdraw(random, true),
-            Kind::Withdraw => self.withdraw(random, false),
-            Kind::AskAgain => self.ask_again(random),
-            Kind::Conflict => self.conflict(random),
-            Kind::RoleRestart => self.restart_role(random),
-            Kind::Observe => self.observe(random),
+            StepKind::Scan => self.scan(random),
+            StepKind::Credit => self.credit().map(drop),
+            StepKind::Stall => self.stall(random),
+            StepKind::Payout => self.pay_out(random),
+            StepKind::Spend => self.play(random, true),
+            StepKind::Award => self.play(random, false),
+            StepKind::Exit => self.withdraw(random, true),
+            StepKind::Withdraw => self.withdraw(random, false),
+            StepKind::Retry => self.retry(random),
+            StepKind::Conflict => self.conflict(random),
+            StepKind::RoleRestart => self.restart_role(random),
+            StepKind::Observe => self.observe(random),
             other => {
-                self.befall(other, random);
+                self.apply_event(other, random);
                 Ok(())
             }
         }?;
@@ -148,30 +154,30 @@ impl World {
     }
 
     /// What happens, and cannot be noticed to be wrong before the next look.
-    fn befall(&mut self, kind: Kind, random: &mut Rng) {
+    fn apply_event(&mut self, kind: StepKind, random: &mut Rng) {
         match kind {
-            Kind::Pay => self.pay(random),
-            Kind::DoubleSpend => self.double_spend(random),
-            Kind::Resend => self.resend(random),
-            Kind::Chatter => self.chatter(random),
-            Kind::Mine => self.mine(random),
-            Kind::Reorg => self.reorg(random),
-            Kind::Adopt => self.adopt(random),
-            Kind::BaseFee => self.base_fee(random),
-            Kind::Wait => self.wait(random),
-            Kind::Settle => {
+            StepKind::Pay => self.pay(random),
+            StepKind::DoubleSpend => self.double_spend(random),
+            StepKind::Resend => self.resend(random),
+            StepKind::Chatter => self.chatter(random),
+            StepKind::Mine => self.mine(random),
+            StepKind::Reorg => self.reorg(random),
+            StepKind::Adopt => self.adopt(random),
+            StepKind::BaseFee => self.base_fee(random),
+            StepKind::Wait => self.wait(random),
+            StepKind::Settle => {
                 self.settle();
             }
-            Kind::Cancel => self.cancel(random),
-            Kind::NodeFault => self.node_fault(random),
-            Kind::NodeLag => self.node_lag(random),
-            Kind::NodeDown => self.node_down(random),
-            Kind::SignerFault => self.signer_fault(random),
-            Kind::SignerRestart => self.signer_restart(random),
-            Kind::Leak => self.leak(random),
-            Kind::StoreFault => self.store_fault(random),
-            Kind::Restart => self.restart_books("books: restarted"),
-            Kind::PowerCut => self.restart_books("books: power cut"),
+            StepKind::Cancel => self.cancel(random),
+            StepKind::NodeFault => self.node_fault(random),
+            StepKind::NodeLag => self.node_lag(random),
+            StepKind::NodeDown => self.node_down(random),
+            StepKind::SignerFault => self.signer_fault(random),
+            StepKind::SignerRestart => self.signer_restart(random),
+            StepKind::Leak => self.leak(random),
+            StepKind::StoreFault => self.store_fault(random),
+            StepKind::Restart => self.restart_books("books: restarted"),
+            StepKind::PowerCut => self.restart_books("books: power cut"),
             _ => unreachable!("it has a step of its own"),
         }
     }
@@ -181,13 +187,13 @@ impl World {
 pub(super) const ROLES: &[&str] = &["scanner", "crediting", "payouts", "settlement", "game server"];
 
 /// In whose step this happens; what is nobody's commits nothing.
-const fn role_of(kind: Kind) -> &'static str {
+const fn role_of(kind: StepKind) -> &'static str {
     match kind {
-        Kind::Credit | Kind::Stall => "crediting",
-        Kind::Payout => "payouts",
-        Kind::Settle => "settlement",
-        Kind::Spend | Kind::Award | Kind::Exit | Kind::Withdraw => "game server",
-        Kind::Cancel | Kind::AskAgain | Kind::Conflict | Kind::RoleRestart => "game server",
+        StepKind::Credit | StepKind::Stall => "crediting",
+        StepKind::Payout => "payouts",
+        StepKind::Settle => "settlement",
+        StepKind::Spend | StepKind::Award | StepKind::Exit | StepKind::Withdraw => "game server",
+        StepKind::Cancel | StepKind::Retry | StepKind::Conflict | StepKind::RoleRestart => "game server",
         _ => "scanner",
     }
 }

@@ -1,12 +1,12 @@
 //! Making a failure small: steps are left out, by kind and by place, as long as the same promise is still broken.
 
-use super::{Bug, Failure, Kind, Plan, run};
+use super::{Bug, Plan, SimFailure, StepKind, run};
 
 /// Leaves out what is not needed for the failure, in so many runs at the most.
 #[must_use]
-pub fn shrink(failure: &Failure, bug: Option<Bug>, mut runs: u32) -> Failure {
+pub fn shrink(failure: &SimFailure, bug: Option<Bug>, mut runs: u32) -> SimFailure {
     let mut smallest = failure.clone();
-    let mut attempt = |plan: Plan, smallest: &mut Failure| {
+    let mut attempt = |plan: Plan, smallest: &mut SimFailure| {
         if runs == 0 || plan.steps.len() == smallest.plan.steps.len() {
             return false;
         }
@@ -17,7 +17,7 @@ pub fn shrink(failure: &Failure, bug: Option<Bug>, mut runs: u32) -> Failure {
     // What comes behind the step where it was noticed cannot matter, unless only rest shows it.
     let last = smallest.step;
     attempt(smallest.plan.only(|step| step.number <= last), &mut smallest);
-    for kind in Kind::ALL {
+    for kind in StepKind::ALL {
         attempt(smallest.plan.only(|step| step.kind != *kind), &mut smallest);
     }
     let mut length = smallest.plan.steps.len() / 2;

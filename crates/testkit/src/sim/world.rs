@@ -16,13 +16,13 @@ use bankroll_withdrawals::{PayoutConfig, PayoutRules, price::FeeCeiling};
 
 use super::{
     Bug, Counts,
-    asking::Asking,
     books::Books,
+    callers::Callers,
     chain::Payments,
+    ground_truth::{DEPOSIT_DEPTH, GroundTruth, PAYOUT_DEPTH},
     people::{self, CHAIN, CHAIN_ID, HOT, People, hot_key, name},
-    promises::Broken,
-    signing::SignerProcess,
-    truth::{DEPOSIT_DEPTH, PAYOUT_DEPTH, Truth},
+    promises::BrokenPromise,
+    signer_process::SignerProcess,
 };
 
 pub(super) const SECOND: u64 = 1_000_000;
@@ -56,8 +56,8 @@ pub(super) struct World {
     pub payments: Payments,
     /// Ends of branches that were left.
     pub left_branches: Vec<B256>,
-    pub asked: Asking,
-    pub truth: Truth,
+    pub callers: Callers,
+    pub truth: GroundTruth,
     pub counts: Counts,
     pub history: Vec<String>,
 }
@@ -92,15 +92,15 @@ impl World {
             payments: Payments::new(),
             people,
             left_branches: Vec::new(),
-            asked: Asking::default(),
-            truth: Truth::default(),
+            callers: Callers::default(),
+            truth: GroundTruth::default(),
             counts: Counts::default(),
             history: Vec::new(),
         };
         let coin = Asset { chain: name(CHAIN), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
         world.books.ledger().list_asset(coin).expect("an asset can be listed");
         world.open_accounts();
-        world.found_house();
+        world.fund_house();
         world
     }
 
@@ -121,20 +121,20 @@ impl World {
     }
 
     /// How much time has passed since the world began.
-    pub fn lived(&self) -> u64 {
+    pub fn simulated(&self) -> u64 {
         self.now.saturating_sub(self.began)
     }
 
     /// A line of the history.
     pub fn note(&mut self, line: impl Display) {
-        let seconds = self.lived() / SECOND;
+        let seconds = self.simulated() / SECOND;
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
         let seconds = seconds % 60;
         self.history.push(format!("{:>4}  day {days} {hours:02}:{minutes:02}:{seconds:02}  {line}", self.step));
     }
 
     /// The same where nothing is wrong with it.
-    pub fn noted(&mut self, line: impl Display) -> Result<(), Broken> {
+    pub fn note_ok(&mut self, line: impl Display) -> Result<(), BrokenPromise> {
         self.note(line);
         Ok(())
     }
@@ -153,7 +153,7 @@ impl World {
     /// The process of the books is back, and has forgotten what was in its memory alone.
     pub fn forget_memory(&mut self) {
         self.stalled = None;
-        self.asked.deferred.clear();
+        self.callers.deferred.clear();
     }
 }
 

@@ -1,11 +1,11 @@
-//! What a request looks like when its sender means harm or has a bug.
+//! Requests of a hostile or broken caller.
 
-use bankroll_ledger::{Action, Fact, Guard, Leg, Namespace, Otherwise, Request, RowKey, Scope, Value};
+use bankroll_ledger::{Action, ColumnValue, Fact, Guard, GuardFailure, Leg, Namespace, Request, RowKey, Scope};
 
 use super::{Stream, name};
 
 impl Stream {
-    /// Breaks one thing about a request, or does what is just allowed.
+    /// Breaks one part of a request, or goes to the limit of what is allowed.
     pub(super) fn spoil(&mut self, request: &mut Request) {
         let text = &mut request.key.text;
         match self.rng.u32(0..17) {
@@ -43,7 +43,7 @@ impl Stream {
 
     fn malformed_fact(&mut self) -> Fact {
         let fine = super::extras::checking("arena", 1);
-        let columns = |name: &str| vec![(name.to_owned(), Value::Int(1))];
+        let columns = |name: &str| vec![(name.to_owned(), ColumnValue::Int(1))];
         let table = |name: &str| RowKey { table: name.into(), ..fine.row.clone() };
         let made = [
             Fact { row: table("tickets; DROP TABLE journal"), ..fine.clone() },
@@ -51,7 +51,7 @@ impl Stream {
             Fact { row: table(&"t".repeat(64)), ..fine.clone() },
             Fact { row: RowKey { table: "tickets".into(), columns: Vec::new() }, ..fine.clone() },
             Fact { guard: Guard::Is(columns("1st")), ..fine.clone() },
-            Fact { set: columns("State"), otherwise: Otherwise::Paused, ..fine.clone() },
+            Fact { set: columns("State"), otherwise: GuardFailure::Paused, ..fine.clone() },
             Fact { guard: Guard::Absent, set: Vec::new(), ..fine.clone() },
             Fact { set: columns("number"), ..fine.clone() },
         ];
@@ -59,7 +59,7 @@ impl Stream {
     }
 }
 
-/// The text, filled up to so many bytes.
+/// The text, padded to so many bytes.
 fn fitting(text: &str, bytes: usize) -> String {
     format!("{text}{}", "k".repeat(bytes.saturating_sub(text.len())))
 }

@@ -1,11 +1,11 @@
-//! Idempotency keys: fresh ones, ordered and not, shared texts in different scopes, and requests sent again.
+//! Idempotency keys: fresh ones, ordered and not, shared texts in different scopes, and repeated requests.
 
-use bankroll_ledger::{Action, Amount, Key, Leg, Namespace, Principal, Request, Scope};
+use bankroll_ledger::{Action, Amount, IdempotencyKey, Leg, Namespace, Principal, Request, Scope};
 
 use super::{Stream, name};
 
 impl Stream {
-    pub(super) fn key(&mut self, principal: &Principal) -> Key {
+    pub(super) fn key(&mut self, principal: &Principal) -> IdempotencyKey {
         let namespace = match principal {
             Principal::Indexer => Namespace::Deposits,
             Principal::Tables => Namespace::Tables,
@@ -24,16 +24,16 @@ impl Stream {
         self.keys_made += 1;
         let number = self.keys_made;
         let text = match self.rng.u32(0..20) {
-            // The same texts again and again: other namespaces and scopes must not notice, the same one must.
+            // A few texts that repeat: they must collide in one namespace and scope, and nowhere else.
             0 => format!("shared-{}", self.rng.u32(0..6)),
             1..10 => format!("{:016x}", self.rng.u64(..)),
             _ => format!("{number:08}"),
         };
         let text = if let Principal::User(wallet) = principal { format!("{wallet}/{text}") } else { text };
-        Key { namespace, scope, text }
+        IdempotencyKey { namespace, scope, text }
     }
 
-    /// An earlier request again: as it was, or with the same key and something else in it.
+    /// An earlier request: unchanged, or with the same key and another body.
     pub(super) fn repeated(&mut self) -> Request {
         let all = self.history.len();
         let from = if self.chance(50) { all.saturating_sub(30) } else { 0 };

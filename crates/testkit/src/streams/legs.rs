@@ -1,9 +1,9 @@
-//! Legs that a principal might send: mostly along its own routes, with amounts that are mostly there.
+//! Legs that a principal might send: mostly along its own routes, with amounts that are mostly available.
 
 use bankroll_ledger::{AccountId, Amount, HoldId, Leg, Principal, Settler, Time};
 
 use super::Stream;
-use crate::model::{Account, rights};
+use crate::model::{ModelAccount, rights};
 
 impl Stream {
     pub(super) fn legs(&mut self, principal: &Principal) -> Vec<Leg> {
@@ -17,7 +17,7 @@ impl Stream {
         (0..count).map(|_| self.leg(principal)).collect()
     }
 
-    /// A leg that this principal may send, or, now and then, the first that comes to mind.
+    /// A leg that this principal may send; rarely any leg.
     fn leg(&mut self, principal: &Principal) -> Leg {
         let mut leg = self.any_leg(principal);
         for _ in 0..8 {
@@ -86,7 +86,7 @@ impl Stream {
         Leg::Post { hold: HoldId(hold), to: AccountId(to), amount }
     }
 
-    /// An open hold; sometimes one that has ended, or one that never was.
+    /// An open hold; sometimes one that has ended, or one that never existed.
     fn some_hold(&mut self) -> u64 {
         let open: Vec<u64> = self.model.money.holds.keys().copied().collect();
         let ended: Vec<u64> = self.model.ended.keys().copied().collect();
@@ -98,8 +98,8 @@ impl Stream {
         }
     }
 
-    /// An account that passes, rather one with something in it; sometimes any, or one that never was.
-    fn some_account(&mut self, passes: impl Fn(&Account) -> bool) -> u64 {
+    /// An account that passes the filter, preferably not empty; sometimes any, or one that does not exist.
+    fn some_account(&mut self, passes: impl Fn(&ModelAccount) -> bool) -> u64 {
         match self.rng.u32(0..60) {
             0 => return [0, self.model.accounts.len() as u64 + 1, u64::MAX][self.rng.usize(0..3)],
             1 => return self.rng.u64(1..=self.model.accounts.len() as u64),
@@ -120,7 +120,7 @@ impl Stream {
         found
     }
 
-    /// Where this role may move money of that account to; sometimes of another coin or server.
+    /// An account to which this role may move money from that one; sometimes of another coin or server.
     fn receiver(&mut self, role: &str, from: u64) -> u64 {
         let Some(giver) = self.model.accounts.get(&from).cloned() else { return self.some_account(|_| true) };
         let (any_asset, any_scope, itself) = (self.chance(8), self.chance(3), self.chance(3));
@@ -133,17 +133,17 @@ impl Stream {
         })
     }
 
-    /// What may be taken out of an account; for a wallet, what a usual deposit is.
+    /// The available amount of an account; for a wallet, a usual deposit.
     fn available(&self, id: u64) -> u128 {
         let Some(account) = self.model.accounts.get(&id) else { return 100 };
-        let standing = self.model.money.standings[&id];
+        let standing = self.model.money.balances[&id];
         if rights::is_debit(&account.kind) { 1_000 } else { standing.balance - standing.held }
     }
 
     fn amount_between(&mut self, from: u64, to: u64) -> Amount {
         let room = match self.model.accounts.get(&to) {
-            // A wallet pays out what it has.
-            Some(account) if rights::is_debit(&account.kind) => self.model.money.standings[&to].balance,
+            // A wallet pays out at most its balance.
+            Some(account) if rights::is_debit(&account.kind) => self.model.money.balances[&to].balance,
             _ => u128::MAX,
         };
         self.amount_of(self.available(from).min(room))
@@ -161,7 +161,7 @@ impl Stream {
     }
 
     fn hostile_amount(&mut self) -> u128 {
-        let balances: Vec<u128> = self.model.money.standings.values().map(|standing| standing.balance).collect();
+        let balances: Vec<u128> = self.model.money.balances.values().map(|standing| standing.balance).collect();
         let balance = if balances.is_empty() { 0 } else { self.one_of(&balances) };
         let amounts =
             [0, u128::MAX, u128::MAX - 1, u128::MAX - balance, (u128::MAX - balance).saturating_add(1), 1 << 127];

@@ -1,7 +1,7 @@
-//! Random worlds and streams of requests, all of it following from one seed.
+//! Random set-ups and streams of requests, all from one seed.
 //!
-//! A stream makes up a step, asks the model, and hands both out: what to do, and what must come of it. Most requests
-//! are plausible, so that money gets around; the rest is what careless, unlucky and hostile callers send.
+//! A stream draws a step, asks the model, and returns both: the step and its expected outcome. Most requests are
+//! plausible, so that money circulates; the rest is what careless, unlucky and hostile callers send.
 
 mod extras;
 mod hostile;
@@ -9,27 +9,27 @@ mod keys;
 mod legs;
 mod world;
 
-use bankroll_ledger::{AccountName, Action, Asset, Confirmation, Name, Policy, Principal, Request, Roles, Seq};
+use bankroll_ledger::{AccountName, AccountPolicy, Action, Asset, Confirmation, Name, Principal, Request, Roles, Seq};
 use bankroll_store::Statement;
 use fastrand::Rng;
 
-use crate::model::{Code, Model, Outcome, Set, role_name};
+use crate::model::{Model, ModelOutcome, RejectionCode, RoleSet, role_name};
 
 pub use extras::{RowsOutcome, rows_outcome};
 pub use world::name;
 
-/// What to do next, and what must come of it.
+/// The next step and its expected outcome.
 #[derive(Debug)]
-pub enum Step {
-    /// List a coin.
+pub enum StreamStep {
+    /// Lists a coin.
     List { asset: Asset, expected: u32 },
-    /// Open accounts.
-    Open { by: Principal, names: Vec<(AccountName, Policy)>, expected: Vec<Result<u64, Code>> },
-    /// Submit these calls, and beside them a set of row statements, before waiting for any answer.
-    Ask { calls: Vec<Vec<(Request, Outcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
-    /// Set the clock and let the writer look at it.
+    /// Opens accounts.
+    Open { by: Principal, names: Vec<(AccountName, AccountPolicy)>, expected: Vec<Result<u64, RejectionCode>> },
+    /// Submits these calls, and in addition a set of row statements, before waiting for any answer.
+    Submit { calls: Vec<Vec<(Request, ModelOutcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
+    /// Sets the clock and lets the writer read it.
     Clock(u64),
-    /// Close the books and open them again.
+    /// Closes the books and opens them again.
     Restart,
 }
 
@@ -44,10 +44,10 @@ pub struct Stream {
     history: Vec<Request>,
     keys_made: u64,
     ticket: i64,
-    setting_up: Vec<Step>,
+    setting_up: Vec<StreamStep>,
 }
 
-/// Where the clock of every stream begins.
+/// The initial time of every stream.
 pub const START: u64 = 1_000_000;
 
 impl Stream {
@@ -72,14 +72,14 @@ impl Stream {
         stream
     }
 
-    /// Everything that was sent, for whoever wants to send it again.
+    /// All requests so far, for a test that repeats them.
     #[must_use]
     pub fn history(&self) -> &[Request] {
         &self.history
     }
 
     /// The next step.
-    pub fn step(&mut self) -> Step {
+    pub fn step(&mut self) -> StreamStep {
         if let Some(step) = self.setting_up.pop() {
             return step;
         }
@@ -88,11 +88,11 @@ impl Stream {
             74..84 => self.burst(),
             84..95 => self.move_clock(),
             95..98 => self.open_something(),
-            _ => Step::Restart,
+            _ => StreamStep::Restart,
         }
     }
 
-    fn ask(&mut self) -> Step {
+    fn ask(&mut self) -> StreamStep {
         let sizes: Vec<usize> = match self.rng.u32(0..20) {
             0..6 => vec![1],
             6..14 => vec![self.rng.usize(2..=10)],
@@ -100,13 +100,13 @@ impl Stream {
             _ => vec![self.rng.usize(50..=120)],
         };
         let calls = sizes.into_iter().map(|size| (0..size).map(|_| self.ask_one()).collect()).collect();
-        // After the money, because in one commit the lane of rows comes last.
+        // After the money, because in one commit the rows come last.
         let rows = self.chance(15).then(|| self.rows());
-        Step::Ask { calls, rows }
+        StreamStep::Submit { calls, rows }
     }
 
-    /// Many small calls at once, nearly all of them plain money: what is decided while another batch is on its way.
-    fn burst(&mut self) -> Step {
+    /// Many small calls at once, nearly all of them plain money: decided while another batch is in flight.
+    fn burst(&mut self) -> StreamStep {
         let mut call = || {
             let plain = |stream: &mut Self| {
                 if stream.chance(1) {
@@ -119,7 +119,7 @@ impl Stream {
             (0..self.rng.usize(1..=4)).map(|_| plain(self)).collect()
         };
         let calls = (0..30).map(|_| call()).collect();
-        Step::Ask { calls, rows: None }
+        StreamStep::Submit { calls, rows: None }
     }
 
     fn plain_request(&mut self) -> Request {
@@ -137,13 +137,13 @@ impl Stream {
         }
     }
 
-    fn ask_one(&mut self) -> (Request, Outcome) {
+    fn ask_one(&mut self) -> (Request, ModelOutcome) {
         let request = self.request();
         self.ask_model(request)
     }
 
-    fn ask_model(&mut self, request: Request) -> (Request, Outcome) {
-        let outcome = self.model.ask(&request);
+    fn ask_model(&mut self, request: Request) -> (Request, ModelOutcome) {
+        let outcome = self.model.submit(&request);
         self.history.push(request.clone());
         (request, outcome)
     }
@@ -187,14 +187,14 @@ impl Stream {
             Principal::Admin(_) if self.chance(5) => return None,
             Principal::Admin(person) if self.chance(5) => person.clone(),
             Principal::Admin(_) => name("carol"),
-            // Nobody else needs one; it is part of the body all the same.
+            // Other principals need none; it is part of the body all the same.
             _ if self.chance(98) => return None,
             _ => name("dave"),
         };
         Some(Confirmation { proposal: name("p-1"), by })
     }
 
-    /// Takes back something that happened, or something that did not (yet).
+    /// Reverses a record that exists, or one that does not exist (yet).
     fn reversal(&mut self) -> Action {
         let happened: Vec<u64> = self.model.transfers.keys().copied().collect();
         let guess = match self.rng.u32(0..20) {
@@ -209,7 +209,7 @@ impl Stream {
         Action::Reverse(Seq(guess))
     }
 
-    fn move_clock(&mut self) -> Step {
+    fn move_clock(&mut self) -> StreamStep {
         self.clock = match self.rng.u32(0..10) {
             0 => self.clock.saturating_sub(self.rng.u64(1..20)),
             1 => self.clock,
@@ -217,7 +217,7 @@ impl Stream {
             _ => self.clock + self.rng.u64(1..30),
         };
         self.model.tick(self.clock);
-        Step::Clock(self.clock)
+        StreamStep::Clock(self.clock)
     }
 
     fn chance(&mut self, percent: u32) -> bool {
@@ -229,8 +229,8 @@ impl Stream {
     }
 }
 
-/// The same rights in the ledger's words.
-fn policy([deposit, withdraw, transfer]: &[Set; 3]) -> Policy {
-    let roles = |set: &Set| Roles::those(|role| set.contains(role_name(role)));
-    Policy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }
+/// The same rights as the ledger's type.
+fn policy([deposit, withdraw, transfer]: &[RoleSet; 3]) -> AccountPolicy {
+    let roles = |set: &RoleSet| Roles::those(|role| set.contains(role_name(role)));
+    AccountPolicy { deposit: roles(deposit), withdraw: roles(withdraw), transfer: roles(transfer) }
 }

@@ -1,8 +1,8 @@
 //! Corners that the random streams, or reading the store, have led to: each a story of its own.
 
 use bankroll_ledger::{
-    AccountId, Action, Amount, Confirmation, Fact, Guard, HoldId, Kind, Leg, Otherwise, Principal, Request, RowKey,
-    Seq, Time, Value,
+    AccountId, AccountKind, Action, Amount, ColumnValue, Confirmation, Fact, Guard, GuardFailure, HoldId, Leg,
+    Principal, Request, RowKey, Seq, Time,
 };
 use bankroll_store::{RowsRejected, Statement};
 use bankroll_testkit::streams::name;
@@ -19,7 +19,7 @@ fn reversal(world: &World, principal: Principal, original: u64) -> Request {
 #[test]
 fn a_request_can_be_taken_back_in_the_same_batch() {
     let world = World::new();
-    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.player("alice", 0));
+    let (custody, alice) = (world.account(AccountKind::Custody, Some("hot")), world.player("alice", 0));
     let next = world.reader().head().unwrap().seq.0 + 1;
     let batch = vec![
         world.deposit(custody, alice, 50),
@@ -37,7 +37,7 @@ fn a_request_can_be_taken_back_in_the_same_batch() {
 #[test]
 fn books_with_tables_of_flows_open_again_and_their_facts_are_still_taken() {
     let mut world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.reopen();
     let request = Request { facts: vec![ticket(1, "open")], ..world.play(vec![moving(alice, arena, 1)]) };
     assert_eq!(said(&world.ask(request)), "applied");
@@ -63,7 +63,7 @@ fn a_sum_over_wallets_may_leave_128_bits_and_the_audit_still_agrees() {
     let world = World::new();
     let (alice, bob) = (world.player("alice", 0), world.player("bob", 0));
     for (wallet, player) in [("hot", alice), ("cold", bob)] {
-        let custody = world.account(Kind::Custody, Some(wallet));
+        let custody = world.account(AccountKind::Custody, Some(wallet));
         assert_eq!(said(&world.ask(world.deposit(custody, player, u128::MAX))), "applied");
     }
     assert_eq!((world.standing(alice), world.standing(bob)), ((u128::MAX, 0), (u128::MAX, 0)));
@@ -73,17 +73,18 @@ fn a_sum_over_wallets_may_leave_128_bits_and_the_audit_still_agrees() {
 #[test]
 fn a_fact_about_a_table_or_column_that_is_not_there_rejects_its_own_request() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let with = |fact: Fact| Request { facts: vec![fact], ..world.play(vec![moving(alice, arena, 1)]) };
-    let row = |table: &str, column: &str| RowKey { table: table.into(), columns: vec![(column.into(), Value::Int(1))] };
+    let row =
+        |table: &str, column: &str| RowKey { table: table.into(), columns: vec![(column.into(), ColumnValue::Int(1))] };
     let absent = ticket(1, "open");
     let strange = [
         Fact { row: row("no_such_table", "id"), ..absent.clone() },
         Fact { row: row("tickets", "no_such_column"), ..absent.clone() },
-        Fact { set: vec![("no_such_column".into(), Value::Int(1))], ..absent.clone() },
+        Fact { set: vec![("no_such_column".into(), ColumnValue::Int(1))], ..absent.clone() },
         Fact { row: row("balances", "id"), ..absent.clone() },
         Fact { row: row("no_such_table", "id"), guard: Guard::Is(Vec::new()), ..absent.clone() },
-        Fact { row: row("journal", "seq"), guard: Guard::Is(Vec::new()), otherwise: Otherwise::Paused, ..absent },
+        Fact { row: row("journal", "seq"), guard: Guard::Is(Vec::new()), otherwise: GuardFailure::Paused, ..absent },
     ];
     for fact in strange {
         let neighbours = || world.play(vec![moving(alice, arena, 1)]);
@@ -116,7 +117,7 @@ fn a_tick_ends_every_hold_that_is_due_however_many() {
 #[test]
 fn rows_of_flows_cannot_touch_the_books() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let statements = [
         "UPDATE balances SET balance = held",
         "DELETE FROM holds",
@@ -164,7 +165,7 @@ fn a_hold_cannot_be_posted_to_its_own_account_not_even_by_an_override() {
 #[test]
 fn numbers_beyond_all_records_are_simply_not_there() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for strange in [0, i64::MAX.cast_unsigned(), u64::MAX] {
         let (nobody, nothing) = (AccountId(strange), HoldId(strange));
         let legs = [moving(nobody, arena, 1), moving(alice, nobody, 1), Leg::Release { hold: nothing }];

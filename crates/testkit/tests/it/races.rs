@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use bankroll_ledger::{Amount, Fact, Guard, HoldId, Kind, Leg, Otherwise, Request, RowKey, Value};
+use bankroll_ledger::{AccountKind, Amount, ColumnValue, Fact, Guard, GuardFailure, HoldId, Leg, Request, RowKey};
 use bankroll_store::{Answer, BOOKS_FILE, CallError, Refused};
 
 use crate::world::{World, holding, moving, said};
@@ -40,7 +40,7 @@ fn tally(answers: &[Answer]) -> BTreeMap<&'static str, usize> {
 #[test]
 fn exactly_as_many_succeed_as_the_money_covers() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     let requests = (0..RACERS).map(|_| world.play(vec![moving(alice, arena, 30)])).collect();
     let answers = race(&world, requests);
     assert_eq!(tally(&answers), BTreeMap::from([("applied", 33), ("insufficient_funds", 31)]));
@@ -51,7 +51,7 @@ fn exactly_as_many_succeed_as_the_money_covers() {
 #[test]
 fn one_key_has_one_effect_and_one_answer() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     let request = world.play(vec![moving(alice, arena, 30)]);
     let answers = race(&world, vec![request; RACERS]);
     assert_eq!(answers.iter().filter(|answer| !answer.replayed).count(), 1);
@@ -63,7 +63,7 @@ fn one_key_has_one_effect_and_one_answer() {
 #[test]
 fn opposite_transfers_neither_wait_for_each_other_nor_lose_anything() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 500), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 500), world.account(AccountKind::World, None));
     world.ask(world.play(vec![moving(alice, arena, 250)])).effects().unwrap();
     for _ in 0..5 {
         let there = |_| world.play(vec![moving(alice, arena, 5)]);
@@ -78,7 +78,7 @@ fn opposite_transfers_neither_wait_for_each_other_nor_lose_anything() {
 #[test]
 fn what_is_held_cannot_be_moved_and_what_was_moved_cannot_be_held() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let hold = |_| world.play(vec![holding(alice, 100, None)]);
     let spend = |_| world.play(vec![moving(alice, arena, 100)]);
     let requests = (0..RACERS / 2).map(hold).chain((0..RACERS / 2).map(spend)).collect();
@@ -92,7 +92,7 @@ fn what_is_held_cannot_be_moved_and_what_was_moved_cannot_be_held() {
 #[test]
 fn a_hold_is_settled_once() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let made = world.ask(world.play(vec![holding(alice, 100, None)]));
     let hold = HoldId::of(made.seq.unwrap(), 0);
     let post = |_| world.play(vec![Leg::Post { hold, to: arena, amount: Amount::new(100) }]);
@@ -107,19 +107,20 @@ fn a_hold_is_settled_once() {
 
 /// A fact about a ticket: made here, and only once.
 pub fn ticket(number: i64, state: &str) -> Fact {
-    let columns = vec![("server".into(), Value::Text("arena".into())), ("number".into(), Value::Int(number))];
+    let columns =
+        vec![("server".into(), ColumnValue::Text("arena".into())), ("number".into(), ColumnValue::Int(number))];
     Fact {
         row: RowKey { table: "tickets".into(), columns },
         guard: Guard::Absent,
-        otherwise: Otherwise::Conflict,
-        set: vec![("state".into(), Value::Text(state.into()))],
+        otherwise: GuardFailure::Conflict,
+        set: vec![("state".into(), ColumnValue::Text(state.into()))],
     }
 }
 
 #[test]
 fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     let with = |fact: Fact| Request { facts: vec![fact], ..world.play(vec![moving(alice, arena, 1)]) };
     let requests = vec![
         with(ticket(1, "open")),
@@ -128,7 +129,7 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else() {
         world.play(vec![moving(alice, arena, 1)]),
         with(ticket(3, "nonsense")),
         with(ticket(3, "open")),
-        with(Fact { otherwise: Otherwise::Paused, ..ticket(3, "open") }),
+        with(Fact { otherwise: GuardFailure::Paused, ..ticket(3, "open") }),
         world.play(vec![moving(alice, arena, 1)]),
     ];
     let answers = world.ask_all(requests.clone());
@@ -149,7 +150,7 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else() {
 fn a_full_queue_says_busy_and_takes_no_more_than_it_has_room_for() {
     const ROOM: usize = 100;
     let world = World::in_folder(|options| options.queue_max = ROOM);
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     // Another program has the database locked, so the writer is stuck and its queue can only grow.
     let other = rusqlite::Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -174,7 +175,7 @@ fn a_full_queue_says_busy_and_takes_no_more_than_it_has_room_for() {
 #[test]
 fn clients_that_never_stop_are_told_busy_and_what_was_acknowledged_is_in_the_journal() {
     let world = World::with(|options| options.queue_max = 48);
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     let (busy, acknowledged) = (AtomicU64::new(0), Mutex::new(Vec::new()));
     let client = || {
         let (mut waiting, mut done) = (Vec::new(), 0);

@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Fact, Key, Kind, Leg, Namespace, Principal, References,
-    Request, Scope, Settler, Time, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, Fact, IdempotencyKey, Leg, Namespace,
+    Principal, References, Request, Scope, Settler, Time, Unit,
 };
 use bankroll_store::{Answer, Audit, AuditReport, BOOKS_FILE, Clock, Ledger, Location, Options, Reader, StoreError};
 use bankroll_testkit::{model::TABLES, postgres, streams::name};
@@ -130,8 +130,11 @@ impl World {
     }
 
     /// Opens an account of the server, or of the house.
-    pub fn account(&self, kind: Kind, owner: Option<&str>) -> AccountId {
-        let house = matches!(kind, Kind::House | Kind::Suspense | Kind::InTransit | Kind::NetworkFees);
+    pub fn account(&self, kind: AccountKind, owner: Option<&str>) -> AccountId {
+        let house = matches!(
+            kind,
+            AccountKind::House | AccountKind::Suspense | AccountKind::InTransit | AccountKind::NetworkFees
+        );
         let scope = if house { Scope::House } else { Scope::Server(name("arena")) };
         let name = AccountName { scope, kind, asset: AssetId(1), owner: owner.map(name) };
         self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
@@ -139,7 +142,8 @@ impl World {
 
     /// A player with so much in his funds.
     pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
-        let (custody, account) = (self.account(Kind::Custody, Some("hot")), self.account(Kind::Funds, Some(wallet)));
+        let (custody, account) =
+            (self.account(AccountKind::Custody, Some("hot")), self.account(AccountKind::Funds, Some(wallet)));
         if funds > 0 {
             self.ask(self.deposit(custody, account, funds)).effects().unwrap();
         }
@@ -161,7 +165,7 @@ impl World {
             _ => Namespace::Client,
         };
         let text = format!("story-{}", self.next_key.fetch_add(1, Ordering::SeqCst));
-        let key = Key { namespace, scope: Scope::Server(name("arena")), text };
+        let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text };
         let (references, facts, events) = (References::default(), Vec::<Fact>::new(), Vec::new());
         Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }
     }

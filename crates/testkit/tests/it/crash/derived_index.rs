@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_ledger::{AccountId, Action, HoldId, Kind, Leg, Principal, Request};
+use bankroll_ledger::{AccountId, AccountKind, Action, HoldId, Leg, Principal, Request};
 use bankroll_store::{AccountFilter, Answer, Audit};
 use fastrand::Rng;
 
@@ -29,7 +29,7 @@ impl Old {
 
     /// Of books that keep few keys in memory.
     pub fn of(world: World) -> Self {
-        let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+        let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
         let mut old = Self { world, asked: Vec::new(), alice, arena };
         let waited = Instant::now();
         // Runs are made beside the writer, in their own time, which is over when the books are closed.
@@ -202,7 +202,7 @@ fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
 }
 
 pub fn quiet_account_lost(mut world: World) {
-    let (alice, arena) = (world.player("alice", 5_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 5_000), world.account(AccountKind::World, None));
     let quiet = world.player("quiet", 7);
     for _ in 0..1_100 {
         world.ask(world.play(vec![moving(alice, arena, 1)]));
@@ -210,7 +210,7 @@ pub fn quiet_account_lost(mut world: World) {
     world.close();
     world.edit(&format!("DELETE FROM accounts WHERE id = {quiet}; DELETE FROM balances WHERE id = {quiet}"));
     world.try_open().unwrap();
-    let next = world.account(Kind::Funds, Some("next"));
+    let next = world.account(AccountKind::Funds, Some("next"));
     assert_ne!(next, quiet, "the number of a lost account was given to somebody else");
     assert_eq!(world.standing(quiet), (7, 0));
     world.audit();
@@ -225,7 +225,7 @@ fn crash_of_the_tables_of_holds_and_reversals_is_not_silent() {
 pub fn holds_and_reversals_lost(make: impl Fn() -> World) {
     for damage in ["DELETE FROM holds", "DELETE FROM reversals"] {
         let mut world = make();
-        let (alice, custody) = (world.player("alice", 100), world.account(Kind::Custody, Some("hot")));
+        let (alice, custody) = (world.player("alice", 100), world.account(AccountKind::Custody, Some("hot")));
         let hold = world.ask(world.play(vec![holding(alice, 40, None)])).seq.unwrap();
         let deposit = world.ask(world.deposit(custody, alice, 10)).seq.unwrap();
         let reversal = || Request { action: Action::Reverse(deposit), ..world.request(Principal::Indexer, Vec::new()) };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bankroll_ledger::{Record, Seq, Verdict};
 use bankroll_store::{Audit, BOOKS_FILE, Ledger, Reader};
-use bankroll_testkit::script::{SET_UP_RECORDS, Script, Told, options, set_up};
+use bankroll_testkit::script::{SET_UP_RECORDS, Script, VictimAnswer, options, set_up};
 
 use super::victim::{Line, Role};
 
@@ -93,12 +93,13 @@ pub fn examine_thread(
     for ((call, told), expected) in done.zip(1..) {
         assert_eq!(call, expected, "{what}: the victim's lines are not in order");
         let requests = script.call();
-        let again: Vec<Told> = ledger.submit(requests).unwrap().wait().unwrap().iter().map(Told::from).collect();
+        let again: Vec<VictimAnswer> =
+            ledger.submit(requests).unwrap().wait().unwrap().iter().map(VictimAnswer::from).collect();
         assert_eq!(again.len(), told.len());
         for (again, told) in again.iter().zip(told) {
             found.acknowledged += 1;
             present += 1;
-            let kept = again.replayed && again.seq == told.seq && again.said == told.said;
+            let kept = again.replayed && again.seq == told.seq && again.outcome == told.outcome;
             if !kept {
                 found.lost += 1;
                 println!("{what}: thread {thread} was told {told} in call {call}, and now {again}");

@@ -1,6 +1,6 @@
 //! Somebody has edited the books: what is new is found when they are opened, what is old by the audit, at its place.
 
-use bankroll_ledger::{AccountId, Action, HoldId, Kind, Leg, Principal, Record, Request, Seq, Verdict, merkle};
+use bankroll_ledger::{AccountId, AccountKind, Action, HoldId, Leg, Principal, Record, Request, Seq, Verdict, merkle};
 use bankroll_store::{Audit, BOOKS_FILE, CallError, Failure, StoreError};
 use fastrand::Rng;
 use rusqlite::{Connection, params, types::Value};
@@ -16,7 +16,7 @@ const MORE_THAN_THE_TAIL: usize = 1_100;
 /// Closed books of one record a batch, so that a place is a batch.
 fn closed_books() -> (World, Connection) {
     let mut world = World::in_folder(|_| {});
-    let (alice, arena) = (world.player("alice", 100_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100_000), world.account(AccountKind::World, None));
     for _ in 0..MORE_THAN_THE_TAIL {
         world.ask(world.play(vec![moving(alice, arena, 1)]));
     }
@@ -103,7 +103,7 @@ fn crash_or_not_the_audit_names_an_edited_old_record() {
 fn crash_is_better_than_settling_a_hold_that_its_account_does_not_have() {
     let mut world = World::in_folder(|_| {});
     let (alice, bob, arena) =
-        (world.player("alice", 100), world.player("bob", 10_000), world.account(Kind::World, None));
+        (world.player("alice", 100), world.player("bob", 10_000), world.account(AccountKind::World, None));
     let held = world.ask(world.play(vec![holding(alice, 30, None), holding(alice, 10, None)])).seq.unwrap();
     for _ in 0..MORE_THAN_THE_TAIL {
         world.ask(world.play(vec![moving(bob, arena, 1)]));
@@ -186,7 +186,7 @@ const COLUMNS: [(&str, &str, &str); 23] = [
 /// Books with everything in them: holds that are open, posted and released, a transfer that was taken back.
 fn full_books() -> World {
     let mut world = World::new();
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     let custody = AccountId(1);
     for amount in 1..20 {
         world.ask(world.play(vec![moving(alice, arena, amount)]));

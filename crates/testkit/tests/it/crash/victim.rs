@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use bankroll_testkit::script::Told;
+use bankroll_testkit::script::VictimAnswer;
 
 /// How a victim is started.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub struct Role {
 pub enum Line {
     Open,
     Begin { thread: u64, call: u64 },
-    Done { thread: u64, call: u64, told: Vec<Told> },
+    Done { thread: u64, call: u64, told: Vec<VictimAnswer> },
     Noted(String),
     Full { thread: u64, call: u64 },
     Unknown { thread: u64, call: u64 },

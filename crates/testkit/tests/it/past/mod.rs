@@ -18,7 +18,7 @@ use bankroll_store::{
 };
 use bankroll_testkit::{
     model::TABLES,
-    streams::{START, Step, Stream, name},
+    streams::{START, Stream, StreamStep, name},
 };
 use fastrand::Rng;
 use tempfile::TempDir;
@@ -101,9 +101,9 @@ impl Past {
         self.notes.take(&before, &self.stream.model, &step);
         let ledger = self.ledger.as_ref().unwrap();
         match step {
-            Step::List { asset, .. } => drop(ledger.list_asset(asset).unwrap()),
-            Step::Open { by, names, .. } => drop(ledger.open_accounts_with(&by, names).unwrap()),
-            Step::Ask { calls, rows } => {
+            StreamStep::List { asset, .. } => drop(ledger.list_asset(asset).unwrap()),
+            StreamStep::Open { by, names, .. } => drop(ledger.open_accounts_with(&by, names).unwrap()),
+            StreamStep::Submit { calls, rows } => {
                 let requests = |call: &Vec<(_, _)>| {
                     call.iter().map(|(request, _): &(bankroll_ledger::Request, _)| request.clone()).collect()
                 };
@@ -112,11 +112,11 @@ impl Past {
                 rows.into_iter()
                     .for_each(|(statements, _)| drop(ledger.write_rows(statements).unwrap().wait().unwrap()));
             }
-            Step::Clock(time) => {
+            StreamStep::Clock(time) => {
                 self.clock.store(time, Ordering::SeqCst);
                 ledger.tick().unwrap();
             }
-            Step::Restart => self.restart(),
+            StreamStep::Restart => self.restart(),
         }
         // More often than the stream does it by itself: each time something else is wrong with the index.
         if self.rng.u32(0..12) == 0 {

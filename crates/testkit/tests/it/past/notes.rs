@@ -1,10 +1,10 @@
 //! What was answered, written down in plain vectors, and questions about it answered by looking through all of it.
 
-use bankroll_ledger::{Action, Key, Leg, Principal, Request};
+use bankroll_ledger::{Action, IdempotencyKey, Leg, Principal, Request};
 use bankroll_store::Line;
 use bankroll_testkit::{
-    model::{Model, Moved, Said},
-    streams::Step,
+    model::{Model, ModelPosting, ModelVerdict},
+    streams::StreamStep,
 };
 
 use super::{hold_of, move_of};
@@ -14,11 +14,11 @@ use super::{hold_of, move_of};
 struct Note {
     seq: u64,
     at: u64,
-    key: Option<Key>,
+    key: Option<IdempotencyKey>,
     /// The account that was opened.
     opened: Option<u64>,
     asked_by: Option<String>,
-    moved: Vec<Moved>,
+    moved: Vec<ModelPosting>,
     /// Hold, account, held in all afterwards.
     holds: Vec<(u64, u64, u128)>,
     /// Accounts that a rejected request named.
@@ -31,7 +31,7 @@ pub struct Notes(Vec<Note>);
 
 impl Notes {
     /// Writes down what a step must come to.
-    pub fn take(&mut self, before: &Model, after: &Model, step: &Step) {
+    pub fn take(&mut self, before: &Model, after: &Model, step: &StreamStep) {
         let (mut seq, at) = (self.last_seq(), after.now);
         let mut next = || {
             seq += 1;
@@ -39,8 +39,8 @@ impl Notes {
         };
         match step {
             // The streams never list a coin twice.
-            Step::List { .. } => self.0.push(Note { seq: next(), at, ..Note::default() }),
-            Step::Open { expected, .. } => {
+            StreamStep::List { .. } => self.0.push(Note { seq: next(), at, ..Note::default() }),
+            StreamStep::Open { expected, .. } => {
                 let known = self.0.iter().filter_map(|note| note.opened).max().unwrap_or(0);
                 let mut opened: Vec<u64> = expected.iter().flatten().copied().filter(|id| *id > known).collect();
                 opened.dedup();
@@ -51,14 +51,14 @@ impl Notes {
                     ..Note::default()
                 }));
             }
-            Step::Ask { calls, .. } => {
+            StreamStep::Submit { calls, .. } => {
                 for (request, outcome) in calls.iter().flatten().filter(|(_, outcome)| !outcome.replayed) {
                     if let Some(seq) = outcome.seq {
-                        self.0.push(Note { seq, at, ..note_of(request, &outcome.said) });
+                        self.0.push(Note { seq, at, ..note_of(request, &outcome.verdict) });
                     }
                 }
             }
-            Step::Clock(_) => {
+            StreamStep::Clock(_) => {
                 let expired = before.money.holds.iter().filter(|(id, _)| !after.money.holds.contains_key(id));
                 let mut expired: Vec<_> = expired.collect();
                 expired.sort_by_key(|(id, hold)| (hold.expires, **id));
@@ -67,7 +67,7 @@ impl Notes {
                     self.0.push(Note { seq: next(), at, holds: vec![(*id, hold.account, held)], ..Note::default() });
                 }
             }
-            Step::Restart => {}
+            StreamStep::Restart => {}
         }
     }
 
@@ -163,7 +163,7 @@ impl Notes {
     }
 }
 
-fn note_of(request: &Request, said: &Said) -> Note {
+fn note_of(request: &Request, said: &ModelVerdict) -> Note {
     let references = &request.references;
     let block = references.block.as_ref().map(|block| block.hash.clone());
     let texts = [&references.deposit, &references.intent, &references.tx_hash, &references.hand, &block];
@@ -174,11 +174,11 @@ fn note_of(request: &Request, said: &Said) -> Note {
         ..Note::default()
     };
     match said {
-        Said::Applied(effect) => {
+        ModelVerdict::Applied(effect) => {
             note.moved.clone_from(&effect.moved);
             note.holds = effect.holds.iter().map(|change| (change.id, change.account, change.held_after)).collect();
         }
-        Said::Rejected(_) => {
+        ModelVerdict::Rejected(_) => {
             let legs = if let Action::Legs(legs) = &request.action { legs.as_slice() } else { &[] };
             note.refused_at = legs.iter().flat_map(named).collect();
         }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{AccountId, Event, Fact, Guard, Otherwise, RowKey};
-use bankroll_ledger::{Action, Amount, Key, Leg, Namespace, Principal, References, Request, Scope, Settler, Value};
+use bankroll_ledger::{AccountId, Event, Fact, Guard, GuardFailure, RowKey};
+use bankroll_ledger::{
+    Action, Amount, ColumnValue, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope, Settler,
+};
 use bankroll_store::{CallError, DatabaseUrl, Failure, Options, Reader, Refused, Statement};
 use bankroll_testkit::{
     postgres,
@@ -71,7 +73,8 @@ impl Story {
     fn request(&mut self, batch: Batch) -> Request {
         let text = format!("cut-{}", self.next);
         self.next += 1;
-        let key = Key { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: text.clone() };
+        let key =
+            IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: text.clone() };
         let amount = Amount::new(10);
         let mut legs = vec![Leg::Move { from: CUSTODY, to: ALICE, amount }];
         let (mut facts, mut events) = (Vec::new(), Vec::new());
@@ -79,10 +82,10 @@ impl Story {
         let mut namespace = Namespace::Deposits;
         if batch == Batch::WithFacts {
             facts.push(Fact {
-                row: RowKey { table: "deposits".into(), columns: vec![("id".into(), Value::Text(text.clone()))] },
+                row: RowKey { table: "deposits".into(), columns: vec![("id".into(), ColumnValue::Text(text.clone()))] },
                 guard: Guard::Absent,
-                otherwise: Otherwise::Conflict,
-                set: vec![("amount".into(), Value::Amount(amount))],
+                otherwise: GuardFailure::Conflict,
+                set: vec![("amount".into(), ColumnValue::Amount(amount))],
             });
             events.push(Event { kind: name("deposit.credited"), resource: text, body: "{}".into() });
         } else if self.next.is_multiple_of(2) && !self.calls.is_empty() {
@@ -91,7 +94,7 @@ impl Story {
             namespace = Namespace::Payouts;
             legs = vec![Leg::Hold { account: ALICE, amount: Amount::new(1), expires: None, settler: Settler::System }];
         }
-        let key = Key { namespace, ..key };
+        let key = IdempotencyKey { namespace, ..key };
         let references = References::default();
         Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }
     }
@@ -130,7 +133,7 @@ impl Story {
         self.next += 1;
         let row = || Statement {
             sql: "INSERT INTO notes (id) VALUES ($1)".into(),
-            values: vec![Value::Text(id.clone())],
+            values: vec![ColumnValue::Text(id.clone())],
             must_change: Some(1),
         };
         self.proxy.arm(cut);

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use bankroll_ledger::Kind;
+use bankroll_ledger::AccountKind;
 use bankroll_store::{DatabaseUrl, StoreError};
 use bankroll_testkit::postgres;
 
@@ -67,7 +67,7 @@ fn postgres_tables_of_accounts_lost() {
 fn postgres_tables_are_not_made_of_a_journal_that_was_edited() {
     let databases = Databases::start();
     let mut world = databases.new_world();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for _ in 0..5 {
         world.ask(world.play(vec![moving(alice, arena, 1)]));
     }

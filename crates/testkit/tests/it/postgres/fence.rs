@@ -3,7 +3,7 @@
 //! Its lease is long, so that it does not ask first; what keeps it out is the row that fences, and nothing else: nobody has
 //! written anything that its own records could collide with.
 
-use bankroll_ledger::{Fact, Guard, Kind, Otherwise, Request, RowKey, Value};
+use bankroll_ledger::{AccountKind, ColumnValue, Fact, Guard, GuardFailure, Request, RowKey};
 use bankroll_store::{CallError, DatabaseUrl, Failure, Refused, Statement, StoreError};
 use bankroll_testkit::postgres;
 
@@ -20,10 +20,10 @@ const SIGHTINGS: &str = "CREATE TABLE sightings (id text PRIMARY KEY, seen bigin
 
 fn sighting() -> Fact {
     Fact {
-        row: RowKey { table: "sightings".into(), columns: vec![("id".into(), Value::Text("one".into()))] },
+        row: RowKey { table: "sightings".into(), columns: vec![("id".into(), ColumnValue::Text("one".into()))] },
         guard: Guard::Absent,
-        otherwise: Otherwise::Conflict,
-        set: vec![("seen".into(), Value::Int(1))],
+        otherwise: GuardFailure::Conflict,
+        set: vec![("seen".into(), ColumnValue::Int(1))],
     }
 }
 
@@ -33,7 +33,7 @@ fn postgres_writes_nothing_of_a_writer_that_was_replaced() {
     let url = cluster.url("books");
     postgres::run(&url, SIGHTINGS);
     let mut world = World::on_with(DatabaseUrl::new(&url).into(), |options| options.lease = PATIENCE);
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for what in ["plain money", "money with a fact", "rows alone"] {
         let before = world.reader().head().unwrap();
         postgres::run(&url, TAKEN_OVER);

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{Fact, Guard, Kind, Otherwise, Request, RowKey, Value};
+use bankroll_ledger::{AccountKind, ColumnValue, Fact, Guard, GuardFailure, Request, RowKey};
 use bankroll_store::{CallError, DatabaseUrl, Failure, Options};
 use bankroll_testkit::{
     postgres,
@@ -122,10 +122,10 @@ fn postgres_backends_ended_and_cancelled_under_load() {
 /// A seat that nobody has taken is taken.
 fn seat_taken() -> Fact {
     Fact {
-        row: RowKey { table: "seats".into(), columns: vec![("id".into(), Value::Text("one".into()))] },
-        guard: Guard::Is(vec![("taken".into(), Value::Int(0))]),
-        otherwise: Otherwise::Conflict,
-        set: vec![("taken".into(), Value::Int(1))],
+        row: RowKey { table: "seats".into(), columns: vec![("id".into(), ColumnValue::Text("one".into()))] },
+        guard: Guard::Is(vec![("taken".into(), ColumnValue::Int(0))]),
+        otherwise: GuardFailure::Conflict,
+        set: vec![("taken".into(), ColumnValue::Int(1))],
     }
 }
 
@@ -138,7 +138,7 @@ fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
     let cluster = Cluster::start();
     let location = DatabaseUrl::new(cluster.url("books"));
     let world = World::on(location.into());
-    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.player("alice", 100));
+    let (custody, alice) = (world.account(AccountKind::Custody, Some("hot")), world.player("alice", 100));
     postgres::run(&cluster.url("books"), SEATS);
     let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
     let reply = {
@@ -165,7 +165,7 @@ fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_refuses_nobod
     let cluster = Cluster::start();
     let url = cluster.url("books");
     let mut world = World::on(DatabaseUrl::new(&url).into());
-    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.player("alice", 100));
+    let (custody, alice) = (world.account(AccountKind::Custody, Some("hot")), world.player("alice", 100));
     for (number, reason) in [(1, "data_corrupted"), (2, "io_error"), (3, "insufficient_privilege")] {
         let fails = format!(
             "CREATE FUNCTION rotten() RETURNS bigint LANGUAGE plpgsql AS

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_ledger::{AccountId, Kind, Seq, Time};
+use bankroll_ledger::{AccountId, AccountKind, Seq, Time};
 use bankroll_store::{DatabaseUrl, Options, Page, Reader, SearchQuery, Standing, StatementQuery, StoreError, Subject};
 use bankroll_testkit::streams::name;
 
@@ -25,7 +25,7 @@ impl Served {
         // So few that there are runs of keys to be read.
         let few_keys = |options: &mut Options| options.keys_in_memory_max = 4;
         let world = World::on_with(DatabaseUrl::new(cluster.url("books")).into(), few_keys);
-        let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+        let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
         let served = Self { cluster, world, alice, arena };
         served.spend(20);
         served

@@ -15,9 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{Key, Record, Request, Seq};
+use bankroll_ledger::{IdempotencyKey, Record, Request, Seq};
 use bankroll_store::{Answer, Audit, CallError, Failure, Ledger, Options, Reader, Refused, StoreError};
-use bankroll_testkit::script::{Script, Told, set_up};
+use bankroll_testkit::script::{Script, VictimAnswer, set_up};
 
 /// How long a fault may keep the books from being opened; far more than any here takes.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -127,7 +127,7 @@ impl Service {
         let mut calls = Vec::new();
         while !is_over() {
             let call = self.make(script.call());
-            script.learn(&call.answers.iter().map(Told::from).collect::<Vec<_>>());
+            script.learn(&call.answers.iter().map(VictimAnswer::from).collect::<Vec<_>>());
             calls.push(call);
         }
         calls
@@ -191,8 +191,8 @@ fn open(options: &Options) -> Ledger {
 }
 
 /// Where each key was decided, from a place on.
-pub fn journal(reader: &Reader, from: Seq) -> HashMap<Key, Vec<Seq>> {
-    let mut places = HashMap::<Key, Vec<Seq>>::new();
+pub fn journal(reader: &Reader, from: Seq) -> HashMap<IdempotencyKey, Vec<Seq>> {
+    let mut places = HashMap::<IdempotencyKey, Vec<Seq>>::new();
     for seq in (from.0..=reader.head().unwrap().seq.0).map(Seq) {
         let bytes = reader.record(seq).unwrap().unwrap();
         if let Record::Decided { request, .. } = Record::decode(&bytes).unwrap() {

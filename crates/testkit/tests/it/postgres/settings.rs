@@ -1,7 +1,7 @@
 //! Servers and databases that would not keep what is committed, or could not store it: refused by name, by writers and readers,
 //! and by a writer whose server has come back as one.
 
-use bankroll_ledger::Kind;
+use bankroll_ledger::AccountKind;
 use bankroll_store::{CallError, DatabaseUrl, Failure, Ledger, Options, Reader, Refused, StoreError};
 use bankroll_testkit::postgres;
 
@@ -25,7 +25,7 @@ fn postgres_that_would_lose_commits_or_letters_is_refused() {
     let mut cluster = Cluster::start();
     let url = cluster.url("books");
     let world = World::on(DatabaseUrl::new(&url).into());
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
 
     postgres::run(&url, "ALTER DATABASE books SET synchronous_commit = off");
     assert_eq!(refused(&url), "synchronous_commit");

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use bankroll_ledger::{Action, HoldId, Key, Leg, Namespace, Principal, References, Request, Scope};
+use bankroll_ledger::{Action, HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope};
 use bankroll_store::{Answer, Audit, DatabaseUrl, Ledger, Options, Reader, StoreError};
 use bankroll_testkit::{
     postgres::{Session, pairs},
@@ -185,7 +185,8 @@ impl Books {
 }
 
 fn release(hold: HoldId) -> Request {
-    let key = Key { namespace: Namespace::Payouts, scope: Scope::Server(name("arena")), text: "once more".into() };
+    let key =
+        IdempotencyKey { namespace: Namespace::Payouts, scope: Scope::Server(name("arena")), text: "once more".into() };
     let (references, facts, events) = (References::default(), Vec::new(), Vec::new());
     let action = Action::Legs(vec![Leg::Release { hold }]);
     Request { key, principal: Principal::System, confirmation: None, action, references, facts, events }

@@ -2,7 +2,7 @@
 
 use std::{error::Error, path::PathBuf};
 
-use bankroll_ledger::Kind;
+use bankroll_ledger::AccountKind;
 use bankroll_store::{AddressError, DatabaseUrl, Reader, StoreError};
 use bankroll_testkit::postgres;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -79,7 +79,7 @@ fn refusal(url: DatabaseUrl) -> String {
 fn postgres_over_tls_with_the_server_that_the_certificate_names() {
     let server = Protected::start();
     let mut world = World::on(server.url("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem").into());
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     assert_eq!(said(&world.ask(world.play(vec![moving(alice, arena, 30)]))), "applied");
     assert_eq!(world.standing(alice), (70, 0));
     let (encrypted, plain) = server.connections();

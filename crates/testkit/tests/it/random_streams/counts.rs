@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_testkit::model::Outcome;
+use bankroll_testkit::model::ModelOutcome;
 
 /// Codes that every run of usual length must have met, or the streams have grown tame.
 const EVERY_CODE: [&str; 25] = [
@@ -63,7 +63,7 @@ impl Counts {
         EVERY_CODE.into_iter().filter(|code| !self.codes.contains_key(*code)).collect()
     }
 
-    pub fn note(&mut self, outcome: &Outcome) {
+    pub fn note(&mut self, outcome: &ModelOutcome) {
         self.requests += 1;
         match outcome.code() {
             _ if outcome.replayed => self.replayed += 1,

@@ -8,14 +8,14 @@ use std::{
     },
 };
 
-use bankroll_ledger::{Account, Name, Request, Seq, Time, Value};
+use bankroll_ledger::{Account, ColumnValue, Name, Request, Seq, Time};
 use bankroll_store::{
     AccountFilter, Audit, BOOKS_FILE, Clock, DatabaseUrl, Ledger, Location, Move, Options, Reader, Statement,
 };
 use bankroll_testkit::{
-    model::{Outcome, Rows, TABLES, rights},
+    model::{ModelOutcome, ModelRows, TABLES, rights},
     postgres,
-    streams::{RowsOutcome, START, Step, Stream, rows_outcome},
+    streams::{RowsOutcome, START, Stream, StreamStep, rows_outcome},
 };
 use tempfile::TempDir;
 
@@ -85,13 +85,13 @@ impl Real {
         self.ledger().decided_ahead()
     }
 
-    pub fn carry_out(&mut self, step: Step, counts: &mut Counts) -> Result<(), String> {
+    pub fn carry_out(&mut self, step: StreamStep, counts: &mut Counts) -> Result<(), String> {
         match step {
-            Step::List { asset, expected } => {
+            StreamStep::List { asset, expected } => {
                 let listed = self.ledger().list_asset(asset).map_err(|error| error.to_string())?;
                 same("asset", &listed.0, &expected)
             }
-            Step::Open { by, names, expected } => {
+            StreamStep::Open { by, names, expected } => {
                 let opened = self.ledger().open_accounts_with(&by, names.clone()).map_err(|error| error.to_string())?;
                 let opened: Vec<Result<u64, String>> = opened
                     .into_iter()
@@ -100,12 +100,12 @@ impl Real {
                 let expected: Vec<_> = expected.into_iter().map(|opened| opened.map_err(str::to_owned)).collect();
                 same(&format!("opening {names:?} by {by:?}"), &opened, &expected)
             }
-            Step::Ask { calls, rows } => self.ask(calls, rows, counts),
-            Step::Clock(time) => {
+            StreamStep::Submit { calls, rows } => self.ask(calls, rows, counts),
+            StreamStep::Clock(time) => {
                 self.clock.store(time, Ordering::SeqCst);
                 self.ledger().tick().map_err(|error| error.to_string())
             }
-            Step::Restart => {
+            StreamStep::Restart => {
                 counts.restarts += 1;
                 counts.decided_ahead += self.decided_ahead();
                 self.ledger.take().unwrap().close();
@@ -117,11 +117,11 @@ impl Real {
 
     fn ask(
         &self,
-        calls: Vec<Vec<(Request, Outcome)>>,
+        calls: Vec<Vec<(Request, ModelOutcome)>>,
         rows: Option<(Vec<Statement>, RowsOutcome)>,
         counts: &mut Counts,
     ) -> Result<(), String> {
-        let submit = |call: &Vec<(Request, Outcome)>| {
+        let submit = |call: &Vec<(Request, ModelOutcome)>| {
             self.ledger().submit(call.iter().map(|(request, _)| request.clone()).collect())
         };
         let replies: Vec<_> = calls.iter().map(submit).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
@@ -130,7 +130,7 @@ impl Real {
         for (call, reply) in calls.iter().zip(replies) {
             let answers = reply.wait().map_err(|error| format!("{error}; {:?}", self.ledger().stopped_by()))?;
             for ((request, expected), answer) in call.iter().zip(&answers) {
-                same(&format!("{request:?}"), &Outcome::from(answer), expected)?;
+                same(&format!("{request:?}"), &ModelOutcome::from(answer), expected)?;
                 counts.note(expected);
             }
         }
@@ -166,7 +166,7 @@ impl Real {
         same("number of accounts", &accounts.len(), &model.accounts.len())?;
         let mut holds = 0;
         for account in accounts {
-            let standing = model.money.standings[&account.id.0];
+            let standing = model.money.balances[&account.id.0];
             let known = &model.accounts[&account.id.0];
             let name = (account.name.scope.to_string(), account.name.kind.as_str(), account.name.asset.0);
             same("name", &name, &(known.scope.clone(), known.kind.as_str(), known.asset))?;
@@ -223,10 +223,10 @@ fn rows_on_postgres(url: &DatabaseUrl) -> ShortRows {
     (tickets, notes.into_iter().map(|(id, text)| (id.parse().unwrap(), text)).collect())
 }
 
-fn rows_in_short(rows: &Rows) -> ShortRows {
-    let ticket = |((server, number), row): (&(String, i64), &BTreeMap<String, Value>)| {
-        let state = if let Value::Text(state) = &row["state"] { state.clone() } else { String::new() };
-        let serial = if let Value::Int(serial) = row["serial"] { Some(serial) } else { None };
+fn rows_in_short(rows: &ModelRows) -> ShortRows {
+    let ticket = |((server, number), row): (&(String, i64), &BTreeMap<String, ColumnValue>)| {
+        let state = if let ColumnValue::Text(state) = &row["state"] { state.clone() } else { String::new() };
+        let serial = if let ColumnValue::Int(serial) = row["serial"] { Some(serial) } else { None };
         (server.clone(), *number, state, serial)
     };
     (rows.tickets.iter().map(ticket).collect(), rows.notes.clone())

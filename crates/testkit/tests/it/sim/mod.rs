@@ -5,7 +5,7 @@ mod planted;
 
 use std::time::Instant;
 
-use bankroll_testkit::sim::{Counts, Failure, Plan, Summary, run, run_many, shrink};
+use bankroll_testkit::sim::{Counts, Plan, SimFailure, Summary, run, run_many, shrink};
 
 use crate::run::{SoakTime, is_soak, seed, tell};
 
@@ -32,9 +32,9 @@ fn every_seed_keeps_every_promise() {
         let more = run_many(first_seed().wrapping_add(summary.seeds), None, |number| number < SEEDS / 4);
         summary.add(more);
     }
-    let Summary { seeds, steps, lived, counts, failure } = summary;
+    let Summary { seeds, steps, simulated, counts, failure } = summary;
     let per_minute = seeds as f64 * 60.0 / started.elapsed().as_secs_f64();
-    let days = lived as f64 / 86_400e6;
+    let days = simulated as f64 / 86_400e6;
     tell(&format!(
         "simulator: {seeds} seeds, {per_minute:.0} a minute; {days:.1} simulated days, {steps} steps\n{counts}"
     ));
@@ -72,7 +72,7 @@ fn the_same_seed_gives_the_same_history_byte_for_byte() {
             "seed {}",
             plan.seed
         );
-        assert_eq!((one.steps, one.lived), (other.steps, other.lived));
+        assert_eq!((one.steps, one.simulated), (other.steps, other.simulated));
     }
 }
 
@@ -85,8 +85,8 @@ fn a_step_that_is_left_out_leaves_the_choices_of_the_others() {
 }
 
 /// A failure as a person reads it.
-pub fn told(failure: &Failure) -> String {
-    let Failure { plan, step, broken, history } = failure;
+pub fn told(failure: &SimFailure) -> String {
+    let SimFailure { plan, step, broken, history } = failure;
     let again = format!("cargo xtask sim --seed {} --only {} --history", plan.seed, plan.numbers());
     format!("{}\nseed {}, behind step {step}: {broken}\nrepeat with: {again}", history.join("\n"), plan.seed)
 }

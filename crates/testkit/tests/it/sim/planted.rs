@@ -1,7 +1,7 @@
 //! Planted bugs, one at a time: the promises must notice within 500 seeds, and what is left after shrinking must still
 //! show the bug and nothing but it.
 
-use bankroll_testkit::sim::{Bug, Failure, Promise, run, run_many, shrink};
+use bankroll_testkit::sim::{Bug, SafetyPromise, SimFailure, run, run_many, shrink};
 
 use crate::run::{is_soak, tell};
 
@@ -11,7 +11,7 @@ const SEEDS: u64 = 500;
 const FIRST: u64 = 104_000_000;
 
 /// The first seed that the bug breaks, and that is sound without it.
-fn found(bug: Bug) -> Option<Failure> {
+fn found(bug: Bug) -> Option<SimFailure> {
     if is_soak() {
         return None;
     }
@@ -25,7 +25,7 @@ fn found(bug: Bug) -> Option<Failure> {
 #[test]
 fn credit_before_finality_is_found() {
     let promise = found(Bug::CreditBeforeFinality).map(|failure| failure.broken.promise);
-    assert!(promise.is_none_or(|promise| promise == Promise::CreditedWhenFinal), "{promise:?}");
+    assert!(promise.is_none_or(|promise| promise == SafetyPromise::CreditedWhenFinal), "{promise:?}");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_dropped_idempotency_key_is_found() {
 #[test]
 fn a_hold_released_on_time_out_is_found() {
     let promise = found(Bug::HoldReleasedOnTimeOut).map(|failure| failure.broken.promise);
-    assert!(promise.is_none_or(|promise| promise == Promise::RefundedWithProof), "{promise:?}");
+    assert!(promise.is_none_or(|promise| promise == SafetyPromise::RefundedWithProof), "{promise:?}");
 }
 
 #[test]

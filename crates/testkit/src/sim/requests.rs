@@ -1,14 +1,16 @@
 //! What players and game servers want: to play, to be paid, to stop a payout; and what they must never get.
 
-use bankroll_ledger::{Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Time};
+use bankroll_ledger::{
+    Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Rejection, Request, Scope, Time,
+};
 use bankroll_orders::IntentId;
 use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
 use fastrand::Rng;
 
 use super::{
-    asking::{IntentAsked, What, short},
+    callers::{RequestedPayout, SimCallBody, short},
     people::{CHAIN, PLAYERS, Player, SERVERS, home, name},
-    promises::{Broken, Promise},
+    promises::{BrokenPromise, SafetyPromise},
     world::World,
 };
 
@@ -17,7 +19,7 @@ const FEE_CAP: u128 = 21_000 * 400_000_000_000;
 
 impl World {
     /// A game server moves money into its world, or back out of it.
-    pub fn play(&mut self, random: &mut Rng, is_spend: bool) -> Result<(), Broken> {
+    pub fn play(&mut self, random: &mut Rng, is_spend: bool) -> Result<(), BrokenPromise> {
         let player = *random.choice(&PLAYERS).expect("a player");
         let buy_in = buy_in_of(player);
         let amount = random.u128(1..=buy_in);
@@ -34,14 +36,14 @@ impl World {
         };
         let into_world = i128::try_from(amount).unwrap_or(i128::MAX);
         let into_world = if is_spend { into_world } else { -into_world };
-        let place = self.write_down(What::Money(Box::new(request)), player, into_world);
+        let place = self.record_call(SimCallBody::Money(Box::new(request)), player, into_world);
         let verb = if is_spend { "spends" } else { "wins" };
         self.note(format_args!("question {place}: {} {verb} {amount}", player.name));
-        self.ask(place, random)
+        self.submit(place, random)
     }
 
     /// A player wants money paid: out of what he has, or out of the world.
-    pub fn withdraw(&mut self, random: &mut Rng, is_exit: bool) -> Result<(), Broken> {
+    pub fn withdraw(&mut self, random: &mut Rng, is_exit: bool) -> Result<(), BrokenPromise> {
         let player = *random.choice(&PLAYERS).expect("a player");
         let amount = random.u128(1..=buy_in_of(player) / if is_exit { 2 } else { 1 });
         let is_players_gas = random.bool();
@@ -55,7 +57,7 @@ impl World {
         let wanted = WithdrawalRequest {
             principal,
             server: name(player.server),
-            request_id: name(&format!("payout-{}", self.asked.asked.len())),
+            request_id: name(&format!("payout-{}", self.callers.calls.len())),
             wallet: name(player.name),
             account: account.parse().expect("an account's name"),
             chain: name(CHAIN),
@@ -65,7 +67,7 @@ impl World {
             exit: is_exit.then(|| Amount::new(amount + fee_cap)),
         };
         let id = Intents::id(&wanted.server, &wanted.request_id).to_string();
-        let asked = IntentAsked {
+        let asked = RequestedPayout {
             id: id.clone(),
             server: player.server,
             player: player.name,
@@ -74,16 +76,16 @@ impl World {
             is_players_gas,
             at: self.now,
         };
-        self.asked.intents.insert(id.clone(), asked);
+        self.callers.intents.insert(id.clone(), asked);
         let into_world = if is_exit { -i128::try_from(amount + fee_cap).unwrap_or(i128::MAX) } else { 0 };
-        let place = self.write_down(What::Payout(Box::new(wanted)), player, into_world);
+        let place = self.record_call(SimCallBody::Payout(Box::new(wanted)), player, into_world);
         self.note(format_args!("question {place}: {} wants {amount} paid, {}", player.name, short(&id)));
-        self.ask(place, random)
+        self.submit(place, random)
     }
 
     pub fn cancel(&mut self, random: &mut Rng) {
         let open = |id: &&String| !self.truth.settled.contains_key(*id);
-        let open: Vec<String> = self.asked.intents.keys().filter(open).cloned().collect();
+        let open: Vec<String> = self.callers.intents.keys().filter(open).cloned().collect();
         let Some(id) = random.choice(&open) else { return self.note("no payout to stop") };
         let intent = IntentId(id.parse().expect("an intent's id"));
         let told = match Intents::cancel(self.books.rows(), &intent, Time(self.now)) {
@@ -94,15 +96,15 @@ impl World {
     }
 
     /// Another body under a key that was used: never anything but a no.
-    pub fn conflict(&mut self, random: &mut Rng) -> Result<(), Broken> {
-        let heard = self.asked.asked.iter().filter(|asked| asked.heard.is_some());
+    pub fn conflict(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
+        let heard = self.callers.calls.iter().filter(|asked| asked.answer.is_some());
         let requests: Vec<Request> = heard
             .filter_map(|asked| match &asked.what {
-                What::Money(request) => Some(Request::clone(request)),
-                What::Payout(_) => None,
+                SimCallBody::Money(request) => Some(Request::clone(request)),
+                SimCallBody::Payout(_) => None,
             })
             .collect();
-        let Some(request) = random.choice(&requests) else { return self.noted("no key was used yet") };
+        let Some(request) = random.choice(&requests) else { return self.note_ok("no key was used yet") };
         let mut other = request.clone();
         if let Action::Legs(legs) = &mut other.action {
             for leg in legs {
@@ -114,14 +116,14 @@ impl World {
         let told = self.books.ledger().apply(other);
         self.counts.count("books: conflicting request");
         match told.map(|answer| answer.effects().map(drop)) {
-            Ok(Err(Rejection::KeyReused)) | Err(_) => self.noted("a used key with another body: refused"),
-            Ok(told) => Err(Promise::OneEffect.broken(format!("a used key with another body: {told:?}"))),
+            Ok(Err(Rejection::KeyReused)) | Err(_) => self.note_ok("a used key with another body: refused"),
+            Ok(told) => Err(SafetyPromise::OneEffect.broken(format!("a used key with another body: {told:?}"))),
         }
     }
 
-    fn key(&self, server: &str) -> Key {
-        let text = format!("question-{}", self.asked.asked.len());
-        Key { namespace: Namespace::Client, scope: Scope::Server(name(server)), text }
+    fn key(&self, server: &str) -> IdempotencyKey {
+        let text = format!("question-{}", self.callers.calls.len());
+        IdempotencyKey { namespace: Namespace::Client, scope: Scope::Server(name(server)), text }
     }
 }
 

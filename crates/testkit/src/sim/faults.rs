@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::{
     run::ROLES,
-    signing::Between,
+    signer_process::SignerTrouble,
     world::{NODES, SECOND, World},
 };
 
@@ -23,8 +23,15 @@ impl World {
     }
 
     pub fn signer_fault(&mut self, random: &mut Rng) {
-        let ends = Between::Ends(random.usize(..2), random.bool());
-        let between = [Between::RequestLost, Between::AnswerLost, Between::AnswerLost, Between::Repeated, ends, ends];
+        let ends = SignerTrouble::Ends(random.usize(..2), random.bool());
+        let between = [
+            SignerTrouble::RequestLost,
+            SignerTrouble::AnswerLost,
+            SignerTrouble::AnswerLost,
+            SignerTrouble::Repeated,
+            ends,
+            ends,
+        ];
         let between = *random.choice(&between).expect("something");
         (0..random.u8(1..3)).for_each(|_| self.signer().plan.push_back(between));
         self.note(format_args!("between payouts and the signer: {between:?}"));
@@ -90,7 +97,7 @@ impl World {
 
     /// Somebody has bytes that the signer gave out, and sends them.
     pub fn leak(&mut self, random: &mut Rng) {
-        let known: Vec<Vec<u8>> = self.signer().given_out.values().map(|given_out| given_out.raw.clone()).collect();
+        let known: Vec<Vec<u8>> = self.signer().released.values().map(|released| released.raw.clone()).collect();
         let Some(raw) = random.choice(&known) else { return self.note("the signer has given out nothing yet") };
         let taken = self.chain().send(raw).is_ok();
         self.counts.count("signer: bytes sent by somebody");

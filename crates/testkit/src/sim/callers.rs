@@ -12,45 +12,45 @@ use fastrand::Rng;
 use super::{
     Bug,
     people::{PLAYERS, Player, SERVERS},
-    promises::{Broken, Promise},
+    promises::{BrokenPromise, SafetyPromise},
     world::World,
 };
 
 #[derive(Default)]
-pub(super) struct Asking {
-    pub asked: Vec<Asked>,
+pub(super) struct Callers {
+    pub calls: Vec<SimCall>,
     /// Payouts that were asked for, by their ids.
-    pub intents: BTreeMap<String, IntentAsked>,
+    pub intents: BTreeMap<String, RequestedPayout>,
     pub accounts: BTreeMap<String, AccountId>,
     /// Requests that were answered and not carried out yet: a planted bug.
     pub deferred: Vec<Request>,
 }
 
 /// One question.
-pub(super) struct Asked {
-    pub what: What,
+pub(super) struct SimCall {
+    pub what: SimCallBody,
     pub server: &'static str,
     pub player: &'static str,
     /// How much goes into the world by it; negative if it comes out.
     pub into_world: i128,
     /// The answer, once it was heard.
-    pub heard: Option<Heard>,
+    pub answer: Option<SimAnswer>,
     times: u32,
 }
 
-pub(super) enum What {
+pub(super) enum SimCallBody {
     Money(Box<Request>),
     Payout(Box<WithdrawalRequest>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum SimAnswer {
     Done,
     No(Rejection),
 }
 
 /// A payout that was asked for.
-pub(super) struct IntentAsked {
+pub(super) struct RequestedPayout {
     pub id: String,
     pub server: &'static str,
     pub player: &'static str,
@@ -72,46 +72,46 @@ impl World {
         let names = texts.iter().map(|text| text.parse().expect("an account's name")).collect();
         let opened = self.books.ledger().open_accounts(&Principal::System, names).expect("accounts can be opened");
         let numbered = texts.into_iter().zip(opened).map(|(text, number)| (text, number.expect("they may be open")));
-        self.asked.accounts = numbered.collect();
+        self.callers.accounts = numbered.collect();
     }
 
     pub fn account(&self, text: &str) -> AccountId {
-        self.asked.accounts[text]
+        self.callers.accounts[text]
     }
 
     /// Asks something again: what has no answer yet, or anything.
-    pub fn ask_again(&mut self, random: &mut Rng) -> Result<(), Broken> {
-        let unheard: Vec<usize> = self.unheard();
-        let any: Vec<usize> = (0..self.asked.asked.len()).collect();
-        let is_new = random.u8(..4) > 0 && !unheard.is_empty();
-        let place = random.choice(if is_new { &unheard } else { &any });
-        let Some(place) = place.copied() else { return self.noted("nothing was asked yet") };
-        self.ask(place, random)
+    pub fn retry(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
+        let unanswered: Vec<usize> = self.unanswered();
+        let any: Vec<usize> = (0..self.callers.calls.len()).collect();
+        let is_new = random.u8(..4) > 0 && !unanswered.is_empty();
+        let place = random.choice(if is_new { &unanswered } else { &any });
+        let Some(place) = place.copied() else { return self.note_ok("nothing was asked yet") };
+        self.submit(place, random)
     }
 
-    pub fn unheard(&self) -> Vec<usize> {
-        (0..self.asked.asked.len()).filter(|place| self.asked.asked[*place].heard.is_none()).collect()
+    pub fn unanswered(&self) -> Vec<usize> {
+        (0..self.callers.calls.len()).filter(|place| self.callers.calls[*place].answer.is_none()).collect()
     }
 
     /// Keeps a question before it is asked; its number.
-    pub fn write_down(&mut self, what: What, player: Player, into_world: i128) -> usize {
-        let asked = Asked { what, server: player.server, player: player.name, into_world, heard: None, times: 0 };
-        self.asked.asked.push(asked);
-        self.asked.asked.len() - 1
+    pub fn record_call(&mut self, what: SimCallBody, player: Player, into_world: i128) -> usize {
+        let asked = SimCall { what, server: player.server, player: player.name, into_world, answer: None, times: 0 };
+        self.callers.calls.push(asked);
+        self.callers.calls.len() - 1
     }
 
     /// Asks, over a way on which questions and answers may be lost or come twice.
-    pub fn ask(&mut self, place: usize, random: &mut Rng) -> Result<(), Broken> {
-        self.asked.asked[place].times += 1;
+    pub fn submit(&mut self, place: usize, random: &mut Rng) -> Result<(), BrokenPromise> {
+        self.callers.calls[place].times += 1;
         match random.u8(..10) {
             0 => {
                 self.counts.count("books: request lost");
-                return self.noted(format_args!("question {place} is lost"));
+                return self.note_ok(format_args!("question {place} is lost"));
             }
             1 => {
                 let _ = self.carry_out(place);
                 self.counts.count("books: answer lost");
-                return self.noted(format_args!("the answer to {place} is lost"));
+                return self.note_ok(format_args!("the answer to {place} is lost"));
             }
             2 => {
                 let _ = self.carry_out(place);
@@ -119,35 +119,36 @@ impl World {
             }
             _ => {}
         }
-        self.ask_plainly(place)
+        self.submit_reliably(place)
     }
 
     /// Asks, and hears what the books say.
-    pub fn ask_plainly(&mut self, place: usize) -> Result<(), Broken> {
+    pub fn submit_reliably(&mut self, place: usize) -> Result<(), BrokenPromise> {
         let told = match self.acknowledge_early(place) {
             Some(told) => Ok(told),
             None => self.carry_out(place),
         };
         let told = match told {
             Ok(told) => told,
-            Err(why) => return self.noted(format_args!("question {place} has no answer: {why}")),
+            Err(why) => return self.note_ok(format_args!("question {place} has no answer: {why}")),
         };
         self.note(format_args!("the answer to {place} is {told:?}"));
-        match self.asked.asked[place].heard.replace(told) {
+        match self.callers.calls[place].answer.replace(told) {
             Some(before) if before != told => {
-                Err(Promise::OneEffect.broken(format!("question {place} was answered {before:?}, and now {told:?}")))
+                Err(SafetyPromise::OneEffect
+                    .broken(format!("question {place} was answered {before:?}, and now {told:?}")))
             }
             _ => Ok(()),
         }
     }
 
-    fn carry_out(&self, place: usize) -> Result<Heard, String> {
+    fn carry_out(&self, place: usize) -> Result<SimAnswer, String> {
         if self.books.has_ended() {
             return Err("the process has ended".into());
         }
-        let asked = &self.asked.asked[place];
+        let asked = &self.callers.calls[place];
         let told = match &asked.what {
-            What::Money(request) => {
+            SimCallBody::Money(request) => {
                 let mut request = Request::clone(request);
                 if self.bug == Some(Bug::KeyDropped) && asked.times > 1 {
                     request.key.text = format!("{}-{}", request.key.text, asked.times);
@@ -155,7 +156,7 @@ impl World {
                 let answer = self.books.ledger().apply(request).map_err(|error| error.to_string())?;
                 answer.effects().map(drop)
             }
-            What::Payout(wanted) => {
+            SimCallBody::Payout(wanted) => {
                 let policy = ApprovalPolicy { at_once: Amount::new(u128::MAX) };
                 match Intents::new(policy).create(wanted, self.books.ledger(), self.books.rows()) {
                     Ok(_) => Ok(()),
@@ -164,7 +165,7 @@ impl World {
                 }
             }
         };
-        Ok(told.map_or_else(Heard::No, |()| Heard::Done))
+        Ok(told.map_or_else(SimAnswer::No, |()| SimAnswer::Done))
     }
 }
 

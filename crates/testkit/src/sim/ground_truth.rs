@@ -15,7 +15,7 @@ pub(super) const PAYOUT_DEPTH: u64 = 6;
 
 /// What the journal has said so far, and how deep each block ever was.
 #[derive(Default)]
-pub(super) struct Truth {
+pub(super) struct GroundTruth {
     /// Of every block that was ever on the chain: the most blocks on it, itself included.
     pub deepest: BTreeMap<B256, u64>,
     /// Of each transaction: the credits that the journal has of it, and those of them that were taken back.
@@ -27,7 +27,7 @@ pub(super) struct Truth {
 }
 
 /// A transaction of our own wallet on the chain.
-pub(super) struct Ours {
+pub(super) struct WalletTransaction {
     pub hash: B256,
     pub block: B256,
     pub nonce: u64,
@@ -38,7 +38,7 @@ pub(super) struct Ours {
 }
 
 /// A payment to us on the chain.
-pub(super) struct PaidIn {
+pub(super) struct IncomingPayment {
     pub hash: B256,
     pub from: Address,
     pub to: Address,
@@ -46,7 +46,7 @@ pub(super) struct PaidIn {
     pub confirmations: u64,
 }
 
-impl Truth {
+impl GroundTruth {
     /// The chain has moved.
     pub fn watch(&mut self, chain: &Chain) {
         let head = chain.head().number();
@@ -63,10 +63,10 @@ fn blocks(chain: &Chain) -> impl Iterator<Item = &Block> {
 }
 
 /// What our wallet has done on the chain, in order.
-pub(super) fn ours(chain: &Chain, people: &People) -> Vec<Ours> {
+pub(super) fn ours(chain: &Chain, people: &People) -> Vec<WalletTransaction> {
     let of_block = |block: &Block| {
         let sent = block.transactions.iter().filter(|included| included.transaction.sender == people.hot);
-        let ours = sent.map(|included| Ours {
+        let ours = sent.map(|included| WalletTransaction {
             hash: included.transaction.hash,
             block: block.hash,
             nonce: included.transaction.nonce(),
@@ -81,7 +81,7 @@ pub(super) fn ours(chain: &Chain, people: &People) -> Vec<Ours> {
 }
 
 /// What was paid to us on the chain.
-pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<PaidIn> {
+pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<IncomingPayment> {
     let head = chain.head().number();
     let mut found = Vec::new();
     for block in blocks(chain) {
@@ -91,7 +91,13 @@ pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<PaidIn> {
             let value = u128::try_from(transaction.value()).unwrap_or(u128::MAX);
             if let Some(to) = to.filter(|_| value > 0) {
                 let confirmations = head.saturating_sub(block.number()).saturating_add(1);
-                found.push(PaidIn { hash: transaction.hash, from: transaction.sender, to, value, confirmations });
+                found.push(IncomingPayment {
+                    hash: transaction.hash,
+                    from: transaction.sender,
+                    to,
+                    value,
+                    confirmations,
+                });
             }
         }
     }

@@ -16,7 +16,7 @@ use bankroll_withdrawals::{
 };
 
 use super::{
-    asking::{Heard, What},
+    callers::{SimAnswer, SimCallBody},
     people::HOT,
     world::World,
 };
@@ -57,7 +57,7 @@ impl Bug {
 const TIME_OUT: u64 = 600_000_000;
 
 /// Takes the chain's part out of the guards of credits.
-pub(super) fn without_orphan_check(requests: &mut [Request]) {
+pub(super) fn remove_orphan_check(requests: &mut [Request]) {
     let of_chain = ["chain_state", "epoch", "block_hash"];
     for fact in requests.iter_mut().flat_map(|request| &mut request.facts) {
         if let Guard::Is(columns) = &mut fact.guard {
@@ -70,7 +70,7 @@ impl World {
     /// Gives back what was asked for long ago and has no end yet.
     pub(super) fn release_holds_on_time_out(&mut self) {
         let late: Vec<String> = self
-            .asked
+            .callers
             .intents
             .values()
             .filter(|intent| {
@@ -79,15 +79,15 @@ impl World {
             .map(|intent| intent.id.clone())
             .collect();
         for id in late {
-            let Some(settling) = self.never_mind(&id) else { continue };
+            let Some(settling) = self.refund_of(&id) else { continue };
             if let Some(request) = settlement_request(&settling) {
                 let _ = self.books.ledger().apply(request);
             }
         }
     }
 
-    fn never_mind(&self, id: &str) -> Option<SettlementInput> {
-        let intent = self.asked.intents.get(id)?;
+    fn refund_of(&self, id: &str) -> Option<SettlementInput> {
+        let intent = self.callers.intents.get(id)?;
         let reader = self.books.rows().reader();
         let number = |text: &str| reader.account_named(&text.parse().ok()?).ok()?.map(|account| account.id);
         let found = reader.search(&SearchQuery { most: 10, ..SearchQuery::of(Subject::Intent(id.into())) }).ok()?;
@@ -134,10 +134,10 @@ impl World {
     }
 
     /// The planted bug: "done" is said as soon as memory says that it will be.
-    pub(super) fn acknowledge_early(&mut self, place: usize) -> Option<Heard> {
-        let asked = &self.asked.asked[place];
-        let What::Money(request) = &asked.what else { return None };
-        if self.bug != Some(Bug::AcknowledgedBeforeCommit) || asked.heard.is_some() {
+    pub(super) fn acknowledge_early(&mut self, place: usize) -> Option<SimAnswer> {
+        let asked = &self.callers.calls[place];
+        let SimCallBody::Money(request) = &asked.what else { return None };
+        if self.bug != Some(Bug::AcknowledgedBeforeCommit) || asked.answer.is_some() {
             return None;
         }
         let Action::Legs(legs) = &request.action else { return None };
@@ -146,14 +146,14 @@ impl World {
         let enough = account.balance.checked_sub(account.held).is_some_and(|available| available >= *amount);
         let request = Request::clone(request);
         enough.then(|| {
-            self.asked.deferred.push(request);
-            Heard::Done
+            self.callers.deferred.push(request);
+            SimAnswer::Done
         })
     }
 
     /// Carries out what was answered before.
     pub(super) fn flush_deferred(&mut self) {
-        for request in std::mem::take(&mut self.asked.deferred) {
+        for request in std::mem::take(&mut self.callers.deferred) {
             let _ = self.books.ledger().apply(request);
         }
     }

@@ -6,9 +6,9 @@ use bankroll_withdrawals::Intents;
 use fastrand::Rng;
 
 use super::{
-    asking::short,
-    promises::{Broken, Promise},
-    truth::PAYOUT_DEPTH,
+    callers::short,
+    ground_truth::PAYOUT_DEPTH,
+    promises::{BrokenPromise, SafetyPromise},
     world::{NODES, SECOND, World},
 };
 
@@ -21,9 +21,9 @@ const QUIET_ROUNDS: u64 = PAYOUT_DEPTH + 1;
 
 impl World {
     /// Lets everything come to an end.
-    pub fn come_to_rest(&mut self) -> Result<(), Broken> {
+    pub fn run_until_quiet(&mut self) -> Result<(), BrokenPromise> {
         self.step += 1;
-        self.stop_failing();
+        self.stop_faults();
         let mut random = Rng::with_seed(self.seed);
         if self.stalled.is_some() {
             self.stall(&mut random)?;
@@ -36,7 +36,8 @@ impl World {
             }
             let before = self.truth.seen;
             self.round()?;
-            let is_idle = self.truth.seen == before && self.unheard().is_empty() && self.chain().waiting_count() == 0;
+            let is_idle =
+                self.truth.seen == before && self.unanswered().is_empty() && self.chain().waiting_count() == 0;
             quiet = if is_idle { quiet + 1 } else { 0 };
             if quiet >= QUIET_ROUNDS && self.open_intents().is_empty() {
                 return Ok(());
@@ -45,13 +46,13 @@ impl World {
         let open = self.open_intents();
         match open.first() {
             Some(intent) => {
-                Err(Promise::Ends.broken(format!("{} payouts have no end, {intent} among them", open.len())))
+                Err(SafetyPromise::Ends.broken(format!("{} payouts have no end, {intent} among them", open.len())))
             }
-            None => Err(Promise::Rest.broken("something goes on for ever")),
+            None => Err(SafetyPromise::Rest.broken("something goes on for ever")),
         }
     }
 
-    fn stop_failing(&mut self) {
+    fn stop_faults(&mut self) {
         let mut chain = self.chain();
         for node in 0..NODES {
             chain.calm(node);
@@ -69,14 +70,14 @@ impl World {
         self.note("nothing fails any more");
     }
 
-    fn round(&mut self) -> Result<(), Broken> {
+    fn round(&mut self) -> Result<(), BrokenPromise> {
         self.pass(660 * SECOND);
         // Always the newest version: two that outbid each other by turns would never end.
         self.resend_newest();
         self.mine_one();
         self.flush_deferred();
-        for place in self.unheard() {
-            self.ask_plainly(place)?;
+        for place in self.unanswered() {
+            self.submit_reliably(place)?;
         }
         while !self.scan_with(0, self.now)? {}
         self.check_step()?;
@@ -92,7 +93,7 @@ impl World {
     /// Whoever owes something is not paid. Nobody pays in any more, so that somebody must stop what they are waiting for.
     fn stop_payouts_of_debtors(&mut self) {
         for id in self.open_intents() {
-            let Some(intent) = self.asked.intents.get(&id) else { continue };
+            let Some(intent) = self.callers.intents.get(&id) else { continue };
             let debt = format!("{}/debt/1/{}", intent.server, intent.player).parse::<AccountName>();
             let debt = debt.ok().and_then(|debt| self.books.rows().reader().account_named(&debt).ok().flatten());
             if debt.is_some_and(|debt| !debt.balance.is_zero()) {

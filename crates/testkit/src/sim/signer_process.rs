@@ -28,7 +28,7 @@ const COIN: u128 = 1_000_000_000 * GWEI;
 
 /// What comes between the payouts role and the signer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Between {
+pub(super) enum SignerTrouble {
     RequestLost,
     AnswerLost,
     Repeated,
@@ -38,7 +38,7 @@ pub(super) enum Between {
 
 /// A transaction that the signer has given out.
 #[derive(Clone, Debug)]
-pub(super) struct GivenOut {
+pub(super) struct ReleasedTransaction {
     pub intent: String,
     pub is_cancel: bool,
     pub nonce: u64,
@@ -48,11 +48,11 @@ pub(super) struct GivenOut {
 pub(super) struct SignerProcess {
     folder: TempDir,
     signer: Option<Signer>,
-    pub plan: VecDeque<Between>,
+    pub plan: VecDeque<SignerTrouble>,
     /// The time by its own clock.
     pub now: u64,
     /// Everything that ever left it, by the transaction's hash.
-    pub given_out: BTreeMap<B256, GivenOut>,
+    pub released: BTreeMap<B256, ReleasedTransaction>,
     /// Intents that it promised never to sign.
     pub renounced: BTreeSet<String>,
     pub counts: Counts,
@@ -67,7 +67,7 @@ impl SignerProcess {
             signer: None,
             plan: VecDeque::new(),
             now,
-            given_out: BTreeMap::new(),
+            released: BTreeMap::new(),
             renounced: BTreeSet::new(),
             counts: Counts::default(),
             forgets,
@@ -91,18 +91,18 @@ impl SignerProcess {
     /// One question and its answer, with whatever comes between.
     pub fn answer(&mut self, request: &Request) -> io::Result<Answer> {
         let between = self.plan.pop_front();
-        if between == Some(Between::RequestLost) {
+        if between == Some(SignerTrouble::RequestLost) {
             self.counts.count("signer: request lost");
             return Err(io::ErrorKind::TimedOut.into());
         }
         let answer =
             if self.forgets { self.answer_without_memory(request, between) } else { self.carry_out(request, between) }?;
         match between {
-            Some(Between::AnswerLost) => {
+            Some(SignerTrouble::AnswerLost) => {
                 self.counts.count("signer: answer lost");
                 Err(io::ErrorKind::TimedOut.into())
             }
-            Some(Between::Repeated) => {
+            Some(SignerTrouble::Repeated) => {
                 self.counts.count("signer: request repeated");
                 if self.forgets { Ok(answer) } else { self.carry_out(request, None) }
             }
@@ -110,14 +110,14 @@ impl SignerProcess {
         }
     }
 
-    fn carry_out(&mut self, request: &Request, between: Option<Between>) -> io::Result<Answer> {
-        if self.signer.is_none() || matches!(between, Some(Between::Ends(..))) {
+    fn carry_out(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
+        if self.signer.is_none() || matches!(between, Some(SignerTrouble::Ends(..))) {
             self.start(between);
         }
         let signer = self.signer.as_mut().expect("it was started");
         let answer = signer.handle(request, Time(self.now));
         if signer.fault().is_some() {
-            let is_after = matches!(between, Some(Between::Ends(_, true)));
+            let is_after = matches!(between, Some(SignerTrouble::Ends(_, true)));
             self.counts.count(if is_after { "signer: ends after a write" } else { "signer: ends before a write" });
             self.signer = None;
             return Err(io::ErrorKind::ConnectionReset.into());
@@ -126,10 +126,10 @@ impl SignerProcess {
         Ok(answer)
     }
 
-    fn start(&mut self, between: Option<Between>) {
+    fn start(&mut self, between: Option<SignerTrouble>) {
         self.restart();
         let mut memory = Memory::open(&self.folder.path().join("memory.db")).expect("its memory is sound");
-        if let Some(Between::Ends(at, after)) = between {
+        if let Some(SignerTrouble::Ends(at, after)) = between {
             let (mut writes, moment) = (0, if after { Moment::AfterCommit } else { Moment::BeforeCommit });
             memory.interrupt_with(Box::new(move |now, _| {
                 let ends = now == moment && writes == at;
@@ -144,13 +144,13 @@ impl SignerProcess {
     fn keep(&mut self, request: &Request, answer: &Answer) {
         match (request, answer) {
             (Request::Sign { order, .. }, Answer::Signed(signed)) => {
-                let given_out = GivenOut {
+                let released = ReleasedTransaction {
                     intent: order.intent.to_string(),
                     is_cancel: matches!(order.meaning, Meaning::Cancel),
                     nonce: order.slot.nonce,
                     raw: signed.raw.clone(),
                 };
-                self.given_out.insert(B256::from(signed.hash), given_out);
+                self.released.insert(B256::from(signed.hash), released);
             }
             (Request::Revoke { intent, .. }, Answer::Revoked { .. }) => {
                 self.renounced.insert(intent.to_string());
@@ -160,7 +160,7 @@ impl SignerProcess {
     }
 
     /// The planted bug: a new memory each time, and heads that nobody can object to.
-    fn answer_without_memory(&mut self, request: &Request, between: Option<Between>) -> io::Result<Answer> {
+    fn answer_without_memory(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
         self.restart();
         let folder = std::mem::replace(&mut self.folder, memory_folder());
         drop(folder);
