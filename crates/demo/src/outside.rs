@@ -12,7 +12,7 @@ use std::{
 use anyhow::ensure;
 use bankroll_chains_evm::{InProcessRpc, Node};
 use bankroll_chains_simulated::Chain;
-use bankroll_deposits::standing;
+use bankroll_deposits::view;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_roles::{
     Log,
@@ -148,7 +148,7 @@ impl Outside {
 
 /// The books remember the last block they have read: another chain would be a reorganisation of everything.
 fn check_cursor(reader: &Reader, chain: &DemoChain) -> anyhow::Result<()> {
-    let Some(cursor) = standing::cursor(reader, CHAIN)? else { return Ok(()) };
+    let Some(cursor) = view::cursor(reader, CHAIN)? else { return Ok(()) };
     let (number, hash) = (cursor.number, cursor.hash);
     let ours = super::chain::lock(&chain.shared).block(number).map(|block| block.hash);
     ensure!(

@@ -2,7 +2,7 @@
 
 use bankroll_deposits::{
     ChainState, LedgerState, Purpose,
-    standing::{self, DepositCount, StandingError},
+    view::{self, DepositCount, DepositViewError},
 };
 use bankroll_ledger::{Amount, Row};
 use bankroll_store::{
@@ -34,12 +34,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn read(reader: &Reader) -> Result<Self, StandingError> {
+    pub fn read(reader: &Reader) -> Result<Self, DepositViewError> {
         let mut progress = Self::default();
         let rows = |sql: &str| reader.rows(sql, Vec::new());
         let count = |row: &Row| number_of(row, "count").unwrap_or_default();
         let word = |row: &Row, column: &'static str| text_of(row, column).unwrap_or_default().to_owned();
-        for DepositCount { purpose, chain_state, ledger_state, count } in standing::counts(reader)? {
+        for DepositCount { purpose, chain_state, ledger_state, count } in view::counts(reader)? {
             let of = match (purpose, chain_state, ledger_state) {
                 (Purpose::Treasury, _, LedgerState::Credited) => &mut progress.capital,
                 (Purpose::Treasury, ..) => &mut progress.capital_open,

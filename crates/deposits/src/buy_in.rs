@@ -3,7 +3,7 @@
 use bankroll_ledger::Amount;
 use serde::{Deserialize, Serialize};
 
-/// What a server asks for a place in its world.
+/// The price of a place in a server's world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuyIn {
@@ -29,7 +29,7 @@ pub struct Split {
 }
 
 impl BuyIn {
-    /// The parts of one buy-in; fees are rounded down. `None` if the sum leaves 128 bits.
+    /// The parts of one buy-in; fees are rounded down. `None` if the sum exceeds 128 bits.
     #[must_use]
     pub fn parts(&self) -> Option<Split> {
         Some(Split {
@@ -40,19 +40,19 @@ impl BuyIn {
         })
     }
 
-    /// What a player must pay for one buy-in. `None` if it leaves 128 bits: then nobody can.
+    /// What a player must pay for one buy-in. `None` if it exceeds 128 bits: then no deposit is enough.
     #[must_use]
     pub fn required(&self) -> Option<Amount> {
         self.parts()?.total()
     }
 
-    /// Divides a final deposit: one buy-in if it suffices, the rest unallocated; all of it unallocated if not.
+    /// Divides a final deposit: one buy-in if it is enough, the rest unallocated; all of it unallocated if not.
     #[must_use]
     pub fn split(&self, deposit: Amount) -> Split {
         self.take_one(deposit).unwrap_or(Split { unallocated: deposit, ..Split::default() })
     }
 
-    /// Takes one buy-in out of what is unallocated; `None` while it does not suffice.
+    /// Takes one buy-in out of what is unallocated; `None` while it is not enough.
     #[must_use]
     pub fn allocate(&self, unallocated: Amount) -> Option<Split> {
         self.take_one(unallocated)
@@ -77,7 +77,7 @@ impl BuyIn {
 }
 
 impl Split {
-    /// All parts together. `None` if the sum leaves 128 bits.
+    /// All parts together. `None` if the sum exceeds 128 bits.
     #[must_use]
     pub fn total(&self) -> Option<Amount> {
         self.funds.checked_add(self.developer)?.checked_add(self.ecosystem)?.checked_add(self.unallocated)

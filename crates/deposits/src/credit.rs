@@ -1,10 +1,10 @@
-//! What a final deposit becomes in the books, and how it is taken back. Pure.
+//! How a final deposit is credited in the books, and how a credit is reversed. Pure.
 //!
 //! Every credit and every reversal is one request under a key of its own, (deposit, epoch), with a fact that moves
-//! `ledger_state`: however often it is asked, and whoever asks, it happens once. The guard of a credit is the orphan check:
-//! the row must still say that this inclusion is final, in this block. Unwinding a block changes that same row, so a credit
-//! and an unwind cannot pass each other. An inclusion that was orphaned never comes back (the next one has the next epoch),
-//! so a refusal that is remembered under the key is the last word, and the right one.
+//! `ledger_state`: however often it is submitted, and by whichever node, it happens once. The guard of a credit is the
+//! orphan check: the row must still say that this inclusion is final, in this block. Unwinding a block changes that same
+//! row, so a credit and an unwind cannot both win. An inclusion that was orphaned never comes back (the next one has the
+//! next epoch), so a refusal that is remembered under the key is final, and right.
 
 use std::collections::BTreeMap;
 
@@ -17,61 +17,49 @@ use serde_json::json;
 
 use crate::{BuyIn, DepositId, LedgerState, Purpose};
 
-/// What a server asks of deposits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerRules {
     /// What a place in its world costs.
     pub buy_in: BuyIn,
-    /// Whether deposits become buy-ins at all.
+    /// Whether deposits become buy-ins; if not, they are credited as unallocated.
     pub accepts: bool,
-    /// Which version of the configuration this is; kept with each deposit that was split by it.
+    /// The version of the configuration; stored with each deposit that was split by it.
     pub version: u64,
 }
 
-/// The servers that are known.
 pub type Servers = BTreeMap<Name, ServerRules>;
 
-/// A deposit that is due to be booked, as its row stands.
+/// A deposit that is to be credited, as its row says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Due {
-    /// Which.
+pub struct CreditDue {
     pub id: DepositId,
     /// Which inclusion.
     pub epoch: u64,
-    /// What it is.
     pub purpose: Purpose,
-    /// Whose server.
     pub server: Option<Name>,
-    /// Which player.
     pub wallet: Option<Name>,
-    /// The account of the wallet that has it.
     pub custody: AccountName,
-    /// How much.
     pub amount: Amount,
-    /// The transaction.
     pub tx_hash: String,
     /// The block of this inclusion.
     pub block: BlockRef,
-    /// Where the books have it.
     pub ledger_state: LedgerState,
 }
 
-/// Where a deposit goes.
+/// The accounts that a deposit is credited to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// To whom how much, in the order of the legs. They sum up to the deposit.
+    /// In the order of the legs. The sum is the deposit.
     pub shares: Vec<(AccountName, Amount)>,
-    /// Where the books have it then.
     pub state: LedgerState,
-    /// Why it is no buy-in.
+    /// Why it is not a buy-in.
     pub reason: Option<&'static str>,
     /// The version of the server's configuration that it was split by.
     pub version: Option<u64>,
 }
 
-/// Divides a deposit.
 #[must_use]
-pub fn allocate(due: &Due, servers: &Servers) -> Allocation {
+pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
     let asset = due.custody.asset;
     let house = |kind: AccountKind| AccountName { scope: Scope::House, kind, asset, owner: None };
     let all = |name: AccountName, state, reason, version| Allocation {
@@ -111,9 +99,9 @@ pub fn allocate(due: &Due, servers: &Servers) -> Allocation {
     Allocation { shares, state: LedgerState::Credited, reason, version }
 }
 
-/// Every account that booking this allocation needs, and taking it back: whoever gets something may owe it again.
+/// Every account that crediting this allocation needs, and reversing it: an account that gets a share may owe it again.
 #[must_use]
-pub fn accounts(due: &Due, allocation: &Allocation) -> Vec<AccountName> {
+pub fn accounts(due: &CreditDue, allocation: &Allocation) -> Vec<AccountName> {
     let shares = allocation.shares.iter().flat_map(|(name, _)| [Some(name.clone()), name.debt()]);
     [Some(due.custody.clone())].into_iter().chain(shares).flatten().collect()
 }
@@ -126,7 +114,7 @@ pub fn credit_key(custody: &AccountName, deposit: &DepositId, epoch: u64) -> Key
 
 /// The request that credits an inclusion, given the numbers of the accounts; `None` if one of them is missing.
 #[must_use]
-pub fn credit(due: &Due, allocation: &Allocation, numbers: &BTreeMap<AccountName, AccountId>) -> Option<Request> {
+pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<AccountName, AccountId>) -> Option<Request> {
     let from = *numbers.get(&due.custody)?;
     let leg = |(name, amount): &(AccountName, Amount)| {
         numbers.get(name).map(|to| Leg::Move { from, to: *to, amount: *amount })
@@ -135,7 +123,7 @@ pub fn credit(due: &Due, allocation: &Allocation, numbers: &BTreeMap<AccountName
     let columns = |columns: &[(&str, Value)]| {
         columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Vec<_>>()
     };
-    // A person's hold passes: it is not the last word about this inclusion, and is not remembered.
+    // An operator's hold ends: `Paused` is not remembered under the key, so the credit can be submitted again.
     let unheld = Fact {
         row: row(&due.id),
         guard: Guard::Is(columns(&[("review_state", text("none"))])),
@@ -163,11 +151,11 @@ pub fn credit(due: &Due, allocation: &Allocation, numbers: &BTreeMap<AccountName
         block: Some(due.block.clone()),
         ..References::default()
     };
-    let told = json!({
+    let body = json!({
         "deposit": due.id.as_str(), "epoch": due.epoch, "amount": due.amount, "tx_hash": due.tx_hash,
         "server": due.server, "wallet": due.wallet, "state": allocation.state.as_str(), "reason": allocation.reason,
     });
-    let events = vec![event("deposit.credited", &due.id, &told)];
+    let events = vec![event("deposit.credited", &due.id, &body)];
     let action = Action::Legs(legs);
     Some(Request {
         key,
@@ -180,25 +168,21 @@ pub fn credit(due: &Due, allocation: &Allocation, numbers: &BTreeMap<AccountName
     })
 }
 
-/// A credit that the chain has taken the ground from.
+/// A credit whose inclusion is no longer canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// Which deposit.
+pub struct ReversalDue {
     pub id: DepositId,
-    /// The account of the wallet that had it.
     pub custody: AccountName,
     /// The inclusion that was booked.
     pub epoch: u64,
-    /// Where the books have it.
     pub ledger_state: LedgerState,
-    /// The transaction.
     pub tx_hash: String,
 }
 
-/// The request that takes the credit at this place of the journal back: each share from whom it went to, what was spent
-/// as his debt.
+/// The request that reverses the credit at this record of the journal: each share from the account that got it; what was
+/// spent becomes debt of its owner.
 #[must_use]
-pub fn reversal(lost: &Lost, credit: Seq) -> Request {
+pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
     let still_booked = vec![
         ("ledger_state".to_owned(), text(lost.ledger_state.as_str())),
         ("ledger_epoch".to_owned(), int(lost.epoch)),
@@ -209,7 +193,7 @@ pub fn reversal(lost: &Lost, credit: Seq) -> Request {
         otherwise: Otherwise::Conflict,
         set: vec![("ledger_state".to_owned(), text(LedgerState::Reversed.as_str()))],
     };
-    let told = json!({ "deposit": lost.id.as_str(), "epoch": lost.epoch, "tx_hash": lost.tx_hash });
+    let body = json!({ "deposit": lost.id.as_str(), "epoch": lost.epoch, "tx_hash": lost.tx_hash });
     Request {
         key: Key {
             namespace: Namespace::Deposits,
@@ -225,7 +209,7 @@ pub fn reversal(lost: &Lost, credit: Seq) -> Request {
             ..References::default()
         },
         facts: vec![fact],
-        events: vec![event("deposit.reversed", &lost.id, &told)],
+        events: vec![event("deposit.reversed", &lost.id, &body)],
     }
 }
 

@@ -1,15 +1,14 @@
-//! Crediting (role `books`): what is final and not booked is booked; what is booked and no longer canonical is taken back.
+//! Crediting (role `books`): credits what is final and not booked; reverses what is booked and no longer canonical.
 //!
-//! Both are questions to the rows, not messages that could be missed: a step that died anywhere, or never ran, is made up
-//! for by the next. Reversals come first, so that a deposit that was included again is taken back before it is credited
-//! again.
+//! Both are queries on the rows, not messages that could be lost: the next step does what a step that died, or never ran,
+//! left over. Reversals come first, so that a deposit that was included again is reversed before it is credited again.
 //!
-//! | phase | if the process dies behind it |
+//! | phase | if the process dies after it |
 //! | --- | --- |
-//! | what is due | nothing has happened |
-//! | accounts are opened | they are there, empty |
-//! | requests, each with its fact | what is committed is done; the rest is still due, under the same keys |
-//! | refusals are written down | they are found again |
+//! | read what is due | nothing has happened |
+//! | open accounts | they exist, empty |
+//! | submit requests, each with its fact | what is committed is done; the rest is still due, under the same keys |
+//! | record refusals | the next step finds them again |
 
 use std::collections::BTreeMap;
 
@@ -21,23 +20,24 @@ use bankroll_store::{
 
 use crate::{
     DepositId, LedgerState, Purpose,
-    credit::{Due, Lost, Servers, accounts, allocate, credit, credit_key, reversal},
+    credit::{CreditDue, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal},
     error::CreditError,
 };
 
-/// What a step did.
+// TEMPORARY aliases
+pub use self::{BookingOutcome as Booked, PreparedRequests as Prepared};
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Booked {
-    /// Deposits that were credited, or went into suspense, each with its epoch.
+pub struct BookingOutcome {
+    /// Deposits that were credited or put into suspense, each with its epoch.
     pub credited: Vec<(DepositId, u64)>,
-    /// Deposits that were taken back.
     pub reversed: Vec<(DepositId, u64)>,
-    /// Deposits that the books would not take, and why. A verdict that cannot change is written down, for a person; the
-    /// others are tried again.
+    /// Deposits that the books refuse, and why. A refusal that cannot change is recorded in the row and needs an operator;
+    /// the others are retried.
     pub refused: Vec<(DepositId, Rejection)>,
 }
 
-impl Booked {
+impl BookingOutcome {
     /// Whether there was nothing to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -45,13 +45,13 @@ impl Booked {
     }
 }
 
-/// Requests that are made and not asked yet. What they were read from may change before they are: each is guarded by it.
+/// Requests that are built and not submitted. Their rows may change before they are: each request is guarded by its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedRequests {
     /// The requests, each about one inclusion.
     pub requests: Vec<Request>,
-    asked: Vec<(DepositId, u64)>,
-    refused: Refused,
+    inclusions: Inclusions,
+    refused: Refusals,
     is_credit: bool,
 }
 
@@ -59,41 +59,46 @@ pub struct Prepared {
 ///
 /// # Errors
 /// See [`CreditError`]. Whatever it was, another step goes on where this one ended.
-pub fn step(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Result<Booked, CreditError> {
+pub fn step(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Result<BookingOutcome, CreditError> {
     let reversed = submit(prepare_reversals(rows, most)?, ledger, rows)?;
     let credited = submit(prepare_credits(servers, ledger, rows, most)?, ledger, rows)?;
     let refused = reversed.refused.into_iter().chain(credited.refused).collect();
-    Ok(Booked { credited: credited.credited, reversed: reversed.reversed, refused })
+    Ok(BookingOutcome { credited: credited.credited, reversed: reversed.reversed, refused })
 }
 
-/// The requests that take back what is booked and no longer canonical.
+/// The requests that reverse what is booked and no longer canonical.
 ///
 /// # Errors
 /// See [`CreditError`]; nothing has happened.
-pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<Prepared, CreditError> {
+pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, CreditError> {
     let sql = format!(
         "SELECT id, custody, ledger_epoch, ledger_state, tx_hash FROM deposits
          WHERE ledger_state IN ('credited', 'suspense')
            AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
          ORDER BY block_number LIMIT {most}"
     );
-    let mut prepared = Prepared::default();
+    let mut prepared = PreparedRequests::default();
     for row in rows.read(&sql, Vec::new())? {
-        let credit = lost_of(&row)?;
+        let credit = reversal_due_of(&row)?;
         let entry = rows.reader().find_key(&credit_key(&credit.custody, &credit.id, credit.epoch))?;
         let entry =
             entry.ok_or_else(|| CreditError::NoSuchCredit { deposit: credit.id.to_string(), epoch: credit.epoch })?;
         prepared.requests.push(reversal(&credit, entry.seq));
-        prepared.asked.push((credit.id, credit.epoch));
+        prepared.inclusions.push((credit.id, credit.epoch));
     }
     Ok(prepared)
 }
 
-/// The requests that book what is final and not booked; the accounts they need are opened.
+/// The requests that credit what is final and not booked. Opens the accounts they need.
 ///
 /// # Errors
 /// See [`CreditError`]; nothing is booked.
-pub fn prepare_credits(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Result<Prepared, CreditError> {
+pub fn prepare_credits(
+    servers: &Servers,
+    ledger: &Ledger,
+    rows: &Rows,
+    most: usize,
+) -> Result<PreparedRequests, CreditError> {
     let sql = format!(
         "SELECT id, epoch, purpose, server, wallet, custody, amount, tx_hash, block_number, block_hash, ledger_state
          FROM deposits
@@ -101,17 +106,17 @@ pub fn prepare_credits(servers: &Servers, ledger: &Ledger, rows: &Rows, most: us
            AND ledger_epoch <> epoch AND ledger_error_epoch <> epoch AND review_state = 'none' AND purpose <> 'internal'
          ORDER BY block_number LIMIT {most}"
     );
-    let due: Vec<Due> = rows.read(&sql, Vec::new())?.iter().map(due_of).collect::<Result<_, _>>()?;
+    let due: Vec<CreditDue> = rows.read(&sql, Vec::new())?.iter().map(credit_due_of).collect::<Result<_, _>>()?;
     let allocated: Vec<_> = due.iter().map(|due| (due, allocate(due, servers))).collect();
     let names = allocated.iter().flat_map(|(due, allocation)| accounts(due, allocation));
     let numbers = open(ledger, names.collect())?;
-    let mut prepared = Prepared { is_credit: true, ..Prepared::default() };
+    let mut prepared = PreparedRequests { is_credit: true, ..PreparedRequests::default() };
     for (due, allocation) in &allocated {
-        // An account that nobody may open is told when the request is refused; here there is none.
+        // `None`: one of the accounts could not be opened.
         match credit(due, allocation, &numbers) {
             Some(request) => {
                 prepared.requests.push(request);
-                prepared.asked.push((due.id.clone(), due.epoch));
+                prepared.inclusions.push((due.id.clone(), due.epoch));
             }
             None => prepared.refused.push((due.id.clone(), due.epoch, Rejection::AccountNotFound)),
         }
@@ -119,14 +124,14 @@ pub fn prepare_credits(servers: &Servers, ledger: &Ledger, rows: &Rows, most: us
     Ok(prepared)
 }
 
-/// Asks what was prepared, however long ago, and waits for what became of it.
+/// Submits what was prepared, however long ago, and waits for the answers.
 ///
 /// # Errors
-/// See [`CreditError`]. What was asked may have happened; preparing anew tells.
-pub fn submit(prepared: Prepared, ledger: &Ledger, rows: &Rows) -> Result<Booked, CreditError> {
-    let Prepared { requests, asked, refused: without_account, is_credit } = prepared;
-    let (done, refused) = ask(ledger, requests, asked)?;
-    // What is remembered under the key of this inclusion will never be otherwise, and must not stand in the way of others.
+/// See [`CreditError`]. The requests may have happened; preparing again finds out.
+pub fn submit(prepared: PreparedRequests, ledger: &Ledger, rows: &Rows) -> Result<BookingOutcome, CreditError> {
+    let PreparedRequests { requests, inclusions, refused: without_account, is_credit } = prepared;
+    let (done, refused) = submit_all(ledger, requests, inclusions)?;
+    // A refusal that is remembered under the key of this inclusion never changes, and must not block other deposits.
     let for_good = refused.iter().filter(|(.., rejection)| is_credit && rejection.is_remembered());
     let marks: Vec<_> = for_good.map(|(id, epoch, rejection)| mark(id, *epoch, *rejection)).collect();
     if !marks.is_empty() {
@@ -134,7 +139,7 @@ pub fn submit(prepared: Prepared, ledger: &Ledger, rows: &Rows) -> Result<Booked
     }
     let refused = without_account.into_iter().chain(refused).map(|(id, _, rejection)| (id, rejection)).collect();
     let (credited, reversed) = if is_credit { (done, Vec::new()) } else { (Vec::new(), done) };
-    Ok(Booked { credited, reversed, refused })
+    Ok(BookingOutcome { credited, reversed, refused })
 }
 
 fn mark(id: &DepositId, epoch: u64, rejection: Rejection) -> Statement {
@@ -144,22 +149,24 @@ fn mark(id: &DepositId, epoch: u64, rejection: Rejection) -> Statement {
     )
 }
 
-/// Inclusions that were done as asked.
-type Done = Vec<(DepositId, u64)>;
-/// Inclusions that were not, and why.
-type Refused = Vec<(DepositId, u64, Rejection)>;
+/// Each inclusion: the deposit and its epoch.
+type Inclusions = Vec<(DepositId, u64)>;
+type Refusals = Vec<(DepositId, u64, Rejection)>;
 
-/// Asks, and waits for what became of it.
-fn ask(ledger: &Ledger, requests: Vec<Request>, asked: Done) -> Result<(Done, Refused), CreditError> {
+fn submit_all(
+    ledger: &Ledger,
+    requests: Vec<Request>,
+    inclusions: Inclusions,
+) -> Result<(Inclusions, Refusals), CreditError> {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
     if requests.is_empty() {
         return Ok((done, refused));
     }
     let answers = ledger.submit_in_turn(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
-    for ((id, epoch), answer) in asked.into_iter().zip(&answers) {
+    for ((id, epoch), answer) in inclusions.into_iter().zip(&answers) {
         match answer.effects() {
             Ok(_) => done.push((id, epoch)),
-            // The row has moved on since it was read: by the chain, or by an answer that was lost. The next step sees it.
+            // The row has changed since it was read: by the chain, or by an answer that was lost. The next step sees it.
             Err(Rejection::GuardFailed | Rejection::FactRefused | Rejection::KeyReused) => {}
             Err(rejection) => refused.push((id, epoch, rejection)),
         }
@@ -167,7 +174,7 @@ fn ask(ledger: &Ledger, requests: Vec<Request>, asked: Done) -> Result<(Done, Re
     Ok((done, refused))
 }
 
-/// The numbers of accounts, those that are missing opened.
+/// The numbers of these accounts. Opens those that do not exist.
 fn open(ledger: &Ledger, mut names: Vec<AccountName>) -> Result<BTreeMap<AccountName, AccountId>, CreditError> {
     names.sort_unstable();
     names.dedup();
@@ -180,9 +187,9 @@ fn open(ledger: &Ledger, mut names: Vec<AccountName>) -> Result<BTreeMap<Account
     Ok(numbers)
 }
 
-fn due_of(row: &Row) -> Result<Due, BadRow> {
+fn credit_due_of(row: &Row) -> Result<CreditDue, BadRow> {
     let hash = text_of(row, "block_hash")?.to_owned();
-    Ok(Due {
+    Ok(CreditDue {
         id: DepositId::from_row(text_of(row, "id")?),
         epoch: number_of(row, "epoch")?,
         purpose: Purpose::from_row(text_of(row, "purpose")?).ok_or(BadRow { column: "purpose" })?,
@@ -196,8 +203,8 @@ fn due_of(row: &Row) -> Result<Due, BadRow> {
     })
 }
 
-fn lost_of(row: &Row) -> Result<Lost, BadRow> {
-    Ok(Lost {
+fn reversal_due_of(row: &Row) -> Result<ReversalDue, BadRow> {
+    Ok(ReversalDue {
         id: DepositId::from_row(text_of(row, "id")?),
         custody: parsed(row, "custody")?,
         epoch: number_of(row, "ledger_epoch")?,

@@ -1,21 +1,21 @@
-//! What tells one deposit from every other: (chain, transaction, kind, position inside the transaction).
+//! The identity of a deposit: (chain, transaction, kind, position inside the transaction).
 //!
-//! Nothing of a block is in it: a transaction that is included again is the same deposit in its next epoch.
+//! The block is not part of it: a transaction that is included again is the same deposit in its next epoch.
 
 use std::fmt;
 
 use bankroll_chains_evm::B256;
 use bankroll_ledger::Name;
 
-/// How value came.
+/// How coins arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum DepositKind {
     /// The chain's own coin, as the value of the transaction itself.
     Native,
 }
 
-impl Kind {
-    /// The word that rows have for it.
+impl DepositKind {
+    /// The word in rows.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl Kind {
         }
     }
 
-    /// The word that `chain_events` has for it.
+    /// The word in `chain_events`.
     #[must_use]
     pub const fn event_type(self) -> &'static str {
         match self {
@@ -37,13 +37,12 @@ impl Kind {
 pub struct DepositId(String);
 
 impl DepositId {
-    /// The deposit at this place. A transaction has one native value, at position 0.
+    /// A transaction has one native value, at position 0.
     #[must_use]
-    pub fn new(chain: &Name, transaction: B256, kind: Kind, position: u32) -> Self {
+    pub fn new(chain: &Name, transaction: B256, kind: DepositKind, position: u32) -> Self {
         Self(format!("{chain}:{transaction:#x}:{}:{position}", kind.as_str()))
     }
 
-    /// The id as rows have it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

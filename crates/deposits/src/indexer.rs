@@ -12,10 +12,10 @@ use bankroll_ledger::{AccountId, Kind as AccountKind, Name, Scope, Time};
 use bankroll_store::{AccountFilter, Reader, Rows, StoreError};
 
 use crate::{
-    Payer, Scanned, Scanning,
-    course::Point,
+    Payer, ScanConfig, ScanOutcome,
     error::ScanError,
-    scanner::{look, take},
+    follower::BlockPoint,
+    scanner::{apply_blocks, read_ahead},
 };
 
 /// Accounts read at a time.
@@ -24,35 +24,35 @@ const PAGE: usize = 1_000;
 /// One chain as the role `indexer` follows it. A caller whose step failed may keep it or make a new one.
 #[derive(Clone, Debug)]
 pub struct Indexer {
-    scanning: Scanning,
+    config: ScanConfig,
     /// The last account that was read.
     read_to: Option<AccountId>,
-    /// The node's newest block after the last step, if that step read everything.
-    up_to_date_at: Option<Point>,
+    /// The RPC node's newest block after the last step, if that step read everything.
+    up_to_date_at: Option<BlockPoint>,
 }
 
 impl Indexer {
     /// Follows the chain for the players of the watched addresses' servers.
     #[must_use]
-    pub const fn new(scanning: Scanning) -> Self {
-        Self { scanning, read_to: None, up_to_date_at: None }
+    pub const fn new(config: ScanConfig) -> Self {
+        Self { config, read_to: None, up_to_date_at: None }
     }
 
-    /// One step: blocks ahead, players, and what of the blocks came to us.
+    /// One step: blocks ahead, players, deposits.
     ///
     /// # Errors
-    /// See [`ScanError`]; nothing has changed then, or it is not known whether the rows were written, and the next step sees.
-    pub fn step(&mut self, now: Time, node: &Node, rows: &Rows) -> Result<Scanned, ScanError> {
-        let head = node.header(At::Latest)?.map(|head| Point::from(&head));
+    /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds out.
+    pub fn step(&mut self, now: Time, node: &Node, rows: &Rows) -> Result<ScanOutcome, ScanError> {
+        let head = node.header(At::Latest)?.map(|head| BlockPoint::from(&head));
         if head.is_some() && head == self.up_to_date_at {
-            return Ok(Scanned::UpToDate);
+            return Ok(ScanOutcome::UpToDate);
         }
-        let ahead = look(&self.scanning, node, rows)?;
+        let ahead = read_ahead(&self.config, node, rows)?;
         self.read_players(rows.reader())?;
-        let scanned = take(&self.scanning, ahead, now, rows)?;
+        let scanned = apply_blocks(&self.config, ahead, now, rows)?;
         self.up_to_date_at = match &scanned {
-            Scanned::UpToDate => head,
-            Scanned::Moved { to, .. } => Some(*to),
+            ScanOutcome::UpToDate => head,
+            ScanOutcome::Moved { to, .. } => Some(*to),
         };
         Ok(scanned)
     }
@@ -68,7 +68,7 @@ impl Indexer {
             for account in &accounts {
                 let Some(owner) = &account.name.owner else { continue };
                 let Some(wallet) = wallet_of(owner) else { continue };
-                for watched in self.scanning.watch.addresses.values_mut() {
+                for watched in self.config.watch.addresses.values_mut() {
                     let is_theirs = matches!(&account.name.scope, Scope::Server(server) if *server == watched.server);
                     if let (true, Payer::Sender(players)) = (is_theirs, &mut watched.payer) {
                         players.insert(wallet, owner.clone());

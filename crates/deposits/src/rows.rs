@@ -1,7 +1,7 @@
-//! The scanner's rows: reading where we are, and turning changes into statements.
+//! The scanner's rows: reads the position, and turns changes into statements.
 //!
-//! The statement on the cursor is the first of a step and must change the row it was read from: of two scanners that work
-//! on one chain, the second writes nothing at all.
+//! The statement on the cursor is the first of a step and must change the row that was read: of two scanners on one chain,
+//! the second writes nothing at all.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use bankroll_store::{
 
 use crate::{
     ChainState, DepositId, Sighting,
-    course::{Change, Known, Point},
     error::ScanError,
-    scanner::Scanning,
+    follower::{BlockPoint, ChainChange, TrackedDeposit},
+    scanner::ScanConfig,
 };
 
 /// The tables of this flow.
@@ -26,14 +26,14 @@ pub const DEPOSITS: Migrations = Migrations {
     postgres: &[include_str!("../migrations/0001_deposits_postgres.sql")],
 };
 
-/// Where the scanner is on a chain; `None` before its first step.
-pub(crate) fn cursor(rows: &Rows, chain: &str) -> Result<Option<Point>, ScanError> {
+/// The scanner's position on a chain; `None` before its first step.
+pub(crate) fn cursor(rows: &Rows, chain: &str) -> Result<Option<BlockPoint>, ScanError> {
     let sql = "SELECT block_number AS number, block_hash AS hash FROM chain_cursor WHERE chain = $1";
     rows.read(sql, vec![text(chain)])?.first().map(point).transpose()
 }
 
-/// The canonical headers that are remembered, highest first.
-pub(crate) fn headers(rows: &Rows, chain: &str) -> Result<Vec<Point>, ScanError> {
+/// The remembered canonical headers, highest first.
+pub(crate) fn headers(rows: &Rows, chain: &str) -> Result<Vec<BlockPoint>, ScanError> {
     let sql = "SELECT number, hash FROM block_headers WHERE chain = $1 ORDER BY number DESC";
     rows.read(sql, vec![text(chain)])?.iter().map(point).collect()
 }
@@ -44,7 +44,7 @@ pub(crate) fn deposits(
     chain: &str,
     above: u64,
     named: &[DepositId],
-) -> Result<BTreeMap<DepositId, Known>, ScanError> {
+) -> Result<BTreeMap<DepositId, TrackedDeposit>, ScanError> {
     const COLUMNS: &str = "SELECT id, epoch, chain_state, block_number, required_confirmations FROM deposits";
     let mut found =
         rows.read(&format!("{COLUMNS} WHERE chain = $1 AND chain_state = 'included'"), vec![text(chain)])?;
@@ -59,20 +59,20 @@ pub(crate) fn deposits(
         let state = ChainState::from_row(text_of(row, "chain_state")?).ok_or(BadRow { column: "chain_state" })?;
         let (epoch, block) = (number_of(row, "epoch")?, number_of(row, "block_number")?);
         let required = number_of(row, "required_confirmations")?;
-        Ok((DepositId::from_row(text_of(row, "id")?), Known { epoch, state, block, required }))
+        Ok((DepositId::from_row(text_of(row, "id")?), TrackedDeposit { epoch, state, block, required }))
     };
     found.iter().map(known).collect()
 }
 
-/// Everything that a step writes: the cursor first, then the changes, then what need not be remembered any longer.
+/// Everything that a step writes: the cursor first, then the changes, then old headers are deleted.
 pub(crate) fn step(
-    scanning: &Scanning,
-    from: Option<Point>,
-    to: Point,
-    changes: &[Change],
+    config: &ScanConfig,
+    from: Option<BlockPoint>,
+    to: BlockPoint,
+    changes: &[ChainChange],
     now: Time,
 ) -> Vec<Statement> {
-    let chain = text(scanning.rules.chain.as_str());
+    let chain = text(config.rules.chain.as_str());
     let mut statements = vec![match from {
         Some(from) => one(
             "UPDATE chain_cursor SET block_number = $1, block_hash = $2, updated_at = $3
@@ -87,22 +87,22 @@ pub(crate) fn step(
     for change in changes {
         statements.extend(change_statements(&chain, change, now));
     }
-    let kept = to.number.saturating_sub(scanning.window);
+    let kept = to.number.saturating_sub(config.window);
     statements.push(any("DELETE FROM block_headers WHERE chain = $1 AND number < $2", vec![chain, int(kept)]));
     statements
 }
 
-fn change_statements(chain: &Value, change: &Change, now: Time) -> Vec<Statement> {
+fn change_statements(chain: &Value, change: &ChainChange, now: Time) -> Vec<Statement> {
     match change {
-        Change::HeadersGone { above } => {
+        ChainChange::HeadersGone { above } => {
             vec![any("DELETE FROM block_headers WHERE chain = $1 AND number > $2", vec![chain.clone(), int(*above)])]
         }
-        Change::HeaderNew(header) => vec![one(
+        ChainChange::HeaderNew(header) => vec![one(
             "INSERT INTO block_headers (chain, number, hash, parent_hash, time) VALUES ($1, $2, $3, $4, $5)",
             vec![chain.clone(), int(header.number), hash(header.hash), hash(header.parent), int(header.time)],
         )],
-        Change::Included { sighting, epoch } => included(chain, sighting, *epoch, now),
-        Change::Final { id, epoch } => vec![
+        ChainChange::Included { sighting, epoch } => included(chain, sighting, *epoch, now),
+        ChainChange::Final { id, epoch } => vec![
             one(
                 "UPDATE deposits SET chain_state = 'final', updated_at = $1
                  WHERE id = $2 AND epoch = $3 AND chain_state = 'included'",
@@ -113,7 +113,7 @@ fn change_statements(chain: &Value, change: &Change, now: Time) -> Vec<Statement
                 vec![time(now), text(id.as_str()), int(*epoch)],
             ),
         ],
-        Change::Orphaned { id, epoch, state } => vec![
+        ChainChange::Orphaned { id, epoch, state } => vec![
             one(
                 "UPDATE deposits SET chain_state = $1, reorged_at = $2, updated_at = $2 WHERE id = $3 AND epoch = $4",
                 vec![text(state.as_str()), time(now), text(id.as_str()), int(*epoch)],
@@ -134,7 +134,7 @@ fn change_statements(chain: &Value, change: &Change, now: Time) -> Vec<Statement
     }
 }
 
-/// A first inclusion makes the row. A later one changes what the block says, and nothing that the books have written.
+/// The first inclusion inserts the row. A later one changes what the block says, and nothing that the books have written.
 fn included(chain: &Value, sighting: &Sighting, epoch: u64, now: Time) -> Vec<Statement> {
     let Sighting { id, transfer, attribution, header, required } = sighting;
     let to = text(&format!("{:#x}", transfer.to));
@@ -213,8 +213,8 @@ fn event_id(id: &DepositId, epoch: u64) -> String {
     format!("{id}:{epoch}")
 }
 
-fn point(row: &Row) -> Result<Point, ScanError> {
-    Ok(Point { number: number_of(row, "number")?, hash: parsed(row, "hash")? })
+fn point(row: &Row) -> Result<BlockPoint, ScanError> {
+    Ok(BlockPoint { number: number_of(row, "number")?, hash: parsed(row, "hash")? })
 }
 
 fn hash(hash: B256) -> Value {

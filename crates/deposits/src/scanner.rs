@@ -1,46 +1,44 @@
-//! The scanner (role `indexer`): one step reads some blocks and writes what they changed, in one write of rows.
+//! The scanner: one step reads some blocks and writes what they changed, in one write of rows.
 //!
-//! | phase | what happens | if the process dies behind it |
+//! | phase | what happens | if the process dies after it |
 //! | --- | --- | --- |
-//! | where are we | cursor and remembered headers | nothing has happened |
-//! | where is the node | its head, and whether it has our newest block | nothing has happened |
-//! | fork | down the remembered headers to one that the node has too | nothing has happened |
+//! | our position | cursor and remembered headers | nothing has happened |
+//! | the RPC node's position | its head, and whether it has our newest block | nothing has happened |
+//! | fork | down the remembered headers to one that the RPC node has too | nothing has happened |
 //! | blocks | each verified whole by `chains/evm` | nothing has happened |
-//! | what came to us | each block continues the one before; who is watched is asked only here | nothing has happened |
-//! | write | cursor, headers, deposits, observations, events: all or none | the next step begins behind it |
+//! | sightings | each block continues the one before; the watch list is used only here | nothing has happened |
+//! | write | cursor, headers, deposits, observations, events: all or none | the next step continues from here |
 //!
 //! It guarantees:
-//! - a node that is out of reach, behind, or contradicts itself changes nothing, and says why;
-//! - nothing is unwound before the blocks that replace it have been read, up to our own height at least: a node that shows
-//!   another branch and cannot back it up moves nothing;
-//! - blocks that replace others below everything that is remembered are never followed by themselves.
+//! - an RPC node that is unreachable, behind, or contradicts itself changes nothing, and the error says why;
+//! - nothing is unwound before the blocks that replace it have been read, up to our own height at least: an RPC node that
+//!   shows another branch and does not have its blocks changes nothing;
+//! - a reorganisation below every remembered header is never followed automatically.
 //!
-//! It has no clock, thread or chance of its own. It does not know the books: whether a deposit is credited is not its
-//! business.
+//! It has no clock, thread or randomness of its own. It does not know the books: whether a deposit is credited is not its
+//! concern.
 
 use bankroll_chains_evm::{At, Block, Header, Node, NodeError};
 use bankroll_ledger::Time;
 use bankroll_store::Rows;
 
 use crate::{
-    DepositId, Rules, WatchList,
-    course::{Change, Course, Point},
+    DepositId, DepositRules, WatchList,
     error::ScanError,
+    follower::{BlockPoint, ChainChange, ChainFollower},
     rows,
     sighting::sightings,
 };
 
-/// Deposits after which a step takes no further block, so that one write stays small.
+/// Deposits after which a step applies no further block, so that one write stays small.
 const SIGHTINGS_MAX: usize = 1_000;
-/// Transactions after which it reads none either, so that its blocks fit into memory.
+/// Transactions after which a step reads no further block, so that its blocks fit into memory.
 const TRANSACTIONS_MAX: usize = 20_000;
 
 /// How a chain is scanned.
 #[derive(Clone, Debug)]
-pub struct Scanning {
-    /// What counts on it.
-    pub rules: Rules,
-    /// What is watched.
+pub struct ScanConfig {
+    pub rules: DepositRules,
     pub watch: WatchList,
     /// The first block that is read.
     pub start: u64,
@@ -50,112 +48,113 @@ pub struct Scanning {
     pub blocks_per_step: u64,
 }
 
-/// What a step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scanned {
+pub enum ScanOutcome {
     /// There is no new block.
     UpToDate,
-    /// The course went on to this block.
     Moved {
-        /// Where we are now.
-        to: Point,
+        to: BlockPoint,
         /// The block that was unwound to first, if some were replaced.
         unwound_to: Option<u64>,
-        /// What happened to deposits.
         deposits: Vec<DepositChange>,
     },
 }
 
-/// What happened to a deposit.
+/// What happened to a deposit, in which epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DepositChange {
-    /// It was included, in this epoch.
     Included(DepositId, u64),
-    /// It is final.
     Final(DepositId, u64),
-    /// Its block is gone.
     Orphaned(DepositId, u64),
 }
 
-/// What is ahead on the chain: read, verified, and not yet looked at for what came to us.
+/// Blocks ahead on the chain: read and verified, not yet searched for deposits.
 #[derive(Debug)]
-pub struct Ahead(Way);
+pub struct BlocksAhead(AheadKind);
 
 #[derive(Debug)]
-enum Way {
-    /// There is no new block.
+enum AheadKind {
     Nothing,
-    /// The block before the first one that is read.
+    /// The first step ever: the block before the first one that is read.
     Begins(Header),
-    /// Blocks behind a fork, which is where we are if nothing was replaced.
-    Blocks { cursor: Point, fork: Point, blocks: Vec<Block> },
+    /// The blocks after a fork; the fork is the cursor if nothing was replaced.
+    Blocks {
+        cursor: BlockPoint,
+        fork: BlockPoint,
+        blocks: Vec<Block>,
+    },
 }
 
-/// One step, for who watches the same as before.
+/// One step with a fixed watch list. A caller whose players sign in meanwhile uses [`crate::Indexer`].
 ///
 /// # Errors
-/// See [`ScanError`]; nothing has changed then, or it is not known whether the rows were written, and the next step sees.
-pub fn step(scanning: &Scanning, now: Time, node: &Node, store: &Rows) -> Result<Scanned, ScanError> {
-    take(scanning, look(scanning, node, store)?, now, store)
+/// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds out.
+pub fn step(config: &ScanConfig, now: Time, node: &Node, store: &Rows) -> Result<ScanOutcome, ScanError> {
+    apply_blocks(config, read_ahead(config, node, store)?, now, store)
 }
 
-/// The first half of a step: reads what is ahead. New addresses and new payers are added to what is watched behind it, and
-/// before [`take`]: then whoever was known when a block was made is known when it is looked at.
+/// The first half of a step: reads the blocks ahead. New addresses and new payers are added to the watch list after it and
+/// before [`apply_blocks`]: then a payer who was known when a block was made is known when the block is searched.
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed.
-pub fn look(scanning: &Scanning, node: &Node, store: &Rows) -> Result<Ahead, ScanError> {
+pub fn read_ahead(config: &ScanConfig, node: &Node, store: &Rows) -> Result<BlocksAhead, ScanError> {
     let head = newest(node)?;
-    let Some(cursor) = rows::cursor(store, scanning.rules.chain.as_str())? else {
-        return Ok(Ahead(Way::Begins(before_first(scanning, node, head)?)));
+    let Some(cursor) = rows::cursor(store, config.rules.chain.as_str())? else {
+        return Ok(BlocksAhead(AheadKind::Begins(before_first(config, node, head)?)));
     };
     if head < cursor.number {
         return Err(ScanError::Lagging { theirs: head, ours: cursor.number });
     }
-    let fork = fork(scanning, node, store, cursor, head)?;
+    let fork = fork(config, node, store, cursor, head)?;
     if head == cursor.number && fork == cursor {
-        return Ok(Ahead(Way::Nothing));
+        return Ok(BlocksAhead(AheadKind::Nothing));
     }
-    let last = head.min(cursor.number.saturating_add(scanning.blocks_per_step.max(1)));
-    Ok(Ahead(Way::Blocks { cursor, fork, blocks: read(node, fork, cursor, last, head)? }))
+    let last = head.min(cursor.number.saturating_add(config.blocks_per_step.max(1)));
+    Ok(BlocksAhead(AheadKind::Blocks { cursor, fork, blocks: read(node, fork, cursor, last, head)? }))
 }
 
-/// The second half: what of it came to us, written down.
+/// The second half: finds the deposits in these blocks and writes them.
 ///
 /// # Errors
-/// See [`ScanError`]; nothing has changed then, or it is not known whether the rows were written, and the next step sees.
-pub fn take(scanning: &Scanning, ahead: Ahead, now: Time, store: &Rows) -> Result<Scanned, ScanError> {
+/// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds out.
+pub fn apply_blocks(
+    config: &ScanConfig,
+    ahead: BlocksAhead,
+    now: Time,
+    store: &Rows,
+) -> Result<ScanOutcome, ScanError> {
     let (cursor, fork, blocks) = match ahead.0 {
-        Way::Nothing => return Ok(Scanned::UpToDate),
-        Way::Begins(header) => {
-            let to = Point::from(&header);
-            store.write(rows::step(scanning, None, to, &[Change::HeaderNew(header)], now))?;
-            return Ok(Scanned::Moved { to, unwound_to: None, deposits: Vec::new() });
+        AheadKind::Nothing => return Ok(ScanOutcome::UpToDate),
+        AheadKind::Begins(header) => {
+            let to = BlockPoint::from(&header);
+            store.write(rows::step(config, None, to, &[ChainChange::HeaderNew(header)], now))?;
+            return Ok(ScanOutcome::Moved { to, unwound_to: None, deposits: Vec::new() });
         }
-        Way::Blocks { cursor, fork, blocks } => (cursor, fork, blocks),
+        AheadKind::Blocks { cursor, fork, blocks } => (cursor, fork, blocks),
     };
     let (mut seen, mut named) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new());
     for block in &blocks {
-        let sightings = sightings(&scanning.rules, &scanning.watch, block).map_err(NodeError::from)?;
+        let sightings = sightings(&config.rules, &config.watch, block).map_err(NodeError::from)?;
         named.extend(sightings.iter().map(|sighting| sighting.id.clone()));
         seen.push((block.header, sightings));
         if named.len() > SIGHTINGS_MAX && block.header.number >= cursor.number {
             break;
         }
     }
-    let chain = scanning.rules.chain.as_str();
-    let mut course = Course::new(cursor, rows::deposits(store, chain, fork.number, &named)?);
-    course.unwind(fork);
+    let chain = config.rules.chain.as_str();
+    let mut follower = ChainFollower::new(cursor, rows::deposits(store, chain, fork.number, &named)?);
+    follower.unwind(fork);
     for (header, sightings) in seen {
-        course.advance(header, sightings)?;
+        follower.advance(header, sightings)?;
     }
-    store.write(rows::step(scanning, Some(cursor), course.head(), course.changes(), now))?;
+    store.write(rows::step(config, Some(cursor), follower.head(), follower.changes(), now))?;
     let unwound_to = (fork != cursor).then_some(fork.number);
-    Ok(Scanned::Moved { to: course.head(), unwound_to, deposits: told(course.changes()) })
+    Ok(ScanOutcome::Moved { to: follower.head(), unwound_to, deposits: deposit_changes(follower.changes()) })
 }
 
-fn before_first(scanning: &Scanning, node: &Node, head: u64) -> Result<Header, ScanError> {
-    let before = scanning.start.saturating_sub(1);
+fn before_first(config: &ScanConfig, node: &Node, head: u64) -> Result<Header, ScanError> {
+    let before = config.start.saturating_sub(1);
     if head < before {
         return Err(ScanError::Lagging { theirs: head, ours: before });
     }
@@ -167,28 +166,34 @@ fn newest(node: &Node) -> Result<u64, ScanError> {
     Ok(head.ok_or(ScanError::Missing { number: 0, head: 0 })?.number)
 }
 
-/// The highest block that we remember and that the node has, too.
-fn fork(scanning: &Scanning, node: &Node, store: &Rows, cursor: Point, head: u64) -> Result<Point, ScanError> {
-    let is_theirs = |point: &Point| -> Result<bool, ScanError> {
+/// The highest remembered block that the RPC node has too.
+fn fork(
+    config: &ScanConfig,
+    node: &Node,
+    store: &Rows,
+    cursor: BlockPoint,
+    head: u64,
+) -> Result<BlockPoint, ScanError> {
+    let has_block = |point: &BlockPoint| -> Result<bool, ScanError> {
         let header = node.header(At::Number(point.number))?;
         let header = header.ok_or(ScanError::Missing { number: point.number, head })?;
         Ok(header.hash == point.hash)
     };
-    if is_theirs(&cursor)? {
+    if has_block(&cursor)? {
         return Ok(cursor);
     }
-    let remembered = rows::headers(store, scanning.rules.chain.as_str())?;
+    let remembered = rows::headers(store, config.rules.chain.as_str())?;
     for point in &remembered {
-        if is_theirs(point)? {
+        if has_block(point)? {
             return Ok(*point);
         }
     }
     let below = remembered.last().map_or(cursor.number, |lowest| lowest.number);
-    Err(ScanError::TooDeep { below, window: scanning.window })
+    Err(ScanError::TooDeep { below, window: config.window })
 }
 
-/// The blocks behind the fork, at least up to our own height.
-fn read(node: &Node, fork: Point, cursor: Point, last: u64, head: u64) -> Result<Vec<Block>, ScanError> {
+/// The blocks after the fork, at least up to our own height.
+fn read(node: &Node, fork: BlockPoint, cursor: BlockPoint, last: u64, head: u64) -> Result<Vec<Block>, ScanError> {
     let (mut blocks, mut transactions) = (Vec::new(), 0_usize);
     for number in fork.number.saturating_add(1)..=last {
         let block = node.block(At::Number(number))?.ok_or(ScanError::Missing { number, head })?;
@@ -201,12 +206,12 @@ fn read(node: &Node, fork: Point, cursor: Point, last: u64, head: u64) -> Result
     Ok(blocks)
 }
 
-fn told(changes: &[Change]) -> Vec<DepositChange> {
-    let told = |change: &Change| match change {
-        Change::Included { sighting, epoch } => Some(DepositChange::Included(sighting.id.clone(), *epoch)),
-        Change::Final { id, epoch } => Some(DepositChange::Final(id.clone(), *epoch)),
-        Change::Orphaned { id, epoch, .. } => Some(DepositChange::Orphaned(id.clone(), *epoch)),
-        Change::HeadersGone { .. } | Change::HeaderNew(_) => None,
+fn deposit_changes(changes: &[ChainChange]) -> Vec<DepositChange> {
+    let deposit_change = |change: &ChainChange| match change {
+        ChainChange::Included { sighting, epoch } => Some(DepositChange::Included(sighting.id.clone(), *epoch)),
+        ChainChange::Final { id, epoch } => Some(DepositChange::Final(id.clone(), *epoch)),
+        ChainChange::Orphaned { id, epoch, .. } => Some(DepositChange::Orphaned(id.clone(), *epoch)),
+        ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => None,
     };
-    changes.iter().filter_map(told).collect()
+    changes.iter().filter_map(deposit_change).collect()
 }

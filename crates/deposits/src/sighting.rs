@@ -1,17 +1,16 @@
-//! What of a block came to us. Pure.
+//! The deposits of a block. Pure.
 //!
 //! Only effects count: the value of a transaction that succeeded, in a block that was verified whole. Calldata does not
-//! matter, a transaction that makes a contract pays nobody, and nothing is no deposit. Transfers inside a transaction and
-//! tokens will be further kinds.
+//! matter, a transaction that creates a contract pays no address, and a value of zero is not a deposit. Transfers inside a
+//! transaction and tokens will be further kinds.
 
 use bankroll_chains_evm::{Address, B256, Block, Disagreement, Header, Value};
 use bankroll_ledger::Name;
 
-use crate::{Attribution, DepositId, Kind, WatchList};
+use crate::{Attribution, DepositId, DepositKind, WatchList};
 
-/// What counts on a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct DepositRules {
     /// The chain, as assets name it: `eip155:1`.
     pub chain: Name,
     /// How many blocks, its own included, make a deposit final.
@@ -20,54 +19,47 @@ pub struct Rules {
 
 /// Value that a transaction moved to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// The transaction.
+pub struct CoinTransfer {
     pub transaction: B256,
-    /// Its place in the block.
+    /// Its position in the block.
     pub index: u64,
-    /// How the value came.
-    pub kind: Kind,
+    pub kind: DepositKind,
     /// Which of the transaction's transfers of that kind.
     pub position: u32,
-    /// Who paid.
     pub from: Address,
-    /// Which of our addresses was paid.
+    /// The address of ours that was paid.
     pub to: Address,
-    /// How much, in base units.
+    /// In base units.
     pub value: Value,
 }
 
 /// A transfer to us, in the block where it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// The deposit.
     pub id: DepositId,
-    /// What moved.
-    pub transfer: Transfer,
-    /// Whose it is.
+    pub transfer: CoinTransfer,
     pub attribution: Attribution,
-    /// In this block.
     pub header: Header,
-    /// How many confirmations it takes.
+    /// Confirmations until it is final.
     pub required: u64,
 }
 
-/// The deposits of a block. Senders are only computed where the receiver is ours, since that is the dear part.
+/// The deposits of a block. Senders are only recovered where the receiver is ours: recovery is expensive.
 ///
 /// # Errors
 /// If a transaction to us has no sender.
-pub fn sightings(rules: &Rules, watch: &WatchList, block: &Block) -> Result<Vec<Sighting>, Disagreement> {
+pub fn sightings(rules: &DepositRules, watch: &WatchList, block: &Block) -> Result<Vec<Sighting>, Disagreement> {
     let (mut sightings, header) = (Vec::new(), block.header);
     for transaction in &block.transactions {
         let Some((to, value)) = transaction.native_transfer() else { continue };
         if !watch.watches(header.number, to) {
             continue;
         }
-        let (kind, position, from) = (Kind::Native, 0, transaction.sender()?);
+        let (kind, position, from) = (DepositKind::Native, 0, transaction.sender()?);
         let Some(attribution) = watch.attribute(header.number, from, to) else { continue };
         let id = DepositId::new(&rules.chain, transaction.hash, kind, position);
         let index = transaction.index as u64;
-        let transfer = Transfer { transaction: transaction.hash, index, kind, position, from, to, value };
+        let transfer = CoinTransfer { transaction: transaction.hash, index, kind, position, from, to, value };
         sightings.push(Sighting { id, transfer, attribution, header, required: rules.confirmations.max(1) });
     }
     Ok(sightings)

@@ -1,70 +1,63 @@
-//! The columns that say where a deposit stands, and what a player is told of them.
+//! The three state columns of a deposit, and the one status that a player sees.
 //!
 //! | column | moved by |
 //! | --- | --- |
 //! | [`ChainState`] | the scanner |
-//! | [`ReviewState`] | policy and people |
+//! | [`ReviewState`] | policy and operators |
 //! | [`LedgerState`] | the books, in the commit of the money |
 
 use std::fmt;
 
-/// Where the chain has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChainState {
-    /// In a block that is canonical for us.
+    /// In a block that is canonical as far as we have read.
     Included,
-    /// So deep that we act on it.
+    /// Deep enough to be credited.
     Final,
     /// Its block is no longer canonical.
     Orphaned,
-    /// The same, after it was final.
+    /// Its block is no longer canonical, after it was final.
     OrphanedAfterFinal,
 }
 
-/// Whether somebody has something against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReviewState {
-    /// Nobody.
     None,
-    /// A person must look at it first.
+    /// Needs an operator before it is credited.
     Held,
 }
 
-/// Where the books have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LedgerState {
-    /// Nowhere.
+    /// Not booked.
     None,
-    /// In suspense, until somebody knows whose it is.
+    /// In the suspense account, until its player is known.
     Suspense,
-    /// With those it is for.
     Credited,
-    /// Taken back.
+    /// Credited once, and reversed.
     Reversed,
 }
 
-/// What a player is told.
+/// What a player sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum DepositStatus {
     /// In a block; so many confirmations of so many.
     Confirming {
         /// Blocks on it, its own included.
         have: u64,
-        /// How many it takes.
         need: u64,
     },
-    /// Somebody looks at it, or looks for whose it is.
+    /// Held for an operator, or in suspense.
     OnHold,
-    /// It is his.
     Credited,
-    /// The chain took it back before it was credited.
+    /// The chain dropped it before it was credited.
     Orphaned,
-    /// The chain took it back afterwards, and so did the books.
+    /// The chain dropped it after it was credited, and the books have reversed it.
     Reversed,
 }
 
-impl Status {
-    /// What the columns of a deposit come to. A credit that is about to be taken back is still told as one.
+impl DepositStatus {
+    /// The status of these states. A credit that is about to be reversed is still shown as credited.
     #[must_use]
     pub const fn of(chain: ChainState, review: ReviewState, ledger: LedgerState, have: u64, need: u64) -> Self {
         match (ledger, chain, review) {
@@ -80,7 +73,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for DepositStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Confirming { have, need } => write!(f, "confirming {have}/{need}"),
@@ -93,7 +86,7 @@ impl fmt::Display for Status {
 }
 
 impl ChainState {
-    /// Whether the chain has it, as far as it was read.
+    /// Whether it is on the chain, as far as we have read.
     #[must_use]
     pub const fn is_canonical(self) -> bool {
         matches!(self, Self::Included | Self::Final)
@@ -108,11 +101,11 @@ impl LedgerState {
     }
 }
 
-/// The words that rows have for the states of a column.
+/// The words in rows for the states of a column.
 macro_rules! words {
     ($state:ident { $($variant:ident = $word:literal),* }) => {
         impl $state {
-            /// The word that rows have for it.
+            /// The word in rows.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }

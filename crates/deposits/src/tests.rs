@@ -10,10 +10,10 @@ use bankroll_chains_evm::{Address, B256, Header, U256, Value};
 use bankroll_ledger::{AccountId, Action, Amount, BlockRef, Guard, Leg, Name, Otherwise, Seq};
 
 use crate::{
-    BuyIn, ChainState, DepositId, Kind, LedgerState, Payer, Purpose, ReviewState, ServerRules, Servers, Sighting,
-    Status, Transfer, WatchList, Watched,
-    course::{Change, Course, Known, Point},
-    credit::{Due, Lost, accounts, allocate, credit, reversal},
+    BuyIn, ChainState, CoinTransfer, DepositId, DepositKind, DepositStatus, LedgerState, Payer, Purpose, ReviewState,
+    ServerRules, Servers, Sighting, WatchList, WatchedAddress,
+    credit::{CreditDue, ReversalDue, accounts, allocate, credit, reversal},
+    follower::{BlockPoint, ChainChange, ChainFollower, TrackedDeposit},
 };
 
 fn name(text: &str) -> Name {
@@ -22,7 +22,7 @@ fn name(text: &str) -> Name {
 
 fn watch() -> WatchList {
     let custody: bankroll_ledger::AccountName = "@house/custody/1/hot".parse().unwrap();
-    let watched = |payer, since| Watched { server: name("arena"), custody: custody.clone(), payer, since };
+    let watched = |payer, since| WatchedAddress { server: name("arena"), custody: custody.clone(), payer, since };
     let proven = BTreeMap::from([(Address::repeat_byte(0xb0), name("bob"))]);
     WatchList {
         addresses: BTreeMap::from([
@@ -42,11 +42,11 @@ fn whose_a_payment_is() {
         Some((whose.purpose, whose.wallet.map(String::from)))
     };
     let player = |name: &str| Some((Purpose::Player, Some(name.to_owned())));
-    // An address of his own: whoever sends, it is his, from the block on in which it was given out.
+    // An address made for one player: every payment is theirs, from the block on in which it was handed out.
     assert_eq!(whose(10, 0x55, 0xa1), player("alice"));
     assert_eq!(whose(10, 0xb0, 0xa1), player("alice"));
     assert_eq!(whose(9, 0x55, 0xa1), None);
-    // An address of the server: only from wallets that somebody has proved to be his.
+    // An address of the server: only from wallets that a player has proved to own.
     assert_eq!(whose(0, 0xb0, 0xcc), player("bob"));
     assert_eq!(whose(0, 0x55, 0xcc), Some((Purpose::Unknown, None)));
     assert_eq!(whose(0, 0x77, 0xcc), Some((Purpose::Treasury, None)));
@@ -65,41 +65,41 @@ fn header(number: u64, branch: u8, parent: B256) -> Header {
 fn sighting(header: Header, transaction: u8, required: u64) -> Sighting {
     let (from, to) = (Address::repeat_byte(0xb0), Address::repeat_byte(0xcc));
     let hash = B256::repeat_byte(transaction);
-    let (kind, position, value) = (Kind::Native, 0, Value::new(U256::from(5)));
+    let (kind, position, value) = (DepositKind::Native, 0, Value::new(U256::from(5)));
     let id = DepositId::new(&name("eip155:7"), hash, kind, position);
     let attribution = watch().attribute(header.number, from, to).unwrap();
-    let transfer = Transfer { transaction: hash, index: 0, kind, position, from, to, value };
+    let transfer = CoinTransfer { transaction: hash, index: 0, kind, position, from, to, value };
     Sighting { id, transfer, attribution, header, required }
 }
 
-/// What a course did to deposits, by the first byte of their transactions.
-fn told(course: &Course) -> Vec<String> {
+/// What a follower did to deposits, by the first byte of their transactions.
+fn changes_of(follower: &ChainFollower) -> Vec<String> {
     let short = |id: &DepositId| id.as_str().split(":0x").nth(1).unwrap()[..2].to_owned();
-    let tell = |change: &Change| match change {
-        Change::Included { sighting, epoch } => format!("{} included {epoch}", short(&sighting.id)),
-        Change::Final { id, epoch } => format!("{} final {epoch}", short(id)),
-        Change::Orphaned { id, epoch, state } => format!("{} {} {epoch}", short(id), state.as_str()),
-        Change::HeadersGone { above } => format!("back to {above}"),
-        Change::HeaderNew(header) => format!("block {}", header.number),
+    let tell = |change: &ChainChange| match change {
+        ChainChange::Included { sighting, epoch } => format!("{} included {epoch}", short(&sighting.id)),
+        ChainChange::Final { id, epoch } => format!("{} final {epoch}", short(id)),
+        ChainChange::Orphaned { id, epoch, state } => format!("{} {} {epoch}", short(id), state.as_str()),
+        ChainChange::HeadersGone { above } => format!("back to {above}"),
+        ChainChange::HeaderNew(header) => format!("block {}", header.number),
     };
-    course.changes().iter().map(tell).collect()
+    follower.changes().iter().map(tell).collect()
 }
 
 #[test]
 fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch() {
-    let start = Point { number: 0, hash: header(0, 0, B256::ZERO).hash };
-    let mut course = Course::new(start, BTreeMap::new());
+    let start = BlockPoint { number: 0, hash: header(0, 0, B256::ZERO).hash };
+    let mut follower = ChainFollower::new(start, BTreeMap::new());
     let one = header(1, 0, start.hash);
-    course.advance(one, vec![sighting(one, 0xd1, 3)]).unwrap();
+    follower.advance(one, vec![sighting(one, 0xd1, 3)]).unwrap();
     let two = header(2, 0, one.hash);
-    course.advance(two, vec![sighting(two, 0xd2, 3)]).unwrap();
+    follower.advance(two, vec![sighting(two, 0xd2, 3)]).unwrap();
     let three = header(3, 0, two.hash);
-    course.advance(three, vec![]).unwrap();
-    course.unwind(start);
+    follower.advance(three, vec![]).unwrap();
+    follower.unwind(start);
     let other_one = header(1, 1, start.hash);
-    course.advance(other_one, vec![sighting(other_one, 0xd1, 3)]).unwrap();
+    follower.advance(other_one, vec![sighting(other_one, 0xd1, 3)]).unwrap();
     assert_eq!(
-        told(&course),
+        changes_of(&follower),
         [
             "block 1",
             "d1 included 1",
@@ -114,20 +114,20 @@ fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch()
             "d1 included 2",
         ]
     );
-    assert_eq!(course.head(), Point::from(&other_one));
+    assert_eq!(follower.head(), BlockPoint::from(&other_one));
 }
 
 #[test]
 fn only_the_next_block_of_this_chain_is_advanced_over() {
-    let start = Point { number: 7, hash: header(7, 0, B256::ZERO).hash };
-    let mut course = Course::new(start, BTreeMap::new());
+    let start = BlockPoint { number: 7, hash: header(7, 0, B256::ZERO).hash };
+    let mut follower = ChainFollower::new(start, BTreeMap::new());
     let elsewhere = header(8, 0, B256::repeat_byte(9));
-    assert_eq!(course.advance(elsewhere, vec![]).unwrap_err().parent, B256::repeat_byte(9));
+    assert_eq!(follower.advance(elsewhere, vec![]).unwrap_err().parent, B256::repeat_byte(9));
     let later = header(9, 0, start.hash);
-    assert_eq!(course.advance(later, vec![]).unwrap_err().number, 9);
-    course.unwind(Point { number: 7, hash: B256::ZERO });
-    assert!(course.changes().is_empty());
-    assert_eq!(course.head(), start);
+    assert_eq!(follower.advance(later, vec![]).unwrap_err().number, 9);
+    follower.unwind(BlockPoint { number: 7, hash: B256::ZERO });
+    assert!(follower.changes().is_empty());
+    assert_eq!(follower.head(), start);
 }
 
 #[test]
@@ -145,17 +145,17 @@ fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
             seen.push(transactions.map(|transaction| sighting(header, transaction, random.u64(1..5))).collect());
             blocks.push(header);
         }
-        let over = |course: &mut Course, from: usize| {
+        let over = |follower: &mut ChainFollower, from: usize| {
             for (block, sightings) in blocks.iter().zip(&seen).skip(from) {
-                course.advance(*block, sightings.clone()).unwrap();
+                follower.advance(*block, sightings.clone()).unwrap();
             }
         };
-        let mut course = Course::new(Point::from(&blocks[0]), BTreeMap::new());
-        over(&mut course, 1);
-        let before = replayed(course.changes());
+        let mut follower = ChainFollower::new(BlockPoint::from(&blocks[0]), BTreeMap::new());
+        over(&mut follower, 1);
+        let before = replayed(follower.changes());
         let to = random.usize(..blocks.len());
-        course.unwind(Point::from(&blocks[to]));
-        let unwound = replayed(course.changes());
+        follower.unwind(BlockPoint::from(&blocks[to]));
+        let unwound = replayed(follower.changes());
         for (id, (block, _, state)) in &before {
             let gone = *block > blocks[to].number;
             let expected = match state {
@@ -165,8 +165,8 @@ fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
             };
             assert_eq!(unwound[id], (*block, 1, expected));
         }
-        over(&mut course, to + 1);
-        for (id, (block, epoch, state)) in replayed(course.changes()) {
+        over(&mut follower, to + 1);
+        for (id, (block, epoch, state)) in replayed(follower.changes()) {
             let again = u64::from(block > blocks[to].number);
             assert_eq!((block, epoch, state), (before[&id].0, 1 + again, before[&id].2));
         }
@@ -174,16 +174,16 @@ fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
 }
 
 /// Block, epoch and state of every deposit, from the changes alone.
-fn replayed(changes: &[Change]) -> BTreeMap<DepositId, (u64, u64, ChainState)> {
+fn replayed(changes: &[ChainChange]) -> BTreeMap<DepositId, (u64, u64, ChainState)> {
     let mut deposits = BTreeMap::new();
     for change in changes {
         match change {
-            Change::Included { sighting, epoch } => {
+            ChainChange::Included { sighting, epoch } => {
                 deposits.insert(sighting.id.clone(), (sighting.header.number, *epoch, ChainState::Included));
             }
-            Change::Final { id, .. } => deposits.get_mut(id).unwrap().2 = ChainState::Final,
-            Change::Orphaned { id, state, .. } => deposits.get_mut(id).unwrap().2 = *state,
-            Change::HeadersGone { .. } | Change::HeaderNew(_) => {}
+            ChainChange::Final { id, .. } => deposits.get_mut(id).unwrap().2 = ChainState::Final,
+            ChainChange::Orphaned { id, state, .. } => deposits.get_mut(id).unwrap().2 = *state,
+            ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => {}
         }
     }
     deposits
@@ -191,24 +191,24 @@ fn replayed(changes: &[Change]) -> BTreeMap<DepositId, (u64, u64, ChainState)> {
 
 #[test]
 fn a_deposit_that_rows_know_goes_on_from_there() {
-    let start = Point { number: 5, hash: header(5, 0, B256::ZERO).hash };
+    let start = BlockPoint { number: 5, hash: header(5, 0, B256::ZERO).hash };
     let six = header(6, 0, start.hash);
     let again = sighting(six, 0xd1, 1);
     let waiting = sighting(header(4, 0, B256::ZERO), 0xd2, 3);
-    let known = |state, epoch, block, required| Known { epoch, state, block, required };
+    let known = |state, epoch, block, required| TrackedDeposit { epoch, state, block, required };
     let deposits = BTreeMap::from([
         (again.id.clone(), known(ChainState::OrphanedAfterFinal, 4, 3, 1)),
         (waiting.id, known(ChainState::Included, 1, 4, 3)),
     ]);
-    let mut course = Course::new(start, deposits);
-    course.advance(six, vec![again]).unwrap();
-    assert_eq!(told(&course), ["block 6", "d1 included 5", "d1 final 5", "d2 final 1"]);
+    let mut follower = ChainFollower::new(start, deposits);
+    follower.advance(six, vec![again]).unwrap();
+    assert_eq!(changes_of(&follower), ["block 6", "d1 included 5", "d1 final 5", "d2 final 1"]);
 }
 
-fn due(purpose: Purpose, amount: u128) -> Due {
+fn due(purpose: Purpose, amount: u128) -> CreditDue {
     let player = purpose == Purpose::Player;
-    Due {
-        id: DepositId::new(&name("eip155:7"), B256::repeat_byte(0xd1), Kind::Native, 0),
+    CreditDue {
+        id: DepositId::new(&name("eip155:7"), B256::repeat_byte(0xd1), DepositKind::Native, 0),
         epoch: 2,
         purpose,
         server: Some(name("arena")),
@@ -228,14 +228,16 @@ fn servers(accepts: bool) -> Servers {
 
 #[test]
 fn where_a_deposit_goes() {
-    let check = |due: Due, servers: &Servers, shares: &[(&str, u128)], state: LedgerState, reason: Option<&str>| {
-        let allocation = allocate(&due, servers);
-        let got: Vec<_> = allocation.shares.iter().map(|(name, amount)| (name.to_string(), amount.units())).collect();
-        let expected: Vec<_> = shares.iter().map(|(name, amount)| ((*name).to_owned(), *amount)).collect();
-        assert_eq!(got, expected);
-        assert_eq!((allocation.state, allocation.reason), (state, reason));
-        assert_eq!(shares.iter().map(|(_, amount)| amount).sum::<u128>(), due.amount.units());
-    };
+    let check =
+        |due: CreditDue, servers: &Servers, shares: &[(&str, u128)], state: LedgerState, reason: Option<&str>| {
+            let allocation = allocate(&due, servers);
+            let got: Vec<_> =
+                allocation.shares.iter().map(|(name, amount)| (name.to_string(), amount.units())).collect();
+            let expected: Vec<_> = shares.iter().map(|(name, amount)| ((*name).to_owned(), *amount)).collect();
+            assert_eq!(got, expected);
+            assert_eq!((allocation.state, allocation.reason), (state, reason));
+            assert_eq!(shares.iter().map(|(_, amount)| amount).sum::<u128>(), due.amount.units());
+        };
     let (open, closed) = (servers(true), servers(false));
     let (credited, suspense) = (LedgerState::Credited, LedgerState::Suspense);
     let buy_in = [("arena/funds/1/bob", 1_000), ("arena/developer/1", 25), ("arena/ecosystem/1", 100)].as_slice();
@@ -273,7 +275,7 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
     ];
     assert_eq!(guarded, expected);
     assert_eq!(credit(&due, &allocation, &BTreeMap::new()), None);
-    let lost = Lost {
+    let lost = ReversalDue {
         id: due.id.clone(),
         custody: due.custody.clone(),
         epoch: 2,
@@ -286,9 +288,9 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
 }
 
 #[test]
-fn what_a_player_is_told() {
+fn the_status_that_a_player_sees() {
     use ChainState::{Final, Included, Orphaned, OrphanedAfterFinal};
-    let status = |chain, review, ledger, have| Status::of(chain, review, ledger, have, 12).to_string();
+    let status = |chain, review, ledger, have| DepositStatus::of(chain, review, ledger, have, 12).to_string();
     assert_eq!(status(Included, ReviewState::None, LedgerState::None, 3), "confirming 3/12");
     assert_eq!(status(Final, ReviewState::None, LedgerState::None, 40), "confirming 12/12");
     assert_eq!(status(Final, ReviewState::None, LedgerState::Credited, 40), "credited");

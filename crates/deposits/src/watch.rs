@@ -1,44 +1,41 @@
-//! The watch list: which addresses are ours, and whose money it is that arrives there.
+//! The watch list: which addresses are ours, and whose deposit a payment to them is.
 //!
 //! A sender proves nothing by sending: exchanges and contract wallets send for many. So an address belongs to one player,
-//! or it credits only those senders whose players have proved that the wallet is theirs; what anybody else sends is kept
-//! in suspense. Money between our own addresses is nobody's deposit.
+//! or it credits only those senders whose players have proved that the wallet is theirs; what any other sender pays is kept
+//! in suspense. Money between our own addresses is not a deposit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_chains_evm::Address;
 use bankroll_ledger::{AccountName, Name};
 
-/// An address that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedAddress {
     /// The server whose players pay here.
     pub server: Name,
-    /// The account of the wallet behind it: what it must hold on chain.
+    /// The account of the address: what it must hold on chain.
     pub custody: AccountName,
-    /// Whom a payment is for.
     pub payer: Payer,
     /// The first block in which it counts.
     pub since: u64,
 }
 
-/// Whom a payment is for.
+/// How the player of a payment is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payer {
-    /// This player, whoever sends it: the address was made for him.
+    /// This player, whatever the sender: the address was made for them.
     Player(Name),
-    /// The player who has proved that the sending wallet is his.
+    /// The player who has proved that the sending wallet is theirs.
     Sender(BTreeMap<Address, Name>),
 }
 
-/// What is watched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WatchList {
-    /// Our addresses. One that is no longer given out stays in here for ever.
-    pub addresses: BTreeMap<Address, Watched>,
-    /// Where the operator's own capital comes from.
+    /// Our addresses. An address that is no longer handed out stays here for ever: players may still pay to it.
+    pub addresses: BTreeMap<Address, WatchedAddress>,
+    /// Addresses that the operator's own capital comes from.
     pub treasury: BTreeSet<Address>,
-    /// Wallets we pay from, where they are not watched themselves.
+    /// Wallets we pay from that are not watched themselves.
     pub own: BTreeSet<Address>,
 }
 
@@ -49,22 +46,18 @@ pub enum Purpose {
     Player,
     /// The operator's own capital.
     Treasury,
-    /// From somebody nobody knows.
+    /// From an unknown sender.
     Unknown,
     /// Between two addresses of ours: not a deposit.
     Internal,
 }
 
-/// Whose a payment is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribution {
-    /// What it is.
     pub purpose: Purpose,
-    /// The server.
     pub server: Name,
-    /// The player, if one is known.
+    /// The player, if known.
     pub wallet: Option<Name>,
-    /// The account of the wallet that has it.
     pub custody: AccountName,
 }
 
@@ -75,7 +68,7 @@ impl WatchList {
         self.addresses.get(&to).is_some_and(|watched| watched.since <= block)
     }
 
-    /// Whose a payment in this block is; `None` if it is not to us.
+    /// Whose deposit a payment in this block is; `None` if it is not to us.
     #[must_use]
     pub fn attribute(&self, block: u64, from: Address, to: Address) -> Option<Attribution> {
         let watched = self.addresses.get(&to).filter(|watched| watched.since <= block)?;
@@ -95,7 +88,7 @@ impl WatchList {
 }
 
 impl Purpose {
-    /// The word that rows have for it.
+    /// The word in rows.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ mod tests;
 
 use anyhow::Context;
 use bankroll_chains_evm::{Address, At, Node, U256};
-use bankroll_deposits::standing::{self, Standing};
+use bankroll_deposits::view::{self, DepositView};
 use bankroll_ledger::{AccountName, Row};
 use bankroll_store::{
     Reader,
@@ -56,16 +56,16 @@ pub fn reconcile(node: &Node, reader: &Reader, wallet: &Wallet<'_>) -> anyhow::R
 /// What rows and books say. The cursor is read first: what the indexer reads meanwhile is in a block above it.
 fn books_side(reader: &Reader, wallet: &Wallet<'_>) -> anyhow::Result<BooksSide> {
     let chain = wallet.chain;
-    let read_to = standing::cursor(reader, chain)?.map_or(0, |cursor| cursor.number);
+    let read_to = view::cursor(reader, chain)?.map_or(0, |cursor| cursor.number);
     let custody = reader.account_named(&wallet.custody)?.map(|account| account.balance).unwrap_or_default();
-    let claim = |row: Standing| {
+    let claim = |row: DepositView| {
         let (purpose, chain, ledger) = (row.purpose, row.chain_state, row.ledger_state);
         let claim = DepositClaim { wei: row.amount.parse()?, purpose, chain, ledger };
         Ok::<_, anyhow::Error>((row.tx_hash, claim))
     };
     let rows = |sql: &str| reader.rows(sql, vec![text(chain)]);
     let hash = |row: &Row| Ok::<_, anyhow::Error>(text_of(row, "tx_hash")?.to_owned());
-    let deposits = standing::of_chain(reader, chain)?;
+    let deposits = view::of_chain(reader, chain)?;
     let paid = rows(
         "SELECT final_tx_hash AS tx_hash, to_address, amount FROM withdrawal_requests
          WHERE chain = $1 AND status = 'completed'",

@@ -68,7 +68,7 @@ fn a_buy_in_of_nothing_is_never_allocated() {
 }
 
 #[test]
-fn a_buy_in_beyond_128_bits_can_be_paid_by_nobody() {
+fn a_buy_in_beyond_128_bits_cannot_be_paid() {
     for endless in [buy_in(u128::MAX, 1, 0), buy_in(u128::MAX, 0, 1), buy_in(u128::MAX / 2 + 1, 10_000, 0)] {
         assert_eq!(endless.required(), None);
         assert_eq!(endless.split(Amount::MAX), Split { unallocated: Amount::MAX, ..Split::default() });
@@ -91,10 +91,10 @@ fn small_deposits_add_up_to_a_buy_in() {
     // Large enough by itself: `split` makes the buy-in, nothing has to be completed.
     assert!(!asks.is_completed_by(units(1_035), units(0)));
     assert!(!asks.is_completed_by(units(1_035), units(1_000)));
-    let dearest = buy_in(u128::MAX, 0, 0);
+    let largest = buy_in(u128::MAX, 0, 0);
     let almost = units(u128::MAX - 1);
-    assert!(dearest.is_completed_by(units(1), almost));
-    assert!(!dearest.is_completed_by(almost, almost), "a sum beyond 128 bits cannot be credited");
+    assert!(largest.is_completed_by(units(1), almost));
+    assert!(!largest.is_completed_by(almost, almost), "a sum beyond 128 bits cannot be credited");
 }
 
 /// A buy-in that lies unallocated waits for a spawn or for the player to ask; the next small deposit does not take it.
@@ -106,7 +106,7 @@ fn what_was_enough_before_the_deposit_is_not_completed_by_it() {
     assert!(!asks.is_completed_by(units(1), units(1_035)));
     assert!(!asks.is_completed_by(units(1_034), units(2_000)));
     assert!(!asks.is_completed_by(units(0), units(1_035)));
-    assert_eq!(asks.allocate(units(1_035)).map(show).as_deref(), Some("1000 + 25 + 10, 0"), "he asks");
+    assert_eq!(asks.allocate(units(1_035)).map(show).as_deref(), Some("1000 + 25 + 10, 0"), "the player requests it");
 }
 
 #[test]

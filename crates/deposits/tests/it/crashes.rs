@@ -1,11 +1,11 @@
 //! The process dies between any two steps, or loses an answer: the rows say what is left to do.
 
 use bankroll_chains_simulated::{Fate, Reorg};
-use bankroll_deposits::Scanned;
+use bankroll_deposits::ScanOutcome;
 
 use crate::world::{ALICE, BOB, World};
 
-/// One story, told in steps of which any may be followed by a crash.
+/// One story in steps, any of which may be followed by a crash.
 fn story(world: &mut World, mut crash: impl FnMut(&mut World)) {
     world.pay(ALICE, 1_125);
     for _ in 0..3 {
@@ -23,7 +23,7 @@ fn story(world: &mut World, mut crash: impl FnMut(&mut World)) {
     crash(world);
     for _ in 0..4 {
         world.mine(1);
-        while world.scan().unwrap() != Scanned::UpToDate {
+        while world.scan().unwrap() != ScanOutcome::UpToDate {
             crash(world);
         }
         world.book();

@@ -1,7 +1,7 @@
 //! From a payment on chain to money in the books.
 
 use bankroll_chains_simulated::U256;
-use bankroll_deposits::{DepositChange, ScanError, Scanned};
+use bankroll_deposits::{DepositChange, ScanError, ScanOutcome};
 use bankroll_ledger::{Amount, Principal, Rejection, Value};
 use bankroll_store::columns::{one, text};
 
@@ -15,7 +15,7 @@ fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
     let mut world = World::new();
     let payment = world.pay(ALICE, 1_200);
     world.mine(1);
-    let Scanned::Moved { to, unwound_to: None, deposits } = world.scan().unwrap() else { panic!("a new block") };
+    let ScanOutcome::Moved { to, unwound_to: None, deposits } = world.scan().unwrap() else { panic!("a new block") };
     let [DepositChange::Included(id, 1)] = &deposits[..] else { panic!("{deposits:?}") };
     assert_eq!((to.number, id.as_str()), (1, format!("eip155:1337:{payment:#x}:native:0").as_str()));
     assert_eq!(world.status(payment), "confirming 1/3");
@@ -25,12 +25,12 @@ fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
     assert_eq!(world.status(payment), "confirming 2/3");
     assert!(world.book().is_idle());
     world.mine(1);
-    let Scanned::Moved { deposits, .. } = world.scan().unwrap() else { panic!("a new block") };
+    let ScanOutcome::Moved { deposits, .. } = world.scan().unwrap() else { panic!("a new block") };
     assert_eq!(deposits, [DepositChange::Final(id.clone(), 1)]);
     assert_eq!(world.book().credited, [(id.clone(), 1)]);
     assert_eq!(world.status(payment), "credited");
     assert_eq!(world.balances(ALICES), [1_000, 25, 100, 75]);
-    assert_eq!(world.scan().unwrap(), Scanned::UpToDate);
+    assert_eq!(world.scan().unwrap(), ScanOutcome::UpToDate);
     assert!(world.book().is_idle());
     let events = world.reader().events_after(bankroll_ledger::Seq(0), 10).unwrap();
     assert_eq!(events.iter().map(|event| event.kind.as_str()).collect::<Vec<_>>(), ["deposit.credited"]);
@@ -68,15 +68,15 @@ fn what_is_no_buy_in_is_kept_where_it_can_be_found() {
     world.audit();
 }
 
-/// Somebody signs in and pays at once, while a step is at work: the list of players is read behind the blocks.
+/// A player signs in and pays at once, during a step: the list of players is read after the blocks.
 #[test]
-fn whoever_signed_in_before_he_paid_is_known_in_any_block() {
+fn a_player_who_signed_in_before_paying_is_known_in_any_block() {
     let mut world = World::new();
     world.pay(STRANGER, 1_125);
     world.mine(3);
-    let ahead = world.look();
+    let ahead = world.read_ahead();
     world.knows(STRANGER, "carol");
-    world.take(ahead).unwrap();
+    world.apply_blocks(ahead).unwrap();
     assert_eq!(world.book().credited.len(), 1);
     assert_eq!(world.balances(["arena/funds/1/carol", "@house/suspense/1"]), [1_000, 0]);
     world.audit();
@@ -93,24 +93,24 @@ fn an_account_makes_its_wallet_a_players_and_another_spelling_of_it_does_not() {
     world.pay(STRANGER, 1_125);
     world.mine(3);
     let mut indexer = world.indexer();
-    while world.index(&mut indexer) != Scanned::UpToDate {}
+    while world.index(&mut indexer) != ScanOutcome::UpToDate {}
     assert_eq!(world.book().credited.len(), 1);
     let owed = [accounts[0].as_str(), accounts[1].as_str(), "@house/suspense/1"];
     assert_eq!(world.balances(owed), [1_000, 0, 0]);
     // Nothing new: the step says so without reading the rows.
-    assert_eq!(world.index(&mut indexer), Scanned::UpToDate);
+    assert_eq!(world.index(&mut indexer), ScanOutcome::UpToDate);
     world.audit();
 }
 
 /// Two steps have read the same blocks: what the second writes is written on what it has read, or not at all.
 #[test]
-fn what_was_read_before_somebody_else_went_on_is_not_taken() {
+fn blocks_read_before_another_scanner_moved_on_are_not_applied() {
     let mut world = World::new();
     world.pay(ALICE, 1_125);
     world.mine(1);
-    let ahead = world.look();
+    let ahead = world.read_ahead();
     world.scan_all();
-    let taken = world.take(ahead);
+    let taken = world.apply_blocks(ahead);
     assert!(matches!(taken, Err(ScanError::Rows(_))), "{taken:?}");
     world.settle(2);
     assert_eq!(world.balances(ALICES), [1_000, 25, 100, 0]);
@@ -120,7 +120,7 @@ fn what_was_read_before_somebody_else_went_on_is_not_taken() {
 #[test]
 fn nothing_is_credited_that_did_not_arrive() {
     let mut world = World::new();
-    // Nothing; to somebody else; more than the sender has, so that the chain has it fail.
+    // A value of zero, and a payment to another address.
     world.pay(ALICE, 0);
     world.pay_to(ALICE, address(BOB), U256::from(500));
     world.settle(4);
@@ -133,7 +133,7 @@ fn nothing_is_credited_that_did_not_arrive() {
 fn several_deposits_of_several_blocks_are_taken_in_steps_of_any_size() {
     for blocks_per_step in [1, 2, 100] {
         let mut world = World::new();
-        world.scanning.blocks_per_step = blocks_per_step;
+        world.config.blocks_per_step = blocks_per_step;
         for _ in 0..3 {
             world.pay(ALICE, 1_125);
             world.pay(BOB, 1_125);
@@ -152,7 +152,7 @@ fn several_deposits_of_several_blocks_are_taken_in_steps_of_any_size() {
 fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
     let mut world = World::new();
     let enormous = U256::from(u128::MAX) + U256::from(5);
-    // Nobody on this chain has so much; the row is what the scanner makes of such a block.
+    // No account on this chain has that much; the row is what the scanner makes of such a block.
     let sql =
         "INSERT INTO deposits SELECT 'big', chain, 'big', kind, position, asset, NULL, $1, from_address, to_address,
                purpose, server, wallet, custody, 1, block_number, block_hash, block_time, tx_index,
@@ -168,7 +168,7 @@ fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
 }
 
 #[test]
-fn what_the_books_refuse_for_good_is_written_down_and_stands_in_nobodys_way() {
+fn what_the_books_refuse_for_good_is_recorded_and_blocks_no_other_deposit() {
     let mut world = World::new();
     world.pay(ALICE, 1_125);
     world.settle(3);
@@ -193,7 +193,7 @@ fn what_the_books_refuse_for_good_is_written_down_and_stands_in_nobodys_way() {
 #[test]
 fn the_operators_own_wallets_paying_each_other_deposit_nothing() {
     let mut world = World::new();
-    world.scanning.watch.own.insert(address(STRANGER));
+    world.config.watch.own.insert(address(STRANGER));
     let refill = world.pay(STRANGER, 9_000);
     world.settle(3);
     assert_eq!(world.status(refill), "confirming 3/3");

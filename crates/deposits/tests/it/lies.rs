@@ -2,7 +2,7 @@
 
 use bankroll_chains_evm::{Identity, InProcessRpc, Node, NodeError};
 use bankroll_chains_simulated::{B256, Chain, Fault};
-use bankroll_deposits::{ScanError, Scanned, scanner};
+use bankroll_deposits::{ScanError, ScanOutcome, scanner};
 use bankroll_ledger::Time;
 use bankroll_store::{Rows, RowsError};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn a_node_that_is_behind_is_not_taken_for_a_reorganisation() {
     assert!(matches!(world.scan(), Err(ScanError::Lagging { theirs: 0, ours: 2 })));
     assert_eq!((rows(&world), world.status(payment).as_str()), (before, "confirming 2/3"));
     world.chain().lag(0, 0);
-    assert_eq!(world.scan().unwrap(), Scanned::UpToDate);
+    assert_eq!(world.scan().unwrap(), ScanOutcome::UpToDate);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_node_of_another_chain_is_not_asked() {
     world.mine(1);
     let elsewhere = Identity { chain_id: 1337, genesis: B256::repeat_byte(1) };
     let node = Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&world.chain), 0)), elsewhere);
-    let stopped = scanner::step(&world.scanning, Time(1), &node, world.rows());
+    let stopped = scanner::step(&world.config, Time(1), &node, world.rows());
     assert!(matches!(stopped, Err(ScanError::Node(NodeError::Disagreeing(_)))), "{stopped:?}");
     world.scan_all();
 }
@@ -79,12 +79,12 @@ fn a_node_of_another_chain_is_not_asked() {
 #[test]
 fn of_two_scanners_on_one_chain_each_step_is_written_by_one() {
     let mut world = World::new();
-    world.scanning.blocks_per_step = 1;
+    world.config.blocks_per_step = 1;
     for _ in 0..20 {
         world.pay(ALICE, 1_125);
         world.mine(1);
     }
-    let (ledger, scanning, chain) = (world.ledger(), &world.scanning, &world.chain);
+    let (ledger, config, chain) = (world.ledger(), &world.config, &world.chain);
     let genesis = world.chain().block(0).unwrap().hash;
     let scan = |node: usize| {
         let rows = Rows::beside(ledger).unwrap();
@@ -94,9 +94,9 @@ fn of_two_scanners_on_one_chain_each_step_is_written_by_one() {
         );
         let (mut moved, mut too_late) = (0, 0);
         loop {
-            match scanner::step(scanning, Time(1), &node, &rows) {
-                Ok(Scanned::UpToDate) => return (moved, too_late),
-                Ok(Scanned::Moved { .. }) => moved += 1,
+            match scanner::step(config, Time(1), &node, &rows) {
+                Ok(ScanOutcome::UpToDate) => return (moved, too_late),
+                Ok(ScanOutcome::Moved { .. }) => moved += 1,
                 Err(ScanError::Rows(RowsError::Rejected(_))) => too_late += 1,
                 Err(error) => panic!("{error:?}"),
             }

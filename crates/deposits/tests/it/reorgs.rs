@@ -2,8 +2,8 @@
 
 use bankroll_chains_simulated::{Fate, Fault, Reorg};
 use bankroll_deposits::{
-    DepositId, Kind, LedgerState, Purpose, ScanError, Scanned,
-    credit::{Due, accounts, allocate, credit},
+    DepositId, DepositKind, LedgerState, Purpose, ScanError, ScanOutcome,
+    credit::{CreditDue, accounts, allocate, credit},
 };
 use bankroll_ledger::{Amount, BlockRef, Principal, Rejection};
 
@@ -33,7 +33,7 @@ fn a_deposit_that_is_dropped_before_it_is_final_is_never_credited() {
     world.mine(2);
     world.scan_all();
     reorg(&world, 2, 3, Fate::Dropped);
-    let Scanned::Moved { to, unwound_to: Some(0), .. } = world.scan().unwrap() else { panic!("a reorganisation") };
+    let ScanOutcome::Moved { to, unwound_to: Some(0), .. } = world.scan().unwrap() else { panic!("a reorganisation") };
     assert_eq!((to.number, world.status(payment).as_str()), (3, "orphaned"));
     world.settle(5);
     assert_eq!(world.balances(ALICES), [0, 0, 0, 0]);
@@ -66,7 +66,7 @@ fn a_reorganisation_of_the_same_height_is_seen() {
     world.mine(1);
     world.scan_all();
     reorg(&world, 1, 1, Fate::Dropped);
-    assert!(matches!(world.scan().unwrap(), Scanned::Moved { unwound_to: Some(0), .. }));
+    assert!(matches!(world.scan().unwrap(), ScanOutcome::Moved { unwound_to: Some(0), .. }));
     assert_eq!(world.status(payment), "orphaned");
 }
 
@@ -186,10 +186,10 @@ fn a_credit_that_was_prepared_before_its_block_was_gone_is_refused() {
     let payment = world.pay(ALICE, 1_125);
     world.mine(3);
     world.scan_all();
-    // Somebody has read that it is due, and is slow.
+    // A slow process has read that it is due.
     let (block, hash) = world.pairs("SELECT block_number AS a, block_hash AS b FROM deposits").pop().unwrap();
-    let due = Due {
-        id: DepositId::new(&name("eip155:1337"), payment, Kind::Native, 0),
+    let due = CreditDue {
+        id: DepositId::new(&name("eip155:1337"), payment, DepositKind::Native, 0),
         epoch: 1,
         purpose: Purpose::Player,
         server: Some(name("arena")),

@@ -8,8 +8,8 @@ use std::{
 use bankroll_chains_evm::{Identity, InProcessRpc, Node};
 use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
 use bankroll_deposits::{
-    Ahead, Booked, BuyIn, DEPOSITS, Indexer, Payer, Rules, ScanError, Scanned, Scanning, ServerRules, Servers,
-    WatchList, Watched, crediting, scanner, standing,
+    BlocksAhead, BookingOutcome, BuyIn, DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanError, ScanOutcome,
+    ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
 };
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
@@ -33,7 +33,7 @@ pub struct World {
     open: Option<(Ledger, Rows)>,
     pub chain: Arc<Mutex<Chain>>,
     node: Node,
-    pub scanning: Scanning,
+    pub config: ScanConfig,
     pub servers: Servers,
     nonces: BTreeMap<u64, u64>,
     now: u64,
@@ -64,7 +64,7 @@ impl World {
         let custody: AccountName = "@house/custody/1/hot".parse().unwrap();
         let proven = [(address(ALICE), name("alice")), (address(BOB), name("bob"))];
         let payer = Payer::Sender(BTreeMap::from(proven));
-        let watched = Watched { server: name("arena"), custody, payer, since: 0 };
+        let watched = WatchedAddress { server: name("arena"), custody, payer, since: 0 };
         let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
         let mut world = Self {
             _folder: folder,
@@ -72,8 +72,8 @@ impl World {
             open: None,
             node: Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
-            scanning: Scanning {
-                rules: Rules { chain: name("eip155:1337"), confirmations: 3 },
+            config: ScanConfig {
+                rules: DepositRules { chain: name("eip155:1337"), confirmations: 3 },
                 watch: WatchList {
                     addresses: BTreeMap::from([(hot(), watched)]),
                     treasury: BTreeSet::from([address(TREASURY)]),
@@ -124,7 +124,7 @@ impl World {
     /// From here on a wallet is a player's.
     pub fn knows(&mut self, person: u64, player: &str) {
         let Some(Payer::Sender(players)) =
-            self.scanning.watch.addresses.get_mut(&hot()).map(|watched| &mut watched.payer)
+            self.config.watch.addresses.get_mut(&hot()).map(|watched| &mut watched.payer)
         else {
             panic!("payers are known by their wallets")
         };
@@ -152,36 +152,36 @@ impl World {
         }
     }
 
-    pub fn scan(&mut self) -> Result<Scanned, ScanError> {
+    pub fn scan(&mut self) -> Result<ScanOutcome, ScanError> {
         self.now += 1;
-        scanner::step(&self.scanning, Time(self.now), &self.node, self.rows())
+        scanner::step(&self.config, Time(self.now), &self.node, self.rows())
     }
 
     /// The same in two halves.
-    pub fn look(&self) -> Ahead {
-        scanner::look(&self.scanning, &self.node, self.rows()).unwrap()
+    pub fn read_ahead(&self) -> BlocksAhead {
+        scanner::read_ahead(&self.config, &self.node, self.rows()).unwrap()
     }
 
-    pub fn take(&mut self, ahead: Ahead) -> Result<Scanned, ScanError> {
+    pub fn apply_blocks(&mut self, ahead: BlocksAhead) -> Result<ScanOutcome, ScanError> {
         self.now += 1;
-        scanner::take(&self.scanning, ahead, Time(self.now), self.rows())
+        scanner::apply_blocks(&self.config, ahead, Time(self.now), self.rows())
     }
 
     /// The role `indexer`, which reads the players from the accounts.
     pub fn indexer(&self) -> Indexer {
-        Indexer::new(self.scanning.clone())
+        Indexer::new(self.config.clone())
     }
 
-    pub fn index(&mut self, indexer: &mut Indexer) -> Scanned {
+    pub fn index(&mut self, indexer: &mut Indexer) -> ScanOutcome {
         self.now += 1;
         indexer.step(Time(self.now), &self.node, self.rows()).unwrap()
     }
 
     pub fn scan_all(&mut self) {
-        while self.scan().unwrap() != Scanned::UpToDate {}
+        while self.scan().unwrap() != ScanOutcome::UpToDate {}
     }
 
-    pub fn book(&self) -> Booked {
+    pub fn book(&self) -> BookingOutcome {
         crediting::step(&self.servers, self.ledger(), self.rows(), 100).unwrap()
     }
 
@@ -192,10 +192,9 @@ impl World {
         while !self.book().is_idle() {}
     }
 
-    /// What a player would be told about the deposit of a transaction.
+    /// The status that a player sees of a transaction's deposit.
     pub fn status(&self, transaction: B256) -> String {
-        let found =
-            standing::of_transaction(self.reader(), &name("eip155:1337"), &format!("{transaction:#x}")).unwrap();
+        let found = view::of_transaction(self.reader(), &name("eip155:1337"), &format!("{transaction:#x}")).unwrap();
         found.iter().map(|deposit| deposit.status.to_string()).collect::<Vec<_>>().join(", ")
     }
 

@@ -1,4 +1,4 @@
-//! Where deposits stand, for whoever asks: the command line, an API, a demo.
+//! Read functions on the tables of deposits, for the command line, an API, reconciliation, a demo.
 
 use bankroll_ledger::{Name, Row};
 use bankroll_store::{
@@ -7,42 +7,32 @@ use bankroll_store::{
 };
 
 use crate::{
-    ChainState, DepositId, LedgerState, Purpose, ReviewState, Status,
-    course::{Point, confirmations},
+    ChainState, DepositId, DepositStatus, LedgerState, Purpose, ReviewState,
+    follower::{BlockPoint, confirmations},
 };
 
-/// A deposit as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// Which.
+pub struct DepositView {
     pub id: DepositId,
-    /// The transaction.
     pub tx_hash: String,
-    /// How much, in base units, however much that is.
+    /// In base units; text, because it may exceed what the ledger can count.
     pub amount: String,
-    /// What the payment is.
     pub purpose: Purpose,
     /// Which inclusion this is, from 1.
     pub epoch: u64,
     /// The block of this inclusion.
     pub block: u64,
-    /// Where the chain has it.
     pub chain_state: ChainState,
-    /// Whether somebody has something against it.
     pub review_state: ReviewState,
-    /// Where the books have it.
     pub ledger_state: LedgerState,
-    /// What the player is told.
-    pub status: Status,
+    /// What the player sees.
+    pub status: DepositStatus,
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum StandingError {
-    /// The rows cannot be read.
+pub enum DepositViewError {
     #[error("the rows cannot be read")]
     Store(#[from] StoreError),
-    /// A row says something that this program does not.
     #[error(transparent)]
     Row(#[from] BadRow),
 }
@@ -55,56 +45,55 @@ const COLUMNS: &str =
 /// The deposits that a transaction made.
 ///
 /// # Errors
-/// See [`StandingError`].
-pub fn of_transaction(reader: &Reader, chain: &Name, tx_hash: &str) -> Result<Vec<Standing>, StandingError> {
+/// See [`DepositViewError`].
+pub fn of_transaction(reader: &Reader, chain: &Name, tx_hash: &str) -> Result<Vec<DepositView>, DepositViewError> {
     let sql = format!("{COLUMNS} WHERE deposits.chain = $1 AND tx_hash = $2 ORDER BY id");
-    Ok(reader.rows(&sql, vec![text(chain.as_str()), text(tx_hash)])?.iter().map(standing).collect::<Result<_, _>>()?)
+    Ok(reader.rows(&sql, vec![text(chain.as_str()), text(tx_hash)])?.iter().map(view_of).collect::<Result<_, _>>()?)
 }
 
 /// Every deposit of a chain.
 ///
 /// # Errors
-/// See [`StandingError`].
-pub fn of_chain(reader: &Reader, chain: &str) -> Result<Vec<Standing>, StandingError> {
+/// See [`DepositViewError`].
+pub fn of_chain(reader: &Reader, chain: &str) -> Result<Vec<DepositView>, DepositViewError> {
     let sql = format!("{COLUMNS} WHERE deposits.chain = $1 ORDER BY id");
-    Ok(reader.rows(&sql, vec![text(chain)])?.iter().map(standing).collect::<Result<_, _>>()?)
+    Ok(reader.rows(&sql, vec![text(chain)])?.iter().map(view_of).collect::<Result<_, _>>()?)
 }
 
 /// The last block of a chain that was read; `None` before the first step.
 ///
 /// # Errors
-/// See [`StandingError`].
-pub fn cursor(reader: &Reader, chain: &str) -> Result<Option<Point>, StandingError> {
+/// See [`DepositViewError`].
+pub fn cursor(reader: &Reader, chain: &str) -> Result<Option<BlockPoint>, DepositViewError> {
     let sql = "SELECT block_number, block_hash FROM chain_cursor WHERE chain = $1";
     let point = |row: &Row| {
-        Ok::<_, StandingError>(Point { number: number_of(row, "block_number")?, hash: parsed(row, "block_hash")? })
+        Ok::<_, DepositViewError>(BlockPoint {
+            number: number_of(row, "block_number")?,
+            hash: parsed(row, "block_hash")?,
+        })
     };
     reader.rows(sql, vec![text(chain)])?.first().map(point).transpose()
 }
 
-/// How many deposits have the same purpose and the same states.
+/// How many deposits have this purpose and these states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepositCount {
-    /// What the payments are.
     pub purpose: Purpose,
-    /// Where the chain has them.
     pub chain_state: ChainState,
-    /// Where the books have them.
     pub ledger_state: LedgerState,
-    /// How many.
     pub count: u64,
 }
 
 /// The deposits of all chains, counted by purpose and states.
 ///
 /// # Errors
-/// See [`StandingError`].
-pub fn counts(reader: &Reader) -> Result<Vec<DepositCount>, StandingError> {
+/// See [`DepositViewError`].
+pub fn counts(reader: &Reader) -> Result<Vec<DepositCount>, DepositViewError> {
     let sql = "SELECT purpose, chain_state, ledger_state, count(*) AS count FROM deposits
                GROUP BY purpose, chain_state, ledger_state";
     let count = |row: &Row| {
         let (purpose, chain_state, ledger_state) = (purpose(row)?, chain_state(row)?, ledger_state(row)?);
-        Ok::<_, StandingError>(DepositCount { purpose, chain_state, ledger_state, count: number_of(row, "count")? })
+        Ok::<_, DepositViewError>(DepositCount { purpose, chain_state, ledger_state, count: number_of(row, "count")? })
     };
     reader.rows(sql, Vec::new())?.iter().map(count).collect()
 }
@@ -112,21 +101,26 @@ pub fn counts(reader: &Reader) -> Result<Vec<DepositCount>, StandingError> {
 /// The newest deposits of a player.
 ///
 /// # Errors
-/// See [`StandingError`].
-pub fn of_player(reader: &Reader, server: &Name, wallet: &Name, most: usize) -> Result<Vec<Standing>, StandingError> {
+/// See [`DepositViewError`].
+pub fn of_player(
+    reader: &Reader,
+    server: &Name,
+    wallet: &Name,
+    most: usize,
+) -> Result<Vec<DepositView>, DepositViewError> {
     let sql =
         format!("{COLUMNS} WHERE server = $1 AND wallet = $2 ORDER BY deposits.first_seen_at DESC, id LIMIT {most}");
     let values = vec![text(server.as_str()), text(wallet.as_str())];
-    Ok(reader.rows(&sql, values)?.iter().map(standing).collect::<Result<_, _>>()?)
+    Ok(reader.rows(&sql, values)?.iter().map(view_of).collect::<Result<_, _>>()?)
 }
 
-fn standing(row: &Row) -> Result<Standing, BadRow> {
+fn view_of(row: &Row) -> Result<DepositView, BadRow> {
     let chain_state = chain_state(row)?;
     let review_state = ReviewState::from_row(text_of(row, "review_state")?).ok_or(BadRow { column: "review_state" })?;
     let ledger_state = ledger_state(row)?;
     let (block, head) = (number_of(row, "block")?, number_of(row, "head")?);
     let (have, need) = (confirmations(head, block), number_of(row, "required_confirmations")?);
-    Ok(Standing {
+    Ok(DepositView {
         id: DepositId::from_row(text_of(row, "id")?),
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
         amount: text_of(row, "amount_raw")?.to_owned(),
@@ -136,7 +130,7 @@ fn standing(row: &Row) -> Result<Standing, BadRow> {
         chain_state,
         review_state,
         ledger_state,
-        status: Status::of(chain_state, review_state, ledger_state, have, need),
+        status: DepositStatus::of(chain_state, review_state, ledger_state, have, need),
     })
 }
 
