@@ -1,8 +1,8 @@
-//! Points that nobody chose.
+//! Points with no known relation to each other.
 //!
-//! Each is the first hit of SHAKE256 over (domain, curve, purpose, index, counter), tried and counted up. Nobody knows a
-//! relation between two of them, or between one and the generator: with such knowledge commitments would not bind. That
-//! is why they are never drawn from a seeded generator, which would go through a scalar that its seed gives away.
+//! Each is the first hit of SHAKE256 over (domain, curve, purpose, index, counter), with rising counters. No party knows
+//! a relation between two of them, or between one and the generator: with such knowledge commitments would not bind. So
+//! they never come from a seeded generator, which would go through a scalar that the seed reveals.
 //!
 //! It takes variable time, which is harmless: all of its input is public.
 
@@ -41,7 +41,7 @@ pub(crate) fn point<C: Curve>(purpose: Purpose, index: u16) -> Point<C> {
 fn candidate<C: Curve>(purpose: Purpose, index: u16, counter: u32) -> Option<Point<C>> {
     let mut shake = Shake256::default();
     for part in [DOMAIN, C::NAME.as_bytes(), purpose.name()] {
-        // Framed by its length, so that no two inputs run into the same bytes.
+        // Framed by its length, so that no two inputs give the same bytes.
         shake.update(&(part.len() as u64).to_le_bytes());
         shake.update(part);
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use bankroll_deck::Curve;
 use bankroll_poker::{
-    Card, Chips, Hand, HandEvent, Phase, PlayerAction, Seat, SeatStatus, Settlement, Street, VoidCause,
+    Card, Chips, Hand, HandEvent, MissingParty, Phase, PlayerAction, Seat, SeatStatus, Settlement, Street, VoidCause,
     log::{Actor, MessageKind, VerificationReport, bundle::BundleReplay},
 };
 use bankroll_terminal::{self as terminal, Exit, Paint, table};
@@ -23,7 +23,7 @@ pub struct ShowArgs {
     file: PathBuf,
 }
 
-/// What is actions of a hand.
+/// The description of a hand.
 #[derive(Default)]
 struct Story {
     /// What happened, street by street.
@@ -165,7 +165,7 @@ fn cards_text(cards: &[Card]) -> String {
 
 fn void_text(cause: &VoidCause) -> String {
     match cause {
-        VoidCause::Missing { who } => format!("missing: {who:?}"),
+        VoidCause::Missing { who } => format!("missing: {}", MissingParty::list(who)),
         VoidCause::HostEnded => "the host ended the game".into(),
     }
 }

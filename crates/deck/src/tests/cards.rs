@@ -1,4 +1,4 @@
-//! Cards, the first deck, and points that nobody chose.
+//! Cards, the first deck, and points with no known relation.
 
 use std::collections::HashSet;
 
@@ -61,7 +61,7 @@ fn a_card_is_its_point_and_nothing_else_is_a_card() {
     assert_eq!(parameters.point(52), None);
     assert_eq!(parameters.card(&Point::<Secp256k1>::generator()), None);
     assert_eq!(parameters.card(&Point::<Secp256k1>::zero()), None);
-    // No sum of two cards is a card: nobody turns one into another by adding something he knows.
+    // No sum of two cards is a card: no party turns one into another by adding a known point.
     let sum = *parameters.point(3).unwrap() + *parameters.point(4).unwrap();
     assert_eq!(parameters.card(&sum.into()), None);
 }

@@ -115,5 +115,5 @@ fn lay_out(mut entries: Vec<(u32, u16)>) -> (Box<[u16; ROWS]>, Box<[u16; PLACES]
 /// Made on the heap, since the stack of a thread may be small.
 #[expect(clippy::unnecessary_box_returns, reason = "the box is the point")]
 fn zeros<const N: usize>() -> Box<[u16; N]> {
-    vec![0; N].into_boxed_slice().try_into().expect("as long as asked for")
+    vec![0; N].into_boxed_slice().try_into().expect("the vector has this length")
 }

@@ -1,8 +1,8 @@
-//! The other side of the table: a player or a shuffler, who believes nobody.
+//! The client side: a player or a shuffler, which trusts no other party.
 //!
 //! A party follows the log with a [`Table`] of its own, checks every receipt and every event as the operator did, and
-//! sends what is its to send. It gives shares only for what its own table says is due. It knows no network; whoever has
-//! one carries the bytes.
+//! sends what is its to send. It gives shares only for what its own table says is due. It knows no network; the
+//! caller carries the bytes.
 
 use bankroll_deck::{Curve, DeckCard, MasterSecret, MemberRole, Parameters, SecretKey, SeenBlindings};
 use rand_core::{CryptoRng, RngCore};
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{Card, HandEvent, Phase, PlayerAction, Seat};
 
-/// Somebody at the table, with his secrets.
+/// A player or shuffler with its secrets.
 pub struct Party<C: Curve> {
     actor: Actor,
     signer: MessageSigner,
@@ -26,24 +26,24 @@ pub struct Party<C: Curve> {
     receipts: Vec<EventReceipt>,
 }
 
-/// Why a party no longer believes the operator.
+/// Why a party no longer trusts the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Distrust {
     /// The receipt is not the next link, or not signed by the operator.
-    #[error("the receipt of event {seq} is not the operator's word on it")]
+    #[error("the operator did not sign this receipt for event {seq}")]
     Receipt { seq: u64 },
-    /// The event should not have been taken.
-    #[error("event {seq} should not have been taken: {rejection}")]
+    /// The event should have been refused.
+    #[error("event {seq} should have been refused: {rejection}")]
     Event {
         seq: u64,
         #[source]
         rejection: MessageRejection,
     },
-    /// The hand has no such actor, or knows him by another key.
-    #[error("{actor} is not known by this key")]
+    /// The hand has no such actor, or has another key for it.
+    #[error("the hand has no {actor} with this key")]
     Stranger { actor: Actor },
-    /// The end is not what this party's own table came to.
-    #[error("the checkpoint is not what the hand came to")]
+    /// The checkpoint differs from this party's own state.
+    #[error("the checkpoint differs from the state of the hand")]
     Checkpoint,
 }
 
@@ -76,10 +76,10 @@ impl<C: Curve> Party<C> {
         Ok(party)
     }
 
-    /// Hears the next event.
+    /// Receives the next event.
     ///
     /// # Errors
-    /// If it should not have been taken, or the receipt is not the operator's word on it.
+    /// If it should have been refused, or its receipt is not the operator's.
     pub fn receive(
         &mut self,
         parameters: &Parameters<C>,
@@ -118,14 +118,14 @@ impl<C: Curve> Party<C> {
         &self.table
     }
 
-    /// Every receipt heard, to be held against the final log.
+    /// Every receipt received, to be compared with the final log.
     #[must_use]
     pub fn receipts(&self) -> &[EventReceipt] {
         &self.receipts
     }
 
-    /// What this party has to send now, signed and in order: its key, its shuffle, its shares. Decisions are not among
-    /// it. Asked again before it has heard the answer, it gives the same again, with other randomness: send one of them.
+    /// What this party has to send now, signed and in order: its key, its shuffle, its shares. Decisions are not
+    /// included. A second call before the receipts arrive gives the same messages with other randomness: send one set.
     pub fn duties(&self, parameters: &Parameters<C>, rng: &mut (impl CryptoRng + RngCore)) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
         if self.table.shuffling().is_none() && self.table.deal().is_none() && self.table.progress(self.actor).nonce == 0
@@ -211,7 +211,7 @@ impl<C: Curve> Party<C> {
         Some([card(first)?, card(second)?])
     }
 
-    /// Agrees to the final stacks, if the checkpoint is what this party's own table came to.
+    /// Agrees to the final stacks, if the checkpoint is the state of this party's own table.
     ///
     /// # Errors
     /// If it is not.

@@ -1,6 +1,6 @@
 //! Everything about a bundle, offline: the chain first, because it is cheap; then signatures; then every rule and proof.
 //!
-//! What is told is the first fault in this order of checks, and within a check the first event. So a false proof is told
+//! The first fault in this order of checks is reported, and within a check the first event. So a false proof is reported
 //! only of a log whose bytes are what its operator signed, and its author can be named with certainty.
 
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
@@ -21,7 +21,7 @@ pub struct VerificationReport {
     /// When it began and ended.
     pub times: (HandTime, HandTime),
     pub board: Vec<Card>,
-    /// What everybody has, by seat.
+    /// The final stacks, by seat.
     pub stacks: Vec<(Seat, Chips)>,
     /// What the house took.
     pub rake: Chips,
@@ -48,7 +48,7 @@ pub struct BundleTally {
 }
 
 impl Bundle {
-    /// Checks everything. Without an expected operator, the hand is checked against whoever the bundle says ran it.
+    /// Checks everything. Without an expected operator, the hand is checked against the operator that it names.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -97,8 +97,8 @@ impl Bundle {
             head = next;
         }
         let page = &self.checkpoint.page;
-        let told = (page.events, page.root, page.chain);
-        if !page.is_of(&config) || told != (ids.len() as u64, merkle::root(&ids), head) {
+        let claimed = (page.events, page.root, page.chain);
+        if !page.is_of(&config) || claimed != (ids.len() as u64, merkle::root(&ids), head) {
             return Err(BundleFault::operator(None, BundleDefect::Checkpoint));
         }
         Ok(envelopes)
@@ -179,10 +179,10 @@ impl Bundle {
         }
     }
 
-    /// What happened by the rules, with times, for whoever writes hand histories. The bundle must have been verified.
+    /// The events of the rules, with times, for hand histories. The bundle must have been verified.
     ///
     /// # Errors
-    /// The first event that should not have been taken.
+    /// The first event that should have been refused.
     pub fn events<C: Curve>(&self, parameters: &Parameters<C>) -> Result<Vec<(HandEvent, HandTime)>, BundleFault> {
         let mut replay = BundleReplay::start(parameters, &self.entries)?.batched();
         let mut events = Vec::new();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<C: Curve> Table<C> {
-    /// Takes a verified message at this time; what it meant to the rules, if it did.
+    /// Applies a verified message at this time; returns the event of the rules that it causes, if any.
     ///
     /// # Errors
     /// The first rule it breaks; then nothing has changed.
@@ -126,7 +126,7 @@ impl<C: Curve> Table<C> {
         })
     }
 
-    /// What needs no proof.
+    /// Applies a message that needs no proof.
     fn apply_unproven(&mut self, actor: Actor, message: &Message) -> Result<Option<HandEvent>, MessageRejection> {
         Ok(match (actor, message) {
             (Actor::Seat(seat), Message::Player(decision)) => Some(HandEvent::Acted { seat, action: decision.action }),
@@ -155,7 +155,7 @@ impl<C: Curve> Table<C> {
         })
     }
 
-    /// What everybody has in the end, by seat, and what the house took; none while the hand goes on.
+    /// The final stacks, by seat, and the rake; none while the hand goes on.
     #[must_use]
     pub fn settlement(&self) -> Option<(Vec<(Seat, Chips)>, Chips)> {
         let rake = match self.hand.phase() {

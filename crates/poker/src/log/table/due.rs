@@ -1,4 +1,4 @@
-//! The cheap facts: whether this author may say such a thing here and now. Checked before the proofs and again with
+//! The cheap facts: whether this author may send this message now. Checked before the proofs and again with
 //! every message that is applied.
 
 use bankroll_deck::Curve;
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl<C: Curve> Table<C> {
-    /// Whether the envelope is for this hand, by a member, and signed with the key bound to him.
+    /// Checks that the envelope is for this hand, by a member, and signed with the key bound to that member.
     pub(in crate::log) fn identify(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
         let EnvelopeHeader { deployment, game, hand, actor, .. } = &envelope.header;
         if (deployment, game, hand) != (&self.id.deployment, &self.id.game, &self.id.hand) {
@@ -20,7 +20,7 @@ impl<C: Curve> Table<C> {
         if envelope.is_signed_by(key) { Ok(()) } else { Err(MessageRejection::BadSignature { actor: *actor }) }
     }
 
-    /// Whether it is the next of its author's messages.
+    /// Checks that it is the next of its author's messages.
     pub(super) fn in_order(&self, header: &EnvelopeHeader) -> Result<(), MessageRejection> {
         let (actor, said) = (header.actor, self.progress(header.actor));
         let (expected, found) = (said.nonce.saturating_add(1), header.nonce);
@@ -30,7 +30,7 @@ impl<C: Curve> Table<C> {
         if header.previous == said.last { Ok(()) } else { Err(MessageRejection::WrongPrevious { actor }) }
     }
 
-    /// Whether this author may say such a thing here and now.
+    /// Checks that this author may send this message now.
     pub(super) fn due(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
         let ActionEnvelope { header, message, .. } = envelope;
         let (actor, kind) = (header.actor, header.kind);
@@ -110,7 +110,7 @@ impl<C: Curve> Table<C> {
     }
 }
 
-/// Who says what.
+/// Which actors may send which kinds.
 const fn may_send(actor: Actor, kind: MessageKind) -> bool {
     match kind {
         MessageKind::HandStart

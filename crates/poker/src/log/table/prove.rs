@@ -45,7 +45,7 @@ impl<C: Curve> VerifiedMessage<C> {
 }
 
 impl<C: Curve> Table<C> {
-    /// Verifies a message: who signed it, whether it is his next, whether it is due, and all that it proves.
+    /// Verifies a message: its signature, its nonce, whether it is due, and all that it proves.
     ///
     /// # Errors
     /// The first rule it breaks.

@@ -1,4 +1,4 @@
-//! Files that are not sound: who answers for what.
+//! Files that are not sound: who is responsible for what.
 
 use bankroll_poker::{
     Chips, Seat,
@@ -12,7 +12,7 @@ use bankroll_poker::{
 
 use super::test_table::{TestTable, checked_down};
 
-/// What a dishonest operator hands over: events of his choice, with receipts and a checkpoint that fit them.
+/// What a dishonest operator publishes: events of its choice, with receipts and a checkpoint that fit them.
 pub fn forged(
     bundle: &Bundle,
     envelopes: Vec<Vec<u8>>,
@@ -42,7 +42,7 @@ fn envelopes(bundle: &Bundle) -> Vec<Vec<u8>> {
     bundle.entries.iter().map(|entry| entry.envelope.0.clone()).collect()
 }
 
-/// The last message of this kind, said otherwise by its author.
+/// The last message of this kind, changed and signed by its author.
 fn said_otherwise(
     table: &TestTable,
     bundle: &Bundle,
@@ -85,7 +85,7 @@ fn an_unproven_share_is_named_with_its_author() {
 }
 
 #[test]
-fn a_false_settlement_is_the_operators() {
+fn the_operator_is_responsible_for_a_false_settlement() {
     let (table, bundle) = checked_down(62);
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Settlement, |_, message| {
         let Message::Settlement { stacks, rake } = message else { panic!() };
@@ -95,7 +95,7 @@ fn a_false_settlement_is_the_operators() {
     let fault = bad.verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author, author), (Some(seq), Actor::Operator, Actor::Operator));
     assert_eq!(fault.defect, BundleDefect::Rejected(MessageRejection::WrongSettlement));
-    // True events under a checkpoint that says something else.
+    // True events under a checkpoint with another state.
     let bad = forged(&bundle, envelopes(&bundle), &table.operator, |checkpoint| checkpoint.page.rake = Chips::new(9));
     let fault = bad.verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author, fault.defect), (None, Actor::Operator, BundleDefect::State));
@@ -123,7 +123,7 @@ fn events_left_out_doubled_or_swapped_are_noticed_whatever_the_operator_signs() 
 }
 
 #[test]
-fn a_message_that_nobody_signed_is_the_operators() {
+fn the_operator_is_responsible_for_an_unsigned_message() {
     let (table, bundle) = checked_down(64);
     let mut all = envelopes(&bundle);
     let place = all.len() - 2;

@@ -47,7 +47,7 @@ fn defect_f_a_signature_is_not_the_message() {
     assert_eq!(table.refused(&envelope.encode()), MessageRejection::BadSignature { actor: Actor::Seat(Seat(1)) });
 }
 
-/// Keys came without proof, the identity was a key, and the first deck was whatever the first shuffler said.
+/// Keys came without proof, the identity was a key, and the first shuffler could choose the first deck.
 #[test]
 fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     let mut table = TestTable::<Secp>::small(23, &[1_000, 1_000], 1);
@@ -58,7 +58,7 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
         let (key, possession) = (Bytes(key.to_vec()), Bytes(possession.to_vec()));
         Message::KeyRegistration(KeyRegistrationMessage { key, possession })
     };
-    // A key whose secret nobody has shown: here somebody else's of another hand.
+    // A key without proof of possession: here another party's key of another hand.
     let hand = HandId { deployment: "casino".into(), game: "table 7".into(), hand: "hand 40".into() };
     let secret = MasterSecret::from_bytes([7; 32]).key::<Secp256k1>(&hand, MemberRole::Shuffler);
     let (key, possession) = secret.register(&hand, "shuffler 0", MemberRole::Shuffler, &mut table.rng);
@@ -70,7 +70,7 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     identity[32] = 0x40;
     let bytes = table.next_of(shuffler, register(&identity, &honest.possession.0)).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::Part(_)));
-    // A shuffle of another first deck than the one that everybody computes.
+    // A shuffle of another first deck than the one that each party computes.
     table.register();
     let shuffle = table.duties(0).remove(0);
     let Message::Shuffle(GameShuffleMessage { mut shuffle }) = ActionEnvelope::decode(&shuffle).unwrap().message else {

@@ -56,7 +56,7 @@ fn invalid_signature_rejected() {
     let mut table = dealt();
     let sound = table.next_of(BUTTON, call());
     let refused = MessageRejection::BadSignature { actor: BUTTON };
-    // By somebody else, by another player of the hand, and with nothing in it.
+    // By an outsider, by another player of the hand, and an empty signature.
     for signer in [MessageSigner::generate(&mut table.rng), table.signer(OTHER).clone(), table.operator.clone()] {
         let forged = ActionEnvelope::sign(sound.header.clone(), sound.message.clone(), &signer);
         assert_eq!(table.refused(&forged.encode()), refused);
@@ -77,7 +77,7 @@ fn invalid_signature_rejected() {
         let rejection = table.refused(&changed.encode());
         assert!(matches!(rejection, MessageRejection::BadSignature { .. }), "{rejection}");
     }
-    // Nobody can be blamed for what nobody signed.
+    // No actor is blamed for what it did not sign.
     assert!(table.log.evidence().is_empty());
     table.accepted(&sound.encode());
 }
@@ -133,7 +133,7 @@ fn out_of_turn_rejected() {
         table.next_of(BUTTON, Message::Player(GamePlayerMessage { street: Street::Flop, action: PlayerAction::Call }));
     let wrong = MessageRejection::WrongStreet { named: Street::Flop, street: Street::Preflop };
     assert_eq!(table.refused(&late.encode()), wrong);
-    // What only others may say.
+    // Messages that only other actors may send.
     let start = table.log.table().config().clone();
     for message in [Message::ClockRestart, Message::HandStart(Box::new(start))] {
         let kind = message.kind();
@@ -159,7 +159,7 @@ fn shufflers_shuffle_in_their_order_and_once() {
     table.accepted(&first);
     let again = table.next_of(Actor::Shuffler(0), message.clone()).encode();
     assert_eq!(table.refused(&again), MessageRejection::NotYourTurn { actor: Actor::Shuffler(0) });
-    // His neighbour's shuffle is no shuffle of his.
+    // Another shuffler's shuffle is refused.
     let copied = table.next_of(Actor::Shuffler(1), message).encode();
     assert!(matches!(table.refused(&copied), MessageRejection::Shuffle(_)));
 }
@@ -175,8 +175,8 @@ fn a_call_is_not_put_behind_a_raise_that_came_later() {
     table.act(PlayerAction::RaiseTo(Chips::new(200)));
     table.act(PlayerAction::RaiseTo(Chips::new(400)));
     table.act(PlayerAction::Call);
-    let said = table.log.table().progress(OTHER);
-    let header = EnvelopeHeader { nonce: said.nonce + 1, previous: said.last, ..header };
+    let progress = table.log.table().progress(OTHER);
+    let header = EnvelopeHeader { nonce: progress.nonce + 1, previous: progress.last, ..header };
     let bytes = ActionEnvelope::sign(header, call(), table.signer(OTHER)).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::StaleDecision);
     assert_eq!(MessageRejection::StaleDecision.class(), RejectionClass::Conflict);
@@ -185,7 +185,7 @@ fn a_call_is_not_put_behind_a_raise_that_came_later() {
 #[test]
 fn no_message_is_taken_in_another_hand_game_seat_or_position() {
     let table = dealt();
-    // The same table, the same keys, the next hand: everything that was said in the first is strange to it.
+    // The same table, the same keys, the next hand: every message of the first hand is refused.
     let mut next = TestTable::<Secp>::new(1, "hand 42", &[1_000, 1_000], 2, 9);
     for entry in &table.log.entries()[1..] {
         assert_eq!(
@@ -218,7 +218,7 @@ fn the_board_opens_only_when_its_betting_is_over_and_hole_cards_never_do() {
     let mut table = dealt();
     let plan = table.log.table().config().snapshot.plan().clone();
     let [flop, _, _, turn, _] = plan.board();
-    // A shuffler who would give cards away before their time is refused before his share is even read.
+    // A share that would open a card too early is refused before it is decoded.
     let community = |position: u8| {
         let share = Bytes(vec![0; 131]);
         Message::Community(GameCommunityShareMessage { card_in_deck_position: position, share })

@@ -24,13 +24,13 @@ fn a_missing_shuffler_is_named_in_the_void() {
     table.work();
     table.act(PlayerAction::Call);
     table.act(PlayerAction::Check);
-    // The first opens his part of the flop, the second is gone.
+    // The first opens its part of the flop, the second is gone.
     for bytes in table.duties(0) {
         table.accepted(&bytes);
     }
     let gone = MissingParty::Shuffler(1);
     assert_eq!(table.log.table().awaited(), [gone]);
-    // Not before the time, and nobody else is to blame.
+    // Not before the deadline, and no other actor may be blamed.
     let Some(deadline) = table.hand().deadline() else { panic!() };
     let early = refusal(table.issue(void(&[gone])));
     assert_eq!(early, MessageRejection::Rules(HandRefusal::TooEarly { deadline, at: table.now }));
@@ -39,7 +39,7 @@ fn a_missing_shuffler_is_named_in_the_void() {
         assert_eq!(refusal(table.issue(void(&who))), MessageRejection::WrongBlame { awaited: vec![gone] });
     }
     assert!(matches!(table.issue(void(&[gone])), SubmitVerdict::Accepted(_)));
-    // Nothing more is said, but that everybody has what he had.
+    // The only message left is the settlement, with the stacks from before the hand.
     let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::WrongPhase { phase: PhaseName::Void, .. }));
     let report = table.finish().verify(None).unwrap();
@@ -52,7 +52,7 @@ fn a_missing_shuffler_is_named_in_the_void() {
 }
 
 #[test]
-fn whoever_has_no_key_or_does_not_shuffle_is_named() {
+fn an_actor_without_a_key_and_an_idle_shuffler_are_named() {
     let mut table = TestTable::<Secp>::small(42, &[1_000, 1_000], 2);
     let all = [
         MissingParty::Shuffler(0),
@@ -91,14 +91,14 @@ fn a_late_seat_is_checked_or_folded_by_the_clock() {
     assert_eq!(table.hand().deadline(), Some(deadline));
     table.now = deadline;
     assert!(matches!(table.issue(time_out(deadline)), SubmitVerdict::Accepted(_)));
-    // He folds the small blind, and a decision made before he was timed out does not count any more.
+    // The seat folds the small blind by the clock, and a decision made before the time-out does not count any more.
     let report = table.finish().verify(None).unwrap();
     let stacks: Vec<u64> = report.stacks.iter().map(|(_, chips)| chips.count()).collect();
     assert_eq!(stacks, [995, 1_005]);
 }
 
 #[test]
-fn an_operator_who_ends_the_hand_gives_everybody_his_chips_back() {
+fn an_operator_that_ends_the_hand_gives_all_players_their_chips_back() {
     let mut table = TestTable::<Secp>::small(44, &[1_000, 1_000], 1);
     table.work();
     table.act(PlayerAction::Call);
