@@ -1,7 +1,8 @@
 //! The groups a deck can live in.
 //!
-//! Everything else in this crate is written for any [`Curve`]; the three below are the tested ones, all of cofactor one.
-//! Its name goes into every hash and every challenge, so that nothing made for one curve means anything on another.
+//! Everything else in this crate is written for any [`Curve`]; the three below are the tested ones, all of cofactor
+//! one. Its name goes into every hash and every challenge, so that nothing made for one curve means anything on
+//! another.
 //!
 //! It does not make the arithmetic take constant time: a shuffler should not share a core with an adversary.
 

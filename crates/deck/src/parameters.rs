@@ -13,7 +13,7 @@ use crate::{
     Ciphertext, Curve, Deck,
     codec::put_point,
     curve::Point,
-    hash_to_group::{Purpose, point},
+    hash_to_group::{PointPurpose, point},
 };
 
 /// Cards in a full deck.
@@ -56,9 +56,9 @@ impl<C: Curve> Parameters<C> {
     }
 
     fn of(size: u8) -> Self {
-        let cards: Vec<_> = (0..size).map(|card| point::<C>(Purpose::Card, card.into())).collect();
+        let cards: Vec<_> = (0..size).map(|card| point::<C>(PointPurpose::Card, card.into())).collect();
         let numbers = cards.iter().map(key::<C>).zip(0..).collect();
-        let bases = (0..=size).map(|base| point::<C>(Purpose::CommitmentBase, base.into())).collect();
+        let bases = (0..=size).map(|base| point::<C>(PointPurpose::CommitmentBase, base.into())).collect();
         Self { cards, numbers, bases }
     }
 

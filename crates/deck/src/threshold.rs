@@ -1,8 +1,9 @@
 //! A key that a quorum of the shufflers holds together.
 //!
 //! Each shuffler draws a polynomial, publishes its coefficients as points (Feldman), and sends each other shuffler one
-//! value of it. The hand's secret is the sum of all constant terms, which no party ever has; a shuffler's share of it is
-//! the sum of the values it received, and its public half follows from the published points. Proofs stay as they are.
+//! value of it. The hand's secret is the sum of all constant terms, which no party ever has; a shuffler's share of it
+//! is the sum of the values it received, and its public half follows from the published points. Proofs stay as they
+//! are.
 //!
 //! The price: a quorum that colludes reads the deck, where without this all must collude. A dealt value is secret, and
 //! travels [sealed](SealedShare) to the receiver's key. A receiver detects a wrong value and its dealer, but

@@ -17,7 +17,7 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | what a hand begins with | [`HandConfig`], [`Participant`] |
-//! | the messages, and how they are signed | [`Message`], [`ActionEnvelope`], [`EnvelopeHeader`] |
+//! | the messages, and how they are signed | [`LogMessage`], [`ActionEnvelope`], [`EnvelopeHeader`] |
 //! | what is refused, in which order | [`MessageRejection`], [`RejectionClass`] |
 //! | the referee's state | [`Table`], [`Table::state_hash`] |
 //! | the operator's side | [`HandLog`], [`SubmitVerdict`], [`Evidence`] |
@@ -50,7 +50,7 @@ pub use hand_log::{EVIDENCE_MAX, EventDraft, Evidence, HandLog, SubmitVerdict};
 pub use hex::{Bytes, Hex, LogHash};
 pub use message::{
     GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
-    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, Message, MessageKind,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogMessage, MessageKind,
 };
 pub use party::{Distrust, Party};
 pub use receipt::{ChainLink, EventReceipt, Fraud, chain, equivocation, missing};

@@ -28,7 +28,7 @@ pub enum HandCommand {
     /// Check everything about a hand, or name the first fault and who is responsible
     Verify(verify::VerifyArgs),
     /// Describe a hand: seats, streets, decisions, board, pots, and who proved what
-    Show(show::ShowArgs),
+    Show(show::HandShowArgs),
     /// Go through a hand event by event, with the state hash after each
     Replay(replay::ReplayArgs),
 }

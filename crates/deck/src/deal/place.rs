@@ -1,8 +1,8 @@
 //! One position of the final deck and the state of its card.
 //!
-//! Of the card `(c1, c2)`, blinded for a seat, each party derives `D = sum(a)`, `A = c1 + D`, `B = c2 + sum(b)` when all
-//! blindings are there, and `E = B - sum(weighted shares)` when enough shares are: `(D, E)` is the card encrypted to the
-//! player alone. None of them is ever taken from a message.
+//! Of the card `(c1, c2)`, blinded for a seat, each party derives `D = sum(a)`, `A = c1 + D`, `B = c2 + sum(b)` when
+//! all blindings are there, and `E = B - sum(weighted shares)` when enough shares are: `(D, E)` is the card encrypted
+//! to the player alone. None of them is ever taken from a message.
 
 #![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
 

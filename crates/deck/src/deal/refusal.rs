@@ -49,7 +49,8 @@ pub enum DealRefusal {
     /// The proof does not prove it.
     #[error("the contribution to position {position} is not proven")]
     NotProven { position: u8 },
-    /// The opened point is not a card: the deck differs from what its proofs said, or the secret belongs to another key.
+    /// The opened point is not a card: the deck differs from what its proofs said, or the secret belongs to another
+    /// key.
     #[error("the point opened at position {position} is not a card")]
     NotACard { position: u8 },
     /// A card that is already open at another position.

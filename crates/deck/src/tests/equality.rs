@@ -170,7 +170,8 @@ fn weights_of_a_batch_cannot_be_used_against_it() {
 }
 
 /// For each point of a statement: the proof is made first, with something else in its place, and the point is solved
-/// for afterwards, so that both equations hold under the challenge of that proof. It must not be the challenge any more.
+/// for afterwards, so that both equations hold under the challenge of that proof. It must not be the challenge any
+/// more.
 fn solved_for<C: Curve>(which: usize, rng: &mut ChaCha20Rng) {
     let (mut solved, witness) = statement::<C>(rng);
     let nonce = Scalar::<C>::rand(rng);

@@ -1,8 +1,8 @@
 //! Showing and mucking.
 //!
-//! Showing early harms no seat, so any seat may; mucking waits for its turn. An unproven hand cannot win a pot for which
-//! another hand was shown; but the last seat left in a pot wins it without showing, and so does the last one to muck if
-//! no eligible seat showed.
+//! Showing early harms no seat, so any seat may; mucking waits for its turn. An unproven hand cannot win a pot for
+//! which another hand was shown; but the last seat left in a pot wins it without showing, and so does the last one to
+//! muck if no eligible seat showed.
 
 use super::{Hand, HandRefusal, Phase, SeatStatus};
 use crate::{Card, HandTime, Seat};

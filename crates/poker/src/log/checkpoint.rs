@@ -1,7 +1,8 @@
 //! The end of a hand in one signed page: how many events, their Merkle root, the chain, the state, the final stacks.
 //!
-//! With it and an inclusion proof any holder proves that an event was in the hand, without the other events. Players may
-//! sign the final stacks too; what they sign names the chain, so it can stand for no other hand and no other history.
+//! With it and an inclusion proof any holder proves that an event was in the hand, without the other events. Players
+//! may sign the final stacks too; what they sign names the chain, so it can stand for no other hand and no other
+//! history.
 
 use serde::{Deserialize, Serialize};
 

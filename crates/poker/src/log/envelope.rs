@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Actor, HandConfig, LogHash, Message, MessageKind,
+    Actor, HandConfig, LogHash, LogMessage, MessageKind,
     hex::Hex,
     signing::{MessageSigner, Signature, SignerKey},
 };
@@ -45,7 +45,7 @@ pub struct EnvelopeHeader {
 pub struct ActionEnvelope {
     /// Where it belongs.
     pub header: EnvelopeHeader,
-    pub message: Message,
+    pub message: LogMessage,
     /// Of the author, over both.
     pub signature: Signature,
 }
@@ -78,7 +78,7 @@ impl EnvelopeHeader {
 
 impl ActionEnvelope {
     #[must_use]
-    pub fn sign(header: EnvelopeHeader, message: Message, signer: &MessageSigner) -> Self {
+    pub fn sign(header: EnvelopeHeader, message: LogMessage, signer: &MessageSigner) -> Self {
         let signature = signer.sign(DOMAIN, &codec::encode(&(&header, &message)));
         Self { header, message, signature }
     }

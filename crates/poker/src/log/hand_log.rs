@@ -5,8 +5,8 @@
 //! [`HandLog::commit`]; a draft that is dropped has changed nothing.
 //!
 //! Guarantees: the same bytes get the same receipt again; other bytes under a used nonce are refused and kept; refused
-//! messages whose author is certain are kept as evidence, at most [`EVIDENCE_MAX`] of each author. It keeps everything in
-//! memory and does not know where it is stored.
+//! messages whose author is certain are kept as evidence, at most [`EVIDENCE_MAX`] of each author. It keeps everything
+//! in memory and does not know where it is stored.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use bankroll_deck::{Curve, Parameters, SeenBlindings};
 
 use super::{
     ActionEnvelope, Actor, Bundle, ChainLink, Checkpoint, CheckpointPage, Cosignature, EnvelopeHeader, EventReceipt,
-    HandConfig, LogHash, Message, MessageRejection, MessageSigner, Table, VerifiedMessage, bundle::BundleEntry,
+    HandConfig, LogHash, LogMessage, MessageRejection, MessageSigner, Table, VerifiedMessage, bundle::BundleEntry,
     event_id, hex::Bytes, merkle,
 };
 use crate::{HandEvent, HandTime};
@@ -85,7 +85,7 @@ impl<C: Curve> HandLog<C> {
         at: HandTime,
         seen: SeenBlindings,
     ) -> Result<Self, MessageRejection> {
-        let (origin, message) = (config.hash(), Message::HandStart(Box::new(config.clone())));
+        let (origin, message) = (config.hash(), LogMessage::HandStart(Box::new(config.clone())));
         let header = EnvelopeHeader::next(config, Actor::Operator, 1, origin, message.kind());
         let bytes = ActionEnvelope::sign(header, message, &operator).encode();
         let table = Table::start(&bytes, at, seen)?;
@@ -156,7 +156,7 @@ impl<C: Curve> HandLog<C> {
     }
 
     /// Signs and submits a message of the operator.
-    pub fn issue(&mut self, parameters: &Parameters<C>, message: Message, at: HandTime) -> SubmitVerdict {
+    pub fn issue(&mut self, parameters: &Parameters<C>, message: LogMessage, at: HandTime) -> SubmitVerdict {
         let progress = self.table.progress(Actor::Operator);
         let nonce = progress.nonce.saturating_add(1);
         let header = EnvelopeHeader::next(self.table.config(), Actor::Operator, nonce, progress.last, message.kind());
@@ -167,7 +167,7 @@ impl<C: Curve> HandLog<C> {
     /// The operator closes the log with the final stacks and the rake; refused while the hand goes on.
     pub fn settle(&mut self, parameters: &Parameters<C>, at: HandTime) -> SubmitVerdict {
         let (stacks, rake) = self.table.settlement().unwrap_or_default();
-        self.issue(parameters, Message::Settlement { stacks, rake }, at)
+        self.issue(parameters, LogMessage::Settlement { stacks, rake }, at)
     }
 
     #[must_use]

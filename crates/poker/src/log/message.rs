@@ -68,7 +68,7 @@ pub struct KeyRegistrationMessage {
 /// The content of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Message {
+pub enum LogMessage {
     /// The operator starts the hand.
     HandStart(Box<HandConfig>),
     /// A player or shuffler registers a key for this hand.
@@ -124,7 +124,7 @@ pub enum MessageKind {
     Settlement,
 }
 
-impl Message {
+impl LogMessage {
     #[must_use]
     pub const fn kind(&self) -> MessageKind {
         match self {

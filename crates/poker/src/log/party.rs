@@ -10,8 +10,8 @@ use rand_core::{CryptoRng, RngCore};
 use super::{
     ActionEnvelope, Actor, ChainLink, Checkpoint, Cosignature, EnvelopeHeader, EventReceipt,
     GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
-    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogHash, Message, MessageRejection, MessageSigner,
-    Table, event_id, hex::Bytes,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogHash, LogMessage, MessageRejection,
+    MessageSigner, Table, event_id, hex::Bytes,
 };
 use crate::{Card, HandEvent, Phase, PlayerAction, Seat};
 
@@ -138,7 +138,7 @@ impl<C: Curve> Party<C> {
         self.sign_all(messages)
     }
 
-    fn registration(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<Message> {
+    fn registration(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<LogMessage> {
         let config = self.table.config();
         let role = match self.actor {
             Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
@@ -147,7 +147,7 @@ impl<C: Curve> Party<C> {
         let name = &config.participant(self.actor)?.name;
         let (key, possession) = self.secret.register(&config.id(), name, role, rng);
         let (key, possession) = (Bytes(key.encode()), Bytes(possession.encode()));
-        Some(Message::KeyRegistration(KeyRegistrationMessage { key, possession }))
+        Some(LogMessage::KeyRegistration(KeyRegistrationMessage { key, possession }))
     }
 
     fn shuffler_duties(
@@ -155,10 +155,10 @@ impl<C: Curve> Party<C> {
         number: u8,
         parameters: &Parameters<C>,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Vec<Message> {
+    ) -> Vec<LogMessage> {
         if let Some(shuffling) = self.table.shuffling().filter(|shuffling| shuffling.next() == Some(number)) {
             let shuffle = shuffling.shuffle(parameters, rng).map(|message| Bytes(message.encode()));
-            return shuffle.map(|shuffle| Message::Shuffle(GameShuffleMessage { shuffle })).into_iter().collect();
+            return shuffle.map(|shuffle| LogMessage::Shuffle(GameShuffleMessage { shuffle })).into_iter().collect();
         }
         let Some(deal) = self.table.deal() else { return Vec::new() };
         let contributions = self.table.due_positions().into_iter().filter_map(|position| {
@@ -177,13 +177,13 @@ impl<C: Curve> Party<C> {
     #[must_use]
     pub fn decide(&self, action: PlayerAction) -> Vec<u8> {
         let street = self.table.hand().street();
-        self.sign(Message::Player(GamePlayerMessage { street, action }))
+        self.sign(LogMessage::Player(GamePlayerMessage { street, action }))
     }
 
     /// Gives up at the showdown.
     #[must_use]
     pub fn muck(&self) -> Vec<u8> {
-        self.sign(Message::Muck)
+        self.sign(LogMessage::Muck)
     }
 
     /// Shows both cards, if this party has any and it is the time to.
@@ -196,7 +196,7 @@ impl<C: Curve> Party<C> {
         };
         let [first, second] = positions;
         let shares = [share(first)?, share(second)?];
-        Some(self.sign(Message::Showdown(GameShowdownMessage { card_in_deck_position: positions, shares })))
+        Some(self.sign(LogMessage::Showdown(GameShowdownMessage { card_in_deck_position: positions, shares })))
     }
 
     /// The party's own cards, once they are dealt.
@@ -227,18 +227,18 @@ impl<C: Curve> Party<C> {
         }
     }
 
-    fn sign(&self, message: Message) -> Vec<u8> {
+    fn sign(&self, message: LogMessage) -> Vec<u8> {
         self.sign_all(vec![message]).pop().unwrap_or_default()
     }
 
     /// Signs messages that follow each other.
-    fn sign_all(&self, messages: Vec<Message>) -> Vec<Vec<u8>> {
+    fn sign_all(&self, messages: Vec<LogMessage>) -> Vec<Vec<u8>> {
         let mut progress = self.table.progress(self.actor);
-        let mut sign = |message: Message| {
+        let mut sign = |message: LogMessage| {
             progress.nonce = progress.nonce.saturating_add(1);
             let mut header =
                 EnvelopeHeader::next(self.table.config(), self.actor, progress.nonce, progress.last, message.kind());
-            if matches!(message, Message::Player(_)) {
+            if matches!(message, LogMessage::Player(_)) {
                 header.seen = self.table.last_bet();
             }
             let bytes = ActionEnvelope::sign(header, message, &self.signer).encode();
@@ -249,21 +249,21 @@ impl<C: Curve> Party<C> {
     }
 }
 
-fn contribution<C: Curve>(contribution: bankroll_deck::Contribution<C>) -> Message {
+fn contribution<C: Curve>(contribution: bankroll_deck::Contribution<C>) -> LogMessage {
     use bankroll_deck::Contribution;
     let card_in_deck_position = contribution.position();
     match contribution {
         Contribution::Blinding { blinding, .. } => {
             let share = Bytes(blinding.encode());
-            Message::Blinding(GameBlindingDecryptionMessage { card_in_deck_position, share })
+            LogMessage::Blinding(GameBlindingDecryptionMessage { card_in_deck_position, share })
         }
         Contribution::Unblinding { share, .. } => {
             let share = Bytes(share.encode());
-            Message::Unblinding(GamePartialUnblindingShareMessage { card_in_deck_position, share })
+            LogMessage::Unblinding(GamePartialUnblindingShareMessage { card_in_deck_position, share })
         }
         Contribution::Community { share, .. } | Contribution::Showdown { share, .. } => {
             let share = Bytes(share.encode());
-            Message::Community(GameCommunityShareMessage { card_in_deck_position, share })
+            LogMessage::Community(GameCommunityShareMessage { card_in_deck_position, share })
         }
     }
 }

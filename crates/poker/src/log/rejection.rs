@@ -1,7 +1,7 @@
 //! Why a message was refused: the first broken rule, in the order in which they are checked.
 //!
-//! Up to the signature a rejection accuses no actor: the sender of those bytes is unknown. From the nonce on, the author
-//! signed what was refused, and the bytes are evidence.
+//! Up to the signature a rejection accuses no actor: the sender of those bytes is unknown. From the nonce on, the
+//! author signed what was refused, and the bytes are evidence.
 
 use bankroll_deck::{self as deck, KeyError, ShuffleError};
 

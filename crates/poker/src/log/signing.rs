@@ -1,7 +1,7 @@
 //! Signatures: ECDSA on secp256k1 with SHA-256, 64 bytes, and only the lower of the two values of `s`.
 //!
-//! Signing keys live long and identify authors; they are never the keys that seal cards. A key has one encoding (33 bytes,
-//! compressed), a signature has one form, and what is signed begins with a name of what it is, so that a signed
+//! Signing keys live long and identify authors; they are never the keys that seal cards. A key has one encoding (33
+//! bytes, compressed), a signature has one form, and what is signed begins with a name of what it is, so that a signed
 //! envelope is never a signed receipt. Nonces follow from the key and the message (RFC 6979): signing needs no
 //! randomness.
 

@@ -1,13 +1,13 @@
 //! The referee's state of one hand: the messages of each actor, the progress of the cards, the betting.
 //!
-//! Every message passes two gates. [`Table::verify`] does everything that takes time (signature, proofs) against a state
-//! that may be a copy, on any thread; [`Table::apply`] checks all cheap facts again, applies the message to a copy, and
-//! swaps only if all went well. So a refused message leaves no trace and uses up no nonce.
+//! Every message passes two gates. [`Table::verify`] does everything that takes time (signature, proofs) against a
+//! state that may be a copy, on any thread; [`Table::apply`] checks all cheap facts again, applies the message to a
+//! copy, and swaps only if all went well. So a refused message leaves no trace and uses up no nonce.
 //!
 //! It joins the deck and the rules: keys, then shuffles, then blinded hole cards make a dealt hand; a street's board
-//! opens only when its betting is over; a hand is shown by proof. What follows from messages is derived here, never read
-//! from one. Callers bring the deck's parameters, for as many cards as the configuration says; with others it panics.
-//! It does not keep the messages (that is the log's part), and it knows no network and no clock.
+//! opens only when its betting is over; a hand is shown by proof. What follows from messages is derived here, never
+//! read from one. Callers bring the deck's parameters, for as many cards as the configuration says; with others it
+//! panics. It does not keep the messages (that is the log's part), and it knows no network and no clock.
 
 mod apply;
 mod awaited;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use bankroll_deck::{Curve, Deal, HandId, Member, SeenBlindings, Shuffling};
 
-use super::{ActionEnvelope, Actor, HandConfig, HandConfigError, LogHash, Message, MessageRejection, event_id};
+use super::{ActionEnvelope, Actor, HandConfig, HandConfigError, LogHash, LogMessage, MessageRejection, event_id};
 use crate::{Hand, HandTime};
 
 /// An actor's progress: the number of its messages, and the last of them.
@@ -67,7 +67,7 @@ impl<C: Curve> Table<C> {
     pub fn start(envelope: &[u8], at: HandTime, seen: SeenBlindings) -> Result<Self, MessageRejection> {
         let id = event_id(envelope);
         let ActionEnvelope { header, message, signature } = ActionEnvelope::decode(envelope)?;
-        let Message::HandStart(config) = &message else {
+        let LogMessage::HandStart(config) = &message else {
             return Err(MessageRejection::NotAllowed { actor: header.actor, kind: message.kind() });
         };
         let (config, origin) = (config.as_ref().clone(), config.hash());

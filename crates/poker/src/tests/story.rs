@@ -1,8 +1,9 @@
 //! Hands in plain text.
 //!
 //! The first line is the table: `button 3, blinds 5/10, 1: 100, 2: 100, 3: 100`, then house rules by name. Each line
-//! after it is an event, `deal`, `3 raise 30`, `board AsKdQh`, `1 shows 2c2d`, `2 mucks`, `2 late`, or a claim about the
-//! state: `pots`, `legal`, `middle`. An event that must be refused ends with `refused:` and the words of the refusal.
+//! after it is an event, `deal`, `3 raise 30`, `board AsKdQh`, `1 shows 2c2d`, `2 mucks`, `2 late`, or a claim about
+//! the state: `pots`, `legal`, `middle`. An event that must be refused ends with `refused:` and the words of the
+//! refusal.
 
 use crate::{
     AllIn, BlindPosting, Card, Chips, Hand, HandEvent, HandRefusal, HandTime, LegalActions, MissingParty, Phase,

@@ -1,7 +1,8 @@
-//! Everything about a bundle, offline: the chain first, because it is cheap; then signatures; then every rule and proof.
+//! Everything about a bundle, offline: the chain first, because it is cheap; then signatures; then every rule and
+//! proof.
 //!
-//! The first fault in this order of checks is reported, and within a check the first event. So a false proof is reported
-//! only of a log whose bytes are what its operator signed, and its author can be named with certainty.
+//! The first fault in this order of checks is reported, and within a check the first event. So a false proof is
+//! reported only of a log whose bytes are what its operator signed, and its author can be named with certainty.
 
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::{Bundle, BundleDefect, BundleFault, BundleReplay};
 use crate::{
     Card, Chips, HandEvent, HandTime, PhaseName, Seat,
-    log::{ActionEnvelope, Actor, HandConfig, LogHash, Message, MessageKind, SignerKey, chain, event_id, merkle},
+    log::{ActionEnvelope, Actor, HandConfig, LogHash, LogMessage, MessageKind, SignerKey, chain, event_id, merkle},
 };
 
 /// What a sound bundle says.
@@ -73,7 +74,7 @@ impl Bundle {
         let envelope =
             ActionEnvelope::decode(&first.envelope.0).map_err(|error| BundleFault::operator(Some(0), error))?;
         match envelope.message {
-            Message::HandStart(config) => Ok(*config),
+            LogMessage::HandStart(config) => Ok(*config),
             _ => Err(BundleFault::operator(Some(0), BundleDefect::Unsettled)),
         }
     }

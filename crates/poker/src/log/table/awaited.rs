@@ -9,8 +9,8 @@ use crate::{
 };
 
 impl<C: Curve> Table<C> {
-    /// The actors that the cards wait for, each once: shufflers first, then seats. Empty while a seat is to act, or when
-    /// the hand is over.
+    /// The actors that the cards wait for, each once: shufflers first, then seats. Empty while a seat is to act, or
+    /// when the hand is over.
     #[must_use]
     pub fn awaited(&self) -> Vec<MissingParty> {
         let mut actors: Vec<Actor> = match (&self.cards, self.hand.phase()) {

@@ -6,7 +6,7 @@ use bankroll_deck::Curve;
 use super::{Cards, Table};
 use crate::{
     Phase, Street,
-    log::{ActionEnvelope, Actor, EnvelopeHeader, Message, MessageKind, MessageRejection},
+    log::{ActionEnvelope, Actor, EnvelopeHeader, LogMessage, MessageKind, MessageRejection},
 };
 
 impl<C: Curve> Table<C> {
@@ -44,35 +44,35 @@ impl<C: Curve> Table<C> {
             return Err(self.wrong_phase(kind));
         }
         match (message, &self.cards) {
-            (Message::KeyRegistration(_), Cards::Keys(members)) => {
+            (LogMessage::KeyRegistration(_), Cards::Keys(members)) => {
                 if members.contains_key(&actor) {
                     Err(MessageRejection::AlreadyRegistered { actor })
                 } else {
                     Ok(())
                 }
             }
-            (Message::Shuffle(_), Cards::Shuffling(shuffling)) => {
+            (LogMessage::Shuffle(_), Cards::Shuffling(shuffling)) => {
                 let turn = shuffling.next().map(Actor::Shuffler);
                 if turn == Some(actor) { Ok(()) } else { Err(MessageRejection::NotYourTurn { actor }) }
             }
-            (Message::Blinding(_) | Message::Unblinding(_), Cards::Dealing(_)) => match self.hand.phase() {
+            (LogMessage::Blinding(_) | LogMessage::Unblinding(_), Cards::Dealing(_)) => match self.hand.phase() {
                 Phase::Dealing { .. } => Ok(()),
                 _ => Err(self.wrong_phase(kind)),
             },
-            (Message::Community(community), Cards::Dealing(_)) => {
+            (LogMessage::Community(community), Cards::Dealing(_)) => {
                 let Phase::Opening { street, .. } = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
                 let position = community.card_in_deck_position;
                 let opens = self.positions(*street).contains(&position);
                 if opens { Ok(()) } else { Err(MessageRejection::NotOpenedNow { position }) }
             }
-            (Message::Player(decision), _) => {
+            (LogMessage::Player(decision), _) => {
                 let (named, street) = (decision.street, self.hand.street());
                 if named != street {
                     return Err(MessageRejection::WrongStreet { named, street });
                 }
                 if header.seen == self.last_bet { Ok(()) } else { Err(MessageRejection::StaleDecision) }
             }
-            (Message::Showdown(showdown), Cards::Dealing(_)) => {
+            (LogMessage::Showdown(showdown), Cards::Dealing(_)) => {
                 let Phase::Showdown(_) = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
                 let Actor::Seat(seat) = actor else { return Err(MessageRejection::NotAllowed { actor, kind }) };
                 let own = self.config.snapshot.plan().hole(seat);
@@ -83,11 +83,11 @@ impl<C: Curve> Table<C> {
                 }
             }
             (
-                Message::Muck
-                | Message::TimeOut { .. }
-                | Message::ClockRestart
-                | Message::Cancellation { .. }
-                | Message::Settlement { .. },
+                LogMessage::Muck
+                | LogMessage::TimeOut { .. }
+                | LogMessage::ClockRestart
+                | LogMessage::Cancellation { .. }
+                | LogMessage::Settlement { .. },
                 _,
             ) => Ok(()),
             _ => Err(self.wrong_phase(kind)),

@@ -1,7 +1,7 @@
 //! The state hash.
 //!
-//! It covers all messages (each author's last message leads to all its earlier ones), the progress of each card, and the
-//! whole state of the rules. It does not depend on the order in which independent messages came.
+//! It covers all messages (each author's last message leads to all its earlier ones), the progress of each card, and
+//! the whole state of the rules. It does not depend on the order in which independent messages came.
 
 use bankroll_deck::Curve;
 use serde::Serialize;

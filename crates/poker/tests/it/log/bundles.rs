@@ -4,7 +4,7 @@ use bankroll_poker::{
     Chips, Seat,
     log::{
         ActionEnvelope, Actor, Bundle, BundleDefect, BundleError, Bytes, ChainLink, Checkpoint, EnvelopeHeader,
-        EventReceipt, Message, MessageKind, MessageRejection, MessageSigner,
+        EventReceipt, LogMessage, MessageKind, MessageRejection, MessageSigner,
         bundle::{BundleEntry, MAGIC},
         event_id, merkle,
     },
@@ -19,7 +19,7 @@ pub fn forged(
     operator: &MessageSigner,
     change: impl Fn(&mut Checkpoint),
 ) -> Bundle {
-    let Message::HandStart(config) = ActionEnvelope::decode(&envelopes[0]).unwrap().message else { panic!() };
+    let LogMessage::HandStart(config) = ActionEnvelope::decode(&envelopes[0]).unwrap().message else { panic!() };
     let (mut head, mut entries, mut ids) = (config.hash(), Vec::new(), Vec::new());
     let mut at = bundle.entries[0].receipt.link.at;
     for (bytes, seq) in envelopes.into_iter().zip(0..) {
@@ -47,7 +47,7 @@ fn said_otherwise(
     table: &TestTable,
     bundle: &Bundle,
     kind: MessageKind,
-    change: impl Fn(&mut EnvelopeHeader, &mut Message),
+    change: impl Fn(&mut EnvelopeHeader, &mut LogMessage),
 ) -> (u64, Actor, Bundle) {
     let mut all = envelopes(bundle);
     let of_kind = |bytes: &Vec<u8>| ActionEnvelope::decode(bytes).unwrap().header.kind == kind;
@@ -65,7 +65,7 @@ fn an_unproven_share_is_named_with_its_author() {
     let (table, bundle) = checked_down(61);
     // The shares of two cards under each other's place: points and proofs, but not of these cards.
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Showdown, |_, message| {
-        let Message::Showdown(showdown) = message else { panic!() };
+        let LogMessage::Showdown(showdown) = message else { panic!() };
         showdown.shares.reverse();
     });
     let fault = bad.verify(None).unwrap_err();
@@ -73,7 +73,7 @@ fn an_unproven_share_is_named_with_its_author() {
     assert!(matches!(author, Actor::Seat(_)));
     assert!(matches!(fault.defect, BundleDefect::Rejected(MessageRejection::Card(_))), "{fault}");
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Community, |_, message| {
-        let Message::Community(share) = message else { panic!() };
+        let LogMessage::Community(share) = message else { panic!() };
         let last = share.share.0.len() - 1;
         share.share.0[last - 31] ^= 1;
     });
@@ -88,7 +88,7 @@ fn an_unproven_share_is_named_with_its_author() {
 fn the_operator_is_responsible_for_a_false_settlement() {
     let (table, bundle) = checked_down(62);
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Settlement, |_, message| {
-        let Message::Settlement { stacks, rake } = message else { panic!() };
+        let LogMessage::Settlement { stacks, rake } = message else { panic!() };
         stacks[0].1 = stacks[0].1.checked_sub(Chips::new(1)).unwrap();
         *rake = rake.checked_add(Chips::new(1)).unwrap();
     });

@@ -5,8 +5,8 @@ use bankroll_deck::{HandId, MasterSecret, MemberRole, Secp256k1};
 use bankroll_poker::{
     PlayerAction, Seat, Street,
     log::{
-        ActionEnvelope, Actor, Bytes, GameShuffleMessage, KeyRegistrationMessage, Message, MessageRejection, Signature,
-        SubmitVerdict,
+        ActionEnvelope, Actor, Bytes, GameShuffleMessage, KeyRegistrationMessage, LogMessage, MessageRejection,
+        Signature, SubmitVerdict,
     },
 };
 
@@ -31,7 +31,7 @@ fn defect_e_a_signature_covers_more_than_the_payload() {
     assert!(moved(|envelope| envelope.header.nonce = 2));
     assert!(moved(|envelope| envelope.header.previous.0[31] ^= 1));
     assert!(moved(|envelope| envelope.header.seen = Some(envelope.header.previous)));
-    assert!(moved(|envelope| envelope.message = Message::Muck));
+    assert!(moved(|envelope| envelope.message = LogMessage::Muck));
 }
 
 /// A signature that was the message itself was taken for one.
@@ -39,7 +39,7 @@ fn defect_e_a_signature_covers_more_than_the_payload() {
 fn defect_f_a_signature_is_not_the_message() {
     let mut table = TestTable::<Secp>::small(22, &[1_000, 1_000], 1);
     table.work();
-    let mut envelope = table.next_of(Actor::Seat(Seat(1)), Message::Muck);
+    let mut envelope = table.next_of(Actor::Seat(Seat(1)), LogMessage::Muck);
     let bytes = envelope.encode();
     let mut copy = Signature::default();
     copy.0.0.copy_from_slice(&bytes[..64]);
@@ -53,10 +53,10 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     let mut table = TestTable::<Secp>::small(23, &[1_000, 1_000], 1);
     let shuffler = Actor::Shuffler(0);
     let duty = table.duties(0).remove(0);
-    let Message::KeyRegistration(honest) = ActionEnvelope::decode(&duty).unwrap().message else { panic!() };
+    let LogMessage::KeyRegistration(honest) = ActionEnvelope::decode(&duty).unwrap().message else { panic!() };
     let register = |key: &[u8], possession: &[u8]| {
         let (key, possession) = (Bytes(key.to_vec()), Bytes(possession.to_vec()));
-        Message::KeyRegistration(KeyRegistrationMessage { key, possession })
+        LogMessage::KeyRegistration(KeyRegistrationMessage { key, possession })
     };
     // A key without proof of possession: here another party's key of another hand.
     let hand = HandId { deployment: "casino".into(), game: "table 7".into(), hand: "hand 40".into() };
@@ -73,11 +73,12 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     // A shuffle of another first deck than the one that each party computes.
     table.register();
     let shuffle = table.duties(0).remove(0);
-    let Message::Shuffle(GameShuffleMessage { mut shuffle }) = ActionEnvelope::decode(&shuffle).unwrap().message else {
+    let LogMessage::Shuffle(GameShuffleMessage { mut shuffle }) = ActionEnvelope::decode(&shuffle).unwrap().message
+    else {
         panic!()
     };
     shuffle.0[0] ^= 1;
-    let bytes = table.next_of(shuffler, Message::Shuffle(GameShuffleMessage { shuffle })).encode();
+    let bytes = table.next_of(shuffler, LogMessage::Shuffle(GameShuffleMessage { shuffle })).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::Shuffle(_)));
 }
 

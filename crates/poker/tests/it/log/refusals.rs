@@ -4,7 +4,7 @@ use bankroll_poker::{
     Chips, HandRefusal, HandTime, PhaseName, PlayerAction, Seat, Street,
     log::{
         ActionEnvelope, Actor, Bytes, EVIDENCE_MAX, EnvelopeError, EnvelopeHeader, GameCommunityShareMessage,
-        GamePlayerMessage, Message, MessageKind, MessageRejection, MessageSigner, RejectionClass, Signature,
+        GamePlayerMessage, LogMessage, MessageKind, MessageRejection, MessageSigner, RejectionClass, Signature,
         SubmitVerdict,
     },
 };
@@ -20,8 +20,8 @@ fn dealt() -> TestTable {
     table
 }
 
-fn call() -> Message {
-    Message::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Call })
+fn call() -> LogMessage {
+    LogMessage::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Call })
 }
 
 #[test]
@@ -41,13 +41,13 @@ fn nonce_conflict_returns_409() {
     let evidence = &table.log.evidence()[0];
     assert_eq!((evidence.actor, &evidence.bytes, &evidence.rejection), (BUTTON, &fold, &conflict));
     // A number that is not yet due is a conflict too, and so is another history of one's own.
-    let mut ahead = table.next_of(OTHER, Message::Muck).header;
+    let mut ahead = table.next_of(OTHER, LogMessage::Muck).header;
     ahead.nonce += 1;
-    let bytes = ActionEnvelope::sign(ahead.clone(), Message::Muck, table.signer(OTHER)).encode();
+    let bytes = ActionEnvelope::sign(ahead.clone(), LogMessage::Muck, table.signer(OTHER)).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::NonceConflict { actor: OTHER, expected: 2, found: 3 });
     ahead.nonce -= 1;
     ahead.previous.0[0] ^= 1;
-    let bytes = ActionEnvelope::sign(ahead, Message::Muck, table.signer(OTHER)).encode();
+    let bytes = ActionEnvelope::sign(ahead, LogMessage::Muck, table.signer(OTHER)).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::WrongPrevious { actor: OTHER });
 }
 
@@ -127,15 +127,15 @@ fn out_of_turn_rejected() {
     assert_eq!(rejection.class(), RejectionClass::OutOfTurn);
     assert_eq!(table.log.evidence().len(), 1);
     // A message for another phase.
-    let muck = table.next_of(BUTTON, Message::Muck).encode();
+    let muck = table.next_of(BUTTON, LogMessage::Muck).encode();
     assert_eq!(table.refused(&muck), MessageRejection::Rules(HandRefusal::WrongPhase { phase: PhaseName::Betting }));
-    let late =
-        table.next_of(BUTTON, Message::Player(GamePlayerMessage { street: Street::Flop, action: PlayerAction::Call }));
+    let late = table
+        .next_of(BUTTON, LogMessage::Player(GamePlayerMessage { street: Street::Flop, action: PlayerAction::Call }));
     let wrong = MessageRejection::WrongStreet { named: Street::Flop, street: Street::Preflop };
     assert_eq!(table.refused(&late.encode()), wrong);
     // Messages that only other actors may send.
     let start = table.log.table().config().clone();
-    for message in [Message::ClockRestart, Message::HandStart(Box::new(start))] {
+    for message in [LogMessage::ClockRestart, LogMessage::HandStart(Box::new(start))] {
         let kind = message.kind();
         let bytes = table.next_of(BUTTON, message).encode();
         assert_eq!(table.refused(&bytes), MessageRejection::NotAllowed { actor: BUTTON, kind });
@@ -143,7 +143,7 @@ fn out_of_turn_rejected() {
     let bytes = table.next_of(Actor::Shuffler(0), call()).encode();
     let kind = MessageKind::Player;
     assert_eq!(table.refused(&bytes), MessageRejection::NotAllowed { actor: Actor::Shuffler(0), kind });
-    let verdict = table.issue(Message::Settlement { stacks: Vec::new(), rake: Chips::ZERO });
+    let verdict = table.issue(LogMessage::Settlement { stacks: Vec::new(), rake: Chips::ZERO });
     let (kind, phase) = (MessageKind::Settlement, PhaseName::Betting);
     assert_eq!(verdict, SubmitVerdict::Refused(MessageRejection::WrongPhase { kind, phase }));
 }
@@ -205,11 +205,13 @@ fn no_message_is_taken_in_another_hand_game_seat_or_position() {
     assert!(matches!(fresh.refused(&copied), MessageRejection::Key(_)));
     fresh.shuffle();
     let mut blindings = fresh.duties(0);
-    let Message::Blinding(mut moved) = ActionEnvelope::decode(&blindings.remove(0)).unwrap().message else { panic!() };
-    let copied = fresh.next_of(Actor::Shuffler(1), Message::Blinding(moved.clone())).encode();
+    let LogMessage::Blinding(mut moved) = ActionEnvelope::decode(&blindings.remove(0)).unwrap().message else {
+        panic!()
+    };
+    let copied = fresh.next_of(Actor::Shuffler(1), LogMessage::Blinding(moved.clone())).encode();
     assert!(matches!(fresh.refused(&copied), MessageRejection::Card(_)), "another shuffler's");
     moved.card_in_deck_position = 1;
-    let copied = fresh.next_of(Actor::Shuffler(0), Message::Blinding(moved)).encode();
+    let copied = fresh.next_of(Actor::Shuffler(0), LogMessage::Blinding(moved)).encode();
     assert!(matches!(fresh.refused(&copied), MessageRejection::Card(_)), "another position's");
 }
 
@@ -221,7 +223,7 @@ fn the_board_opens_only_when_its_betting_is_over_and_hole_cards_never_do() {
     // A share that would open a card too early is refused before it is decoded.
     let community = |position: u8| {
         let share = Bytes(vec![0; 131]);
-        Message::Community(GameCommunityShareMessage { card_in_deck_position: position, share })
+        LogMessage::Community(GameCommunityShareMessage { card_in_deck_position: position, share })
     };
     let shuffler = Actor::Shuffler(0);
     let early = table.next_of(shuffler, community(flop)).encode();
@@ -259,7 +261,7 @@ fn apply_failure_rolls_back() {
         seen: table.log.table().last_bet(),
         ..EnvelopeHeader::next(back.config(), OTHER, check.nonce + 1, check.last, MessageKind::Player)
     };
-    let message = Message::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Check });
+    let message = LogMessage::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Check });
     let bytes = ActionEnvelope::sign(header, message, table.signer(OTHER)).encode();
     let verified = table.log.table().verify(&table.parameters, &bytes).unwrap();
     let past = table.log.draft(&table.parameters, &verified, HandTime(1)).unwrap_err();
@@ -271,7 +273,7 @@ fn apply_failure_rolls_back() {
 fn evidence_is_bounded() {
     let mut table = dealt();
     for _ in 0..EVIDENCE_MAX + 5 {
-        let bytes = table.next_of(OTHER, Message::Muck).encode();
+        let bytes = table.next_of(OTHER, LogMessage::Muck).encode();
         table.refused(&bytes);
     }
     assert_eq!(table.log.evidence().len(), EVIDENCE_MAX);

@@ -2,13 +2,13 @@
 
 use bankroll_poker::{
     HandRefusal, HandTime, MissingParty, Phase, PhaseName, PlayerAction, Seat, VoidCause,
-    log::{ActionEnvelope, Actor, Message, MessageRejection, SubmitVerdict},
+    log::{ActionEnvelope, Actor, LogMessage, MessageRejection, SubmitVerdict},
 };
 
 use super::test_table::{Secp, TestTable};
 
-fn void(who: &[MissingParty]) -> Message {
-    Message::Cancellation { cause: VoidCause::Missing { who: who.to_vec() } }
+fn void(who: &[MissingParty]) -> LogMessage {
+    LogMessage::Cancellation { cause: VoidCause::Missing { who: who.to_vec() } }
 }
 
 fn refusal(verdict: SubmitVerdict) -> MessageRejection {
@@ -40,14 +40,14 @@ fn a_missing_shuffler_is_named_in_the_void() {
     }
     assert!(matches!(table.issue(void(&[gone])), SubmitVerdict::Accepted(_)));
     // The only message left is the settlement, with the stacks from before the hand.
-    let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
+    let bytes = table.next_of(Actor::Seat(Seat(1)), LogMessage::Muck).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::WrongPhase { phase: PhaseName::Void, .. }));
     let report = table.finish().verify(None).unwrap();
     assert_eq!(report.ended, PhaseName::Void);
     let stacks: Vec<(u8, u64)> = report.stacks.iter().map(|(seat, chips)| (seat.0, chips.count())).collect();
     assert_eq!((stacks, report.rake.count()), (vec![(1, 1_000), (3, 700)], 0));
     assert_eq!(*table.hand().phase(), Phase::Void(VoidCause::Missing { who: vec![gone] }));
-    let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
+    let bytes = table.next_of(Actor::Seat(Seat(1)), LogMessage::Muck).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::Closed);
 }
 
@@ -79,14 +79,14 @@ fn a_late_seat_is_checked_or_folded_by_the_clock() {
     let mut table = TestTable::<Secp>::small(43, &[1_000, 1_000], 1);
     table.work();
     let (seat, deadline) = (Seat(1), table.hand().deadline().unwrap());
-    let time_out = |deadline| Message::TimeOut { seat, deadline };
+    let time_out = |deadline| LogMessage::TimeOut { seat, deadline };
     let wrong = refusal(table.issue(time_out(HandTime(5))));
     assert_eq!(wrong, MessageRejection::WrongDeadline { deadline: Some(deadline) });
     let early = refusal(table.issue(time_out(deadline)));
     assert_eq!(early, MessageRejection::Rules(HandRefusal::TooEarly { deadline, at: table.now }));
     // The operator was away; the clock starts again.
     table.now.0 += 5_000;
-    assert!(matches!(table.issue(Message::ClockRestart), SubmitVerdict::Accepted(_)));
+    assert!(matches!(table.issue(LogMessage::ClockRestart), SubmitVerdict::Accepted(_)));
     let deadline = HandTime(deadline.0 + 5_000);
     assert_eq!(table.hand().deadline(), Some(deadline));
     table.now = deadline;
@@ -103,7 +103,7 @@ fn an_operator_that_ends_the_hand_gives_all_players_their_chips_back() {
     table.work();
     table.act(PlayerAction::Call);
     let cause = VoidCause::HostEnded;
-    assert!(matches!(table.issue(Message::Cancellation { cause }), SubmitVerdict::Accepted(_)));
+    assert!(matches!(table.issue(LogMessage::Cancellation { cause }), SubmitVerdict::Accepted(_)));
     let bundle = table.finish();
     assert!(bundle.verify(None).unwrap().stacks.iter().all(|(_, chips)| chips.count() == 1_000));
     let last = ActionEnvelope::decode(&bundle.entries.last().unwrap().envelope.0).unwrap();

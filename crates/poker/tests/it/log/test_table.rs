@@ -5,7 +5,7 @@ use bankroll_deck::{Curve, MasterSecret, Parameters, SeenBlindings};
 use bankroll_poker::{
     Chips, Hand, HandTime, LegalActions, Phase, PlayerAction, Rake, Seat, SeatStack, Snapshot, TableRules,
     log::{
-        ActionEnvelope, Actor, Bundle, EnvelopeHeader, EventReceipt, HandConfig, HandLog, Message, MessageRejection,
+        ActionEnvelope, Actor, Bundle, EnvelopeHeader, EventReceipt, HandConfig, HandLog, LogMessage, MessageRejection,
         MessageSigner, Participant, Party, SubmitVerdict, VERSION,
     },
 };
@@ -92,7 +92,7 @@ impl<C: Curve> TestTable<C> {
     }
 
     /// What this actor would sign next: the header is right, the message is anything.
-    pub fn next_of(&self, actor: Actor, message: Message) -> ActionEnvelope {
+    pub fn next_of(&self, actor: Actor, message: LogMessage) -> ActionEnvelope {
         let progress = self.log.table().progress(actor);
         let header =
             EnvelopeHeader::next(self.log.table().config(), actor, progress.nonce + 1, progress.last, message.kind());
@@ -133,7 +133,7 @@ impl<C: Curve> TestTable<C> {
     }
 
     /// The operator sends a message, and all parties receive the event.
-    pub fn issue(&mut self, message: Message) -> SubmitVerdict {
+    pub fn issue(&mut self, message: LogMessage) -> SubmitVerdict {
         let verdict = self.log.issue(&self.parameters, message, self.now);
         if let SubmitVerdict::Accepted(receipt) = &verdict {
             let bytes = self.log.entries().last().unwrap().envelope.0.clone();
@@ -232,7 +232,7 @@ impl<C: Curve> TestTable<C> {
     /// The operator closes the log, the players agree, and this is the file.
     pub fn finish(&mut self) -> Bundle {
         let (stacks, rake) = self.log.table().settlement().unwrap();
-        assert!(matches!(self.issue(Message::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
+        assert!(matches!(self.issue(LogMessage::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
         let checkpoint = self.log.checkpoint().unwrap();
         let agreed = self.parties.iter().filter_map(|party| party.agree(&checkpoint).unwrap()).collect();
         self.log.bundle(agreed).unwrap()

@@ -87,7 +87,8 @@ fn a_mucked_card_cannot_be_learned_from_the_file() {
         let shown = replay.table().hand().player(*seat).unwrap().status;
         assert_eq!(matches!(shown, SeatStatus::Shown(_)), *seat == shows);
     }
-    // What would open a card is its player's share, and there is one message with such shares: that of the one who showed.
+    // What would open a card is its player's share, and there is one message with such shares: that of the one who
+    // showed.
     let view = bundle.view().unwrap();
     let showdowns = view.events.iter().filter(|event| event.envelope.header.kind == MessageKind::Showdown);
     assert_eq!(showdowns.map(|event| event.envelope.header.actor).collect::<Vec<_>>(), [Actor::Seat(shows)]);
