@@ -6,7 +6,7 @@
 //! the verifier. It is pure: no IO, no clock, and randomness is an argument.
 //!
 //! It guarantees, for everything it accepts:
-//! - the deck is the one deck, permuted and nothing else, even if all shufflers but one are dishonest;
+//! - the deck is the one deck, permuted and nothing else, even if every shuffler is dishonest;
 //! - a contribution is what its author's key makes of that card, and of no other card, hand, seat or message;
 //! - a value has one encoding, and nothing else is read;
 //! - if something is false, it is refused before it has an effect, and its author is named.

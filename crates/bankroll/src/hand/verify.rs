@@ -16,7 +16,7 @@ Examples:
   bankroll hand verify hands/hand-7-1.hand --operator 02f9...
   bankroll hand verify hands/hand-7-1.hand --json
 
-Ends with 0 if all is sound, 4 if anything is not. What no file can show is a message that the operator refused to take.")]
+Ends with 0 if all is sound, 4 if anything is not. A file cannot show that the operator ignored a message.")]
 pub struct VerifyArgs {
     /// The file of the hand
     file: PathBuf,

@@ -98,7 +98,7 @@ pub enum RejectionClass {
     Malformed,
     /// No member of the hand signed them (401, 403).
     Identity,
-    /// The author's nonce, or the last event its author has seen, is behind or ahead (409).
+    /// The nonce, or the last event that the author has seen, is behind or ahead (409).
     Conflict,
     /// Not now, or not this actor (422).
     OutOfTurn,

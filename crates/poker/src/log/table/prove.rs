@@ -25,7 +25,7 @@ pub struct VerifiedMessage<C: Curve> {
 /// What was proven in it.
 #[derive(Clone, Debug)]
 pub(super) enum Proof<C: Curve> {
-    /// Nothing had to be.
+    /// Nothing had to be proven.
     Nothing,
     Key(Box<Member<C>>),
     Shuffle(Box<ProvenShuffle<C>>),
