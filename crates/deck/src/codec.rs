@@ -4,7 +4,7 @@
 //! are on the curve, in the prime-order group and never the identity: no message of the protocol has a use for it.
 //! Scalars are 32 bytes, least significant first, below the order. Lengths are exact.
 //!
-//! The decoder of arkworks takes several encodings for some values (stray bits beside the sign, any coordinate for
+//! The decoder of arkworks takes several encodings for some values (extra bits next to the sign, any coordinate for
 //! the identity), so what it read is encoded again and compared.
 
 use ark_ec::AffineRepr;

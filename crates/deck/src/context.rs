@@ -3,8 +3,8 @@
 //! A proof that does not say where it belongs can be played again elsewhere. Every challenge of this crate begins with
 //! all of a [`Context`], so a proof made for one hand, card, seat, author or kind of message is refused for any other.
 //!
-//! The verifier builds the context from what he knows himself; it is never read from a message. Who signed a message,
-//! and whether it was his turn, is not known here.
+//! The verifier builds the context from its own state, never from a message. Who signed a message, and whether it was
+//! the signer's turn, is not known here.
 
 /// The version of everything that is hashed, proven and encoded here.
 pub const VERSION: u16 = 1;
@@ -26,9 +26,9 @@ pub struct HandId {
 /// What kind of message a proof belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProofKind {
-    /// A shuffler shows that he has the key he registers.
+    /// A shuffler proves possession of the key it registers.
     ShufflerKey,
-    /// A player shows that he has the key he registers.
+    /// A player proves possession of the key they register.
     PlayerKey,
     /// A shuffler gives another a share of a key that a quorum holds.
     Dealing,
@@ -36,11 +36,11 @@ pub enum ProofKind {
     Shuffle,
     /// A shuffler blinds a hole card for its player.
     Blinding,
-    /// A shuffler takes his layer off a blinded hole card.
+    /// A shuffler removes its layer from a blinded hole card.
     Unblinding,
-    /// A shuffler takes his layer off a community card.
+    /// A shuffler removes its layer from a community card.
     Community,
-    /// A player opens a hole card to everybody.
+    /// A player opens a hole card to all.
     Showdown,
 }
 

@@ -1,9 +1,10 @@
 //! The groups a deck can live in.
 //!
-//! Everything else in this crate is written for any [`Curve`]; the three below are the tested ones, all of cofactor one.
-//! Its name goes into every hash and every challenge, so that nothing made for one curve means anything on another.
+//! Everything else in this crate is written for any [`Curve`]; the three below are the tested ones, all of cofactor
+//! one. Its name goes into every hash and every challenge, so that nothing made for one curve means anything on
+//! another.
 //!
-//! It does not make the arithmetic take constant time: a shuffler should not share a core with his enemy.
+//! It does not make the arithmetic take constant time: a shuffler should not share a core with an adversary.
 
 use ark_ec::{CurveGroup, PrimeGroup, short_weierstrass::Projective};
 use ark_ff::PrimeField;
@@ -28,7 +29,7 @@ pub trait Curve: CurveGroup {
     /// The point whose first coordinate is this number modulo the field, if there is one; there are two of them, and
     /// `larger` picks the one whose second coordinate is the larger number.
     ///
-    /// The point may lie outside the prime-order group if there is such an outside: whoever asks clears the cofactor.
+    /// The point may lie outside the prime-order group if there is such an outside: the caller clears the cofactor.
     fn lift(coordinate: &[u8; 64], larger: bool) -> Option<Point<Self>>;
 }
 

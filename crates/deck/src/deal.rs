@@ -1,10 +1,10 @@
-//! Dealing: what everybody derives from the contributions to each card, and nobody is told.
+//! Dealing: what each party derives from the contributions to each card, without sending it.
 //!
 //! A [`Deal`] is built from the hand's keys, the final deck and the plan (which position goes where), and then only
 //! from contributions, each proven for exactly its card, author and kind. It guarantees:
 //! - shares of a hole card are taken only when all its blindings are in, since they depend on all of them;
 //! - independent contributions may come in any order, and give the same state;
-//! - no blinding counts twice, no card lies open twice, no card opens that the plan does not open;
+//! - no blinding counts twice, no card is open twice, and only the cards that the plan opens are opened;
 //! - a refused contribution, or a batch with one in it, changes nothing, and is named.
 //!
 //! It does not know the rules of the game: whose turn it is, and when a street is over.
@@ -40,7 +40,7 @@ pub struct Deal<C: Curve> {
 
 impl<C: Curve> Deal<C> {
     /// Nothing dealt yet. Every position of the deck needs a destination; `seen` has the blindings of earlier hands, if
-    /// anybody keeps them.
+    /// the caller keeps them.
     ///
     /// # Errors
     /// If the plan is not for this deck and these seats.
@@ -54,7 +54,7 @@ impl<C: Curve> Deal<C> {
         if expected != found {
             return Err(PlanError::Length { expected, found });
         }
-        // A key is no blinding: with it, the player's multiple would be the same for all his cards.
+        // A key must not serve as a blinding: the player's multiple would then be the same for all their cards.
         for (_, key) in keys.shufflers() {
             let _ = seen.insert::<C>(key.point());
         }
@@ -117,7 +117,7 @@ impl<C: Curve> Deal<C> {
         let (mut after, mut claims, mut refused) = (self.clone(), Vec::new(), Ok(()));
         for (index, contribution) in contributions.iter().enumerate() {
             let taken = after.claim(contribution).and_then(|claim| {
-                // Before it is applied: if it leads to nonsense, its proof is what is asked first.
+                // Before it is applied: if the result is not a card, its proof is still checked first.
                 claims.push(claim);
                 after.apply(parameters, contribution)
             });
@@ -242,7 +242,7 @@ impl<C: Curve> Deal<C> {
         Ok(())
     }
 
-    /// The card at a position, if it lies open to everybody.
+    /// The card at a position, if it is open to all.
     #[must_use]
     pub fn opened(&self, position: u8) -> Option<DeckCard> {
         self.place(position).ok()?.opened
@@ -253,19 +253,19 @@ impl<C: Curve> Deal<C> {
         &self.deck
     }
 
-    /// The hole card at a position with all blindings on it, once they are.
+    /// The hole card at a position with all blindings on it, once all have arrived.
     #[must_use]
     pub fn blinded(&self, position: u8) -> Option<&BlindedCard<C>> {
         self.place(position).ok()?.blinded.as_ref()
     }
 
-    /// The hole card at a position, encrypted to its player, once it is.
+    /// The hole card at a position, encrypted to its player, once enough shares have arrived.
     #[must_use]
     pub fn sealed(&self, position: u8) -> Option<&SealedCard<C>> {
         self.place(position).ok()?.sealed.as_ref()
     }
 
-    /// The shufflers that the card at a position waits for, with the kind of contribution; empty when it needs nobody.
+    /// The shufflers that the card at a position waits for, with the kind of contribution; empty if it waits for none.
     #[must_use]
     pub fn awaited(&self, position: u8) -> Vec<(u8, ProofKind)> {
         let Ok(place) = self.place(position) else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! Encrypted cards.
 //!
 //! A card is an `ElGamal` ciphertext `(r G, M + r pk)` under the shufflers' aggregate key. A deck is some of them in
-//! order. The only deck whose cards lie open, `(0, M)`, is the first one, which everybody computes for himself with
+//! order. The only deck whose cards are open, `(0, M)`, is the first one, which each party computes with
 //! [`Parameters::first_deck`](crate::Parameters::first_deck); no deck that is read from bytes contains the identity.
 
 use ark_ec::AffineRepr;
@@ -79,7 +79,7 @@ impl<C: Curve> Deck<C> {
         Ok(Self::of((0..size).map(card).collect::<Result<_, _>>()?))
     }
 
-    /// Whether a card lies open in it, as all do in the first deck and none may in any other.
+    /// Whether a card is open in it, as all are in the first deck and none may be in any other.
     pub(crate) fn has_identity(&self) -> bool {
         self.cards.iter().any(|card| card.c1.is_zero() || card.c2.is_zero())
     }

@@ -2,10 +2,10 @@
 //!
 //! `Equality { base1, base2, image1, image2 }` says: there is a `w`, known to the prover, with `image1 = w base1` and
 //! `image2 = w base2`. All that a shuffler or a player contributes to a card is one of these. The challenge binds the
-//! context and the whole statement before the prover's commitments; hashing the commitments alone would let him choose
-//! the statement afterwards.
+//! context and the whole statement before the prover's commitments; hashing the commitments alone would let the prover
+//! choose the statement afterwards.
 //!
-//! It does not know where the points come from: the verifier must derive the bases himself.
+//! It does not know where the points come from: the verifier must derive the bases itself.
 
 #![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
 
@@ -24,7 +24,7 @@ use crate::{
     transcript::Transcript,
 };
 
-/// Two points and what became of them.
+/// Two bases and their images under one secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Equality<C: Curve> {
     pub base1: Point<C>,
@@ -44,7 +44,7 @@ pub struct EqualityProof<C: Curve> {
 }
 
 impl<C: Curve> Equality<C> {
-    /// Proves the equality with its witness. A statement that is not true gets a proof that no verifier takes.
+    /// Proves the equality with its witness. A false statement gets a proof that no verifier accepts.
     pub fn prove(
         &self,
         context: &Context,
@@ -63,7 +63,7 @@ impl<C: Curve> Equality<C> {
         verify_claims(&[EqualityClaim { context: context.clone(), statement: *self, proof: *proof }]).is_ok()
     }
 
-    /// Everything known before the prover commits himself.
+    /// Everything known before the prover commits.
     pub(crate) fn transcript(&self, context: &Context) -> Transcript {
         let mut transcript = Transcript::new::<C>(b"equality", context);
         transcript.point::<C>(b"base 1", &self.base1);
@@ -73,7 +73,7 @@ impl<C: Curve> Equality<C> {
         transcript
     }
 
-    /// Whether a point is the identity, with which anything could be proven about anything.
+    /// Whether a point is the identity, with which any statement could be proven.
     fn has_identity(&self, proof: &EqualityProof<C>) -> bool {
         let points = [self.base1, self.base2, self.image1, self.image2, proof.t1, proof.t2];
         points.iter().any(AffineRepr::is_zero)

@@ -1,8 +1,8 @@
-//! Points that nobody chose.
+//! Points with no known relation to each other.
 //!
-//! Each is the first hit of SHAKE256 over (domain, curve, purpose, index, counter), tried and counted up. Nobody knows a
-//! relation between two of them, or between one and the generator: with such knowledge commitments would not bind. That
-//! is why they are never drawn from a seeded generator, which would go through a scalar that its seed gives away.
+//! Each is the first hit of SHAKE256 over (domain, curve, purpose, index, counter), with rising counters. No party
+//! knows a relation between two of them, or between one and the generator: with such knowledge commitments would not
+//! bind. So they never come from a seeded generator, which would go through a scalar that the seed reveals.
 //!
 //! It takes variable time, which is harmless: all of its input is public.
 
@@ -18,12 +18,12 @@ const DOMAIN: &[u8] = b"bankroll deck v1 hash to group";
 
 /// What a point is for; the same index gives another point for each purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum PointPurpose {
     Card,
     CommitmentBase,
 }
 
-impl Purpose {
+impl PointPurpose {
     const fn name(self) -> &'static [u8] {
         match self {
             Self::Card => b"card",
@@ -33,15 +33,15 @@ impl Purpose {
 }
 
 /// The point of this purpose and index: never the identity, always in the prime-order group.
-pub(crate) fn point<C: Curve>(purpose: Purpose, index: u16) -> Point<C> {
+pub(crate) fn point<C: Curve>(purpose: PointPurpose, index: u16) -> Point<C> {
     let mut tries = (0_u32..).filter_map(|counter| candidate::<C>(purpose, index, counter));
     tries.next().expect("half of all coordinates belong to a point")
 }
 
-fn candidate<C: Curve>(purpose: Purpose, index: u16, counter: u32) -> Option<Point<C>> {
+fn candidate<C: Curve>(purpose: PointPurpose, index: u16, counter: u32) -> Option<Point<C>> {
     let mut shake = Shake256::default();
     for part in [DOMAIN, C::NAME.as_bytes(), purpose.name()] {
-        // Framed by its length, so that no two inputs run into the same bytes.
+        // Framed by its length, so that no two inputs give the same bytes.
         shake.update(&(part.len() as u64).to_le_bytes());
         shake.update(part);
     }

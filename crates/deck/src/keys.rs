@@ -2,7 +2,7 @@
 //!
 //! Shufflers encrypt the deck under the sum of their keys; players receive their cards under their own. All are made
 //! for one hand (see [`MasterSecret::key`]), so that what is revealed in one hand is useless in the next, and each is
-//! admitted only with a proof that its owner has the secret. Keys that sign messages are others, and not known here.
+//! admitted only with a proof that its owner has the secret. The keys that sign messages are not known here.
 
 mod hand;
 mod member;
@@ -20,7 +20,7 @@ use crate::{
     curve::Point,
 };
 
-/// A public key: `x G` for somebody's secret `x`, and never the identity.
+/// A public key: `x G` for a secret `x`, never the identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PublicKey<C: Curve>(pub(crate) Point<C>);
 

@@ -1,12 +1,12 @@
-//! A deck that nobody knows and everybody can check.
+//! A deck whose order no party knows and every party can check.
 //!
 //! Shufflers encrypt a deck of cards under their common key and put it, one after the other, into an order that none of
-//! them knows unless all collude. Cards are then dealt to one player's eyes, or opened to all, by contributions of the
-//! shufflers, each of which is proven. This crate is all of that without a network: both sides of every step, the one
-//! that makes it and the one that checks it. It is pure: no IO, no clock, and randomness is an argument.
+//! them knows unless all collude. Cards are then dealt to one player, or opened to all, by contributions of the
+//! shufflers, each with a proof. This crate is all of that without a network: both sides of every step, the prover and
+//! the verifier. It is pure: no IO, no clock, and randomness is an argument.
 //!
 //! It guarantees, for everything it accepts:
-//! - the deck is the one deck, permuted and nothing else, whoever shuffled;
+//! - the deck is the one deck, permuted and nothing else, even if every shuffler is dishonest;
 //! - a contribution is what its author's key makes of that card, and of no other card, hand, seat or message;
 //! - a value has one encoding, and nothing else is read;
 //! - if something is false, it is refused before it has an effect, and its author is named.
@@ -19,7 +19,7 @@
 //! | which groups, and what they have in common | [`Curve`], [`Parameters`] |
 //! | what a proof is bound to | [`HandId`], [`Context`], [`ProofKind`] |
 //! | who takes part | [`MasterSecret`], [`SecretKey`], [`Member`], [`HandKeys`] |
-//! | how a quorum can do instead of all | [`Dealing`], [`PolynomialCommitments`], [`SealedShare`], [`HandKeys::threshold`] |
+//! | how a quorum can open cards instead of all | [`Dealing`], [`PolynomialCommitments`], [`SealedShare`], [`HandKeys::threshold`] |
 //! | how a deck is shuffled | [`Shuffling`], [`ShuffleMessage`], [`verify_shuffles`] |
 //! | how cards are dealt and opened | [`Deal`], [`Contribution`], [`Destination`], [`DealRefusal`] |
 //! | how multiples are proven equal | [`Equality`], [`EqualityClaim`], [`verify_claims`] |

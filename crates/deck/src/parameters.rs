@@ -1,6 +1,6 @@
 //! What all hands on a curve have in common: the points of the cards, the first deck, the bases of commitments.
 //!
-//! All of it is hashed to the group, so it needs no setup and nobody has a trapdoor. Making it takes a few
+//! All of it is hashed to the group, so it needs no setup and no party has a trapdoor. Building it takes a few
 //! milliseconds; one copy serves a whole program.
 //!
 //! It knows cards as numbers from 0; which number is the ace of spades is for the rules to say.
@@ -13,7 +13,7 @@ use crate::{
     Ciphertext, Curve, Deck,
     codec::put_point,
     curve::Point,
-    hash_to_group::{Purpose, point},
+    hash_to_group::{PointPurpose, point},
 };
 
 /// Cards in a full deck.
@@ -56,9 +56,9 @@ impl<C: Curve> Parameters<C> {
     }
 
     fn of(size: u8) -> Self {
-        let cards: Vec<_> = (0..size).map(|card| point::<C>(Purpose::Card, card.into())).collect();
+        let cards: Vec<_> = (0..size).map(|card| point::<C>(PointPurpose::Card, card.into())).collect();
         let numbers = cards.iter().map(key::<C>).zip(0..).collect();
-        let bases = (0..=size).map(|base| point::<C>(Purpose::CommitmentBase, base.into())).collect();
+        let bases = (0..=size).map(|base| point::<C>(PointPurpose::CommitmentBase, base.into())).collect();
         Self { cards, numbers, bases }
     }
 
@@ -81,7 +81,7 @@ impl<C: Curve> Parameters<C> {
     }
 
     /// The deck that the first shuffler starts from: all cards in order, encrypted with no randomness at all, so that
-    /// nobody has to be believed about what is in it.
+    /// no party needs to trust another about its contents.
     #[must_use]
     pub fn first_deck(&self) -> Deck<C> {
         let open = |card: &Point<C>| Ciphertext { c1: Point::<C>::zero(), c2: *card };

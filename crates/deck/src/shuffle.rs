@@ -1,9 +1,9 @@
-//! Shuffles that are proven, and tell nothing but that.
+//! Shuffles with a zero-knowledge proof.
 //!
-//! A shuffle puts a deck into an order that only the shuffler knows and encrypts every card anew. The proof is a one-row
-//! Bayer-Groth argument: a commitment to the permutation, an argument that it is one (a product that only permutations
-//! have), and an argument that the same permutation leads from the old deck to the new. It contains neither the order
-//! nor the randomness.
+//! A shuffle puts a deck into an order that only the shuffler knows and encrypts every card anew. The proof is a
+//! one-row Bayer-Groth argument: a commitment to the permutation, an argument that it is one (a product that only
+//! permutations have), and an argument that the same permutation leads from the old deck to the new. It contains
+//! neither the order nor the randomness.
 //!
 //! | to learn | read |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! Stories about decks: what an honest table does, and what a cheat tries.
+//! Tests of decks: what honest parties do, and what a cheat tries.
 //!
 //! Every random choice follows from a seed that is printed; `BANKROLL_TEST_SEED` repeats it, and with
 //! `BANKROLL_SOAK_SECONDS` the random tests go on for about so long.

@@ -1,12 +1,13 @@
 //! A key that a quorum of the shufflers holds together.
 //!
-//! Each shuffler draws a polynomial, publishes its coefficients as points (Feldman), and gives each other one his value
-//! of it. The hand's secret is the sum of all constant terms, which nobody ever has; a shuffler's share of it is the
-//! sum of the values he was given, and its public half follows from the published points. Proofs stay as they are.
+//! Each shuffler draws a polynomial, publishes its coefficients as points (Feldman), and sends each other shuffler one
+//! value of it. The hand's secret is the sum of all constant terms, which no party ever has; a shuffler's share of it
+//! is the sum of the values it received, and its public half follows from the published points. Proofs stay as they
+//! are.
 //!
-//! The price is in the name: a quorum that colludes reads the deck, where without this it takes all. A value given is
-//! secret, and travels [sealed](SealedShare) to the receiver's key. A receiver finds out a wrong one, and who gave it, but
-//! cannot show it to others without giving away his own secret: a hand whose dealing fails does not begin.
+//! The price: a quorum that colludes reads the deck, where without this all must collude. A dealt value is secret, and
+//! travels [sealed](SealedShare) to the receiver's key. A receiver detects a wrong value and its dealer, but
+//! cannot prove it to others without revealing its own secret: a hand whose dealing fails does not begin.
 
 #![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
 
@@ -27,7 +28,7 @@ use crate::{
 
 /// A shuffler's own polynomial.
 pub struct Dealing<C: Curve> {
-    /// The constant term, whose public half he registers as his key.
+    /// The constant term, whose public half the shuffler registers as its key.
     secret: SecretKey<C>,
     /// The others, lowest first.
     coefficients: Zeroizing<Vec<Scalar<C>>>,
@@ -37,22 +38,22 @@ pub struct Dealing<C: Curve> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolynomialCommitments<C: Curve>(Vec<Point<C>>);
 
-/// What one shuffler gives another: a value of his polynomial.
+/// What one shuffler sends another: a value of its polynomial.
 pub struct DealtShare<C: Curve>(Scalar<C>);
 
 /// Why a shuffler has no share of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DealingError {
     /// A value that is not on the polynomial that its dealer published.
-    #[error("dealer {dealer} gave a value that is not on his polynomial")]
+    #[error("dealer {dealer} sent a value that is not on its polynomial")]
     WrongShare { dealer: usize },
-    /// All values together are zero, as they are if nobody deals.
-    #[error("the dealt values add up to nothing")]
+    /// The values add up to zero, as they do if there is no dealer.
+    #[error("the dealt values add up to zero")]
     Nothing,
 }
 
 impl<C: Curve> Dealing<C> {
-    /// A random polynomial with this constant term, of which a quorum of values gives all. A quorum of nobody is one.
+    /// A random polynomial with this constant term, determined by a quorum of values. A quorum of zero counts as one.
     pub fn new(secret: SecretKey<C>, quorum: usize, rng: &mut (impl CryptoRng + RngCore)) -> Self {
         let coefficients = (1..quorum).map(|_| nonzero::<C>(rng)).collect();
         Self { secret, coefficients: Zeroizing::new(coefficients) }
@@ -71,7 +72,7 @@ impl<C: Curve> Dealing<C> {
         PolynomialCommitments(std::iter::once(*self.secret.public().point()).chain(points).collect())
     }
 
-    /// What to give to this shuffler, and nobody else.
+    /// The value for this shuffler, to be sent to no other party.
     #[must_use]
     pub fn share_for(&self, shuffler: u8) -> DealtShare<C> {
         let at = abscissa::<C>(shuffler);
@@ -128,7 +129,7 @@ impl<C: Curve> DealtShare<C> {
         bytes
     }
 
-    /// Reads what a dealer gave.
+    /// Reads a dealt value.
     ///
     /// # Errors
     /// If the bytes are not the one encoding of a scalar.
@@ -144,10 +145,10 @@ impl<C: Curve> Drop for DealtShare<C> {
 }
 
 impl<C: Curve> SecretKey<C> {
-    /// A shuffler's share of the hand's key: the sum of what all dealers, he included, gave him.
+    /// A shuffler's share of the hand's key: the sum of the values from all dealers, the shuffler included.
     ///
     /// # Errors
-    /// Names the first dealer whose value is not on his published polynomial.
+    /// Names the first dealer whose value is not on its published polynomial.
     pub fn from_dealt(shuffler: u8, dealt: &[(PolynomialCommitments<C>, DealtShare<C>)]) -> Result<Self, DealingError> {
         let wrong = |(commitments, share): &(PolynomialCommitments<C>, DealtShare<C>)| {
             Point::<C>::generator() * share.0 != commitments.at(shuffler)

@@ -1,7 +1,7 @@
 //! Where challenges come from.
 //!
 //! A merlin transcript, opened with the protocol's version, the curve, the argument and the whole [`Context`]; after
-//! that, whoever uses it absorbs the whole statement and each message of the prover before he draws what depends on it.
+//! that, the caller absorbs the whole statement and each message of the prover before it draws what depends on them.
 //! Points go in as their canonical compressed bytes, every entry has a label and a length, challenges are 64 bytes
 //! reduced modulo the order.
 //!

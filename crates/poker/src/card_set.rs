@@ -10,7 +10,7 @@ pub struct CardSet(u64);
 impl CardSet {
     pub const EMPTY: Self = Self(0);
 
-    /// The set of these, unless one is among them twice, which is then handed back.
+    /// The set of these cards, if they are distinct.
     ///
     /// # Errors
     /// The first card that comes a second time.

@@ -1,6 +1,6 @@
 //! Chips: unsigned integers of a game's chip unit, exact.
 //!
-//! What one chip is worth is the table's affair; the rules only ever move whole chips from one place to another.
+//! The table decides what one chip is worth; the rules only move whole chips from one place to another.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A number of chips.
 ///
-/// There is no operator arithmetic: sums and differences are checked, and the caller says what a failed one means.
+/// There are no arithmetic operators: sums and differences are checked, and the caller handles a failed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Chips(u64);
 
@@ -70,7 +70,7 @@ impl Chips {
         Self(u64::try_from(product / 10_000).unwrap_or(self.0))
     }
 
-    /// Equal shares of whole chips among so many, and what is left over. Nobody gets nothing and leaves all over.
+    /// Equal shares of whole chips, and the remainder. A count of zero gives no share and leaves all chips.
     #[must_use]
     pub fn divided_among(self, count: u64) -> (Self, Self) {
         match (self.0.checked_div(count), self.0.checked_rem(count)) {

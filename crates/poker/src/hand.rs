@@ -45,7 +45,7 @@ pub struct Hand {
     players: Vec<Player>,
     board: Vec<Card>,
     phase: Phase,
-    /// Chips that came back because nobody called them, of the whole hand.
+    /// Chips returned because no seat called them, of the whole hand.
     returned: Vec<(Seat, Chips)>,
     events: u64,
 }
@@ -111,7 +111,7 @@ impl Hand {
         self.events
     }
 
-    /// Chips that came back because nobody called them, oldest first.
+    /// Chips returned because no seat called them, oldest first.
     #[must_use]
     pub fn returned(&self) -> &[(Seat, Chips)] {
         &self.returned
@@ -127,13 +127,13 @@ impl Hand {
         }
     }
 
-    /// When whoever is awaited is late.
+    /// The deadline of the awaited seat or shufflers.
     #[must_use]
     pub fn deadline(&self) -> Option<HandTime> {
         self.phase.deadline()
     }
 
-    /// The pots as they stand, with what nobody may call in the end still among them; none once the hand is over.
+    /// The pots now, including chips that may be returned uncalled; none once the hand is over.
     #[must_use]
     pub fn pots(&self) -> Vec<Pot> {
         crate::pots(&self.stakes())

@@ -1,14 +1,14 @@
 //! The referee of no-limit hold'em.
 //!
-//! This crate says what a hand of poker is: cards, the order of play, what may be bet, who wins what. It is pure (no IO,
-//! no clock; randomness is an argument), so that the operator, a player's client and an auditor with a file come to the same result.
+//! This crate defines a hand of poker: cards, the order of play, what may be bet, who wins what. It is pure (no IO, no
+//! clock; randomness is an argument), so that the operator, a player's client and an auditor with a file agree.
 //!
 //! It guarantees, for every hand of 2 to 10 seats:
 //! - no chip is made or lost by any event;
 //! - the seat to act always has a legal action, and every other action is refused with the rule it breaks;
 //! - the same snapshot and events give the same bytes, and so the same state hash, everywhere.
 //!
-//! The rules know no keys and no sealed cards; the [`log`] joins them with the deck into a hand that anybody can check.
+//! The rules know no keys and no sealed cards; the [`log`] joins them with the deck into a verifiable hand.
 //!
 //! It deliberately does not know: money, wallets, networks, storage, and what time it is.
 //!

@@ -1,23 +1,23 @@
-//! The log anybody can check.
+//! The log that any verifier can check.
 //!
-//! Players and shufflers sign what they say; the operator puts it in order, refuses what breaks a rule, and signs a
-//! receipt for each event, a link of a hash chain. At the end of a hand stands a checkpoint, and the whole hand goes
-//! into one file that anybody can verify offline, down to the last proof and chip.
+//! Players and shufflers sign their messages; the operator orders them, refuses those that break a rule, and signs a
+//! receipt for each event, a link of a hash chain. A hand ends with a checkpoint, and the whole hand goes into one file
+//! that any verifier can check offline, down to the last proof and chip.
 //!
 //! It guarantees, of a bundle that verifies:
-//! - everything in it was said by the one whose key the hand bound to that seat or shuffler, in this hand, in this order
-//!   of his own, and taken in this order by the operator;
+//! - every message was signed with the key that the hand bound to its seat or shuffler, for this hand, in its author's
+//!   own order, and was accepted in this order by the operator;
 //! - the deck was shuffled by every shuffler, every card is what the proofs make it, and no card that was not shown can
 //!   be learned from it;
 //! - the rules were kept, and the final stacks and the rake are what they lead to.
 //!
-//! It deliberately does not know: whether the operator refused to listen to somebody (no log can), what time it really
-//! was, who the people behind the keys are, money, transport and storage.
+//! It deliberately does not know: whether the operator ignored messages (no log can), what time it really was, who the
+//! people behind the keys are, money, transport and storage.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | what a hand begins with | [`HandConfig`], [`Participant`] |
-//! | what can be said, and how it is signed | [`Message`], [`ActionEnvelope`], [`EnvelopeHeader`] |
+//! | the messages, and how they are signed | [`LogMessage`], [`ActionEnvelope`], [`EnvelopeHeader`] |
 //! | what is refused, in which order | [`MessageRejection`], [`RejectionClass`] |
 //! | the referee's state | [`Table`], [`Table::state_hash`] |
 //! | the operator's side | [`HandLog`], [`SubmitVerdict`], [`Evidence`] |
@@ -50,7 +50,7 @@ pub use hand_log::{EVIDENCE_MAX, EventDraft, Evidence, HandLog, SubmitVerdict};
 pub use hex::{Bytes, Hex, LogHash};
 pub use message::{
     GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
-    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, Message, MessageKind,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogMessage, MessageKind,
 };
 pub use party::{Distrust, Party};
 pub use receipt::{ChainLink, EventReceipt, Fraud, chain, equivocation, missing};

@@ -51,13 +51,13 @@ impl CardPlan {
         self.board
     }
 
-    /// The places that are passed over and never opened.
+    /// The places that are skipped and never opened.
     #[must_use]
     pub fn burns(&self) -> &[u8] {
         &self.burns
     }
 
-    /// How many places of the deck are spoken for.
+    /// How many places of the deck the plan uses.
     #[must_use]
     pub fn places(&self) -> usize {
         let [.., river] = self.board;

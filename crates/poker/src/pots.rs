@@ -1,4 +1,4 @@
-//! Pots: who can win how much, from what everybody has put in.
+//! Pots: which seats can win how much, from what all seats have put in.
 //!
 //! Chips of folded seats count in full; a folded seat only cannot win them back. The pots and what is returned always
 //! make up exactly what was put in.
@@ -28,7 +28,7 @@ pub struct Pot {
 
 /// The main pot and the side pots of one hand, main pot first.
 ///
-/// Each level that a seat still in has reached ends a pot, and everybody's chips up to it are in there. What folded
+/// Each level that a seat still in has reached ends a pot, and all chips up to it are in there. What folded
 /// seats put above the highest level joins the last pot.
 #[must_use]
 pub fn pots(stakes: &[Stake]) -> Vec<Pot> {
@@ -47,7 +47,7 @@ pub fn pots(stakes: &[Stake]) -> Vec<Pot> {
     levels.into_iter().map(pot).collect()
 }
 
-/// What nobody has called: the part of the largest stake above the second largest, folded ones included, and whose.
+/// The uncalled chips: the part of the largest stake above the second largest, folded ones included, and their seat.
 #[must_use]
 pub fn uncalled(stakes: &[Stake]) -> Option<(Seat, Chips)> {
     let largest = stakes.iter().max_by_key(|stake| stake.total)?;

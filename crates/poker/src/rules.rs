@@ -23,13 +23,13 @@ pub struct TableRules {
     pub short_big_blind: ShortBigBlind,
     /// Whether a seat that owes nothing may fold all the same.
     pub open_fold: bool,
-    /// When hands are opened once nobody can bet any more.
+    /// When hands are opened once no seat can bet any more.
     pub all_in: AllIn,
-    /// Whether a card is passed over before the flop, the turn and the river.
+    /// Whether a card is burned before the flop, the turn and the river.
     pub burns: bool,
     /// What the house takes.
     pub rake: Rake,
-    /// How long everybody has.
+    /// Time limits.
     pub clock: DecisionClock,
 }
 
@@ -53,14 +53,14 @@ pub enum ShortBigBlind {
     AsPosted,
 }
 
-/// When hands are opened once nobody can bet any more.
+/// When hands are opened once no seat can bet any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllIn {
     /// After the last card, in the usual order, and a beaten hand may be mucked: cash games.
     #[default]
     AtShowdown,
-    /// All of them and at once, before the board is run out; nobody may muck: tournaments.
+    /// All of them and at once, before the board is run out; no seat may muck: tournaments.
     BeforeRunOut,
 }
 
@@ -75,14 +75,14 @@ pub struct Rake {
     pub no_flop_no_drop: bool,
 }
 
-/// How long everybody has.
+/// Time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionClock {
     /// For a betting decision.
     pub turn_ms: u32,
     /// For showing a hand.
     pub showdown_ms: u32,
-    /// For those who open cards: the hole cards at the start, then each street.
+    /// For the shufflers: the hole cards at the start, then each street.
     pub cards_ms: u32,
 }
 

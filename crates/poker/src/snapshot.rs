@@ -35,7 +35,7 @@ struct Unchecked {
     plan: CardPlan,
 }
 
-/// Why a hand cannot begin so.
+/// Why a hand cannot begin with this snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// Fewer than two or more than ten.
@@ -53,7 +53,7 @@ pub enum SnapshotError {
     /// The stacks do not fit 64 bits together.
     #[error("the stacks together exceed 2^64 - 1 chips")]
     TooManyChips,
-    /// Nobody sits on the button.
+    /// The button is at a seat that takes no part.
     #[error("the button is at {button}, which takes no part")]
     ButtonEmpty { button: Seat },
     /// The big blind is nothing, or the small blind more than it.

@@ -1,4 +1,4 @@
-//! The stories of the rules, by topic. Text in, expected values visible (see `story`).
+//! Tests of the rules, by topic. Text in, expected values visible (see `story`).
 
 #![allow(
     clippy::arithmetic_side_effects,

@@ -1,5 +1,5 @@
-//! A table in one process: an operator, players and shufflers as separate objects, each with its own secrets and its own
-//! copy of the state. Nothing goes between them but envelopes and receipts.
+//! A table in one process: an operator, players and shufflers as separate objects, each with its own secrets and its
+//! own copy of the state. Nothing goes between them but envelopes and receipts.
 //!
 //! Every secret and every decision follows from one seed, so that a hand can be played again; such keys are for
 //! demonstrations only.
@@ -15,12 +15,12 @@ use bankroll_poker::{
 use fastrand::Rng;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-/// What everybody sits down with, and buys again when it is gone.
+/// The stack of every player at the start, and again when it is gone.
 const STACK: u64 = 1_000;
 /// When the first hand begins, in milliseconds since 1970; every message takes ten more.
 const BEGAN: u64 = 1_760_000_000_000;
 
-/// Somebody with his long-lived secrets.
+/// A player or shuffler with its long-lived secrets.
 struct Person {
     name: String,
     signer: MessageSigner,
@@ -129,7 +129,7 @@ impl LocalTable {
         Ok(HandInProgress { log, parties })
     }
 
-    /// Everybody does his part until nobody has one.
+    /// All parties send their duties until none is left.
     fn work(&mut self, played: &mut HandInProgress) -> anyhow::Result<()> {
         loop {
             let before = played.log.entries().len();
@@ -144,17 +144,20 @@ impl LocalTable {
         }
     }
 
-    /// Whoever is asked decides.
+    /// The seat to act decides.
     fn decide(&mut self, played: &mut HandInProgress) -> anyhow::Result<()> {
         let hand = played.log.table().hand();
         let Some(seat) = hand.to_act() else { return Ok(()) };
         let last_to_show = matches!(hand.phase(), Phase::Showdown(showdown) if showdown.to_show.len() == 1);
         let legal = hand.legal();
-        let party =
-            played.parties.iter().find(|party| party.actor() == Actor::Seat(seat)).context("nobody sits there")?;
+        let party = played
+            .parties
+            .iter()
+            .find(|party| party.actor() == Actor::Seat(seat))
+            .context("the seat to act has no party")?;
         let bytes = match legal {
             Some(legal) => party.decide(action(&legal, &mut self.dice)),
-            // The last may see that he is beaten; the others show, mostly.
+            // The last player may be beaten and muck; the others mostly show.
             None if !last_to_show && self.dice.u8(0..4) > 0 => {
                 party.show(&mut self.rng).context("a dealt hand can be shown")?
             }
@@ -170,13 +173,13 @@ impl LocalTable {
         self.deliver(played, verdict)
     }
 
-    /// Everybody hears what the operator took, and checks it.
+    /// All parties receive what the operator accepted, and check it.
     fn deliver(&self, played: &mut HandInProgress, verdict: SubmitVerdict) -> anyhow::Result<()> {
         let receipt: EventReceipt = match verdict {
             SubmitVerdict::Accepted(receipt) | SubmitVerdict::Repeated(receipt) => receipt,
             SubmitVerdict::Refused(rejection) => bail!("an honest message was refused: {rejection}"),
         };
-        let entry = played.log.entries().last().context("something was said")?;
+        let entry = played.log.entries().last().context("the log has an event")?;
         for party in &mut played.parties {
             party.receive(&self.parameters, &entry.envelope.0, &receipt)?;
         }

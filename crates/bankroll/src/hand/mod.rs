@@ -1,4 +1,4 @@
-//! `bankroll hand`: hands of poker that anybody can check. Plays them in one process, and verifies, shows and replays
+//! `bankroll hand`: verifiable hands of poker. Plays them in one process, and verifies, shows and replays
 //! the files they leave. The checks are the poker crate's; this is files and words.
 
 mod local_table;
@@ -25,10 +25,10 @@ Examples:
 pub enum HandCommand {
     /// Play whole hands between parties that exchange only signed messages
     Play(play::PlayArgs),
-    /// Check everything about a hand, or name the first fault and who answers
+    /// Check everything about a hand, or name the first fault and who is responsible
     Verify(verify::VerifyArgs),
-    /// Tell a hand: seats, streets, decisions, board, pots, and who proved what
-    Show(show::ShowArgs),
+    /// Describe a hand: seats, streets, decisions, board, pots, and who proved what
+    Show(show::HandShowArgs),
     /// Go through a hand event by event, with the state hash after each
     Replay(replay::ReplayArgs),
 }
@@ -50,15 +50,15 @@ fn read(file: &Path) -> anyhow::Result<Bundle> {
         }
         read => read.with_context(|| format!("cannot read {}", file.display()))?,
     };
-    Bundle::decode(&bytes).map_err(|error| Unsound(format!("{} is no hand: {error}", file.display())).into())
+    Bundle::decode(&bytes).map_err(|error| Unsound(format!("{} is not a hand: {error}", file.display())).into())
 }
 
-/// What a fault is to the caller of a command.
+/// The error of a command that found this fault.
 fn unsound(fault: &BundleFault) -> anyhow::Error {
     Unsound(fault.to_string()).into()
 }
 
-/// Something that goes through a bundle on whatever curve its cards are sealed.
+/// A visitor of a bundle's events, for any curve.
 trait Visit {
     fn visit<C: Curve>(&mut self, replay: BundleReplay<'_, C>) -> anyhow::Result<()>;
 }
@@ -74,6 +74,6 @@ fn visit(bundle: &Bundle, curve: &str, cards: u8, visitor: &mut impl Visit) -> a
         Secp256k1::NAME => on::<Secp256k1>(bundle, cards, visitor),
         Bn254::NAME => on::<Bn254>(bundle, cards, visitor),
         Grumpkin::NAME => on::<Grumpkin>(bundle, cards, visitor),
-        other => Err(anyhow!("cards on {other} are not known here")),
+        other => Err(anyhow!("unknown curve {other}")),
     }
 }

@@ -30,26 +30,26 @@ Examples:
 Every key, card and decision follows from the seed: such hands are for looking at, not for money.
 Nothing is ever overwritten.")]
 pub struct PlayArgs {
-    /// How many play
+    /// Number of players
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=10))]
     seats: u8,
-    /// How many shuffle
+    /// Number of shufflers
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=20))]
     shufflers: u8,
-    /// How many hands; stacks go from one to the next
+    /// Number of hands; stacks carry over from one to the next
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     hands: u32,
-    /// Where all randomness comes from [default: another each time]
+    /// Random seed [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// The folder for the files; made if it is not there
+    /// The folder for the files; created if missing
     #[arg(long, value_name = "DIR", default_value = "bankroll-hands")]
     out: PathBuf,
 }
 
 pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000_000));
-    fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+    fs::create_dir_all(&args.out).with_context(|| format!("cannot create the folder {}", args.out.display()))?;
     let (mut table, parameters) = (LocalTable::new(seed, args.seats, args.shufflers), Parameters::standard());
     let mut hands = Vec::new();
     if !json {
@@ -86,7 +86,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
 }
 
 fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let made = fs::File::create_new(file).with_context(|| format!("cannot make {}", file.display()));
+    let made = fs::File::create_new(file).with_context(|| format!("cannot create {}", file.display()));
     made?.write_all(bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 

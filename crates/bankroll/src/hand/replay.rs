@@ -51,7 +51,7 @@ pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let began = report.times.0.0;
-    let mut table = table(&["EVENT", "MS", "AUTHOR", "SAID", "MEANT", "STATE"], &[0, 1]);
+    let mut table = table(&["EVENT", "MS", "AUTHOR", "MESSAGE", "MEANING", "STATE"], &[0, 1]);
     for Row { step, at, state } in &rows.0 {
         let meant = step.event.as_ref().map_or_else(String::new, super::show::event_text);
         table.add_row([

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use bankroll_deck::Curve;
 use bankroll_poker::{
-    Card, Chips, Hand, HandEvent, Phase, PlayerAction, Seat, SeatStatus, Settlement, Street, VoidCause,
+    Card, Chips, Hand, HandEvent, MissingParty, Phase, PlayerAction, Seat, SeatStatus, Settlement, Street, VoidCause,
     log::{Actor, MessageKind, VerificationReport, bundle::BundleReplay},
 };
 use bankroll_terminal::{self as terminal, Exit, Paint, table};
@@ -18,14 +18,14 @@ use super::{Visit, read, unsound, visit};
 Examples:
   bankroll hand show hands/hand-7-1.hand
   bankroll hand show hands/hand-7-1.hand --json    every envelope and receipt, taken apart")]
-pub struct ShowArgs {
+pub struct HandShowArgs {
     /// The file of the hand
     file: PathBuf,
 }
 
-/// What is actions of a hand.
+/// The description of a hand.
 #[derive(Default)]
-struct Story {
+struct HandDescription {
     /// What happened, street by street.
     streets: Vec<(Street, Vec<Card>, Vec<String>)>,
     /// What happened after the last betting.
@@ -35,7 +35,7 @@ struct Story {
     end: Option<Hand>,
 }
 
-impl Visit for Story {
+impl Visit for HandDescription {
     fn visit<C: Curve>(&mut self, mut replay: BundleReplay<'_, C>) -> anyhow::Result<()> {
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
@@ -51,7 +51,7 @@ impl Visit for Story {
     }
 }
 
-impl Story {
+impl HandDescription {
     fn record(&mut self, event: &HandEvent, after: &Hand) {
         match event {
             HandEvent::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), Vec::new())),
@@ -66,20 +66,20 @@ impl Story {
     }
 }
 
-pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<Exit> {
+pub fn run(args: &HandShowArgs, json: bool) -> anyhow::Result<Exit> {
     let bundle = read(&args.file)?;
     let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
     if json {
         terminal::answer_json(&json!(bundle.view()?))?;
         return Ok(Exit::Ok);
     }
-    let mut story = Story::default();
-    visit(&bundle, &report.config.curve, report.config.cards, &mut story)?;
-    terminal::answer(&summary(&report, &story))?;
+    let mut description = HandDescription::default();
+    visit(&bundle, &report.config.curve, report.config.cards, &mut description)?;
+    terminal::answer(&summary(&report, &description))?;
     Ok(Exit::Ok)
 }
 
-fn summary(report: &VerificationReport, story: &Story) -> String {
+fn summary(report: &VerificationReport, description: &HandDescription) -> String {
     let (paint, config) = (Paint::stdout(), &report.config);
     let rules = config.snapshot.rules();
     let mut text = format!(
@@ -88,23 +88,23 @@ fn summary(report: &VerificationReport, story: &Story) -> String {
         rules.small_blind,
         rules.big_blind
     );
-    text += &seats(report, story.end.as_ref());
-    for (street, cards, actions) in &story.streets {
+    text += &seats(report, description.end.as_ref());
+    for (street, cards, actions) in &description.streets {
         let name = json!(street);
         let name = paint.strong(name.as_str().unwrap_or_default());
         text += &format!("\n{name} {}\n", cards_text(cards));
         text += &actions.iter().map(|line| format!("  {line}\n")).collect::<String>();
     }
-    if !story.showdown.is_empty() {
+    if !description.showdown.is_empty() {
         text += &format!("\n{}\n", paint.strong("showdown"));
-        text += &story.showdown.iter().map(|line| format!("  {line}\n")).collect::<String>();
+        text += &description.showdown.iter().map(|line| format!("  {line}\n")).collect::<String>();
     }
-    match story.end.as_ref().map(Hand::phase) {
+    match description.end.as_ref().map(Hand::phase) {
         Some(Phase::Settled(settlement)) => text += &pots(settlement, paint),
         Some(Phase::Void(cause)) => text += &format!("\n{} {}\n", paint.bad("void:"), void_text(cause)),
         _ => {}
     }
-    text += &format!("\n{}\n{}", paint.strong("who proved what"), proofs(report, story));
+    text += &format!("\n{}\n{}", paint.strong("who proved what"), proofs(report, description));
     text
 }
 
@@ -138,7 +138,7 @@ fn pots(settlement: &Settlement, paint: Paint) -> String {
     text
 }
 
-fn proofs(report: &VerificationReport, story: &Story) -> String {
+fn proofs(report: &VerificationReport, description: &HandDescription) -> String {
     let kinds = [
         ("KEY", MessageKind::KeyRegistration),
         ("SHUFFLE", MessageKind::Shuffle),
@@ -150,7 +150,7 @@ fn proofs(report: &VerificationReport, story: &Story) -> String {
     ];
     let header: Vec<&str> = ["", "NAME"].into_iter().chain(kinds.iter().map(|(name, _)| *name)).collect();
     let mut table = table(&header, &[2, 3, 4, 5, 6, 7, 8]);
-    for (actor, sent) in story.sent.iter().filter(|(actor, _)| **actor != Actor::Operator) {
+    for (actor, sent) in description.sent.iter().filter(|(actor, _)| **actor != Actor::Operator) {
         let name = report.config.participant(*actor).map_or("", |participant| &participant.name);
         let count = |kind| sent.get(kind).map_or_else(|| "-".to_owned(), ToString::to_string);
         let counts = kinds.iter().map(|(_, kind)| count(kind));
@@ -165,7 +165,7 @@ fn cards_text(cards: &[Card]) -> String {
 
 fn void_text(cause: &VoidCause) -> String {
     match cause {
-        VoidCause::Missing { who } => format!("missing: {who:?}"),
+        VoidCause::Missing { who } => format!("missing: {}", MissingParty::list(who)),
         VoidCause::HostEnded => "the host ended the game".into(),
     }
 }

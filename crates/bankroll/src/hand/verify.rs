@@ -16,11 +16,11 @@ Examples:
   bankroll hand verify hands/hand-7-1.hand --operator 02f9...
   bankroll hand verify hands/hand-7-1.hand --json
 
-Ends with 0 if all is sound, 4 if anything is not. What no file can show is a message that the operator refused to take.")]
+Ends with 0 if all is sound, 4 if anything is not. A file cannot show that the operator ignored a message.")]
 pub struct VerifyArgs {
     /// The file of the hand
     file: PathBuf,
-    /// The key of the operator who must have run it; without it, whoever the file says
+    /// The key of the operator that must have run it; by default the one that the file names
     #[arg(long, value_name = "KEY")]
     operator: Option<String>,
 }
@@ -30,7 +30,7 @@ pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
         None => None,
         Some(text) => {
             let key = SignerKey::from_hex(text);
-            Some(key.ok_or_else(|| Usage(format!("{text:?} is no key: 33 bytes in lower-case hexadecimal")))?)
+            Some(key.ok_or_else(|| Usage(format!("{text:?} is not a key: give 33 bytes in lower-case hexadecimal")))?)
         }
     };
     match read(&args.file)?.verify(operator.as_ref()) {

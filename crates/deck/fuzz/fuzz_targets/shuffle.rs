@@ -28,7 +28,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let ann = Member::admit(&hand, "ann", MemberRole::Shuffler, key, &proof).expect("ann is honest");
     let parameters = Parameters::with_size(SIZE).expect("four cards are a deck");
     let keys = HandKeys::new(&hand, &[ann], &[]).expect("one shuffler is enough");
-    let message = Shuffling::new(&parameters, &keys).shuffle(&parameters, &mut rng).expect("it is her turn");
+    let message = Shuffling::new(&parameters, &keys).shuffle(&parameters, &mut rng).expect("it is ann's turn");
     Table { honest: message.encode(), parameters, keys }
 });
 

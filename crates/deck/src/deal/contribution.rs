@@ -2,21 +2,21 @@
 
 use crate::{Blinding, Curve, EqualityClaim, ProofKind, Share};
 
-/// What somebody contributes to the card at a position. Who sent it is for the caller to have checked.
+/// What a shuffler or player contributes to the card at a position. The caller has checked who sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contribution<C: Curve> {
     /// A shuffler blinds a hole card.
     Blinding {
-        /// Which shuffler, by his place in the hand's keys.
+        /// The shuffler's index in the hand's keys.
         shuffler: u8,
         position: u8,
         blinding: Blinding<C>,
     },
-    /// A shuffler takes his layer off a blinded hole card.
+    /// A shuffler removes its layer from a blinded hole card.
     Unblinding { shuffler: u8, position: u8, share: Share<C> },
-    /// A shuffler takes his layer off a community card.
+    /// A shuffler removes its layer from a community card.
     Community { shuffler: u8, position: u8, share: Share<C> },
-    /// A player opens his hole card to everybody.
+    /// A player opens their hole card to all.
     Showdown { seat: u8, position: u8, share: Share<C> },
 }
 

@@ -1,8 +1,8 @@
 //! The contributor's side: shufflers and players.
 //!
 //! A secret is multiplied only into points that the contributor's own [`Deal`] derived from the log, at positions and
-//! for destinations that the plan gives: nobody can hand a shuffler a point and have it opened. Whether a street's
-//! betting is over is not known here; whoever asks for a community share has to know it.
+//! for destinations that the plan gives: a shuffler never opens a point it was sent. Whether a street's
+//! betting is over is not known here; the caller checks it before making a community share.
 
 use rand_core::{CryptoRng, RngCore};
 
@@ -13,7 +13,7 @@ impl<C: Curve> Deal<C> {
     /// A shuffler's blinding of a hole card.
     ///
     /// # Errors
-    /// If it is not his to make, or already made.
+    /// If this shuffler does not make it, or has already made it.
     pub fn blind(
         &self,
         shuffler: u8,
@@ -28,10 +28,10 @@ impl<C: Curve> Deal<C> {
         Ok(Contribution::Blinding { shuffler, position, blinding })
     }
 
-    /// A shuffler's layer of a hole card that all have blinded.
+    /// A shuffler's layer of a hole card that all blinders have blinded.
     ///
     /// # Errors
-    /// If it is not his to take off, or too early, or already done.
+    /// If it is not this shuffler's layer, or too early, or already done.
     pub fn unblind(
         &self,
         shuffler: u8,
@@ -46,7 +46,7 @@ impl<C: Curve> Deal<C> {
     /// A shuffler's layer of a community card. Only when the street before it is over.
     ///
     /// # Errors
-    /// If it is not his to take off, or already done.
+    /// If it is not this shuffler's layer, or already done.
     pub fn reveal(
         &self,
         shuffler: u8,
@@ -58,10 +58,10 @@ impl<C: Curve> Deal<C> {
         Ok(Contribution::Community { shuffler, position, share })
     }
 
-    /// A player opens his card to everybody.
+    /// A player opens their card to all.
     ///
     /// # Errors
-    /// If it is not his, or not dealt yet, or already open.
+    /// If the card is another player's, or not dealt yet, or already open.
     pub fn show(
         &self,
         seat: u8,
@@ -73,10 +73,10 @@ impl<C: Curve> Deal<C> {
         Ok(Contribution::Showdown { seat, position, share })
     }
 
-    /// A player looks at his card alone.
+    /// The player's own card, for the player alone.
     ///
     /// # Errors
-    /// If it is not his, or not dealt yet.
+    /// If the card is another player's, or not dealt yet.
     pub fn own_card(
         &self,
         parameters: &Parameters<C>,

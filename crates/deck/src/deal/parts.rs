@@ -92,7 +92,7 @@ impl<C: Curve> Blinding<C> {
 }
 
 impl<C: Curve> Share<C> {
-    /// The multiple of this base. Only for bases that the owner of the secret derived himself.
+    /// The multiple of this base. Only for bases that the owner of the secret derived itself.
     pub(crate) fn make(
         context: &Context,
         base: &Point<C>,
@@ -134,7 +134,7 @@ impl<C: Curve> Share<C> {
     }
 }
 
-/// All that is ever claimed of a card: one secret behind a multiple of the generator and a multiple of another point.
+/// The only kind of claim about a card: one secret behind a multiple of the generator and a multiple of another point.
 fn statement<C: Curve>(base2: Point<C>, image1: Point<C>, image2: Point<C>) -> Equality<C> {
     Equality { base1: Point::<C>::generator(), base2, image1, image2 }
 }

@@ -1,8 +1,8 @@
-//! One position of the final deck and what has become of its card.
+//! One position of the final deck and the state of its card.
 //!
-//! Of the card `(c1, c2)`, blinded for a seat, everybody derives `D = sum(a)`, `A = c1 + D`, `B = c2 + sum(b)` when all
-//! blindings are there, and `E = B - sum(weighted shares)` when enough shares are: `(D, E)` is the card encrypted to the
-//! player alone. None of them is ever taken from a message.
+//! Of the card `(c1, c2)`, blinded for a seat, each party derives `D = sum(a)`, `A = c1 + D`, `B = c2 + sum(b)` when
+//! all blindings are there, and `E = B - sum(weighted shares)` when enough shares are: `(D, E)` is the card encrypted
+//! to the player alone. None of them is ever taken from a message.
 
 #![allow(clippy::arithmetic_side_effects, reason = "arithmetic of a field and a group; neither can overflow")]
 
@@ -67,7 +67,7 @@ impl<C: Curve> CardPlace<C> {
         }
     }
 
-    /// What a point is once enough layers are off.
+    /// The point without the layers of a quorum.
     pub fn without_layers(&self, keys: &HandKeys<C>, point: &Point<C>) -> Point<C> {
         let quorum: Vec<(u8, Point<C>)> =
             self.shares.iter().take(keys.quorum()).map(|(shuffler, share)| (*shuffler, share.point)).collect();
@@ -79,7 +79,7 @@ impl<C: Curve> CardPlace<C> {
 }
 
 impl<C: Curve> SealedCard<C> {
-    /// The card's point, for whoever has the player's multiple of `D`.
+    /// The card's point, computed with the player's multiple of `D`.
     pub(super) fn without(&self, multiple: &Point<C>) -> Point<C> {
         (C::from(self.e) - multiple).into_affine()
     }

@@ -8,8 +8,8 @@ pub enum PlanError {
     /// Not one destination for each card.
     #[error("the plan has {found} positions, the deck {expected}")]
     Length { expected: usize, found: usize },
-    /// A card for a seat at which nobody registered a key.
-    #[error("position {position} goes to seat {seat}, where nobody sits")]
+    /// A card for a seat without a registered key.
+    #[error("position {position} goes to seat {seat}, which has no player")]
     EmptySeat { position: u8, seat: u8 },
 }
 
@@ -34,26 +34,27 @@ pub enum DealRefusal {
     /// The secret is not that of the registered key.
     #[error("the secret does not belong to the registered key")]
     WrongKey,
-    /// What this builds on is not there yet.
-    #[error("the card at position {position} is not that far")]
+    /// An earlier contribution is missing.
+    #[error("the card at position {position} is not ready for this contribution")]
     TooEarly { position: u8 },
-    /// The same was already contributed.
+    /// This contribution was already made.
     #[error("the card at position {position} already has this contribution")]
     Repeated { position: u8 },
-    /// The blinding was used before, or is somebody's key.
+    /// The blinding was used before, or is a registered key.
     #[error("the blinding of position {position} was used before")]
     BlindingReused { position: u8 },
-    /// All blindings together are none, or cancel the card's own encryption.
+    /// The blindings cancel each other, or cancel the card's own encryption.
     #[error("the blindings of position {position} cancel out")]
     Degenerate { position: u8 },
     /// The proof does not prove it.
     #[error("the contribution to position {position} is not proven")]
     NotProven { position: u8 },
-    /// What comes out is no card: the deck was not what its proofs said, or the secret is another's.
-    #[error("what comes out at position {position} is no card")]
+    /// The opened point is not a card: the deck differs from what its proofs said, or the secret belongs to another
+    /// key.
+    #[error("the point opened at position {position} is not a card")]
     NotACard { position: u8 },
-    /// A card that already lies open elsewhere.
-    #[error("card {card} at position {position} already lies open at {first}")]
+    /// A card that is already open at another position.
+    #[error("card {card} at position {position} is already open at {first}")]
     DuplicateCard {
         card: DeckCard,
         position: u8,

@@ -1,21 +1,21 @@
 //! Blinding points that were already used.
 //!
-//! Blinding that is used twice ties two cards together: what a player reveals at the showdown of one opens his other.
-//! A key used as blinding is worse. So each point counts once in a hand, and whoever keeps the points of earlier hands
-//! gives them to [`SeenBlindings::remember`] before the next.
+//! A blinding that is used twice links two cards: what a player reveals at the showdown of one opens the other.
+//! A key used as blinding is worse. So each point counts once in a hand, and a caller that keeps the points of earlier
+//! hands gives them to [`SeenBlindings::remember`] before the next.
 
 use std::collections::BTreeSet;
 
 use crate::{Curve, codec::put_point, curve::Point};
 
-/// The points that may not be used as blinding any more.
+/// The points that must not be used as a blinding again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenBlindings {
     points: BTreeSet<Vec<u8>>,
 }
 
 impl SeenBlindings {
-    /// Notes a point; `false` if it was already there.
+    /// Records a point; `false` if it was already recorded.
     #[must_use]
     pub fn insert<C: Curve>(&mut self, point: &Point<C>) -> bool {
         let mut bytes = Vec::new();
@@ -23,7 +23,7 @@ impl SeenBlindings {
         self.remember(bytes)
     }
 
-    /// Notes the bytes of a point of an earlier hand; `false` if they were already there.
+    /// Records the bytes of a point of an earlier hand; `false` if they were already recorded.
     pub fn remember(&mut self, point: Vec<u8>) -> bool {
         self.points.insert(point)
     }

@@ -1,9 +1,9 @@
-//! Tasks: who may contribute what to which card, and whether it is time.
+//! Tasks: who may contribute what to which card, and whether it is due.
 
 use super::{Deal, place::CardPlace};
 use crate::{Context, Curve, DealRefusal, Destination, Member, ProofKind, PublicKey, curve::Point};
 
-/// What somebody is about to contribute.
+/// A contribution that is about to be made or checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContributionTask {
     Blinding { shuffler: u8 },
@@ -71,7 +71,7 @@ impl<C: Curve> Deal<C> {
         found.map(|(actor, _)| actor.as_str()).ok_or(DealRefusal::NoSuchShuffler { shuffler })
     }
 
-    /// The name of the player at the seat, if the card is his.
+    /// The name of the player at the seat, if the card is theirs.
     pub(super) fn owned_by(&self, place: &CardPlace<C>, position: u8, seat: u8) -> Result<&str, DealRefusal> {
         if !matches!(place.destination, Destination::Seat(_)) {
             return Err(DealRefusal::WrongDestination { position });

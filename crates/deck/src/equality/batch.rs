@@ -1,8 +1,8 @@
 //! Many equality proofs in one multiplication.
 //!
-//! Each of the two equations of each proof gets its own weight of 128 bits, drawn from a hash of all the proofs. A
-//! prover fixes his proofs before he can know the weights, so errors in several equations do not cancel, and the
-//! verdict is the same on every machine. If the batch fails, the proofs are checked one by one to name the first false
+//! Each of the two equations of each proof gets its own weight of 128 bits, drawn from a hash of all the proofs. The
+//! prover fixes the proofs before the weights are known, so errors in several equations do not cancel, and the verdict
+//! is the same on every machine. If the batch fails, the proofs are checked one by one to name the first false
 //! one.
 
 use crate::{

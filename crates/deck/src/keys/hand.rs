@@ -14,13 +14,13 @@ use crate::{
     threshold::lagrange,
 };
 
-/// Why these keys cannot play a hand. The first broken rule is told.
+/// Why these keys cannot play a hand: the first broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The proof of possession does not hold for this key, name, role and hand.
-    #[error("{actor} does not show that he has the secret of his key")]
+    #[error("{actor} does not prove possession of the registered key")]
     NotPossessed { actor: String },
-    /// Nobody shuffles, or more than can be counted.
+    /// No shufflers, or more than 255.
     #[error("a hand has 1 to 255 shufflers, not {count}")]
     ShufflerCount { count: usize },
     /// Admitted to another hand.
@@ -30,27 +30,27 @@ pub enum KeyError {
     #[error("the key of {actor} was admitted for another role")]
     WrongRole { actor: String },
     /// One name twice among the shufflers or the players, or one seat twice.
-    #[error("{actor} is there twice")]
+    #[error("{actor} occurs twice")]
     DuplicateActor { actor: String },
     /// One key twice, of whatever role.
-    #[error("{actor} uses a key that is already somebody's")]
+    #[error("{actor} uses a key that is already registered")]
     DuplicateKey { actor: String },
     /// The shufflers' keys cancel each other.
     #[error("the sum of the shufflers' keys is the identity")]
     AggregateIsIdentity,
-    /// In threshold sharing, what a shuffler holds in the end is nothing.
+    /// In threshold sharing, a shuffler's share of the key is zero.
     #[error("the share of {actor} is zero")]
     ShareIsIdentity { actor: String },
     /// A player's key cancels the aggregate.
     #[error("the key of seat {seat} cancels the shufflers' keys")]
     SeatIsIdentity { seat: u8 },
     /// The commitments are not for the registered key, or not as many as the quorum.
-    #[error("the commitments of {actor} do not fit his key and the quorum")]
+    #[error("the commitments of {actor} do not fit its key and the quorum")]
     WrongCommitments { actor: String },
     /// Not between one and the number of shufflers.
     #[error("a quorum of {quorum} among {shufflers}")]
     Quorum { quorum: usize, shufflers: usize },
-    /// Those who blind are fewer than the quorum, not shufflers, or not in ascending order.
+    /// The blinders are fewer than the quorum, not shufflers, or not in ascending order.
     #[error("the shufflers that blind are not a quorum in ascending order")]
     Blinders,
 }
@@ -77,7 +77,7 @@ impl<C: Curve> HandKeys<C> {
         Self::assemble(hand, shufflers, players, aggregate, None, (0..count).collect())
     }
 
-    /// Keys of which a quorum opens the deck. Each shuffler registered the constant term of his polynomial as his key;
+    /// Keys of which a quorum opens the deck. Each shuffler registered the constant term of its polynomial as its key;
     /// `blinders` are those, at least a quorum, whose contributions each hole card needs.
     ///
     /// # Errors

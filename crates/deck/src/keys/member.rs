@@ -1,4 +1,4 @@
-//! Who takes part in a hand, with a key he is known to have.
+//! Members of a hand: shufflers and players whose keys were admitted with a proof.
 
 use rand_core::{CryptoRng, RngCore};
 
@@ -7,7 +7,7 @@ use crate::{Context, Curve, HandId, KeyError, Possession, ProofKind, PublicKey, 
 /// What a key is registered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberRole {
-    /// Shuffles, blinds and takes layers off. A player who also shuffles has another key for it.
+    /// Shuffles, blinds and removes layers. A player who also shuffles has another key for it.
     Shuffler,
     /// Holds cards at this seat.
     Player { seat: u8 },
@@ -35,7 +35,7 @@ impl MemberRole {
     }
 }
 
-/// Somebody whose key was admitted: there is no other way to get one than with a proof.
+/// A shuffler or player whose key was admitted: only a proof makes a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<C: Curve> {
     actor: String,
@@ -45,7 +45,7 @@ pub struct Member<C: Curve> {
 }
 
 impl<C: Curve> Member<C> {
-    /// Admits a key, if its owner shows for this very hand, name and role that he has it.
+    /// Admits a key, if the proof shows possession for this very hand, name and role.
     ///
     /// # Errors
     /// If the proof does not show it.
@@ -62,7 +62,7 @@ impl<C: Curve> Member<C> {
         Ok(Self { actor: actor.to_owned(), role, hand: hand.clone(), key })
     }
 
-    /// What the name says.
+    /// The name that proofs are bound to.
     #[must_use]
     pub fn actor(&self) -> &str {
         &self.actor

@@ -24,7 +24,7 @@ pub struct Possession<C: Curve> {
 }
 
 impl<C: Curve> SecretKey<C> {
-    /// Proves that whoever registers this key has it.
+    /// Proves possession of this key.
     pub fn prove_possession(&self, context: &Context, rng: &mut (impl CryptoRng + RngCore)) -> Possession<C> {
         let mut transcript = opened(context, self.public());
         let witness = std::slice::from_ref(self.scalar());

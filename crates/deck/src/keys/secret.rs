@@ -16,7 +16,7 @@ use crate::{
     curve::{Point, Scalar},
 };
 
-/// The long-lived secret that a shuffler or player keeps, and from which the keys of his hands follow.
+/// The long-lived secret that a shuffler or player keeps, and from which the keys of all hands are derived.
 pub struct MasterSecret(Zeroizing<[u8; 32]>);
 
 /// The secret half of a key of one hand.
@@ -32,7 +32,7 @@ impl MasterSecret {
         Self(bytes)
     }
 
-    /// One that was kept: 32 bytes as random as they were when it was made.
+    /// A stored secret: 32 bytes as random as they were when it was generated.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
@@ -44,8 +44,8 @@ impl MasterSecret {
         &self.0
     }
 
-    /// The key of one hand. It is always the same, so that a client that starts again in the middle of a hand has it;
-    /// nobody learns from it, or from its neighbours, the key of any other hand.
+    /// The key of one hand. It is always the same, so that a client that restarts during a hand has it;
+    /// it reveals nothing about the key of any other hand.
     #[must_use]
     pub fn key<C: Curve>(&self, hand: &HandId, role: MemberRole) -> SecretKey<C> {
         let mut tries = (0_u32..).map(|counter| self.scalar::<C>(hand, role, counter));

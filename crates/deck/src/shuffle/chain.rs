@@ -1,6 +1,6 @@
 //! The shuffles of a hand, one after the other.
 //!
-//! The first shuffler starts from the deck that everybody computes, each next one from what the one before left, in the
+//! The first shuffler starts from the deck that each party computes, each next one from the deck before it, in the
 //! order of the hand's keys, each once. A message carries the hash of the deck it started from, the new deck and the
 //! proof; the order of the cards and the randomness never leave [`UnprovenShuffle`].
 //!
@@ -52,7 +52,7 @@ impl<C: Curve> ShuffleMessage<C> {
     }
 }
 
-/// A shuffle that waits for its proof. It holds the order of the cards, which nobody can ask it for.
+/// A shuffle that waits for its proof. It holds the order of the cards and never returns it.
 pub struct UnprovenShuffle<C: Curve> {
     context: Context,
     key: PublicKey<C>,
@@ -90,14 +90,14 @@ pub struct Shuffling<C: Curve> {
 }
 
 impl<C: Curve> Shuffling<C> {
-    /// Nobody has shuffled.
+    /// No shuffler has shuffled yet.
     #[must_use]
     pub fn new(parameters: &Parameters<C>, keys: &HandKeys<C>) -> Self {
         let deck = parameters.first_deck();
         Self { keys: keys.clone(), hash: deck.hash(), deck, step: 0 }
     }
 
-    /// The shuffler whose turn it is, by his place in the hand's keys; none when all have shuffled.
+    /// The index of the shuffler whose turn it is; none when all have shuffled.
     #[must_use]
     pub fn next(&self) -> Option<u8> {
         (usize::from(self.step) < self.keys.shufflers().len()).then_some(self.step)

@@ -107,7 +107,7 @@ impl<C: Curve> ShuffleProof<C> {
         })
     }
 
-    /// The responses, for whoever hashes the whole proof.
+    /// Absorbs the responses, when the whole proof is hashed.
     pub(crate) fn absorb_responses(&self, transcript: &mut Transcript) {
         let scalars: Vec<Scalar<C>> = self.scalars().copied().collect();
         transcript.scalars::<C>(b"responses", &scalars);

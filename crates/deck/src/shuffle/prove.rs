@@ -32,7 +32,7 @@ pub(super) fn opened<C: Curve>(context: &Context, key: &PublicKey<C>, [input, ou
     transcript
 }
 
-/// A proof, by whoever knows the witness. If the witness does not fit, no verifier takes it.
+/// Proves a shuffle with its witness. If the witness does not fit, no verifier accepts the proof.
 pub(crate) fn prove<C: Curve>(
     parameters: &Parameters<C>,
     context: &Context,

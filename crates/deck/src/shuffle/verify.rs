@@ -24,7 +24,7 @@ use crate::{
     transcript::Transcript,
 };
 
-/// One shuffle of a chain: what came out, and why it should be believed.
+/// One shuffle of a chain: the new deck and its proof.
 #[derive(Clone, Copy, Debug)]
 pub struct ShuffleStep<'a, C: Curve> {
     /// Whose shuffle it is, and which.
@@ -43,8 +43,8 @@ pub enum ShuffleError {
         step: usize,
         size: usize,
     },
-    /// A card that came out lies open.
-    #[error("step {step} lays a card open")]
+    /// A card of the new deck is open.
+    #[error("step {step} leaves a card open")]
     Identity { step: usize },
     /// Made from another deck than the one that the step before left.
     #[error("step {step} starts from another deck")]
@@ -142,7 +142,7 @@ pub(crate) fn weigh<C: Curve>(
     challenges.into_iter().map(|drawn| (drawn, labels.map(|label| batch.weight(label)))).collect()
 }
 
-/// What the prover had to answer to.
+/// The challenges that the prover answered.
 pub(crate) struct Challenges<C: Curve> {
     x: Scalar<C>,
     y: Scalar<C>,

@@ -1,4 +1,4 @@
-//! Cards, the first deck, and points that nobody chose.
+//! Cards, the first deck, and points with no known relation.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::setup::HandSetup;
 use crate::{
     Bn254, Curve, DECK_SIZE, Grumpkin, Parameters, Point, Secp256k1, SizeError,
     codec::put_point,
-    hash_to_group::{Purpose, point},
+    hash_to_group::{PointPurpose, point},
 };
 
 fn hex<C: Curve>(point: &Point<C>) -> String {
@@ -25,14 +25,17 @@ fn hex<C: Curve>(point: &Point<C>) -> String {
 #[test]
 fn the_points_are_the_same_on_every_machine() {
     let first = |purpose| hex::<Secp256k1>(&point::<Secp256k1>(purpose, 0));
-    assert_eq!(first(Purpose::Card), "610c0d73fc3ae79651f79fe038684b35a2da03a136384bee844ad3909cdce7c180");
-    assert_eq!(first(Purpose::CommitmentBase), "e1af5590b16c7ba9292340a73b12c1e2142561a1555316138aecdbd948e0ecac00");
+    assert_eq!(first(PointPurpose::Card), "610c0d73fc3ae79651f79fe038684b35a2da03a136384bee844ad3909cdce7c180");
     assert_eq!(
-        hex::<Bn254>(&point::<Bn254>(Purpose::Card, 51)),
+        first(PointPurpose::CommitmentBase),
+        "e1af5590b16c7ba9292340a73b12c1e2142561a1555316138aecdbd948e0ecac00"
+    );
+    assert_eq!(
+        hex::<Bn254>(&point::<Bn254>(PointPurpose::Card, 51)),
         "f4713a7d3d6baf6ff61a34da1b49f034d11d74b60f5b7aa04e34342d35848003"
     );
     assert_eq!(
-        hex::<Grumpkin>(&point::<Grumpkin>(Purpose::Card, 51)),
+        hex::<Grumpkin>(&point::<Grumpkin>(PointPurpose::Card, 51)),
         "70d9c71c230e7c154baae303784adcf6c0cc92a567e0c1f941ae90d0142ba90b"
     );
 }
@@ -61,7 +64,7 @@ fn a_card_is_its_point_and_nothing_else_is_a_card() {
     assert_eq!(parameters.point(52), None);
     assert_eq!(parameters.card(&Point::<Secp256k1>::generator()), None);
     assert_eq!(parameters.card(&Point::<Secp256k1>::zero()), None);
-    // No sum of two cards is a card: nobody turns one into another by adding something he knows.
+    // No sum of two cards is a card: no party turns one into another by adding a known point.
     let sum = *parameters.point(3).unwrap() + *parameters.point(4).unwrap();
     assert_eq!(parameters.card(&sum.into()), None);
 }

@@ -117,7 +117,7 @@ fn what_is_no_point_in_its_one_encoding_is_refused() {
 }
 
 #[test]
-fn stray_bits_beside_the_sign_are_a_second_encoding() {
+fn extra_bits_next_to_the_sign_are_a_second_encoding() {
     for bit in 0..6 {
         let mut bytes = generator::<Secp256k1>();
         bytes[32] |= 1 << bit;
@@ -144,7 +144,7 @@ fn scalars_are_below_the_order() {
 }
 
 #[test]
-fn the_place_of_the_error_is_told() {
+fn a_decode_error_names_its_offset() {
     let mut table = HandSetup::<Secp256k1>::small("place of the error");
     let proof = table.shuffles().remove(0).proof;
     let mut bytes = proof.encode();

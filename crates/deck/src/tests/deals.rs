@@ -1,4 +1,4 @@
-//! Deals: cards reach one player's eyes, or everybody's, and only as the plan says.
+//! Deals: cards reach one player, or all, and only as the plan says.
 
 use ark_ec::AffineRepr;
 use rand_chacha::rand_core::RngCore;
@@ -28,7 +28,7 @@ fn whole_hand<C: Curve>() {
         assert_eq!(deal.opened(position), None, "only the player sees it");
         let show = deal.show(seat, secret, position, &mut table.rng).unwrap();
         table.accept(&mut deal, &[show]);
-        assert_eq!(deal.opened(position), Some(card), "he shows what he saw");
+        assert_eq!(deal.opened(position), Some(card), "the player shows the same card");
         cards.push(card);
     }
     for position in 7..9 {
@@ -92,7 +92,7 @@ fn only_what_the_plan_opens_can_be_opened() {
     assert_eq!(deal.reveal(0, ann, 0, rng), wrong(0), "a hole card is no community card");
     assert_eq!(deal.reveal(0, ann, 6, rng), wrong(6), "a burned card stays burned");
     assert_eq!(deal.blind(0, ann, 6, rng), wrong(6));
-    assert_eq!(deal.blind(0, ann, 7, rng), wrong(7), "a community card is nobody's");
+    assert_eq!(deal.blind(0, ann, 7, rng), wrong(7), "a community card belongs to no seat");
     assert_eq!(deal.unblind(0, ann, 7, rng), wrong(7));
     assert_eq!(deal.show(0, dora, 7, rng), wrong(7));
     assert_eq!(deal.show(0, dora, 1, rng), Err(DealRefusal::WrongSeat { position: 1, seat: 0 }));
@@ -129,7 +129,7 @@ fn a_plan_has_a_destination_for_every_card_and_a_player_at_every_seat() {
     assert_eq!(refusal(&plan), PlanError::EmptySeat { position: 4, seat: 3 });
 }
 
-/// A contribution that belongs elsewhere, moved here by whoever repeats it.
+/// A contribution to one card, replayed by another party for another card.
 #[test]
 fn contributions_cannot_be_moved() {
     let mut table = HandSetup::<C>::small("moved");
@@ -154,7 +154,7 @@ fn contributions_cannot_be_moved() {
         panic!()
     };
     let moved = Contribution::Showdown { seat: 0, position: 3, share };
-    assert_eq!(deal.accept(&table.parameters, &moved), not_proven(3), "his other card");
+    assert_eq!(deal.accept(&table.parameters, &moved), not_proven(3), "the player's other card");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn another_deck_or_another_hand_takes_nothing_of_this_one() {
     let (share, blinding) = (table.reveals(&deal, 7)[0], table.blindings(&deal, 0)[0]);
     assert_eq!(other_deck.accept(&table.parameters, &share), Err(DealRefusal::NotProven { position: 7 }));
     assert_eq!(other_deck.accept(&table.parameters, &blinding), Err(DealRefusal::NotProven { position: 0 }));
-    // The same people with the same keys and the same deck, which is already one mistake too many, in the next hand.
+    // The same members with the same keys and the same deck, which is already a mistake, in the next hand.
     let next = HandId { hand: "42".into(), ..hand() };
     let rng = &mut table.rng;
     let secrets = SHUFFLERS.iter().zip(&table.shufflers);
@@ -181,7 +181,7 @@ fn another_deck_or_another_hand_takes_nothing_of_this_one() {
     assert_eq!(next.accept(&table.parameters, &blinding), Err(DealRefusal::NotProven { position: 0 }));
 }
 
-/// Shufflers who all tell each other their secrets, and choose them so that they cancel.
+/// Shufflers that share their secrets, and choose them so that they cancel.
 #[test]
 fn blindings_that_cancel_are_refused() {
     let mut table = HandSetup::<C>::small("cancelling blindings");
@@ -216,7 +216,7 @@ fn no_blinding_at_all_is_refused() {
     assert_eq!(Blinding::<C>::decode(&blinding.encode()), Err(DeckDecodeError::Identity { offset: 0 }));
 }
 
-/// A deck that no proof was asked for still shows itself when it is opened.
+/// A deck that was taken without a proof is still found out when it is opened.
 #[test]
 fn a_card_twice_or_none_is_noticed_when_it_is_opened() {
     let mut table = HandSetup::<C>::small("deck of lies");
@@ -263,7 +263,7 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
     assert_eq!(refused, Err(ContributionRefusal { index: 14, refusal: DealRefusal::Repeated { position: 4 } }));
 }
 
-/// The operator checks proofs beside his worker, which then only takes them.
+/// The operator checks proofs on other threads than its worker, which then only takes them.
 #[test]
 fn a_contribution_checked_elsewhere_is_taken_once_in_its_own_place() {
     let mut table = HandSetup::<C>::small("checked elsewhere");
@@ -288,7 +288,7 @@ fn a_blinding_counts_once_in_a_hand_and_across_hands() {
     let deck = table.final_deck();
     let mut deal = Deal::new(&table.keys, &deck, &PLAN, SeenBlindings::default()).unwrap();
     let delta = Scalar::<C>::from(77_u8);
-    // A shuffler who draws his secret once and proves correctly with it for each card.
+    // A shuffler that draws its blinding secret once and proves correctly with it for each card.
     let contexts = [0, 3].map(|position| context(&deal, "ann", position));
     let reused = |table: &mut HandSetup<C>, position, delta| {
         let key = *table.keys.blinding_key(0).unwrap();
@@ -299,7 +299,7 @@ fn a_blinding_counts_once_in_a_hand_and_across_hands() {
     let (first, second) = (reused(&mut table, 0, delta), reused(&mut table, 3, delta));
     table.accept(&mut deal, &[first]);
     assert_eq!(deal.accept(&table.parameters, &second), Err(DealRefusal::BlindingReused { position: 3 }));
-    // His own key as blinding, as a demonstration once did.
+    // The shuffler's own key as blinding, as a demonstration once did.
     let key = *table.shufflers[0].scalar();
     let with_key = reused(&mut table, 3, key);
     assert_eq!(deal.accept(&table.parameters, &with_key), Err(DealRefusal::BlindingReused { position: 3 }));
@@ -355,7 +355,7 @@ fn any_order_of_contributions_deals_the_same_distinct_cards() {
         let mut deal = Deal::new(&keys, &deck, &plan, SeenBlindings::default()).unwrap();
         let mut sorted = deal.clone();
         let mut contributions = Vec::new();
-        // Whoever is awaited anywhere contributes, picked by lot, until nobody is.
+        // An awaited shuffler, picked at random, contributes until none is awaited.
         loop {
             let due = |position| deal.awaited(position).into_iter().map(move |(who, kind)| (position, who, kind));
             let due: Vec<(u8, u8, ProofKind)> = (0..13).flat_map(due).collect();

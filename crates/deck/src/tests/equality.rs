@@ -149,8 +149,8 @@ fn related(rng: &mut ChaCha20Rng) -> Vec<EqualityClaim<Secp256k1>> {
     (0..3).map(claim).collect()
 }
 
-/// Who knows the weights beforehand finds errors in three responses that cancel in both sums. He knows those of the
-/// honest proofs; they must be worth nothing once he has changed anything.
+/// A forger that knows the weights beforehand finds errors in three responses that cancel in both sums. The weights of
+/// the honest proofs are known; they must be useless once anything has changed.
 #[test]
 fn weights_of_a_batch_cannot_be_used_against_it() {
     let mut claims = related(&mut rng("weights"));
@@ -170,7 +170,8 @@ fn weights_of_a_batch_cannot_be_used_against_it() {
 }
 
 /// For each point of a statement: the proof is made first, with something else in its place, and the point is solved
-/// for afterwards, so that both equations hold under the challenge of that proof. It must not be the challenge any more.
+/// for afterwards, so that both equations hold under the challenge of that proof. It must not be the challenge any
+/// more.
 fn solved_for<C: Curve>(which: usize, rng: &mut ChaCha20Rng) {
     let (mut solved, witness) = statement::<C>(rng);
     let nonce = Scalar::<C>::rand(rng);

@@ -14,7 +14,7 @@ use crate::{
 
 type C = Secp256k1;
 
-/// Defect a of the source: a "proof" that consists of the decks and the randomness lets everybody read the order. The
+/// Defect a of the source: a "proof" that consists of the decks and the randomness lets any reader see the order. The
 /// reader is carried out on the real randomness, then on every number that is in the message.
 #[test]
 fn a_message_does_not_give_the_order_away() {
@@ -26,7 +26,7 @@ fn a_message_does_not_give_the_order_away() {
         table.parameters.card(&(C::from(card.c2) - *key.point() * rho).into_affine())
     };
     let order: Vec<_> = witness.randomness.iter().zip(deck.cards()).filter_map(|(rho, card)| read(rho, card)).collect();
-    assert_eq!(order, witness.order.places(), "whoever has the randomness has the order");
+    assert_eq!(order, witness.order.places(), "the randomness gives the order away");
 
     let context = table.keys.shuffle_context(0).unwrap();
     let proof = prove(&table.parameters, &context, &key, [&first, &deck], &witness, &mut table.rng);
@@ -68,8 +68,8 @@ fn a_proof_of_noise_is_refused() {
     assert!(matches!(ShuffleProof::<C>::decode(&nothing, SMALL), Err(DeckDecodeError::NotAPoint { offset: 0 })));
 }
 
-/// Defect c: an unblinding share without a proof. Whoever adds the difference of two cards to his share turns one card
-/// into the other; the attack is carried out on the derived state, then refused by the deal.
+/// Defect c: an unblinding share without a proof. A shuffler that adds the difference of two cards to its share turns
+/// one card into the other; the attack is carried out on the derived state, then refused by the deal.
 #[test]
 fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     let mut table = HandSetup::<C>::small("share plus kG");
@@ -94,7 +94,7 @@ fn a_share_plus_something_would_turn_a_card_into_another_and_is_refused() {
     table.accept(&mut deal, &unblindings[..2]);
     let forged = Contribution::Unblinding { shuffler, position, share: forged };
     assert_eq!(deal.accept(&table.parameters, &forged), Err(DealRefusal::NotProven { position: 0 }));
-    // Nor with a proof of the forger's own: he has no secret that makes the statement true.
+    // Nor with a proof of the forger's own: no secret makes the statement true.
     let context = context(&deal, "cleo", ProofKind::Unblinding);
     let point = (difference + share.point).into_affine();
     let statement = Equality {
@@ -141,7 +141,7 @@ fn the_weak_fiat_shamir_forgery_is_refused() {
         transcript.point::<C>(b"t2", t2);
         transcript.challenge(b"challenge")
     };
-    // He wants to mix another seat's card into his blinding: a = alpha c1' + beta G, of which he knows no logarithm.
+    // The forger mixes another seat's card into the blinding: a = alpha c1' + beta G, whose logarithm is unknown.
     let other_card: Ciphertext<C> = table.final_deck().cards()[1];
     let (generator, key) = (Point::<C>::generator(), *table.keys.blinding_key(0).unwrap());
     let rng = &mut table.rng;

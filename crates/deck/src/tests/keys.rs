@@ -37,7 +37,7 @@ fn a_rogue_key_that_cancels_the_others_is_not_admitted() {
     // It would work: the sum of all three is a key whose secret the rogue has.
     let sum = (*ann.key().point() + ben.key().point() + rogue.point()).into_affine();
     assert_eq!(sum, *own.public().point());
-    // But he can prove nothing about it with what he knows.
+    // But the rogue cannot prove possession of the key that it registers.
     let context = MemberRole::Shuffler.context(&hand(), "cleo");
     let proof = own.prove_possession(&context, &mut rng);
     let refused = Member::admit(&hand(), "cleo", MemberRole::Shuffler, rogue, &proof);
@@ -137,7 +137,7 @@ fn keys_that_cannot_play_together_are_refused() {
 }
 
 #[test]
-fn one_key_is_one_persons_in_one_role() {
+fn a_key_belongs_to_one_member_in_one_role() {
     let mut rng = rng("one key");
     let secret = SecretKey::<C>::generate(&mut rng);
     let ann = admit(&hand(), "ann", MemberRole::Shuffler, &secret, &mut rng);

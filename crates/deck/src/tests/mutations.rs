@@ -42,7 +42,8 @@ fn every_byte_of_a_proof_flipped_in_turn_is_refused() {
     assert!(unread > 300 && refused > 1_300, "both lines of defence are at work: {unread} and {refused}");
 }
 
-/// The same for a proof about all 52 cards, one bit of each byte; by two threads, because each verification takes a while.
+/// The same for a proof about all 52 cards, one bit of each byte; by two threads, because each verification takes a
+/// while.
 #[test]
 fn every_byte_of_a_full_proof_flipped_in_turn_is_refused() {
     let mut table = HandSetup::<C>::new("every byte of 52", 52);

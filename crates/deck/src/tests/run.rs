@@ -1,4 +1,4 @@
-//! What a run of the tests is given from outside.
+//! Seeds and time limits of the tests, from the environment.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A table to tell stories at: shufflers, players, their keys, and hands played between them.
+//! Shufflers, players and their keys for the tests, and hands played between them.
 
 use rand_chacha::ChaCha20Rng;
 
@@ -39,7 +39,7 @@ pub fn hand() -> HandId {
     HandId { deployment: "casino".into(), game: "table-7".into(), hand: "41".into() }
 }
 
-/// A key of its own for everybody, admitted.
+/// An admitted member with a key of its own.
 pub fn member<C: Curve>(actor: &str, role: MemberRole, rng: &mut ChaCha20Rng) -> (Member<C>, SecretKey<C>) {
     let secret = SecretKey::generate(rng);
     (admit(&hand(), actor, role, &secret, rng), secret)

@@ -43,7 +43,7 @@ fn a_shuffled_deck_has_every_card_once_on_every_curve() {
     }
 }
 
-/// A step made with a witness of the story's choice, whether it is a shuffle or not.
+/// A step made with a witness that the test chooses, whether it is a shuffle or not.
 struct Forged {
     table: HandSetup<C>,
     input: Deck<C>,
@@ -95,7 +95,7 @@ fn a_card_twice_instead_of_another_is_refused() {
 }
 
 #[test]
-fn a_card_of_ones_own_is_refused() {
+fn a_card_that_the_shuffler_made_up_is_refused() {
     let mut forged = Forged::new("own card");
     let honest = forged.output();
     let rho = Scalar::<C>::rand(&mut forged.table.rng);
@@ -153,9 +153,9 @@ fn a_card_laid_open_is_refused() {
     assert_eq!(refused, Err(ShuffleError::Identity { step: 0 }));
 }
 
-/// Defect g: the first shuffler may not bring his own deck.
+/// Defect g: the first shuffler may not bring its own deck.
 #[test]
-fn the_first_deck_is_not_a_matter_of_opinion() {
+fn the_first_shuffler_cannot_choose_the_first_deck() {
     let mut table = HandSetup::<C>::small("fifty-two aces");
     let ace = table.parameters.first_deck().cards()[0];
     let aces = Deck::of(vec![ace; SMALL]);
@@ -182,7 +182,11 @@ fn order_doubled_steps_and_other_steps_decks_are_refused() {
     let [first, second, third] = &messages[..] else { panic!() };
     let parameters = &table.parameters;
     let mut shuffling = Shuffling::new(parameters, &table.keys);
-    assert_eq!(shuffling.accept(parameters, second), Err(ShuffleError::WrongInput { step: 0 }), "not his turn");
+    assert_eq!(
+        shuffling.accept(parameters, second),
+        Err(ShuffleError::WrongInput { step: 0 }),
+        "not this shuffler's turn"
+    );
     shuffling.accept(parameters, first).unwrap();
     assert_eq!(shuffling.accept(parameters, first), Err(ShuffleError::WrongInput { step: 1 }), "twice");
     assert_eq!(shuffling.accept(parameters, third), Err(ShuffleError::WrongInput { step: 1 }), "one left out");
@@ -218,7 +222,7 @@ fn bases_that_the_prover_chose_are_refused() {
     let output = forged.output();
     let context = forged.table.keys.shuffle_context(1).unwrap();
     let key = *forged.table.keys.aggregate();
-    // He knows all of them as multiples of the generator, and could open a commitment to anything.
+    // The prover knows all of them as multiples of the generator, and could open a commitment to any value.
     let mut own = forged.table.parameters.clone();
     for (place, base) in own.bases.iter_mut().enumerate() {
         *base = (Point::<C>::generator() * Scalar::<C>::from(place as u64 + 2)).into();
@@ -304,7 +308,7 @@ fn the_culprit_of_a_batch_is_named_and_nothing_is_taken() {
     assert_eq!(shuffling.accept_all(&table.parameters, &touched[1..]), Err(ShuffleError::NotProven { step: 1 }));
 }
 
-/// The operator checks proofs beside his worker, which then only takes them.
+/// The operator checks proofs on other threads than its worker, which then only takes them.
 #[test]
 fn a_shuffle_checked_elsewhere_is_taken_once_in_its_own_place() {
     let mut table = HandSetup::<C>::small("checked elsewhere");

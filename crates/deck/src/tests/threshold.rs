@@ -39,7 +39,7 @@ impl Quorum {
         Self { rng, dealers, dealings, players, own }
     }
 
-    /// What a shuffler was given by all dealers.
+    /// The values that a shuffler received from all dealers.
     fn dealt(&self, shuffler: u8) -> Vec<(PolynomialCommitments<C>, DealtShare<C>)> {
         self.dealings.iter().map(|dealing| (dealing.commitments(), dealing.share_for(shuffler))).collect()
     }
@@ -58,7 +58,11 @@ fn any_quorum_has_the_key_and_fewer_have_nothing() {
     let table = Quorum::new("lagrange", 2);
     let (keys, secrets) = (table.keys(2, &[0, 1]).unwrap(), table.secrets());
     for ((_, key), secret) in keys.shufflers().iter().zip(&secrets) {
-        assert_eq!(key, secret.public(), "what a shuffler holds is what everybody checks him against");
+        assert_eq!(
+            key,
+            secret.public(),
+            "a shuffler's share belongs to the key that its contributions are checked against"
+        );
     }
     let combined = |shufflers: &[u8]| {
         let weights: Vec<Scalar<C>> = lagrange(shufflers);
@@ -102,7 +106,7 @@ fn a_hand_goes_on_without_the_third_shuffler() {
         }
         assert_eq!((deal.awaited(0), deal.awaited(8)), (vec![], vec![]));
         dealt.push((deal.own_card(&parameters, 0, &table.own[0], 0).unwrap(), deal.opened(8).unwrap()));
-        // The third may still come; he changes nothing.
+        // The third may still contribute, which changes nothing.
         let third = 3 - pair[0] - pair[1];
         let late = deal.reveal(third, &secrets[usize::from(third)], 8, &mut table.rng).unwrap();
         deal.accept(&parameters, &late).unwrap();
@@ -153,7 +157,7 @@ fn a_quorum_that_cannot_be_is_refused() {
     assert_eq!(refusal(2, &[0]), KeyError::Blinders, "fewer than the quorum");
     assert_eq!(refusal(2, &[1, 0]), KeyError::Blinders, "not in order");
     assert_eq!(refusal(2, &[1, 1]), KeyError::Blinders, "one twice");
-    assert_eq!(refusal(2, &[1, 3]), KeyError::Blinders, "nobody is the fourth");
+    assert_eq!(refusal(2, &[1, 3]), KeyError::Blinders, "there is no fourth shuffler");
     let mut exchanged = Quorum::new("refused quorum", 2);
     exchanged.dealers[1].1 = exchanged.dealers[0].1.clone();
     assert_eq!(exchanged.keys(2, &[0, 1]).unwrap_err(), KeyError::WrongCommitments { actor: "ben".into() });

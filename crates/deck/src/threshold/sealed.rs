@@ -25,7 +25,7 @@ pub struct SealedShare<C: Curve> {
 }
 
 impl<C: Curve> Dealing<C> {
-    /// What to give to a shuffler, readable for the owner of the key that he registered.
+    /// The value for a shuffler, encrypted to the key that it registered.
     pub fn seal_for(
         &self,
         hand: &HandId,

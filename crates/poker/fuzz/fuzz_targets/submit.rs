@@ -36,12 +36,12 @@ static WAITING: LazyLock<Waiting> = LazyLock::new(|| {
         players: vec![named("one", &one), named("two", &two)],
         shufflers: vec![named("shuffler", &shuffler)],
     };
-    let log = HandLog::start(&config, operator, HandTime(0), SeenBlindings::default()).expect("a hand can begin so");
+    let log = HandLog::start(&config, operator, HandTime(0), SeenBlindings::default()).expect("the configuration is sound");
     let start = &log.entries()[0];
     let master = MasterSecret::generate(&mut rng);
     let joined = Party::join(Actor::Shuffler(0), shuffler, &master, &start.envelope.0, &start.receipt);
     let parameters = Parameters::with_size(9).expect("nine cards are a deck");
-    let honest = joined.expect("he is known").duties(&parameters, &mut rng).remove(0);
+    let honest = joined.expect("the hand has this shuffler").duties(&parameters, &mut rng).remove(0);
     Waiting { parameters, log, honest }
 });
 

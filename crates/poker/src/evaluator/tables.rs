@@ -1,9 +1,10 @@
 //! The tables behind the evaluator: built once in a few milliseconds, about 270 KB, nothing committed.
 //!
 //! Without a flush the strength depends only on how many cards there are of each rank. Each rank has a weight such that
-//! the weights of any seven cards have a sum of their own; the sum is looked up in a table whose rows, 128 sums each and
-//! mostly empty, are laid over each other so that no two entries meet. With a flush the strength depends only on which
-//! ranks of that suit there are, because seven cards with five of a suit can hold neither four of a rank nor a full house.
+//! the weights of any seven cards have a sum of their own; the sum is looked up in a table whose rows, 128 sums each
+//! and mostly empty, are laid over each other so that no two entries meet. With a flush the strength depends only on
+//! which ranks of that suit there are, because seven cards with five of a suit can hold neither four of a rank nor a
+//! full house.
 
 #![allow(clippy::indexing_slicing, reason = "filled once from constants; a place outside a table is a bug here")]
 
@@ -115,5 +116,5 @@ fn lay_out(mut entries: Vec<(u32, u16)>) -> (Box<[u16; ROWS]>, Box<[u16; PLACES]
 /// Made on the heap, since the stack of a thread may be small.
 #[expect(clippy::unnecessary_box_returns, reason = "the box is the point")]
 fn zeros<const N: usize>() -> Box<[u16; N]> {
-    vec![0; N].into_boxed_slice().try_into().expect("as long as asked for")
+    vec![0; N].into_boxed_slice().try_into().expect("the vector has this length")
 }

@@ -1,10 +1,12 @@
 //! What can happen in a hand.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Card, Chips, Seat};
 
-/// Something that happened. Who may say so, and how it is proven, is the log's affair.
+/// An event of a hand. The log decides who may report it, and how it is proven.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HandEvent {
@@ -19,7 +21,7 @@ pub enum HandEvent {
         /// Three for the flop, one for the turn and the river.
         cards: Vec<Card>,
     },
-    /// A seat proved its cards. In a showdown anybody may do so before his turn.
+    /// A seat proved its cards. In a showdown any seat may do so before its turn.
     Shown {
         seat: Seat,
         /// Both cards, in the order of the card plan.
@@ -27,9 +29,9 @@ pub enum HandEvent {
     },
     /// The seat whose turn it is to show gives up instead.
     Mucked { seat: Seat },
-    /// The operator was away: whoever is awaited has his full time again.
+    /// The operator was away: the awaited seat or shufflers get their full time again.
     ClockRestarted,
-    /// The hand is void; everybody has what he had before it.
+    /// The hand is void; every seat has its stack from before the hand.
     Voided { cause: VoidCause },
 }
 
@@ -51,7 +53,7 @@ pub enum PlayerAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VoidCause {
-    /// Cards could not be opened in time because these did not do their part.
+    /// Cards could not be opened in time because these participants sent no contribution.
     Missing {
         /// Who, at least one.
         who: Vec<MissingParty>,
@@ -60,11 +62,31 @@ pub enum VoidCause {
     HostEnded,
 }
 
-/// Somebody without whom no card can be opened.
+/// A participant without whom no card can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingParty {
-    /// A shuffler, by his place in the order of shuffling.
+    /// A shuffler, by its index in the order of shuffling.
     Shuffler(u16),
     Seat(Seat),
+}
+
+impl MissingParty {
+    /// Participants in words, for messages.
+    #[must_use]
+    pub fn list(parties: &[Self]) -> String {
+        match parties {
+            [] => "no participant".to_owned(),
+            some => some.iter().map(Self::to_string).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+impl fmt::Display for MissingParty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shuffler(number) => write!(f, "shuffler {number}"),
+            Self::Seat(seat) => fmt::Display::fmt(seat, f),
+        }
+    }
 }

@@ -50,7 +50,7 @@ impl Hand {
         if most <= bet {
             return Err(HandRefusal::StackTooShort { reach: most, bet });
         }
-        // Several short all-ins may together be a full raise to one who acted before them all.
+        // Several short all-ins may together be a full raise for a seat that acted before them all.
         if let Some(faced) = player.faced.filter(|faced| bet.above(*faced) < raise) {
             return Err(HandRefusal::RaiseNotReopened { faced, bet, raise });
         }

@@ -44,24 +44,24 @@ impl Street {
 /// Where a hand stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Phase {
-    /// Blinds are posted; the hole cards are on their way.
+    /// Blinds are posted; the hole cards are being dealt.
     Dealing {
-        /// When those who open cards are late.
+        /// When the shufflers are late.
         deadline: HandTime,
     },
     /// A seat is to act.
     Betting(Betting),
-    /// The cards of a street are on their way.
+    /// The cards of a street are being opened.
     Opening {
         street: Street,
-        /// When those who open cards are late.
+        /// When the shufflers are late.
         deadline: HandTime,
     },
     /// Hands are being shown.
     Showdown(Showdown),
     /// Chips have been paid out.
     Settled(Settlement),
-    /// Everybody has what he had before the hand.
+    /// Every seat has its stack from before the hand.
     Void(VoidCause),
 }
 
@@ -82,7 +82,7 @@ pub struct Betting {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Showdown {
-    /// Who has yet to show or muck, in order; never empty.
+    /// The seats that have yet to show or muck, in order; never empty.
     pub to_show: Vec<Seat>,
     /// Whether mucking is refused, because all hands are opened after an all-in.
     pub must_show: bool,
@@ -92,7 +92,7 @@ pub struct Showdown {
     pub deadline: HandTime,
 }
 
-/// The name of a phase, for saying what does not fit it.
+/// The name of a phase, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseName {
@@ -123,7 +123,7 @@ impl Phase {
         matches!(self, Self::Settled(_) | Self::Void(_))
     }
 
-    /// When whoever is awaited is late.
+    /// The deadline of the awaited seat or shufflers.
     #[must_use]
     pub fn deadline(&self) -> Option<HandTime> {
         match self {

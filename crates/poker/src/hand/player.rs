@@ -23,7 +23,7 @@ pub struct Player {
 /// Whether a seat can still win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum SeatStatus {
-    /// It holds cards that nobody has seen.
+    /// It holds cards that are not shown.
     In,
     /// It gave up while there was betting.
     Folded,
@@ -43,7 +43,7 @@ impl Player {
         self.status != SeatStatus::Folded
     }
 
-    /// Whether it can be asked to bet.
+    /// Whether it can still bet.
     #[must_use]
     pub fn can_bet(&self) -> bool {
         self.is_live() && !self.stack.is_zero()

@@ -4,10 +4,10 @@ use super::{Betting, Hand, Phase, Player, SeatStatus, Showdown, Street};
 use crate::{AllIn, Chips, HandTime, Seat, uncalled};
 
 impl Hand {
-    /// Opens a betting round at this bet; it may be over at once if nobody can bet.
+    /// Opens a betting round at this bet; it ends at once if no seat can bet.
     pub(super) fn begin_betting(&mut self, street: Street, bet: Chips, at: HandTime) {
         let first: usize = match street {
-            // The one after the big blind, who comes second, or first if there are only two.
+            // The seat after the big blind, which is second, or first if there are only two.
             Street::Preflop if self.players.len() == 2 => 1,
             Street::Preflop => 2,
             _ => 0,
@@ -49,9 +49,9 @@ impl Hand {
             (player.committed, player.faced) = (Chips::ZERO, None);
         }
         let opened_at_once = self.snapshot.rules().all_in == AllIn::BeforeRunOut;
-        let anybody_all_in = self.players.iter().any(|player| player.is_live() && player.stack.is_zero());
+        let any_all_in = self.players.iter().any(|player| player.is_live() && player.stack.is_zero());
         match street.next() {
-            None => self.begin_showdown(aggressor, opened_at_once && anybody_all_in, None, at),
+            None => self.begin_showdown(aggressor, opened_at_once && any_all_in, None, at),
             then if opened_at_once && self.is_run_out() => self.begin_showdown(aggressor, true, then, at),
             Some(street) => self.await_board(street, at),
         }

@@ -1,4 +1,4 @@
-//! Refusals: the normal way to be told no. Values, not errors; the first broken rule is the one reported.
+//! Refusals: values, not errors; the first broken rule is reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub enum HandRefusal {
     /// Chips have been paid out or given back.
     #[error("the hand is over ({phase:?})")]
     HandIsOver { phase: PhaseName },
-    /// This kind of event has no place here.
+    /// This kind of event does not belong to the phase.
     #[error("this cannot happen while the hand is in {phase:?}")]
     WrongPhase { phase: PhaseName },
     /// The seat takes no part.
@@ -25,7 +25,7 @@ pub enum HandRefusal {
         to_act: Seat,
     },
     /// The deadline is not over.
-    #[error("nobody is late before {deadline}, and it is {at}")]
+    #[error("the deadline is {deadline}, and it is {at}")]
     TooEarly { deadline: HandTime, at: HandTime },
 
     // Betting.
@@ -53,8 +53,8 @@ pub enum HandRefusal {
         bet: Chips,
         raise: Chips,
     },
-    /// Nobody else could put in more than the bet.
-    #[error("nobody is left who could call more than {bet}")]
+    /// No other seat could put in more than the bet.
+    #[error("no other seat can call more than {bet}")]
     NobodyToCall { bet: Chips },
     /// Less than a full raise, and not all-in.
     #[error("a raise to {to} is too small: it must be to {least} or more")]
@@ -68,7 +68,7 @@ pub enum HandRefusal {
     #[error("the street has {wanted} cards, not {given}")]
     BoardCount { wanted: usize, given: usize },
     /// The card is open already, or came twice.
-    #[error("{card} is there twice")]
+    #[error("{card} occurs twice")]
     CardTwice { card: Card },
     /// The seat folded, or has shown or mucked.
     #[error("{seat} has nothing to show")]
@@ -76,8 +76,8 @@ pub enum HandRefusal {
     /// All hands are opened after an all-in.
     #[error("{seat} must show: all hands are opened after an all-in")]
     MustShow { seat: Seat },
-    /// A hand is void for want of somebody, but nobody was named.
-    #[error("the void names nobody who was missing")]
+    /// A void for missing participants that names none.
+    #[error("the void names no missing participant")]
     NobodyNamed,
 }
 

@@ -46,7 +46,7 @@ impl Hand {
         self.phase = Phase::Settled(Settlement { awards, rake });
     }
 
-    /// The best of the shown hands; if none was shown, the one still in, or else the last to muck.
+    /// The best of the shown hands; if none was shown, the seat still in, or else the last to muck.
     fn winners(&self, pot: &Pot) -> Vec<Seat> {
         let eligible = || self.players.iter().filter(|player| pot.eligible.contains(&player.seat));
         let shown: Vec<(Seat, [Card; 2])> = eligible().filter_map(shown).collect();
@@ -80,7 +80,7 @@ fn shown(player: &Player) -> Option<(Seat, [Card; 2])> {
     }
 }
 
-/// Who comes last has the pot.
+/// The order in which seats mucked; the seat with the largest number wins the pot.
 fn claim(player: &Player) -> u8 {
     match player.status {
         SeatStatus::Mucked { after } => after,

@@ -1,8 +1,8 @@
 //! Showing and mucking.
 //!
-//! Showing early harms nobody, so anybody may; mucking waits for its turn. An unproven hand cannot win a pot for which
-//! another hand was shown; but the last one left in a pot has it without showing, and so has the last one to muck if
-//! nobody eligible showed.
+//! Showing early harms no seat, so any seat may; mucking waits for its turn. An unproven hand cannot win a pot for
+//! which another hand was shown; but the last seat left in a pot wins it without showing, and so does the last one to
+//! muck if no eligible seat showed.
 
 use super::{Hand, HandRefusal, Phase, SeatStatus};
 use crate::{Card, HandTime, Seat};
@@ -44,7 +44,7 @@ impl Hand {
         let contending = self.players.iter().filter(|player| player.is_contending()).count();
         let deadline = at.after(self.snapshot.rules().clock.showdown());
         let Phase::Showdown(showdown) = &mut self.phase else { return };
-        // The clock of the one whose turn it is runs on when another shows early.
+        // The clock of the seat whose turn it is continues when another shows early.
         if showdown.to_show.first() == Some(&seat) {
             showdown.deadline = deadline;
         }

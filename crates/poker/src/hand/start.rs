@@ -17,7 +17,7 @@ impl Hand {
         };
         let mut players: Vec<Player> = snapshot.in_order().map(player).collect();
         let rules = snapshot.rules();
-        // Heads-up the button, who comes last, posts the small blind.
+        // Heads-up the button, which is last, posts the small blind.
         let (small, big) = if players.len() == 2 { (1, 0) } else { (0, 1) };
         for (position, player) in players.iter_mut().enumerate() {
             let blind = match position {
@@ -52,7 +52,7 @@ impl Hand {
         Ok(())
     }
 
-    /// Whoever is awaited has his full time again.
+    /// The awaited seat or shufflers get their full time again.
     pub(super) fn clock_restarted(&mut self, at: HandTime) -> Result<(), HandRefusal> {
         let clock = self.snapshot.rules().clock;
         match &mut self.phase {
@@ -64,7 +64,7 @@ impl Hand {
         Ok(())
     }
 
-    /// Everybody has again what the snapshot says. Those who open cards can be missing only while cards are awaited.
+    /// Every seat has the stack of the snapshot again. Shufflers can be missing only while cards are awaited.
     pub(super) fn voided(&mut self, cause: &VoidCause, at: HandTime) -> Result<(), HandRefusal> {
         if let VoidCause::Missing { who } = cause {
             let (Phase::Dealing { deadline } | Phase::Opening { deadline, .. }) = self.phase else {

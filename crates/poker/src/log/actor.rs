@@ -1,4 +1,4 @@
-//! Who speaks in a log.
+//! The authors of messages in a log.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Seat;
 
-/// The author of a message. A player who also shuffles speaks as both, with a count of messages for each.
+/// The author of a message. A player who also shuffles is two actors, with a count of messages for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
-    /// Whoever runs the table: starts hands, calls time, settles.
+    /// Runs the table: starts hands, calls time, settles.
     Operator,
-    /// A shuffler, by his place in the order of shuffling.
+    /// A shuffler, by its index in the order of shuffling.
     Shuffler(u8),
     Seat(Seat),
 }

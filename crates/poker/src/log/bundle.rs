@@ -35,7 +35,7 @@ pub const BUNDLE_BYTES_MAX: usize = 32 << 20;
 pub struct BundleEntry {
     /// The envelope's bytes.
     pub envelope: Bytes,
-    /// What the operator said of it.
+    /// The operator's receipt for it.
     pub receipt: EventReceipt,
 }
 
@@ -54,7 +54,7 @@ pub enum BundleError {
     #[error("a bundle of {bytes} bytes is too long")]
     TooLong { bytes: usize },
     /// It does not begin as a bundle does, or is of another version.
-    #[error("no hand bundle of version 1")]
+    #[error("not a hand bundle of version 1")]
     Magic,
     /// Not the one form of a bundle.
     #[error(transparent)]
@@ -67,7 +67,7 @@ impl Bundle {
         [MAGIC.as_slice(), &codec::encode(self)].concat()
     }
 
-    /// Reads a file; whether it is sound is not asked here.
+    /// Reads a file; [`Bundle::verify`] checks it.
     ///
     /// # Errors
     /// If the bytes are not the one form of a bundle.

@@ -1,7 +1,8 @@
 //! The end of a hand in one signed page: how many events, their Merkle root, the chain, the state, the final stacks.
 //!
-//! With it and an inclusion proof anybody shows that an event was in the hand without the rest of it. Players may sign
-//! the final stacks too; what they sign names the chain, so it can stand for no other hand and no other history.
+//! With it and an inclusion proof any holder proves that an event was in the hand, without the other events. Players
+//! may sign the final stacks too; what they sign names the chain, so it can stand for no other hand and no other
+//! history.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ pub struct CheckpointPage {
     pub chain: LogHash,
     /// The state they lead to.
     pub state: LogHash,
-    /// What everybody has, by seat.
+    /// The final stacks, by seat.
     pub stacks: Vec<(Seat, Chips)>,
     /// What the house took.
     pub rake: Chips,
@@ -40,11 +41,11 @@ pub struct CheckpointPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub page: CheckpointPage,
-    /// The operator's.
+    /// Made by the operator.
     pub signature: Signature,
 }
 
-/// A player's word that these are the final stacks.
+/// A player's signature of the final stacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cosignature {
     pub seat: Seat,

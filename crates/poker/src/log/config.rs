@@ -1,6 +1,6 @@
 //! What is settled before the first message: the sequence-0 snapshot of a hand.
 //!
-//! The operator signs it as the first event, and everybody else with his own first message, whose "previous" is its
+//! The operator signs it as the first event, and every other actor with its own first message, whose "previous" is its
 //! hash. It binds the signing key of every seat and shuffler; a message never brings its own key. The keys that seal
 //! cards are not here: they are registered in the log, with proofs.
 
@@ -14,12 +14,12 @@ use crate::{DECK, Snapshot, codec};
 /// The version of every format of the log.
 pub const VERSION: u16 = 1;
 
-/// Somebody who takes part, and the key that he signs with.
+/// A player or shuffler of the hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
-    /// What he is called; proofs are bound to it.
+    /// The name that proofs are bound to.
     pub name: String,
-    /// What he signs with.
+    /// The key that signs the messages.
     pub key: SignerKey,
 }
 
@@ -47,7 +47,7 @@ pub struct HandConfig {
     pub shufflers: Vec<Participant>,
 }
 
-/// Why no hand can begin so. The first broken rule is told.
+/// Why a hand cannot begin with this configuration: the first broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandConfigError {
     /// Made by another version of this log.
@@ -57,12 +57,12 @@ pub enum HandConfigError {
     #[error("cards are sealed on {curve}, which is not the table's curve")]
     Curve { curve: String },
     /// A name or id that is empty or longer than 64 bytes.
-    #[error("{name:?} is no name: 1 to 64 bytes")]
+    #[error("{name:?} is not a name: it must have 1 to 64 bytes")]
     Name { name: String },
     /// Not one player for each seat.
     #[error("{players} players for {seats} seats")]
     Players { players: usize, seats: usize },
-    /// Nobody shuffles, or too many to be counted.
+    /// No shufflers, or more than 255.
     #[error("a hand has 1 to 255 shufflers, not {count}")]
     Shufflers { count: usize },
     /// Fewer cards than the plan deals, or more than there are.
@@ -72,8 +72,8 @@ pub enum HandConfigError {
         /// What the plan needs.
         needed: usize,
     },
-    /// Two players, or two shufflers, of one name or key, or somebody with the operator's key.
-    #[error("{name} is there twice, or uses the key of another")]
+    /// Two players, or two shufflers, of one name or key, or a participant with the operator's key.
+    #[error("{name} occurs twice, or uses the key of another")]
     Twice { name: String },
 }
 
@@ -91,13 +91,13 @@ impl HandConfig {
         HandId { deployment: self.deployment.clone(), game: self.game.clone(), hand: self.hand.clone() }
     }
 
-    /// Everybody but the operator: shufflers, then seats.
+    /// All actors but the operator: shufflers, then seats.
     pub fn actors(&self) -> impl Iterator<Item = Actor> {
         let shufflers = self.shufflers.iter().zip(0..).map(|(_, number)| Actor::Shuffler(number));
         shufflers.chain(self.snapshot.seats().iter().map(|seated| Actor::Seat(seated.seat)))
     }
 
-    /// Somebody who takes part; the operator has no name.
+    /// The participant behind an actor; the operator has no name.
     #[must_use]
     pub fn participant(&self, actor: Actor) -> Option<&Participant> {
         match actor {
@@ -134,7 +134,7 @@ impl HandConfig {
         (0..self.cards).map(of).collect()
     }
 
-    /// Whether a hand can begin so.
+    /// Checks that a hand can begin with this configuration.
     ///
     /// # Errors
     /// The first broken rule.

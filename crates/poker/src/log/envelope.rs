@@ -1,7 +1,7 @@
 //! A signed message and its one form in bytes.
 //!
-//! The signature covers everything: which hand of which game of which deployment, who speaks, his how-manieth message
-//! it is and which one came before, what kind it is, and what it says. A betting decision also names the last betting
+//! The signature covers everything: which hand of which game of which deployment, the author, the number of the message
+//! and the one before it, its kind, and its content. A betting decision also names the last betting
 //! event its author had seen, so that no "call" is ever put behind a raise that came later. The id of an envelope is
 //! the hash of its bytes, signature included, and the bytes are kept as they came.
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Actor, HandConfig, LogHash, Message, MessageKind,
+    Actor, HandConfig, LogHash, LogMessage, MessageKind,
     hex::Hex,
     signing::{MessageSigner, Signature, SignerKey},
 };
@@ -30,9 +30,9 @@ pub struct EnvelopeHeader {
     /// The hand within the game.
     pub hand: String,
     pub actor: Actor,
-    /// His how-manieth message of this hand it is, from 1.
+    /// The number of the message among its author's messages of this hand, from 1.
     pub nonce: u64,
-    /// The id of his message before; of the first, the hash of the hand's configuration.
+    /// The id of the author's message before; for the first, the hash of the hand's configuration.
     pub previous: LogHash,
     /// What kind of message it is.
     pub kind: MessageKind,
@@ -45,7 +45,7 @@ pub struct EnvelopeHeader {
 pub struct ActionEnvelope {
     /// Where it belongs.
     pub header: EnvelopeHeader,
-    pub message: Message,
+    pub message: LogMessage,
     /// Of the author, over both.
     pub signature: Signature,
 }
@@ -68,7 +68,7 @@ pub enum EnvelopeError {
 }
 
 impl EnvelopeHeader {
-    /// The header of somebody's next message in a hand.
+    /// The header of an actor's next message in a hand.
     #[must_use]
     pub fn next(config: &HandConfig, actor: Actor, nonce: u64, previous: LogHash, kind: MessageKind) -> Self {
         let (deployment, game, hand) = (config.deployment.clone(), config.game.clone(), config.hand.clone());
@@ -78,7 +78,7 @@ impl EnvelopeHeader {
 
 impl ActionEnvelope {
     #[must_use]
-    pub fn sign(header: EnvelopeHeader, message: Message, signer: &MessageSigner) -> Self {
+    pub fn sign(header: EnvelopeHeader, message: LogMessage, signer: &MessageSigner) -> Self {
         let signature = signer.sign(DOMAIN, &codec::encode(&(&header, &message)));
         Self { header, message, signature }
     }
@@ -94,7 +94,7 @@ impl ActionEnvelope {
         codec::encode(self)
     }
 
-    /// Reads an envelope; whether it is signed and makes sense is not asked here.
+    /// Reads an envelope; the signature and the content are not checked here.
     ///
     /// # Errors
     /// If the bytes are not the one form of an envelope.

@@ -4,9 +4,9 @@
 //! alone: [`Table::verify`] anywhere, [`HandLog::draft`] on the one thread that orders, then the store, then
 //! [`HandLog::commit`]; a draft that is dropped has changed nothing.
 //!
-//! Guarantees: the same bytes get the same receipt again; other bytes under a used count are refused and kept; refused
-//! messages whose author is certain are kept as evidence, at most [`EVIDENCE_MAX`] of each author. It keeps everything in
-//! memory and does not know where it is stored.
+//! Guarantees: the same bytes get the same receipt again; other bytes under a used nonce are refused and kept; refused
+//! messages whose author is certain are kept as evidence, at most [`EVIDENCE_MAX`] of each author. It keeps everything
+//! in memory and does not know where it is stored.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use bankroll_deck::{Curve, Parameters, SeenBlindings};
 
 use super::{
     ActionEnvelope, Actor, Bundle, ChainLink, Checkpoint, CheckpointPage, Cosignature, EnvelopeHeader, EventReceipt,
-    HandConfig, LogHash, Message, MessageRejection, MessageSigner, Table, VerifiedMessage, bundle::BundleEntry,
+    HandConfig, LogHash, LogMessage, MessageRejection, MessageSigner, Table, VerifiedMessage, bundle::BundleEntry,
     event_id, hex::Bytes, merkle,
 };
 use crate::{HandEvent, HandTime};
@@ -37,13 +37,13 @@ pub struct Evidence {
 pub enum SubmitVerdict {
     /// It is the next event.
     Accepted(EventReceipt),
-    /// It was taken before; the receipt it got then.
+    /// It was accepted before; the receipt it got then.
     Repeated(EventReceipt),
     /// It changed nothing.
     Refused(MessageRejection),
 }
 
-/// An event that would be next, with the state after it. Nothing has happened until it is committed.
+/// An event that would be next, with the state after it. It has no effect until it is committed.
 #[derive(Clone, Debug)]
 pub struct EventDraft<C: Curve> {
     table: Table<C>,
@@ -52,13 +52,13 @@ pub struct EventDraft<C: Curve> {
 }
 
 impl<C: Curve> EventDraft<C> {
-    /// What is to be stored: the envelope and its receipt.
+    /// The envelope and its receipt, to be stored.
     #[must_use]
     pub const fn entry(&self) -> &BundleEntry {
         &self.entry
     }
 
-    /// What it means to the rules, if it does.
+    /// The event of the rules that it causes, if any.
     #[must_use]
     pub const fn event(&self) -> Option<&HandEvent> {
         self.event.as_ref()
@@ -85,7 +85,7 @@ impl<C: Curve> HandLog<C> {
         at: HandTime,
         seen: SeenBlindings,
     ) -> Result<Self, MessageRejection> {
-        let (origin, message) = (config.hash(), Message::HandStart(Box::new(config.clone())));
+        let (origin, message) = (config.hash(), LogMessage::HandStart(Box::new(config.clone())));
         let header = EnvelopeHeader::next(config, Actor::Operator, 1, origin, message.kind());
         let bytes = ActionEnvelope::sign(header, message, &operator).encode();
         let table = Table::start(&bytes, at, seen)?;
@@ -95,7 +95,7 @@ impl<C: Curve> HandLog<C> {
         Ok(Self { operator, table, entries, places: BTreeMap::from([(id, 0)]), evidence: Vec::new() })
     }
 
-    /// Takes a message, or says why not.
+    /// Accepts a message, or says why not.
     pub fn submit(&mut self, parameters: &Parameters<C>, bytes: &[u8], at: HandTime) -> SubmitVerdict {
         if let Some(receipt) = self.receipt_of(bytes) {
             return SubmitVerdict::Repeated(receipt.clone());
@@ -110,7 +110,7 @@ impl<C: Curve> HandLog<C> {
         }
     }
 
-    /// The receipt of these very bytes, if they were taken before.
+    /// The receipt of these very bytes, if they were accepted before.
     #[must_use]
     pub fn receipt_of(&self, bytes: &[u8]) -> Option<&EventReceipt> {
         self.places.get(&event_id(bytes)).and_then(|place| self.entries.get(*place)).map(|entry| &entry.receipt)
@@ -155,8 +155,8 @@ impl<C: Curve> HandLog<C> {
         }
     }
 
-    /// The operator says something himself.
-    pub fn issue(&mut self, parameters: &Parameters<C>, message: Message, at: HandTime) -> SubmitVerdict {
+    /// Signs and submits a message of the operator.
+    pub fn issue(&mut self, parameters: &Parameters<C>, message: LogMessage, at: HandTime) -> SubmitVerdict {
         let progress = self.table.progress(Actor::Operator);
         let nonce = progress.nonce.saturating_add(1);
         let header = EnvelopeHeader::next(self.table.config(), Actor::Operator, nonce, progress.last, message.kind());
@@ -164,10 +164,10 @@ impl<C: Curve> HandLog<C> {
         self.submit(parameters, &bytes, at)
     }
 
-    /// The operator closes the log with what the hand came to; refused while it goes on.
+    /// The operator closes the log with the final stacks and the rake; refused while the hand goes on.
     pub fn settle(&mut self, parameters: &Parameters<C>, at: HandTime) -> SubmitVerdict {
         let (stacks, rake) = self.table.settlement().unwrap_or_default();
-        self.issue(parameters, Message::Settlement { stacks, rake }, at)
+        self.issue(parameters, LogMessage::Settlement { stacks, rake }, at)
     }
 
     #[must_use]
@@ -181,7 +181,7 @@ impl<C: Curve> HandLog<C> {
         &self.entries
     }
 
-    /// What was refused though its author is certain.
+    /// The refused messages whose author is certain.
     #[must_use]
     pub fn evidence(&self) -> &[Evidence] {
         &self.evidence

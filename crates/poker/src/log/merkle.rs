@@ -75,7 +75,7 @@ pub fn consistency(events: &[LogHash], size: usize) -> Option<Vec<LogHash>> {
     ((1..=events.len()).contains(&size)).then(|| part(events, size, true))
 }
 
-/// Whether the old root, which the verifier has, need not be told is `known`.
+/// `known`: the verifier has the old root, so the proof can leave it out.
 fn part(events: &[LogHash], size: usize, known: bool) -> Vec<LogHash> {
     let Some((left, right)) = split(events).filter(|_| size < events.len()) else {
         return if known { Vec::new() } else { vec![root(events)] };
@@ -101,7 +101,7 @@ pub fn continues(old: &LogHash, size: u64, new: &LogHash, total: u64, proof: &[L
     while at & 1 == 1 {
         (at, last) = (at >> 1, last >> 1);
     }
-    // A complete old tree is a node of the new one, and its root need not be told.
+    // A complete old tree is a node of the new one, and the proof leaves its root out.
     let mut proof = proof.iter();
     let first = if size.is_power_of_two() { Some(old) } else { proof.next() };
     let Some(first) = first else { return false };

@@ -1,7 +1,7 @@
-//! What can be said in a log.
+//! The messages of a log.
 //!
 //! Cryptographic parts are carried as the deck's own bytes: they have one encoding there, and are read only once all
-//! that is cheaper to check has been checked. Nothing that everybody can derive is in a message.
+//! that is cheaper to check has been checked. Nothing that each party can derive is in a message.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct GameBlindingDecryptionMessage {
     pub share: Bytes,
 }
 
-/// A shuffler takes his layer off a blinded hole card.
+/// A shuffler removes its layer from a blinded hole card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GamePartialUnblindingShareMessage {
     pub card_in_deck_position: u8,
@@ -39,7 +39,7 @@ pub struct GamePartialUnblindingShareMessage {
     pub share: Bytes,
 }
 
-/// A shuffler takes his layer off a community card.
+/// A shuffler removes its layer from a community card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameCommunityShareMessage {
     pub card_in_deck_position: u8,
@@ -47,16 +47,16 @@ pub struct GameCommunityShareMessage {
     pub share: Bytes,
 }
 
-/// A player opens his two cards to everybody.
+/// A player opens their two cards to all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameShowdownMessage {
-    /// Which cards: the ones that the plan gave his seat, in its order.
+    /// The positions that the plan gave the seat, in its order.
     pub card_in_deck_position: [u8; 2],
     /// The bytes of a [`bankroll_deck::Share`] for each, with its proof.
     pub shares: [Bytes; 2],
 }
 
-/// Somebody registers the key that his cards, or his layer of the deck, are sealed with in this hand.
+/// A player or shuffler registers the key that seals their cards, or their layer of the deck, in this hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRegistrationMessage {
     /// The bytes of a [`bankroll_deck::PublicKey`].
@@ -65,38 +65,38 @@ pub struct KeyRegistrationMessage {
     pub possession: Bytes,
 }
 
-/// One thing that was said.
+/// The content of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Message {
+pub enum LogMessage {
     /// The operator starts the hand.
     HandStart(Box<HandConfig>),
-    /// Somebody registers his key of this hand.
+    /// A player or shuffler registers a key for this hand.
     KeyRegistration(KeyRegistrationMessage),
     /// A shuffler shuffled.
     Shuffle(GameShuffleMessage),
     /// A shuffler blinds a hole card.
     Blinding(GameBlindingDecryptionMessage),
-    /// A shuffler takes his layer off a hole card.
+    /// A shuffler removes its layer from a hole card.
     Unblinding(GamePartialUnblindingShareMessage),
-    /// A shuffler takes his layer off a community card.
+    /// A shuffler removes its layer from a community card.
     Community(GameCommunityShareMessage),
     /// A player bets, calls, checks or folds.
     Player(GamePlayerMessage),
-    /// A player shows his cards.
+    /// A player shows their cards.
     Showdown(GameShowdownMessage),
     /// A player gives up at the showdown.
     Muck,
     /// The operator calls time on a seat.
     TimeOut { seat: Seat, deadline: HandTime },
-    /// The operator was away, and everybody has his time again.
+    /// The operator was away, and the awaited seat or shufflers get their full time again.
     ClockRestart,
     /// The operator calls the hand off.
     Cancellation {
         /// Why, and who is to blame.
         cause: VoidCause,
     },
-    /// The operator closes the log with what everybody has now.
+    /// The operator closes the log with the final stacks.
     Settlement {
         /// By seat, smallest number first.
         stacks: Vec<(Seat, Chips)>,
@@ -124,7 +124,7 @@ pub enum MessageKind {
     Settlement,
 }
 
-impl Message {
+impl LogMessage {
     #[must_use]
     pub const fn kind(&self) -> MessageKind {
         match self {

@@ -1,8 +1,8 @@
-//! The other side of the table: a player or a shuffler, who believes nobody.
+//! The client side: a player or a shuffler, which trusts no other party.
 //!
 //! A party follows the log with a [`Table`] of its own, checks every receipt and every event as the operator did, and
-//! sends what is its to send. It gives shares only for what its own table says is due. It knows no network; whoever has
-//! one carries the bytes.
+//! sends what is its to send. It gives shares only for what its own table says is due. It knows no network; the
+//! caller carries the bytes.
 
 use bankroll_deck::{Curve, DeckCard, MasterSecret, MemberRole, Parameters, SecretKey, SeenBlindings};
 use rand_core::{CryptoRng, RngCore};
@@ -10,12 +10,12 @@ use rand_core::{CryptoRng, RngCore};
 use super::{
     ActionEnvelope, Actor, ChainLink, Checkpoint, Cosignature, EnvelopeHeader, EventReceipt,
     GameBlindingDecryptionMessage, GameCommunityShareMessage, GamePartialUnblindingShareMessage, GamePlayerMessage,
-    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogHash, Message, MessageRejection, MessageSigner,
-    Table, event_id, hex::Bytes,
+    GameShowdownMessage, GameShuffleMessage, KeyRegistrationMessage, LogHash, LogMessage, MessageRejection,
+    MessageSigner, Table, event_id, hex::Bytes,
 };
 use crate::{Card, HandEvent, Phase, PlayerAction, Seat};
 
-/// Somebody at the table, with his secrets.
+/// A player or shuffler with its secrets.
 pub struct Party<C: Curve> {
     actor: Actor,
     signer: MessageSigner,
@@ -26,24 +26,24 @@ pub struct Party<C: Curve> {
     receipts: Vec<EventReceipt>,
 }
 
-/// Why a party no longer believes the operator.
+/// Why a party no longer trusts the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Distrust {
     /// The receipt is not the next link, or not signed by the operator.
-    #[error("the receipt of event {seq} is not the operator's word on it")]
+    #[error("the operator did not sign this receipt for event {seq}")]
     Receipt { seq: u64 },
-    /// The event should not have been taken.
-    #[error("event {seq} should not have been taken: {rejection}")]
+    /// The event should have been refused.
+    #[error("event {seq} should have been refused: {rejection}")]
     Event {
         seq: u64,
         #[source]
         rejection: MessageRejection,
     },
-    /// The hand has no such actor, or knows him by another key.
-    #[error("{actor} is not known by this key")]
+    /// The hand has no such actor, or has another key for it.
+    #[error("the hand has no {actor} with this key")]
     Stranger { actor: Actor },
-    /// The end is not what this party's own table came to.
-    #[error("the checkpoint is not what the hand came to")]
+    /// The checkpoint differs from this party's own state.
+    #[error("the checkpoint differs from the state of the hand")]
     Checkpoint,
 }
 
@@ -76,10 +76,10 @@ impl<C: Curve> Party<C> {
         Ok(party)
     }
 
-    /// Hears the next event.
+    /// Receives the next event.
     ///
     /// # Errors
-    /// If it should not have been taken, or the receipt is not the operator's word on it.
+    /// If it should have been refused, or its receipt is not the operator's.
     pub fn receive(
         &mut self,
         parameters: &Parameters<C>,
@@ -118,14 +118,14 @@ impl<C: Curve> Party<C> {
         &self.table
     }
 
-    /// Every receipt heard, to be held against the final log.
+    /// Every receipt received, to be compared with the final log.
     #[must_use]
     pub fn receipts(&self) -> &[EventReceipt] {
         &self.receipts
     }
 
-    /// What this party has to send now, signed and in order: its key, its shuffle, its shares. Decisions are not among
-    /// it. Asked again before it has heard the answer, it gives the same again, with other randomness: send one of them.
+    /// What this party has to send now, signed and in order: its key, its shuffle, its shares. Decisions are not
+    /// included. A second call before the receipts arrive gives the same messages with other randomness: send one set.
     pub fn duties(&self, parameters: &Parameters<C>, rng: &mut (impl CryptoRng + RngCore)) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
         if self.table.shuffling().is_none() && self.table.deal().is_none() && self.table.progress(self.actor).nonce == 0
@@ -138,7 +138,7 @@ impl<C: Curve> Party<C> {
         self.sign_all(messages)
     }
 
-    fn registration(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<Message> {
+    fn registration(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<LogMessage> {
         let config = self.table.config();
         let role = match self.actor {
             Actor::Seat(seat) => MemberRole::Player { seat: seat.0 },
@@ -147,7 +147,7 @@ impl<C: Curve> Party<C> {
         let name = &config.participant(self.actor)?.name;
         let (key, possession) = self.secret.register(&config.id(), name, role, rng);
         let (key, possession) = (Bytes(key.encode()), Bytes(possession.encode()));
-        Some(Message::KeyRegistration(KeyRegistrationMessage { key, possession }))
+        Some(LogMessage::KeyRegistration(KeyRegistrationMessage { key, possession }))
     }
 
     fn shuffler_duties(
@@ -155,10 +155,10 @@ impl<C: Curve> Party<C> {
         number: u8,
         parameters: &Parameters<C>,
         rng: &mut (impl CryptoRng + RngCore),
-    ) -> Vec<Message> {
+    ) -> Vec<LogMessage> {
         if let Some(shuffling) = self.table.shuffling().filter(|shuffling| shuffling.next() == Some(number)) {
             let shuffle = shuffling.shuffle(parameters, rng).map(|message| Bytes(message.encode()));
-            return shuffle.map(|shuffle| Message::Shuffle(GameShuffleMessage { shuffle })).into_iter().collect();
+            return shuffle.map(|shuffle| LogMessage::Shuffle(GameShuffleMessage { shuffle })).into_iter().collect();
         }
         let Some(deal) = self.table.deal() else { return Vec::new() };
         let contributions = self.table.due_positions().into_iter().filter_map(|position| {
@@ -177,13 +177,13 @@ impl<C: Curve> Party<C> {
     #[must_use]
     pub fn decide(&self, action: PlayerAction) -> Vec<u8> {
         let street = self.table.hand().street();
-        self.sign(Message::Player(GamePlayerMessage { street, action }))
+        self.sign(LogMessage::Player(GamePlayerMessage { street, action }))
     }
 
     /// Gives up at the showdown.
     #[must_use]
     pub fn muck(&self) -> Vec<u8> {
-        self.sign(Message::Muck)
+        self.sign(LogMessage::Muck)
     }
 
     /// Shows both cards, if this party has any and it is the time to.
@@ -196,7 +196,7 @@ impl<C: Curve> Party<C> {
         };
         let [first, second] = positions;
         let shares = [share(first)?, share(second)?];
-        Some(self.sign(Message::Showdown(GameShowdownMessage { card_in_deck_position: positions, shares })))
+        Some(self.sign(LogMessage::Showdown(GameShowdownMessage { card_in_deck_position: positions, shares })))
     }
 
     /// The party's own cards, once they are dealt.
@@ -211,7 +211,7 @@ impl<C: Curve> Party<C> {
         Some([card(first)?, card(second)?])
     }
 
-    /// Agrees to the final stacks, if the checkpoint is what this party's own table came to.
+    /// Agrees to the final stacks, if the checkpoint is the state of this party's own table.
     ///
     /// # Errors
     /// If it is not.
@@ -227,18 +227,18 @@ impl<C: Curve> Party<C> {
         }
     }
 
-    fn sign(&self, message: Message) -> Vec<u8> {
+    fn sign(&self, message: LogMessage) -> Vec<u8> {
         self.sign_all(vec![message]).pop().unwrap_or_default()
     }
 
     /// Signs messages that follow each other.
-    fn sign_all(&self, messages: Vec<Message>) -> Vec<Vec<u8>> {
+    fn sign_all(&self, messages: Vec<LogMessage>) -> Vec<Vec<u8>> {
         let mut progress = self.table.progress(self.actor);
-        let mut sign = |message: Message| {
+        let mut sign = |message: LogMessage| {
             progress.nonce = progress.nonce.saturating_add(1);
             let mut header =
                 EnvelopeHeader::next(self.table.config(), self.actor, progress.nonce, progress.last, message.kind());
-            if matches!(message, Message::Player(_)) {
+            if matches!(message, LogMessage::Player(_)) {
                 header.seen = self.table.last_bet();
             }
             let bytes = ActionEnvelope::sign(header, message, &self.signer).encode();
@@ -249,21 +249,21 @@ impl<C: Curve> Party<C> {
     }
 }
 
-fn contribution<C: Curve>(contribution: bankroll_deck::Contribution<C>) -> Message {
+fn contribution<C: Curve>(contribution: bankroll_deck::Contribution<C>) -> LogMessage {
     use bankroll_deck::Contribution;
     let card_in_deck_position = contribution.position();
     match contribution {
         Contribution::Blinding { blinding, .. } => {
             let share = Bytes(blinding.encode());
-            Message::Blinding(GameBlindingDecryptionMessage { card_in_deck_position, share })
+            LogMessage::Blinding(GameBlindingDecryptionMessage { card_in_deck_position, share })
         }
         Contribution::Unblinding { share, .. } => {
             let share = Bytes(share.encode());
-            Message::Unblinding(GamePartialUnblindingShareMessage { card_in_deck_position, share })
+            LogMessage::Unblinding(GamePartialUnblindingShareMessage { card_in_deck_position, share })
         }
         Contribution::Community { share, .. } | Contribution::Showdown { share, .. } => {
             let share = Bytes(share.encode());
-            Message::Community(GameCommunityShareMessage { card_in_deck_position, share })
+            LogMessage::Community(GameCommunityShareMessage { card_in_deck_position, share })
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Receipts: the operator's signed word that an event is the next link of the hand's chain.
+//! Receipts: the operator's signature that an event is the next link of the hand's chain.
 //!
 //! Each link hashes the one before and the event, so a receipt stands for everything up to it. A receipt that the final
-//! log does not contain, or two receipts for one place, are proof of fraud that anybody can check. What no receipt can
-//! prove is that the operator refused to take a message at all.
+//! log does not contain, or two receipts for one place, are proof of fraud that any verifier can check. No receipt can
+//! prove that the operator ignored a message.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -43,7 +43,7 @@ pub struct ChainLink {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventReceipt {
     pub link: ChainLink,
-    /// The operator's.
+    /// Made by the operator.
     pub signature: Signature,
 }
 
@@ -93,7 +93,7 @@ impl EventReceipt {
 /// What two receipts, or a receipt and a log, prove about the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fraud {
-    /// An event that was taken is not in the log.
+    /// An event that was accepted is not in the log.
     #[error("the event of the receipt for place {seq} is not in the log")]
     Missing { seq: u64 },
     /// Two events in one place.

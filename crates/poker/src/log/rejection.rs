@@ -1,18 +1,18 @@
-//! Why a message was not taken: the first broken rule, in the order in which they are checked.
+//! Why a message was refused: the first broken rule, in the order in which they are checked.
 //!
-//! Up to the signature a rejection says nothing about anybody: whoever sent those bytes is unknown. From the nonce on,
-//! the author himself signed what was refused, and the bytes are evidence.
+//! Up to the signature a rejection accuses no actor: the sender of those bytes is unknown. From the nonce on, the
+//! author signed what was refused, and the bytes are evidence.
 
 use bankroll_deck::{self as deck, KeyError, ShuffleError};
 
 use super::{Actor, EnvelopeError, HandConfigError, MessageKind};
 use crate::{HandRefusal, HandTime, MissingParty, PhaseName, Street};
 
-/// Why a message was not taken.
+/// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageRejection {
     /// Not the bytes of an envelope.
-    #[error("no envelope: {0}")]
+    #[error("not an envelope: {0}")]
     Malformed(#[from] EnvelopeError),
     /// For another hand, game or deployment.
     #[error("the envelope is for another hand")]
@@ -25,31 +25,31 @@ pub enum MessageRejection {
     BadSignature { actor: Actor },
 
     // From here on the author is known.
-    /// Not the next of its author's messages: one he has sent before, in other bytes, or one too far ahead.
-    #[error("the next message of {actor} is his number {expected}, not {found}")]
+    /// Not the next of its author's messages: a used number with other bytes, or a number too far ahead.
+    #[error("the next message of {actor} is number {expected}, not {found}")]
     NonceConflict { actor: Actor, expected: u64, found: u64 },
-    /// It names another message as its author's last.
-    #[error("{actor} names another message as his last")]
+    /// It names a wrong previous message of its author.
+    #[error("{actor} names a wrong previous message")]
     WrongPrevious { actor: Actor },
-    /// Somebody else says such things.
+    /// Another actor sends such messages.
     #[error("{actor} may not send {kind:?}")]
     NotAllowed { actor: Actor, kind: MessageKind },
     /// The log is closed.
     #[error("the hand is settled")]
     Closed,
-    /// This has no place now.
-    #[error("{kind:?} has no place while the hand is in {phase:?}")]
+    /// The message does not belong to this phase.
+    #[error("{kind:?} cannot be sent while the hand is in {phase:?}")]
     WrongPhase { kind: MessageKind, phase: PhaseName },
     /// It is another's turn to shuffle.
     #[error("it is not the turn of {actor} to shuffle")]
     NotYourTurn { actor: Actor },
-    /// Done already.
-    #[error("{actor} has registered a key")]
+    /// The actor has registered a key.
+    #[error("{actor} has already registered a key")]
     AlreadyRegistered { actor: Actor },
     /// A betting decision for another street.
     #[error("a decision for {named:?}, but it is {street:?}")]
     WrongStreet { named: Street, street: Street },
-    /// A betting decision by one who had not seen the last.
+    /// A betting decision whose author had not seen the last betting event.
     #[error("decided before the last betting event was seen")]
     StaleDecision,
     /// A card that is not of the street that is being opened, or never opened at all.
@@ -58,7 +58,7 @@ pub enum MessageRejection {
     /// Cards that the plan did not give this seat, or in another order.
     #[error("these are not the cards of {actor}")]
     NotYourCards { actor: Actor },
-    /// Bytes inside the message are not what they should be.
+    /// A part of the message does not decode.
     #[error("a part of the message: {0}")]
     Part(#[from] deck::DeckDecodeError),
     #[error("{0}")]
@@ -71,43 +71,43 @@ pub enum MessageRejection {
     /// The rules of the game refuse it.
     #[error("{0}")]
     Rules(#[from] HandRefusal),
-    /// The hand cannot begin so.
+    /// The hand cannot begin with this configuration.
     #[error("{0}")]
     Config(#[from] HandConfigError),
-    /// A time-out for a deadline that is none.
-    #[error("the deadline is {deadline:?}")]
+    /// A time-out for a wrong deadline.
+    #[error("wrong deadline: {}", deadline.map_or_else(|| "there is none now".into(), |at| format!("it is {at}")))]
     WrongDeadline {
         /// The real one, if there is one.
         deadline: Option<HandTime>,
     },
-    /// The ones blamed for a void hand are not the ones who are awaited.
-    #[error("the ones awaited are {awaited:?}")]
+    /// The participants blamed for a void hand are not the awaited ones.
+    #[error("wrong blame: the hand waits for {}", MissingParty::list(awaited))]
     WrongBlame { awaited: Vec<MissingParty> },
-    /// The final stacks or the rake are not what the hand came to.
-    #[error("the settlement is not what the hand came to")]
+    /// The final stacks or the rake differ from the state of the hand.
+    #[error("the settlement differs from the state of the hand")]
     WrongSettlement,
-    /// Before the event before.
+    /// Earlier than the last event.
     #[error("at {at}, which is before the last event at {last}")]
     TimeWentBack { at: HandTime, last: HandTime },
 }
 
-/// What a caller should make of a rejection.
+/// How a caller should treat a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionClass {
     /// The bytes are wrong (400).
     Malformed,
-    /// Nobody here signed them (401, 403).
+    /// No member of the hand signed them (401, 403).
     Identity,
-    /// The author's count of messages, or what he has seen, is behind or ahead (409).
+    /// The nonce, or the last event that the author has seen, is behind or ahead (409).
     Conflict,
-    /// Not now, or not he (422).
+    /// Not now, or not this actor (422).
     OutOfTurn,
     /// A proof, a rule or a sum is false (422).
     Unsound,
 }
 
 impl MessageRejection {
-    /// What a caller should make of it.
+    /// How a caller should treat it.
     #[must_use]
     pub const fn class(&self) -> RejectionClass {
         match self {

@@ -1,7 +1,7 @@
 //! Signatures: ECDSA on secp256k1 with SHA-256, 64 bytes, and only the lower of the two values of `s`.
 //!
-//! Signing keys live long and say who speaks; they are never the keys that seal cards. A key has one encoding (33 bytes,
-//! compressed), a signature has one form, and what is signed begins with a name of what it is, so that a signed
+//! Signing keys live long and identify authors; they are never the keys that seal cards. A key has one encoding (33
+//! bytes, compressed), a signature has one form, and what is signed begins with a name of what it is, so that a signed
 //! envelope is never a signed receipt. Nonces follow from the key and the message (RFC 6979): signing needs no
 //! randomness.
 
@@ -16,11 +16,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::hex::Hex;
 
-/// Somebody's secret signing key. It is wiped when dropped, and cannot be printed.
+/// A secret signing key. It is wiped when dropped, and cannot be printed.
 #[derive(Clone)]
 pub struct MessageSigner(ecdsa::SigningKey);
 
-/// The public half, by which everybody knows him.
+/// The public half of a signing key, which identifies its owner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SignerKey(ecdsa::VerifyingKey);
 
@@ -34,7 +34,7 @@ impl MessageSigner {
         Self(ecdsa::SigningKey::random(rng))
     }
 
-    /// A key that was kept; none if the number is zero or beyond the order of the group.
+    /// A stored key; none if the number is zero or beyond the order of the group.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         ecdsa::SigningKey::from_slice(bytes).ok().map(Self)

@@ -1,13 +1,13 @@
-//! The referee's state of one hand: who has said what, how far the cards are, where the betting stands.
+//! The referee's state of one hand: the messages of each actor, the progress of the cards, the betting.
 //!
-//! Every message passes two gates. [`Table::verify`] does everything that takes time (signature, proofs) against a state
-//! that may be a copy, on any thread; [`Table::apply`] checks all cheap facts again, applies the message to a copy, and
-//! swaps only if all went well. So a refused message leaves no trace, and no count is taken before its message is.
+//! Every message passes two gates. [`Table::verify`] does everything that takes time (signature, proofs) against a
+//! state that may be a copy, on any thread; [`Table::apply`] checks all cheap facts again, applies the message to a
+//! copy, and swaps only if all went well. So a refused message leaves no trace and uses up no nonce.
 //!
 //! It joins the deck and the rules: keys, then shuffles, then blinded hole cards make a dealt hand; a street's board
-//! opens only when its betting is over; a hand is shown by proof. What follows from messages is derived here, never read
-//! from one. Callers bring the deck's parameters, for as many cards as the configuration says; with others it panics.
-//! It does not keep the messages (that is the log's part), and it knows no network and no clock.
+//! opens only when its betting is over; a hand is shown by proof. What follows from messages is derived here, never
+//! read from one. Callers bring the deck's parameters, for as many cards as the configuration says; with others it
+//! panics. It does not keep the messages (that is the log's part), and it knows no network and no clock.
 
 mod apply;
 mod awaited;
@@ -22,10 +22,10 @@ use std::collections::BTreeMap;
 
 use bankroll_deck::{Curve, Deal, HandId, Member, SeenBlindings, Shuffling};
 
-use super::{ActionEnvelope, Actor, HandConfig, HandConfigError, LogHash, Message, MessageRejection, event_id};
+use super::{ActionEnvelope, Actor, HandConfig, HandConfigError, LogHash, LogMessage, MessageRejection, event_id};
 use crate::{Hand, HandTime};
 
-/// How far an actor is: how many messages he has sent, and the last of them.
+/// An actor's progress: the number of its messages, and the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActorProgress {
     pub nonce: u64,
@@ -33,7 +33,7 @@ pub struct ActorProgress {
     pub last: LogHash,
 }
 
-/// How far the cards are.
+/// The progress of the cards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cards<C: Curve> {
     /// Keys are being registered.
@@ -60,14 +60,14 @@ pub struct Table<C: Curve> {
 }
 
 impl<C: Curve> Table<C> {
-    /// A hand begins with the operator's signed start. `seen` has the blindings of earlier hands, if anybody keeps them.
+    /// A hand begins with the operator's signed start. `seen` has the blindings of earlier hands, if they are kept.
     ///
     /// # Errors
     /// The first rule that the start breaks.
     pub fn start(envelope: &[u8], at: HandTime, seen: SeenBlindings) -> Result<Self, MessageRejection> {
         let id = event_id(envelope);
         let ActionEnvelope { header, message, signature } = ActionEnvelope::decode(envelope)?;
-        let Message::HandStart(config) = &message else {
+        let LogMessage::HandStart(config) = &message else {
             return Err(MessageRejection::NotAllowed { actor: header.actor, kind: message.kind() });
         };
         let (config, origin) = (config.as_ref().clone(), config.hash());
@@ -114,7 +114,7 @@ impl<C: Curve> Table<C> {
         &self.hand
     }
 
-    /// The cards on their way, once the deck is shuffled.
+    /// The deal, once the deck is shuffled.
     #[must_use]
     pub fn deal(&self) -> Option<&Deal<C>> {
         match &self.cards {
@@ -132,7 +132,7 @@ impl<C: Curve> Table<C> {
         }
     }
 
-    /// How far an actor is.
+    /// The progress of an actor.
     #[must_use]
     pub fn progress(&self, actor: Actor) -> ActorProgress {
         self.progress.get(&actor).copied().unwrap_or(ActorProgress { nonce: 0, last: self.origin })
@@ -144,7 +144,7 @@ impl<C: Curve> Table<C> {
         self.last_bet
     }
 
-    /// Whether the settlement is in, and nothing more can be said.
+    /// Whether the log is closed by its settlement.
     #[must_use]
     pub const fn is_settled(&self) -> bool {
         self.settled

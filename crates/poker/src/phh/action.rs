@@ -6,7 +6,7 @@ use crate::{Card, Chips};
 /// One line of a hand history. Players are numbered from 0, the one left of the button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PhhLine {
-    /// `d dh p1 AsKd`: cards for a player; `None` is a card nobody knows.
+    /// `d dh p1 AsKd`: cards for a player; `None` is an unknown card.
     Hole {
         player: usize,
         /// Usually two.

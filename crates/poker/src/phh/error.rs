@@ -17,7 +17,7 @@ pub enum PhhError {
     /// Lists of players that differ in length.
     #[error("{field} has {given} entries for {players} players")]
     Length { field: &'static str, players: usize, given: usize },
-    /// Not everybody antes the same.
+    /// Antes that differ between seats.
     #[error("antes that differ are not played here")]
     UnequalAntes,
     /// Anything but a small and a big blind of the first two, or a least bet other than the big blind.
@@ -54,7 +54,7 @@ pub enum PhhError {
         /// Its place among the actions, from 1.
         place: usize,
     },
-    /// The hand ended otherwise than the file says.
+    /// The hand ended differently from what the file says.
     #[error("the file's finishing stacks are not what the actions lead to")]
     FinishingStacks,
     /// A void hand has no history.

@@ -6,7 +6,7 @@ use toml::Value;
 use super::{HandHistory, PhhError, PhhLine};
 use crate::{Chips, Seat, SeatStack, Snapshot, TableRules};
 
-/// The fields we read and write; others are for other programs and passed over.
+/// The fields we read and write; other fields are ignored.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PhhFile {
     variant: String,

@@ -1,15 +1,15 @@
-//! A hand as PHH tells it, and how it comes from ours.
+//! A hand as PHH writes it, and how it follows from ours.
 
 use super::file::PhhFile;
 use super::{PhhError, PhhLine};
 use crate::{Card, Chips, Hand, HandEvent, HandTime, Phase, PlayerAction, Seat, SeatStatus, Snapshot, TableRules};
 
-/// A hand as PHH tells it.
+/// A hand as PHH writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandHistory {
     pub snapshot: Snapshot,
     pub lines: Vec<PhhLine>,
-    /// The players from left of the button, or nobody.
+    /// The players from left of the button, or none.
     pub names: Vec<String>,
     /// The stacks at the end from left of the button, if the hand came to its end.
     pub finishing: Option<Vec<Chips>>,
@@ -34,7 +34,7 @@ impl HandHistory {
         toml::to_string(&PhhFile::of(self)?).map_err(|error| PhhError::Malformed { why: error.to_string() })
     }
 
-    /// The history of a hand. Hole cards that were shown are known; others are told by `known`, or left open.
+    /// The history of a hand. Hole cards that were shown are known; others come from `known`, or stay unknown.
     ///
     /// # Errors
     /// If the rules refuse an event, or the hand is void.

@@ -1,7 +1,7 @@
 //! A history played again under our rules.
 //!
 //! Other programs differ from ours in four ways that change nothing, and the replay bridges them: they let the only
-//! seat with chips left check where we do not ask; they open all-in hands before or after the board, whatever our rules
+//! seat with chips left check where we skip it; they open all-in hands before or after the board, whatever our rules
 //! say; they let a winner show who need not; and some end without a showdown, in which case the known hands are shown
 //! and the others mucked.
 
@@ -69,8 +69,8 @@ impl HistoryReplay {
             PhhLine::Fold { player } => self.act(*player, line, PlayerAction::Fold, at),
             PhhLine::RaiseTo { player, to } => self.act(*player, line, PlayerAction::RaiseTo(*to), at),
             PhhLine::CheckOrCall { player } => {
-                let asked = self.player(*player, line)?;
-                if self.hand.legal().is_none() && asked.can_bet() && self.is_run_out() {
+                let actor = self.player(*player, line)?;
+                if self.hand.legal().is_none() && actor.can_bet() && self.is_run_out() {
                     return Ok(());
                 }
                 let checks = self.hand.legal().is_some_and(|legal| legal.check);
@@ -102,7 +102,7 @@ impl HistoryReplay {
         self.apply(HandEvent::Acted { seat, action }, at)
     }
 
-    /// Cards of several streets may come at once when nobody can bet.
+    /// Cards of several streets may come at once when no seat can bet.
     fn board(&mut self, cards: &[Card], at: HandTime) -> Result<(), PhhError> {
         let mut left = cards;
         while !left.is_empty() {
@@ -129,7 +129,7 @@ impl HistoryReplay {
         self.apply(event, at)
     }
 
-    /// Plays what was said before its time; at the end, or before the board goes on, also what was not said at all.
+    /// Plays shows that the file lists early; at the end, or before the board goes on, also those that it leaves out.
     fn show_down(&mut self, all: bool, at: HandTime) -> Result<(), PhhError> {
         while let Phase::Showdown(showdown) = self.hand.phase() {
             let next = showdown.to_show.first().copied().and_then(|seat| Some((seat, self.number(seat)?)));

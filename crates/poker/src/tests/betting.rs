@@ -118,21 +118,21 @@ fn a_seat_that_is_covered_can_only_call_or_fold() {
 
 /// It would only come back.
 #[test]
-fn nobody_raises_against_seats_that_are_all_in() {
+fn no_seat_raises_against_seats_that_are_all_in() {
     check(
         "button 3, blinds 5/10, 1: 50, 2: 10, 3: 500",
         "deal
          3 call
          1 raise 50
          legal 3: fold, call 40
-         3 raise 90 refused: nobody is left who could call more than 50
+         3 raise 90 refused: no other seat can call more than 50
          3 call",
         "1: 0, 2: 0, 3: 450, Opening",
     );
 }
 
 #[test]
-fn when_all_others_fold_the_last_one_wins_without_showing_and_gets_back_what_nobody_called() {
+fn when_all_others_fold_the_last_seat_wins_without_showing_and_gets_its_uncalled_chips_back() {
     let hand = check(
         "button 3, blinds 5/10, 1: 100, 2: 100, 3: 100",
         "deal
@@ -145,9 +145,9 @@ fn when_all_others_fold_the_last_one_wins_without_showing_and_gets_back_what_nob
     assert_eq!(hand.returned(), [(crate::Seat(3), crate::Chips::new(50))]);
 }
 
-/// The big blind has chips, but nobody is left to bet against.
+/// The big blind has chips, but no seat is left to bet against.
 #[test]
-fn a_check_that_would_decide_nothing_is_not_asked_for() {
+fn a_check_that_would_decide_nothing_is_skipped() {
     check("button 3, blinds 5/10, 1: 5, 2: 100, 3: 100", "deal\n3 fold\nphase Opening", "1: 0, 2: 95, 3: 100, Opening");
 }
 

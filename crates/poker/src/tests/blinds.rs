@@ -14,7 +14,7 @@ fn a_short_big_blind_is_owed_whole_as_cardrooms_have_it() {
 }
 
 #[test]
-fn or_only_as_far_as_it_was_posted_if_the_house_says_so() {
+fn a_short_big_blind_is_owed_only_as_posted_if_the_house_says_so() {
     check(
         "button 3, blinds 50/100, 1: 1000, 2: 60, 3: 1000, as posted",
         "deal
@@ -23,9 +23,9 @@ fn or_only_as_far_as_it_was_posted_if_the_house_says_so() {
     );
 }
 
-/// He called forty chips that nobody else has put in.
+/// Seat 3 called forty chips that no other seat has put in.
 #[test]
-fn what_is_paid_over_a_short_blind_comes_back_if_nobody_matches_it() {
+fn chips_paid_over_a_short_blind_come_back_if_no_seat_matches_them() {
     check(
         "button 3, blinds 50/100, 1: 1000, 2: 60, 3: 1000",
         "deal
@@ -78,7 +78,7 @@ fn a_stack_too_short_for_both_antes_first() {
 }
 
 #[test]
-fn or_posts_the_blind_first_if_the_house_says_so() {
+fn a_stack_too_short_for_both_posts_the_blind_first_if_the_house_says_so() {
     check(
         "button 3, blinds 5/10, ante 8, 1: 100, 2: 9, 3: 100, as posted, blind first",
         "deal\nlegal 3: fold, call 9, raise 19-92",

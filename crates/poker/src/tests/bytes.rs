@@ -96,7 +96,7 @@ fn a_longer_form_of_the_same_event_is_refused() {
 }
 
 #[test]
-fn the_state_hash_tells_states_apart_and_replays_to_itself() {
+fn states_differ_in_their_hash_and_a_replay_gives_the_same_hash() {
     let story = "deal\n2 call\n1 check\nboard 2c7d8h";
     let hand = check("button 2, blinds 5/10, 1: 100, 2: 250", story, "1: 90, 2: 240, seat 1 to act");
     let again = check("button 2, blinds 5/10, 1: 100, 2: 250", story, "1: 90, 2: 240, seat 1 to act");
@@ -112,7 +112,7 @@ fn the_state_hash_tells_states_apart_and_replays_to_itself() {
 }
 
 #[test]
-fn a_replay_tells_which_event_it_stopped_at() {
+fn a_replay_names_the_event_it_stopped_at() {
     let deal = HandEvent::HoleCardsDealt;
     let events = [(&deal, HandTime(0)), (&deal, HandTime(0))];
     let (place, refusal) = Hand::replay(snapshot(TABLE), HandTime(0), events).unwrap_err();

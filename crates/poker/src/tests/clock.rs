@@ -9,7 +9,7 @@ fn a_late_seat_folds_if_it_owes_and_checks_if_not() {
     check(
         TABLE,
         "deal
-         2 late at 29999 refused: nobody is late before 30000 ms, and it is 29999 ms
+         2 late at 29999 refused: the deadline is 30000 ms, and it is 29999 ms
          1 late at 30000 refused: it is the turn of seat 2, not of seat 1
          2 late at 30000",
         "1: 105, 2: 95",
@@ -22,7 +22,7 @@ fn a_late_seat_folds_if_it_owes_and_checks_if_not() {
 fn a_decision_after_the_deadline_counts_if_it_comes_before_the_time_out() {
     check(
         TABLE,
-        "deal\nclock restarts at 5\n2 late at 30004 refused: nobody is late before 30005 ms, and it is 30004 ms\n2 call\n1 check",
+        "deal\nclock restarts at 5\n2 late at 30004 refused: the deadline is 30005 ms, and it is 30004 ms\n2 call\n1 check",
         "1: 90, 2: 90, Opening",
     );
 }
@@ -33,7 +33,7 @@ fn deadlines_begin_again_after_the_operator_was_away() {
         TABLE,
         "deal
          clock restarts at 500000
-         2 late at 529999 refused: nobody is late before 530000 ms, and it is 529999 ms
+         2 late at 529999 refused: the deadline is 530000 ms, and it is 529999 ms
          2 late at 530000",
         "1: 105, 2: 95",
     );
@@ -55,13 +55,13 @@ fn a_seat_that_is_silent_at_the_showdown_mucks() {
          board 3s
          1 check
          2 check
-         1 late at 14999 refused: nobody is late before 15000 ms, and it is 14999 ms
+         1 late at 14999 refused: the deadline is 15000 ms, and it is 14999 ms
          1 late",
         "1: 90, 2: 110",
     );
 }
 
 #[test]
-fn nobody_is_late_while_cards_are_awaited() {
+fn no_seat_is_late_while_cards_are_awaited() {
     check(TABLE, "2 late at 99999 refused: this cannot happen while the hand is in Dealing", "1: 90, 2: 95, Dealing");
 }

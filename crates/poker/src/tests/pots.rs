@@ -52,7 +52,7 @@ fn folded_seats_end_no_pot_and_what_they_put_above_joins_the_last() {
 }
 
 #[test]
-fn what_nobody_called_is_the_largest_stake_above_the_second() {
+fn the_uncalled_chips_are_the_largest_stake_above_the_second() {
     assert_eq!(uncalled(&stakes(&[(1, 40, true), (2, 60, false), (3, 25, false)])), Some((Seat(2), Chips::new(20))));
     assert_eq!(uncalled(&stakes(&[(1, 60, true), (2, 60, false)])), None);
     assert_eq!(uncalled(&[]), None);
@@ -81,7 +81,7 @@ fn four_stacks_all_in_make_a_main_pot_and_two_side_pots_and_the_rest_comes_back(
     assert_eq!(hand.returned(), [(Seat(4), Chips::new(100))]);
 }
 
-/// Everybody plays the board. 83 chips among four: three left over, for the first three left of the button.
+/// Every seat plays the board. 83 chips among four: three left over, for the first three left of the button.
 #[test]
 fn odd_chips_go_one_by_one_from_the_left_of_the_button() {
     check(

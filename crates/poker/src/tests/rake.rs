@@ -19,22 +19,22 @@ const SHOWDOWN: &str = "deal
 
 /// Five percent of 100 chips.
 #[test]
-fn a_share_of_the_pot() {
+fn the_rake_is_a_share_of_the_pot() {
     check("button 2, blinds 5/10, rake 500, 1: 100, 2: 100", SHOWDOWN, "1: 145, 2: 50, rake 5");
 }
 
 #[test]
-fn rounded_down() {
+fn the_rake_is_rounded_down() {
     check("button 2, blinds 5/10, rake 199, 1: 100, 2: 100", SHOWDOWN, "1: 149, 2: 50, rake 1");
 }
 
 #[test]
-fn up_to_a_cap() {
+fn the_rake_stops_at_its_cap() {
     check("button 2, blinds 5/10, rake 500, cap 3, 1: 100, 2: 100", SHOWDOWN, "1: 147, 2: 50, rake 3");
 }
 
 #[test]
-fn nothing_without_a_flop_if_the_house_says_so() {
+fn there_is_no_rake_without_a_flop_if_the_house_says_so() {
     let fold = "deal\n2 fold";
     check("button 2, blinds 20/40, rake 500, 1: 100, 2: 100", fold, "1: 118, 2: 80, rake 2");
     check("button 2, blinds 20/40, rake 500, no-flop-no-drop, 1: 100, 2: 100", fold, "1: 120, 2: 80");
@@ -43,7 +43,7 @@ fn nothing_without_a_flop_if_the_house_says_so() {
 
 /// The pot is what was called: sixty chips came back before it was raked.
 #[test]
-fn not_from_what_nobody_called() {
+fn uncalled_chips_are_not_raked() {
     check(
         "button 2, blinds 5/10, rake 1000, 1: 100, 2: 100",
         "deal\n2 call\n1 check\nboard 2c7d8h\n1 raise 60\n2 fold",
@@ -53,7 +53,7 @@ fn not_from_what_nobody_called() {
 
 /// 300 and 108 chips: 15 and 5 of them; the cap is used up by the main pot first.
 #[test]
-fn pot_by_pot_before_it_is_split() {
+fn each_pot_is_raked_before_it_is_split() {
     let story = "deal
         3 raise 100
         1 raise 154

@@ -51,7 +51,7 @@ fn to_a_seat_that_has_not_acted_the_betting_is_open() {
     );
 }
 
-/// The caller in between has faced more, so for him less was raised.
+/// The caller in between has faced more, so less was raised since that call.
 #[test]
 fn what_counts_is_how_far_the_bet_went_since_the_seat_acted() {
     check(
@@ -141,7 +141,7 @@ fn an_all_in_below_the_least_bet_does_not_reopen_to_those_who_checked() {
 }
 
 #[test]
-fn a_full_raise_reopens_to_everybody() {
+fn a_full_raise_reopens_the_betting_to_every_seat() {
     check(
         TABLE,
         "deal

@@ -3,7 +3,7 @@
 use super::story::check;
 
 const TABLE: &str = "button 3, blinds 5/10, 1: 100, 2: 100, 3: 100";
-/// Everybody in for ten, nothing happens until the river is open.
+/// Every seat in for ten, nothing happens until the river is open.
 const TO_THE_RIVER: &str = "deal\n3 call\n1 call\n2 check\nboard 2c7d8h\n1 check\n2 check\n3 check\nboard Jh\n1 check\n2 check\n3 check\nboard 3s\n";
 
 fn after_the_river(story: &str, end: &str) {
@@ -41,7 +41,7 @@ fn the_last_who_bet_on_the_river_shows_first() {
 }
 
 #[test]
-fn anybody_may_show_before_his_turn() {
+fn any_seat_may_show_before_its_turn() {
     after_the_river(
         "1 check
          2 check
@@ -70,10 +70,10 @@ fn no_card_can_be_there_twice() {
         "1 check
          2 check
          3 check
-         1 shows AsAs refused: As is there twice
-         1 shows As2c refused: 2c is there twice
+         1 shows AsAs refused: As occurs twice
+         1 shows As2c refused: 2c occurs twice
          1 shows AsAc
-         2 shows AcKd refused: Ac is there twice
+         2 shows AcKd refused: Ac occurs twice
          2 shows KdKc
          3 mucks",
         "1: 120, 2: 90, 3: 90",
@@ -92,7 +92,7 @@ fn the_board_comes_street_by_street_and_never_early() {
          2 check
          deal refused: this cannot happen while the hand is in Opening
          board 2c refused: the street has 3 cards, not 1
-         board 2c2c8h refused: 2c is there twice
+         board 2c2c8h refused: 2c occurs twice
          1 shows AsAc refused: this cannot happen while the hand is in Opening
          board 2c7d8h",
         "1: 90, 2: 90, 3: 90, seat 1 to act",
@@ -117,7 +117,7 @@ fn in_a_cash_game_all_in_hands_are_shown_after_the_board() {
 }
 
 #[test]
-fn in_a_tournament_all_in_hands_are_opened_before_the_board_and_nobody_mucks() {
+fn in_a_tournament_all_in_hands_are_opened_before_the_board_and_none_is_mucked() {
     check(
         "button 3, blinds 5/10, 1: 100, 2: 100, 3: 100, open before run-out",
         "deal
@@ -129,14 +129,14 @@ fn in_a_tournament_all_in_hands_are_opened_before_the_board_and_nobody_mucks() {
          1 shows AsAc
          3 shows KsKc
          board 2c7d8h
-         board As refused: As is there twice
+         board As refused: As occurs twice
          board Kd
          board 3s",
         "1: 0, 2: 90, 3: 210",
     );
 }
 
-/// His hand is dead; there is nobody left to run the board out for.
+/// The hand is dead; no other seat is left to run the board out for.
 #[test]
 fn a_seat_that_never_opens_its_all_in_hand_loses_it() {
     check(
@@ -148,7 +148,7 @@ fn a_seat_that_never_opens_its_all_in_hand_loses_it() {
 
 /// Seat 3 is all-in for the main pot and shows; the side pot is between the two who muck, and goes to the later.
 #[test]
-fn a_side_pot_that_nobody_shows_for_goes_to_the_last_to_muck() {
+fn a_side_pot_that_no_seat_shows_for_goes_to_the_last_to_muck() {
     check(
         "button 3, blinds 5/10, 1: 100, 2: 100, 3: 20",
         "deal

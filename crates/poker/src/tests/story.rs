@@ -1,15 +1,16 @@
-//! Hands told in plain text.
+//! Hands in plain text.
 //!
 //! The first line is the table: `button 3, blinds 5/10, 1: 100, 2: 100, 3: 100`, then house rules by name. Each line
-//! after it is an event, `deal`, `3 raise 30`, `board AsKdQh`, `1 shows 2c2d`, `2 mucks`, `2 late`, or a claim about the
-//! state: `pots`, `legal`, `middle`. An event that must be refused ends with `refused:` and the words of the refusal.
+//! after it is an event, `deal`, `3 raise 30`, `board AsKdQh`, `1 shows 2c2d`, `2 mucks`, `2 late`, or a claim about
+//! the state: `pots`, `legal`, `middle`. An event that must be refused ends with `refused:` and the words of the
+//! refusal.
 
 use crate::{
     AllIn, BlindPosting, Card, Chips, Hand, HandEvent, HandRefusal, HandTime, LegalActions, MissingParty, Phase,
     PlayerAction, Seat, SeatStack, ShortBigBlind, Snapshot, TableRules, VoidCause,
 };
 
-/// Plays the story and compares how it ends: the stacks by seat, then what else is to be said.
+/// Plays the story and compares how it ends: the stacks by seat, then the phase or the rake.
 pub fn check(table: &str, story: &str, end: &str) -> Hand {
     let mut hand = Hand::start(snapshot(table), HandTime(0));
     let mut now = HandTime(0);
@@ -58,12 +59,12 @@ fn event_line(hand: &Hand, line: &str, now: &mut HandTime) -> Hand {
     let outcome: Result<Hand, HandRefusal> = hand.apply(&event(hand, said, now), *now);
     match (outcome, refusal) {
         (Ok(next), None) => next,
-        (Err(told), Some(expected)) => {
-            assert_eq!(told.to_string(), expected, "{line}");
+        (Err(found), Some(expected)) => {
+            assert_eq!(found.to_string(), expected, "{line}");
             hand.clone()
         }
         (Ok(_), Some(expected)) => panic!("{line}: applied, not refused with {expected:?}"),
-        (Err(told), None) => panic!("{line}: {told}"),
+        (Err(found), None) => panic!("{line}: {found}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Hands that never were.
+//! Void hands.
 
 use super::story::check;
 use crate::{MissingParty, Phase, VoidCause};
@@ -14,7 +14,7 @@ fn a_shuffler_who_does_not_open_the_flop_voids_the_hand_and_is_named() {
          3 fold
          1 call
          phase Opening
-         void without refused: the void names nobody who was missing
+         void without refused: the void names no missing participant
          void without 1 3
          void by host refused: the hand is over (Void)",
         "1: 100, 2: 250, 3: 8, Void",
@@ -24,7 +24,7 @@ fn a_shuffler_who_does_not_open_the_flop_voids_the_hand_and_is_named() {
 }
 
 #[test]
-fn nobody_is_missing_while_a_player_thinks() {
+fn no_shuffler_is_missing_while_a_player_thinks() {
     check(
         TABLE,
         "deal\nvoid without 1 refused: this cannot happen while the hand is in Betting",

@@ -1,4 +1,4 @@
-//! Random hands to begin with, made to hurt: stacks of one chip, of less than a blind, all equal, a chip apart, huge.
+//! Random snapshots with difficult stacks: stacks of one chip, of less than a blind, all equal, a chip apart, huge.
 
 use bankroll_poker::{AllIn, BlindPosting, Card, Chips, Rake, Seat, SeatStack, ShortBigBlind, Snapshot, TableRules};
 use fastrand::Rng;
@@ -11,7 +11,7 @@ pub struct TestDeal {
 }
 
 impl TestDeal {
-    /// Any rules there are.
+    /// A deal under random rules.
     pub fn random(random: &mut Rng) -> Self {
         let mut rules = stakes(random);
         rules.posting = *random.choice(&[BlindPosting::AnteFirst, BlindPosting::BlindFirst]).unwrap();

@@ -1,6 +1,6 @@
 """PokerKit as an independent referee, driven over pipes: one hand a line, as JSON.
 
-It is told what the players did and the cards, plays the same hand, and answers what it saw at each step. It judges
+It receives the decisions and the cards, plays the same hand, and answers what it saw at each step. It judges
 nothing: the Rust side compares, and knows the few points in which the two are known to differ.
 """
 
@@ -68,7 +68,7 @@ def pots_of(state):
 
 
 def pay_by_hand(stacks, pots, contenders, hole, board):
-    """Pays each pot to PokerKit's best hands in it, odd chips one by one. Also tells whether there were odd chips."""
+    """Pays each pot to PokerKit's best hands in it, odd chips one by one. Also returns whether there were odd chips."""
     stacks, odd = list(stacks), False
     for amount, eligible in pots:
         hands = {i: StandardHighHand.from_game(hole[i], board) for i in eligible if i in contenders}

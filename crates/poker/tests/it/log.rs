@@ -1,4 +1,4 @@
-//! The log anybody can check: whole hands between parties that exchange nothing but envelopes, and what cheats try.
+//! The log: whole hands between parties that exchange nothing but envelopes, and what cheats try.
 
 mod bundles;
 mod defects;

@@ -1,4 +1,4 @@
-//! A random hand under PokerKit's rules, played by us, and how the driver is told of it.
+//! A random hand under PokerKit's rules, played by us, and its form for the driver.
 
 use bankroll_poker::{
     AllIn, Hand, HandEvent, HandRefusal, HandTime, LegalActions, Phase, PlayerAction, Pot, Seat, SeatStatus,
@@ -63,7 +63,7 @@ impl PlayedHand {
             Phase::Opening { .. } => Some(HandEvent::BoardOpened { cards: self.deal.board(player::next_board(hand)) }),
             Phase::Showdown(showdown) => {
                 let seat = showdown.to_show[0];
-                // PokerKit burns a side pot that everybody mucked, so only a lone pot is mucked for.
+                // PokerKit burns a side pot that all seats mucked, so only a lone pot is mucked for.
                 let may_muck = !self.is_run_out() && !showdown.must_show && hand.pots().len() == 1;
                 if self.showdown.is_none() {
                     self.showdown = Some((hand.pots(), showdown.to_show.clone()));
@@ -104,7 +104,7 @@ impl PlayedHand {
         (0..self.hand.players().len()).filter(mucked).collect()
     }
 
-    /// The hand as the driver is told it.
+    /// The hand in the driver's format.
     pub fn order(&self, phh: bool) -> Value {
         let (snapshot, rules) = (&self.deal.snapshot, self.deal.snapshot.rules());
         let hole = |cards: [bankroll_poker::Card; 2]| cards.map(|card| card.to_string()).concat();

@@ -1,4 +1,4 @@
-//! PokerKit, running beside the tests in its own process.
+//! PokerKit, running in a process of its own.
 
 use std::{
     io::{BufRead, BufReader, Write},

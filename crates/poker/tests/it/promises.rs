@@ -54,7 +54,7 @@ fn play(deal: &TestDeal, random: &mut Rng, seed: u64, count: &mut u64) -> Hand {
     hand
 }
 
-/// As it comes back from where it was kept.
+/// The snapshot, encoded and decoded.
 fn stored(snapshot: &Snapshot) -> Snapshot {
     codec::decode(&codec::encode(snapshot)).unwrap()
 }
@@ -68,7 +68,7 @@ fn accounted(hand: &Hand) -> Chips {
     Chips::checked_sum(held.chain([hand.in_the_middle(), rake])).unwrap()
 }
 
-/// There is always something legal, the ends of the range are, and what lies one chip outside is not.
+/// There is always a legal action, both ends of the range are legal, and one chip outside is not.
 fn try_illegal(hand: &Hand, legal: &LegalActions, now: HandTime, seed: u64) {
     let act = |seat, action| hand.apply(&HandEvent::Acted { seat, action }, now);
     let raise_to = |count| act(legal.seat, PlayerAction::RaiseTo(Chips::new(count)));
@@ -113,11 +113,11 @@ fn next(deal: &TestDeal, hand: &Hand, now: HandTime, random: &mut Rng) -> (HandE
         Phase::Opening { .. } => HandEvent::BoardOpened { cards: deal.board(player::next_board(hand)) },
         Phase::Showdown(showdown) => {
             let first = showdown.to_show[0];
-            let anybody = *random.choice(&showdown.to_show).unwrap();
+            let any_seat = *random.choice(&showdown.to_show).unwrap();
             if random.u8(0..3) == 0 && !showdown.must_show {
                 HandEvent::Mucked { seat: first }
             } else {
-                HandEvent::Shown { seat: anybody, cards: deal.hole(anybody) }
+                HandEvent::Shown { seat: any_seat, cards: deal.hole(any_seat) }
             }
         }
         Phase::Settled(_) | Phase::Void(_) => unreachable!(),

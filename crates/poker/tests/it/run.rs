@@ -1,4 +1,4 @@
-//! What a run of the tests is given from outside, and what it tells.
+//! Seeds and time limits of the tests, from the environment, and printed counts.
 
 use std::{
     io::Write,

@@ -1,4 +1,4 @@
-//! What is wrong with a bundle, where, and by whom.
+//! What is wrong with a bundle, where, and who is responsible.
 
 use bankroll_deck::ShuffleError;
 
@@ -7,28 +7,28 @@ use crate::{
     log::{Actor, EnvelopeError, MessageRejection, RejectionClass},
 };
 
-/// The first thing that is defect.
+/// The first defect, where it is, and who is responsible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{defect} ({}{responsible} is responsible)", place(*.seq), sender(*.author, *.responsible))]
 pub struct BundleFault {
     /// The event, if it is one.
     pub seq: Option<u64>,
-    /// Whose word it is: the signer of a message, the operator of receipts, the checkpoint and what nobody signed.
+    /// The author: the signer of a message; the operator for receipts, the checkpoint and unsigned bytes.
     pub author: Actor,
-    /// Who answers for it: its author, if it is false whenever it is said; the operator, if it was only not the time for
-    /// it, for he put it there.
+    /// Who is responsible: the author, if the message is false at any time; the operator, if it was only out of place,
+    /// because the operator placed it there.
     pub responsible: Actor,
     pub defect: BundleDefect,
 }
 
-/// What is defect.
+/// What is wrong with a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BundleDefect {
     /// There is no event at all.
     #[error("there is no event")]
     Empty,
     /// An event's bytes are no envelope.
-    #[error("no envelope: {0}")]
+    #[error("not an envelope: {0}")]
     Envelope(#[from] EnvelopeError),
     /// The receipt is of another hand, place, event or chain.
     #[error("the receipt does not belong here")]
@@ -37,18 +37,18 @@ pub enum BundleDefect {
     #[error("the receipt is not signed by the operator")]
     Receipt,
     /// The checkpoint is not of this hand, these events and this chain, or not signed by the operator.
-    #[error("the checkpoint is not the operator's word on these events")]
+    #[error("the operator did not sign this checkpoint for these events")]
     Checkpoint,
     /// Not the operator that was expected.
     #[error("the hand was run by another operator")]
     Operator,
-    /// No curve that cards are sealed on here.
+    /// An unknown curve.
     #[error("cards are sealed on {curve:?}, which is not known here")]
     Curve {
         /// What the hand says.
         curve: String,
     },
-    /// The event should not have been taken.
+    /// The event should have been refused.
     #[error("{0}")]
     Rejected(#[from] MessageRejection),
     /// There are more events after the settlement, or there is none.
@@ -57,7 +57,7 @@ pub enum BundleDefect {
     /// The events lead to another state than the checkpoint says.
     #[error("the events lead to another state, or other stacks, than the checkpoint says")]
     State,
-    /// A player's signature of the final stacks is not his.
+    /// A signature of the final stacks is not the player's.
     #[error("the final stacks are not signed by {seat}")]
     Cosignature { seat: Seat },
 }

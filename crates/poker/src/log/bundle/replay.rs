@@ -13,7 +13,7 @@ use crate::{
 pub struct ReplayStep {
     pub seq: u64,
     pub envelope: ActionEnvelope,
-    /// What it meant to the rules, if it did.
+    /// The event of the rules that it caused, if any.
     pub event: Option<HandEvent>,
 }
 
@@ -25,7 +25,7 @@ pub struct BundleReplay<'a, C: Curve> {
     next: usize,
     table: Table<C>,
     ahead: std::vec::IntoIter<VerifiedMessage<C>>,
-    /// Up to which event proofs were tried together and found wanting.
+    /// Up to this event the proofs were checked together and at least one failed.
     singly_until: usize,
     batched: bool,
 }
@@ -60,7 +60,7 @@ impl<'a, C: Curve> BundleReplay<'a, C> {
     /// The next event; none at the end.
     ///
     /// # Errors
-    /// If it should not have been taken. The replay must not be asked again then.
+    /// If it should have been refused. The caller must not continue the replay then.
     pub fn step(&mut self) -> Option<Result<ReplayStep, BundleFault>> {
         let entry = self.entries.get(self.next)?;
         let seq = self.next as u64;

@@ -1,7 +1,8 @@
-//! Everything about a bundle, offline: the chain first, because it is cheap; then signatures; then every rule and proof.
+//! Everything about a bundle, offline: the chain first, because it is cheap; then signatures; then every rule and
+//! proof.
 //!
-//! What is told is the first fault in this order of checks, and within a check the first event. So a false proof is told
-//! only of a log whose bytes are what its operator signed, and its author can be named with certainty.
+//! The first fault in this order of checks is reported, and within a check the first event. So a false proof is
+//! reported only of a log whose bytes are what its operator signed, and its author can be named with certainty.
 
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::{Bundle, BundleDefect, BundleFault, BundleReplay};
 use crate::{
     Card, Chips, HandEvent, HandTime, PhaseName, Seat,
-    log::{ActionEnvelope, Actor, HandConfig, LogHash, Message, MessageKind, SignerKey, chain, event_id, merkle},
+    log::{ActionEnvelope, Actor, HandConfig, LogHash, LogMessage, MessageKind, SignerKey, chain, event_id, merkle},
 };
 
 /// What a sound bundle says.
@@ -21,7 +22,7 @@ pub struct VerificationReport {
     /// When it began and ended.
     pub times: (HandTime, HandTime),
     pub board: Vec<Card>,
-    /// What everybody has, by seat.
+    /// The final stacks, by seat.
     pub stacks: Vec<(Seat, Chips)>,
     /// What the house took.
     pub rake: Chips,
@@ -48,7 +49,7 @@ pub struct BundleTally {
 }
 
 impl Bundle {
-    /// Checks everything. Without an expected operator, the hand is checked against whoever the bundle says ran it.
+    /// Checks everything. Without an expected operator, the hand is checked against the operator that it names.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -73,7 +74,7 @@ impl Bundle {
         let envelope =
             ActionEnvelope::decode(&first.envelope.0).map_err(|error| BundleFault::operator(Some(0), error))?;
         match envelope.message {
-            Message::HandStart(config) => Ok(*config),
+            LogMessage::HandStart(config) => Ok(*config),
             _ => Err(BundleFault::operator(Some(0), BundleDefect::Unsettled)),
         }
     }
@@ -97,8 +98,8 @@ impl Bundle {
             head = next;
         }
         let page = &self.checkpoint.page;
-        let told = (page.events, page.root, page.chain);
-        if !page.is_of(&config) || told != (ids.len() as u64, merkle::root(&ids), head) {
+        let claimed = (page.events, page.root, page.chain);
+        if !page.is_of(&config) || claimed != (ids.len() as u64, merkle::root(&ids), head) {
             return Err(BundleFault::operator(None, BundleDefect::Checkpoint));
         }
         Ok(envelopes)
@@ -179,10 +180,10 @@ impl Bundle {
         }
     }
 
-    /// What happened by the rules, with times, for whoever writes hand histories. The bundle must have been verified.
+    /// The events of the rules, with times, for hand histories. The bundle must have been verified.
     ///
     /// # Errors
-    /// The first event that should not have been taken.
+    /// The first event that should have been refused.
     pub fn events<C: Curve>(&self, parameters: &Parameters<C>) -> Result<Vec<(HandEvent, HandTime)>, BundleFault> {
         let mut replay = BundleReplay::start(parameters, &self.entries)?.batched();
         let mut events = Vec::new();

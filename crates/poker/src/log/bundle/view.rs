@@ -20,7 +20,7 @@ pub struct BundleView<'a> {
 pub struct EventView<'a> {
     pub id: LogHash,
     pub envelope: ActionEnvelope,
-    /// What the operator said of it.
+    /// The operator's receipt for it.
     pub receipt: &'a EventReceipt,
 }
 

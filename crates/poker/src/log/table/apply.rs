@@ -5,11 +5,11 @@ use bankroll_deck::{Curve, Deal, HandKeys, Member, Parameters, ProvenContributio
 use super::{Cards, Table, VerifiedMessage, prove::Proof};
 use crate::{
     Card, Chips, HandEvent, HandTime, Phase, Seat,
-    log::{ActionEnvelope, Actor, Message, MessageRejection},
+    log::{ActionEnvelope, Actor, LogMessage, MessageRejection},
 };
 
 impl<C: Curve> Table<C> {
-    /// Takes a verified message at this time; what it meant to the rules, if it did.
+    /// Applies a verified message at this time; returns the event of the rules that it causes, if any.
     ///
     /// # Errors
     /// The first rule it breaks; then nothing has changed.
@@ -97,7 +97,7 @@ impl<C: Curve> Table<C> {
         &mut self,
         parameters: &Parameters<C>,
         actor: Actor,
-        message: &Message,
+        message: &LogMessage,
         proven: &[ProvenContribution<C>],
     ) -> Result<Option<HandEvent>, MessageRejection> {
         let Cards::Dealing(deal) = &mut self.cards else { return Err(self.wrong_phase(message.kind())) };
@@ -107,16 +107,16 @@ impl<C: Curve> Table<C> {
         let Cards::Dealing(deal) = &self.cards else { return Err(self.wrong_phase(message.kind())) };
         let open = |position: u8| deal.opened(position).and_then(|card| Card::from_index(card).ok());
         Ok(match (message, self.hand.phase()) {
-            (Message::Unblinding(_), _) => {
+            (LogMessage::Unblinding(_), _) => {
                 let holes = self.config.snapshot.plan().holes().iter().flat_map(|(_, places)| places);
                 let mut holes = holes.map(|place| deal.sealed(*place));
                 holes.all(|sealed| sealed.is_some()).then_some(HandEvent::HoleCardsDealt)
             }
-            (Message::Community(_), Phase::Opening { street, .. }) => {
+            (LogMessage::Community(_), Phase::Opening { street, .. }) => {
                 let cards: Option<Vec<Card>> = self.positions(*street).into_iter().map(open).collect();
                 cards.map(|cards| HandEvent::BoardOpened { cards })
             }
-            (Message::Showdown(showdown), _) => match (actor, showdown.card_in_deck_position.map(open)) {
+            (LogMessage::Showdown(showdown), _) => match (actor, showdown.card_in_deck_position.map(open)) {
                 (Actor::Seat(seat), [Some(first), Some(second)]) => {
                     Some(HandEvent::Shown { seat, cards: [first, second] })
                 }
@@ -126,24 +126,26 @@ impl<C: Curve> Table<C> {
         })
     }
 
-    /// What needs no proof.
-    fn apply_unproven(&mut self, actor: Actor, message: &Message) -> Result<Option<HandEvent>, MessageRejection> {
+    /// Applies a message that needs no proof.
+    fn apply_unproven(&mut self, actor: Actor, message: &LogMessage) -> Result<Option<HandEvent>, MessageRejection> {
         Ok(match (actor, message) {
-            (Actor::Seat(seat), Message::Player(decision)) => Some(HandEvent::Acted { seat, action: decision.action }),
-            (Actor::Seat(seat), Message::Muck) => Some(HandEvent::Mucked { seat }),
-            (_, Message::TimeOut { seat, deadline }) => {
+            (Actor::Seat(seat), LogMessage::Player(decision)) => {
+                Some(HandEvent::Acted { seat, action: decision.action })
+            }
+            (Actor::Seat(seat), LogMessage::Muck) => Some(HandEvent::Mucked { seat }),
+            (_, LogMessage::TimeOut { seat, deadline }) => {
                 let real = self.hand.deadline();
                 if real != Some(*deadline) {
                     return Err(MessageRejection::WrongDeadline { deadline: real });
                 }
                 Some(HandEvent::TimedOut { seat: *seat })
             }
-            (_, Message::ClockRestart) => Some(HandEvent::ClockRestarted),
-            (_, Message::Cancellation { cause }) => {
+            (_, LogMessage::ClockRestart) => Some(HandEvent::ClockRestarted),
+            (_, LogMessage::Cancellation { cause }) => {
                 self.check_blame(cause)?;
                 Some(HandEvent::Voided { cause: cause.clone() })
             }
-            (_, Message::Settlement { stacks, rake }) => {
+            (_, LogMessage::Settlement { stacks, rake }) => {
                 let (real, house) = self.settlement().ok_or_else(|| self.wrong_phase(message.kind()))?;
                 if (stacks, rake) != (&real, &house) {
                     return Err(MessageRejection::WrongSettlement);
@@ -155,7 +157,7 @@ impl<C: Curve> Table<C> {
         })
     }
 
-    /// What everybody has in the end, by seat, and what the house took; none while the hand goes on.
+    /// The final stacks, by seat, and the rake; none while the hand goes on.
     #[must_use]
     pub fn settlement(&self) -> Option<(Vec<(Seat, Chips)>, Chips)> {
         let rake = match self.hand.phase() {

@@ -1,4 +1,4 @@
-//! Who is awaited, so that a hand that stops names those who stopped it.
+//! Awaited actors, so that a hand that stops names those who stopped it.
 
 use bankroll_deck::Curve;
 
@@ -9,8 +9,8 @@ use crate::{
 };
 
 impl<C: Curve> Table<C> {
-    /// Those without whom the cards do not go on, each once: shufflers first, then seats. Nobody while a seat is to
-    /// act, or when the hand is over.
+    /// The actors that the cards wait for, each once: shufflers first, then seats. Empty while a seat is to act, or
+    /// when the hand is over.
     #[must_use]
     pub fn awaited(&self) -> Vec<MissingParty> {
         let mut actors: Vec<Actor> = match (&self.cards, self.hand.phase()) {

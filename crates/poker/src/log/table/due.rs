@@ -1,4 +1,4 @@
-//! The cheap facts: whether this author may say such a thing here and now. Checked before the proofs and again with
+//! The cheap facts: whether this author may send this message now. Checked before the proofs and again with
 //! every message that is applied.
 
 use bankroll_deck::Curve;
@@ -6,11 +6,11 @@ use bankroll_deck::Curve;
 use super::{Cards, Table};
 use crate::{
     Phase, Street,
-    log::{ActionEnvelope, Actor, EnvelopeHeader, Message, MessageKind, MessageRejection},
+    log::{ActionEnvelope, Actor, EnvelopeHeader, LogMessage, MessageKind, MessageRejection},
 };
 
 impl<C: Curve> Table<C> {
-    /// Whether the envelope is for this hand, by a member, and signed with the key bound to him.
+    /// Checks that the envelope is for this hand, by a member, and signed with the key bound to that member.
     pub(in crate::log) fn identify(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
         let EnvelopeHeader { deployment, game, hand, actor, .. } = &envelope.header;
         if (deployment, game, hand) != (&self.id.deployment, &self.id.game, &self.id.hand) {
@@ -20,7 +20,7 @@ impl<C: Curve> Table<C> {
         if envelope.is_signed_by(key) { Ok(()) } else { Err(MessageRejection::BadSignature { actor: *actor }) }
     }
 
-    /// Whether it is the next of its author's messages.
+    /// Checks that it is the next of its author's messages.
     pub(super) fn in_order(&self, header: &EnvelopeHeader) -> Result<(), MessageRejection> {
         let (actor, said) = (header.actor, self.progress(header.actor));
         let (expected, found) = (said.nonce.saturating_add(1), header.nonce);
@@ -30,7 +30,7 @@ impl<C: Curve> Table<C> {
         if header.previous == said.last { Ok(()) } else { Err(MessageRejection::WrongPrevious { actor }) }
     }
 
-    /// Whether this author may say such a thing here and now.
+    /// Checks that this author may send this message now.
     pub(super) fn due(&self, envelope: &ActionEnvelope) -> Result<(), MessageRejection> {
         let ActionEnvelope { header, message, .. } = envelope;
         let (actor, kind) = (header.actor, header.kind);
@@ -44,35 +44,35 @@ impl<C: Curve> Table<C> {
             return Err(self.wrong_phase(kind));
         }
         match (message, &self.cards) {
-            (Message::KeyRegistration(_), Cards::Keys(members)) => {
+            (LogMessage::KeyRegistration(_), Cards::Keys(members)) => {
                 if members.contains_key(&actor) {
                     Err(MessageRejection::AlreadyRegistered { actor })
                 } else {
                     Ok(())
                 }
             }
-            (Message::Shuffle(_), Cards::Shuffling(shuffling)) => {
+            (LogMessage::Shuffle(_), Cards::Shuffling(shuffling)) => {
                 let turn = shuffling.next().map(Actor::Shuffler);
                 if turn == Some(actor) { Ok(()) } else { Err(MessageRejection::NotYourTurn { actor }) }
             }
-            (Message::Blinding(_) | Message::Unblinding(_), Cards::Dealing(_)) => match self.hand.phase() {
+            (LogMessage::Blinding(_) | LogMessage::Unblinding(_), Cards::Dealing(_)) => match self.hand.phase() {
                 Phase::Dealing { .. } => Ok(()),
                 _ => Err(self.wrong_phase(kind)),
             },
-            (Message::Community(community), Cards::Dealing(_)) => {
+            (LogMessage::Community(community), Cards::Dealing(_)) => {
                 let Phase::Opening { street, .. } = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
                 let position = community.card_in_deck_position;
                 let opens = self.positions(*street).contains(&position);
                 if opens { Ok(()) } else { Err(MessageRejection::NotOpenedNow { position }) }
             }
-            (Message::Player(decision), _) => {
+            (LogMessage::Player(decision), _) => {
                 let (named, street) = (decision.street, self.hand.street());
                 if named != street {
                     return Err(MessageRejection::WrongStreet { named, street });
                 }
                 if header.seen == self.last_bet { Ok(()) } else { Err(MessageRejection::StaleDecision) }
             }
-            (Message::Showdown(showdown), Cards::Dealing(_)) => {
+            (LogMessage::Showdown(showdown), Cards::Dealing(_)) => {
                 let Phase::Showdown(_) = self.hand.phase() else { return Err(self.wrong_phase(kind)) };
                 let Actor::Seat(seat) = actor else { return Err(MessageRejection::NotAllowed { actor, kind }) };
                 let own = self.config.snapshot.plan().hole(seat);
@@ -83,11 +83,11 @@ impl<C: Curve> Table<C> {
                 }
             }
             (
-                Message::Muck
-                | Message::TimeOut { .. }
-                | Message::ClockRestart
-                | Message::Cancellation { .. }
-                | Message::Settlement { .. },
+                LogMessage::Muck
+                | LogMessage::TimeOut { .. }
+                | LogMessage::ClockRestart
+                | LogMessage::Cancellation { .. }
+                | LogMessage::Settlement { .. },
                 _,
             ) => Ok(()),
             _ => Err(self.wrong_phase(kind)),
@@ -110,7 +110,7 @@ impl<C: Curve> Table<C> {
     }
 }
 
-/// Who says what.
+/// Which actors may send which kinds.
 const fn may_send(actor: Actor, kind: MessageKind) -> bool {
     match kind {
         MessageKind::HandStart

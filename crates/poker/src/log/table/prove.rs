@@ -8,7 +8,9 @@ use bankroll_deck::{
 use super::{Cards, Table};
 use crate::{
     HandEvent,
-    log::{ActionEnvelope, Actor, KeyRegistrationMessage, LogHash, Message, MessageKind, MessageRejection, event_id},
+    log::{
+        ActionEnvelope, Actor, KeyRegistrationMessage, LogHash, LogMessage, MessageKind, MessageRejection, event_id,
+    },
 };
 
 /// A message that was verified against a state of the table. Only [`Table::verify`] makes one.
@@ -23,7 +25,7 @@ pub struct VerifiedMessage<C: Curve> {
 /// What was proven in it.
 #[derive(Clone, Debug)]
 pub(super) enum Proof<C: Curve> {
-    /// Nothing had to be.
+    /// Nothing had to be proven.
     Nothing,
     Key(Box<Member<C>>),
     Shuffle(Box<ProvenShuffle<C>>),
@@ -45,7 +47,7 @@ impl<C: Curve> VerifiedMessage<C> {
 }
 
 impl<C: Curve> Table<C> {
-    /// Verifies a message: who signed it, whether it is his next, whether it is due, and all that it proves.
+    /// Verifies a message: its signature, its nonce, whether it is due, and all that it proves.
     ///
     /// # Errors
     /// The first rule it breaks.
@@ -61,18 +63,18 @@ impl<C: Curve> Table<C> {
     fn prove(&self, parameters: &Parameters<C>, envelope: &ActionEnvelope) -> Result<Proof<C>, MessageRejection> {
         let actor = envelope.header.actor;
         match (&envelope.message, &self.cards) {
-            (Message::KeyRegistration(message), Cards::Keys(members)) => {
+            (LogMessage::KeyRegistration(message), Cards::Keys(members)) => {
                 let member = self.member(actor, message)?;
                 if members.values().any(|other| other.key() == member.key()) {
                     return Err(KeyError::DuplicateKey { actor: member.actor().to_owned() }.into());
                 }
                 Ok(Proof::Key(Box::new(member)))
             }
-            (Message::Shuffle(message), Cards::Shuffling(shuffling)) => {
+            (LogMessage::Shuffle(message), Cards::Shuffling(shuffling)) => {
                 let message = ShuffleMessage::decode(&message.shuffle.0, parameters.size())?;
                 Ok(Proof::Shuffle(Box::new(shuffling.check(parameters, &message)?)))
             }
-            (Message::Player(decision), _) => {
+            (LogMessage::Player(decision), _) => {
                 let Actor::Seat(seat) = actor else { return Ok(Proof::Nothing) };
                 self.hand.apply(&HandEvent::Acted { seat, action: decision.action }, self.at)?;
                 Ok(Proof::Nothing)
@@ -111,7 +113,7 @@ impl<C: Curve> Table<C> {
             Cards::Keys(_) => return None,
             Cards::Shuffling(shuffling) => {
                 let message = |(envelope, _): &(ActionEnvelope, Vec<u8>)| match &envelope.message {
-                    Message::Shuffle(message) => ShuffleMessage::decode(&message.shuffle.0, parameters.size()).ok(),
+                    LogMessage::Shuffle(message) => ShuffleMessage::decode(&message.shuffle.0, parameters.size()).ok(),
                     _ => None,
                 };
                 let messages: Vec<ShuffleMessage<C>> = envelopes.iter().map(message).collect::<Option<_>>()?;
@@ -145,21 +147,21 @@ pub(in crate::log) const fn batch(kind: MessageKind) -> Option<u8> {
 }
 
 /// What a message contributes to cards: one, or the two of a showdown; nothing if it is about something else.
-fn contributions<C: Curve>(actor: Actor, message: &Message) -> Result<Vec<Contribution<C>>, MessageRejection> {
+fn contributions<C: Curve>(actor: Actor, message: &LogMessage) -> Result<Vec<Contribution<C>>, MessageRejection> {
     Ok(match (actor, message) {
-        (Actor::Shuffler(shuffler), Message::Blinding(message)) => {
+        (Actor::Shuffler(shuffler), LogMessage::Blinding(message)) => {
             let (position, blinding) = (message.card_in_deck_position, Blinding::decode(&message.share.0)?);
             vec![Contribution::Blinding { shuffler, position, blinding }]
         }
-        (Actor::Shuffler(shuffler), Message::Unblinding(message)) => {
+        (Actor::Shuffler(shuffler), LogMessage::Unblinding(message)) => {
             let (position, share) = (message.card_in_deck_position, Share::decode(&message.share.0)?);
             vec![Contribution::Unblinding { shuffler, position, share }]
         }
-        (Actor::Shuffler(shuffler), Message::Community(message)) => {
+        (Actor::Shuffler(shuffler), LogMessage::Community(message)) => {
             let (position, share) = (message.card_in_deck_position, Share::decode(&message.share.0)?);
             vec![Contribution::Community { shuffler, position, share }]
         }
-        (Actor::Seat(seat), Message::Showdown(message)) => {
+        (Actor::Seat(seat), LogMessage::Showdown(message)) => {
             let mut cards = Vec::new();
             for (position, share) in message.card_in_deck_position.into_iter().zip(&message.shares) {
                 cards.push(Contribution::Showdown { seat: seat.0, position, share: Share::decode(&share.0)? });

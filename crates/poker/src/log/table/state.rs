@@ -1,7 +1,7 @@
 //! The state hash.
 //!
-//! It covers what has been progress by everybody (each author's last message leads to all his earlier ones), how far each
-//! card is, and the whole state of the rules. It does not depend on the order in which independent messages came.
+//! It covers all messages (each author's last message leads to all its earlier ones), the progress of each card, and
+//! the whole state of the rules. It does not depend on the order in which independent messages came.
 
 use bankroll_deck::Curve;
 use serde::Serialize;
@@ -25,7 +25,7 @@ struct State {
     settled: bool,
 }
 
-/// The open card at a position, and who is awaited for it with what.
+/// The open card at a position, and the contributions it waits for.
 #[derive(Serialize)]
 struct Place {
     open: Option<u8>,
@@ -33,7 +33,7 @@ struct Place {
 }
 
 impl<C: Curve> Table<C> {
-    /// The hash of the state. Two logs with the same hash have progress the same and come to the same.
+    /// The hash of the state. Two logs with the same hash have the same messages and the same state.
     #[must_use]
     pub fn state_hash(&self) -> LogHash {
         let progress = |(actor, progress): (&Actor, &ActorProgress)| (*actor, progress.nonce, progress.last);

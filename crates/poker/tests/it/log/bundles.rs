@@ -1,10 +1,10 @@
-//! Files that are not sound: who answers for what.
+//! Files that are not sound: who is responsible for what.
 
 use bankroll_poker::{
     Chips, Seat,
     log::{
         ActionEnvelope, Actor, Bundle, BundleDefect, BundleError, Bytes, ChainLink, Checkpoint, EnvelopeHeader,
-        EventReceipt, Message, MessageKind, MessageRejection, MessageSigner,
+        EventReceipt, LogMessage, MessageKind, MessageRejection, MessageSigner,
         bundle::{BundleEntry, MAGIC},
         event_id, merkle,
     },
@@ -12,14 +12,14 @@ use bankroll_poker::{
 
 use super::test_table::{TestTable, checked_down};
 
-/// What a dishonest operator hands over: events of his choice, with receipts and a checkpoint that fit them.
+/// What a dishonest operator publishes: events of its choice, with receipts and a checkpoint that fit them.
 pub fn forged(
     bundle: &Bundle,
     envelopes: Vec<Vec<u8>>,
     operator: &MessageSigner,
     change: impl Fn(&mut Checkpoint),
 ) -> Bundle {
-    let Message::HandStart(config) = ActionEnvelope::decode(&envelopes[0]).unwrap().message else { panic!() };
+    let LogMessage::HandStart(config) = ActionEnvelope::decode(&envelopes[0]).unwrap().message else { panic!() };
     let (mut head, mut entries, mut ids) = (config.hash(), Vec::new(), Vec::new());
     let mut at = bundle.entries[0].receipt.link.at;
     for (bytes, seq) in envelopes.into_iter().zip(0..) {
@@ -42,12 +42,12 @@ fn envelopes(bundle: &Bundle) -> Vec<Vec<u8>> {
     bundle.entries.iter().map(|entry| entry.envelope.0.clone()).collect()
 }
 
-/// The last message of this kind, said otherwise by its author.
+/// The last message of this kind, changed and signed by its author.
 fn said_otherwise(
     table: &TestTable,
     bundle: &Bundle,
     kind: MessageKind,
-    change: impl Fn(&mut EnvelopeHeader, &mut Message),
+    change: impl Fn(&mut EnvelopeHeader, &mut LogMessage),
 ) -> (u64, Actor, Bundle) {
     let mut all = envelopes(bundle);
     let of_kind = |bytes: &Vec<u8>| ActionEnvelope::decode(bytes).unwrap().header.kind == kind;
@@ -65,7 +65,7 @@ fn an_unproven_share_is_named_with_its_author() {
     let (table, bundle) = checked_down(61);
     // The shares of two cards under each other's place: points and proofs, but not of these cards.
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Showdown, |_, message| {
-        let Message::Showdown(showdown) = message else { panic!() };
+        let LogMessage::Showdown(showdown) = message else { panic!() };
         showdown.shares.reverse();
     });
     let fault = bad.verify(None).unwrap_err();
@@ -73,7 +73,7 @@ fn an_unproven_share_is_named_with_its_author() {
     assert!(matches!(author, Actor::Seat(_)));
     assert!(matches!(fault.defect, BundleDefect::Rejected(MessageRejection::Card(_))), "{fault}");
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Community, |_, message| {
-        let Message::Community(share) = message else { panic!() };
+        let LogMessage::Community(share) = message else { panic!() };
         let last = share.share.0.len() - 1;
         share.share.0[last - 31] ^= 1;
     });
@@ -85,17 +85,17 @@ fn an_unproven_share_is_named_with_its_author() {
 }
 
 #[test]
-fn a_false_settlement_is_the_operators() {
+fn the_operator_is_responsible_for_a_false_settlement() {
     let (table, bundle) = checked_down(62);
     let (seq, author, bad) = said_otherwise(&table, &bundle, MessageKind::Settlement, |_, message| {
-        let Message::Settlement { stacks, rake } = message else { panic!() };
+        let LogMessage::Settlement { stacks, rake } = message else { panic!() };
         stacks[0].1 = stacks[0].1.checked_sub(Chips::new(1)).unwrap();
         *rake = rake.checked_add(Chips::new(1)).unwrap();
     });
     let fault = bad.verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author, author), (Some(seq), Actor::Operator, Actor::Operator));
     assert_eq!(fault.defect, BundleDefect::Rejected(MessageRejection::WrongSettlement));
-    // True events under a checkpoint that says something else.
+    // True events under a checkpoint with another state.
     let bad = forged(&bundle, envelopes(&bundle), &table.operator, |checkpoint| checkpoint.page.rake = Chips::new(9));
     let fault = bad.verify(None).unwrap_err();
     assert_eq!((fault.seq, fault.author, fault.defect), (None, Actor::Operator, BundleDefect::State));
@@ -123,7 +123,7 @@ fn events_left_out_doubled_or_swapped_are_noticed_whatever_the_operator_signs() 
 }
 
 #[test]
-fn a_message_that_nobody_signed_is_the_operators() {
+fn the_operator_is_responsible_for_an_unsigned_message() {
     let (table, bundle) = checked_down(64);
     let mut all = envelopes(&bundle);
     let place = all.len() - 2;

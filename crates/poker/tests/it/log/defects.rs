@@ -5,8 +5,8 @@ use bankroll_deck::{HandId, MasterSecret, MemberRole, Secp256k1};
 use bankroll_poker::{
     PlayerAction, Seat, Street,
     log::{
-        ActionEnvelope, Actor, Bytes, GameShuffleMessage, KeyRegistrationMessage, Message, MessageRejection, Signature,
-        SubmitVerdict,
+        ActionEnvelope, Actor, Bytes, GameShuffleMessage, KeyRegistrationMessage, LogMessage, MessageRejection,
+        Signature, SubmitVerdict,
     },
 };
 
@@ -31,7 +31,7 @@ fn defect_e_a_signature_covers_more_than_the_payload() {
     assert!(moved(|envelope| envelope.header.nonce = 2));
     assert!(moved(|envelope| envelope.header.previous.0[31] ^= 1));
     assert!(moved(|envelope| envelope.header.seen = Some(envelope.header.previous)));
-    assert!(moved(|envelope| envelope.message = Message::Muck));
+    assert!(moved(|envelope| envelope.message = LogMessage::Muck));
 }
 
 /// A signature that was the message itself was taken for one.
@@ -39,7 +39,7 @@ fn defect_e_a_signature_covers_more_than_the_payload() {
 fn defect_f_a_signature_is_not_the_message() {
     let mut table = TestTable::<Secp>::small(22, &[1_000, 1_000], 1);
     table.work();
-    let mut envelope = table.next_of(Actor::Seat(Seat(1)), Message::Muck);
+    let mut envelope = table.next_of(Actor::Seat(Seat(1)), LogMessage::Muck);
     let bytes = envelope.encode();
     let mut copy = Signature::default();
     copy.0.0.copy_from_slice(&bytes[..64]);
@@ -47,18 +47,18 @@ fn defect_f_a_signature_is_not_the_message() {
     assert_eq!(table.refused(&envelope.encode()), MessageRejection::BadSignature { actor: Actor::Seat(Seat(1)) });
 }
 
-/// Keys came without proof, the identity was a key, and the first deck was whatever the first shuffler said.
+/// Keys came without proof, the identity was a key, and the first shuffler could choose the first deck.
 #[test]
 fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     let mut table = TestTable::<Secp>::small(23, &[1_000, 1_000], 1);
     let shuffler = Actor::Shuffler(0);
     let duty = table.duties(0).remove(0);
-    let Message::KeyRegistration(honest) = ActionEnvelope::decode(&duty).unwrap().message else { panic!() };
+    let LogMessage::KeyRegistration(honest) = ActionEnvelope::decode(&duty).unwrap().message else { panic!() };
     let register = |key: &[u8], possession: &[u8]| {
         let (key, possession) = (Bytes(key.to_vec()), Bytes(possession.to_vec()));
-        Message::KeyRegistration(KeyRegistrationMessage { key, possession })
+        LogMessage::KeyRegistration(KeyRegistrationMessage { key, possession })
     };
-    // A key whose secret nobody has shown: here somebody else's of another hand.
+    // A key without proof of possession: here another party's key of another hand.
     let hand = HandId { deployment: "casino".into(), game: "table 7".into(), hand: "hand 40".into() };
     let secret = MasterSecret::from_bytes([7; 32]).key::<Secp256k1>(&hand, MemberRole::Shuffler);
     let (key, possession) = secret.register(&hand, "shuffler 0", MemberRole::Shuffler, &mut table.rng);
@@ -70,14 +70,15 @@ fn defect_g_keys_are_possessed_and_the_first_deck_is_fixed() {
     identity[32] = 0x40;
     let bytes = table.next_of(shuffler, register(&identity, &honest.possession.0)).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::Part(_)));
-    // A shuffle of another first deck than the one that everybody computes.
+    // A shuffle of another first deck than the one that each party computes.
     table.register();
     let shuffle = table.duties(0).remove(0);
-    let Message::Shuffle(GameShuffleMessage { mut shuffle }) = ActionEnvelope::decode(&shuffle).unwrap().message else {
+    let LogMessage::Shuffle(GameShuffleMessage { mut shuffle }) = ActionEnvelope::decode(&shuffle).unwrap().message
+    else {
         panic!()
     };
     shuffle.0[0] ^= 1;
-    let bytes = table.next_of(shuffler, Message::Shuffle(GameShuffleMessage { shuffle })).encode();
+    let bytes = table.next_of(shuffler, LogMessage::Shuffle(GameShuffleMessage { shuffle })).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::Shuffle(_)));
 }
 

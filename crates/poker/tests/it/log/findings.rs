@@ -3,13 +3,13 @@
 
 use bankroll_poker::{
     Card, Chips, HandTime, MissingParty, Phase, PhaseName, PlayerAction, Seat, VoidCause,
-    log::{Actor, Bundle, Fraud, HandLog, Message, SubmitVerdict, equivocation, missing},
+    log::{Actor, Bundle, Fraud, HandLog, LogMessage, SubmitVerdict, equivocation, missing},
     strength,
 };
 
 use super::test_table::{Secp, TestTable, checked_down};
 
-const HOST_ENDED: Message = Message::Cancellation { cause: VoidCause::HostEnded };
+const HOST_ENDED: LogMessage = LogMessage::Cancellation { cause: VoidCause::HostEnded };
 
 fn is_accepted(verdict: &SubmitVerdict) -> bool {
     matches!(verdict, SubmitVerdict::Accepted(_))
@@ -72,7 +72,7 @@ fn all_in(seed: u64, may_leave: bool) -> (TestTable, Bundle) {
                 if may_leave && river.is_ok_and(|board| is_behind(hole, board)) {
                     table.now = table.hand().deadline().unwrap();
                     let cause = VoidCause::Missing { who: vec![MissingParty::Shuffler(1)] };
-                    assert!(is_accepted(&table.issue(Message::Cancellation { cause })));
+                    assert!(is_accepted(&table.issue(LogMessage::Cancellation { cause })));
                     break;
                 }
                 for bytes in shares {
@@ -161,7 +161,7 @@ fn two_histories(seed: u64, stacks: &[u64]) -> [TestTable; 2] {
 fn time_out(table: &mut TestTable, seat: Seat) -> Vec<u8> {
     let deadline = table.hand().deadline().unwrap();
     table.now = deadline;
-    assert!(is_accepted(&table.issue(Message::TimeOut { seat, deadline })));
+    assert!(is_accepted(&table.issue(LogMessage::TimeOut { seat, deadline })));
     last_event(table)
 }
 
@@ -283,7 +283,7 @@ fn a_shuffler_who_had_a_millisecond_is_blamed_for_the_slow_one_before() {
     table.now = deadline;
     let who = vec![MissingParty::Shuffler(1)];
     assert_eq!(table.log.table().awaited(), who);
-    assert!(is_accepted(&table.issue(Message::Cancellation { cause: VoidCause::Missing { who } })));
+    assert!(is_accepted(&table.issue(LogMessage::Cancellation { cause: VoidCause::Missing { who } })));
     assert_eq!(table.finish().verify(Some(&table.operator.key())).unwrap().ended, PhaseName::Void);
 }
 

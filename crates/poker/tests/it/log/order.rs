@@ -5,7 +5,7 @@ use bankroll_poker::log::{LogHash, SubmitVerdict};
 use super::test_table::{Secp, TestTable};
 use crate::run;
 
-/// Lets everybody's duties of each round come in, in some order that keeps each author's own.
+/// Sends the duties of all parties of each round, in some order that keeps each author's own.
 fn dealt_in_some_order(seed: u64, order: u64) -> TestTable {
     let mut table = TestTable::<Secp>::small(seed, &[1_000, 1_000, 1_000], 2);
     // The parties' randomness is the table's, and must not depend on the order: all duties are made before any is sent.
@@ -39,7 +39,7 @@ fn independent_messages_in_any_order_give_the_same_state() {
 fn shares_of_one_card_do_not_wait_for_another() {
     let mut table = TestTable::<Secp>::small(31, &[1_000, 1_000], 2);
     table.shuffle();
-    // The second shuffler blinds everything first; then the first does his, last card first as far as his own order goes.
+    // The second shuffler blinds everything first; then the first, last card first as far as its own order allows.
     for place in [1, 0] {
         for bytes in table.duties(place) {
             table.accepted(&bytes);

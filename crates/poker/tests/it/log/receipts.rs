@@ -28,7 +28,7 @@ fn each_receipt_is_a_link_of_one_chain() {
 fn a_receipt_that_the_final_log_lacks_is_proof_of_fraud() {
     let mut table = TestTable::<Secp>::small(52, &[1_000, 1_000], 1);
     table.work();
-    // A player's call is taken, with a receipt; then the operator goes on as if he had folded.
+    // A player's call is taken, with a receipt; then the operator continues as if the player had folded.
     let mut other = table.log.clone();
     let button = Actor::Seat(Seat(1));
     let [call, fold] = [PlayerAction::Call, PlayerAction::Fold].map(|action| table.party(button).decide(action));
@@ -52,7 +52,7 @@ fn a_receipt_that_the_final_log_lacks_is_proof_of_fraud() {
 }
 
 #[test]
-fn a_party_believes_only_the_next_link() {
+fn a_party_accepts_only_the_next_link() {
     let mut table = TestTable::<Secp>::small(53, &[1_000, 1_000], 1);
     table.work();
     let button = Actor::Seat(Seat(1));

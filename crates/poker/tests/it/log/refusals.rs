@@ -4,7 +4,7 @@ use bankroll_poker::{
     Chips, HandRefusal, HandTime, PhaseName, PlayerAction, Seat, Street,
     log::{
         ActionEnvelope, Actor, Bytes, EVIDENCE_MAX, EnvelopeError, EnvelopeHeader, GameCommunityShareMessage,
-        GamePlayerMessage, Message, MessageKind, MessageRejection, MessageSigner, RejectionClass, Signature,
+        GamePlayerMessage, LogMessage, MessageKind, MessageRejection, MessageSigner, RejectionClass, Signature,
         SubmitVerdict,
     },
 };
@@ -20,8 +20,8 @@ fn dealt() -> TestTable {
     table
 }
 
-fn call() -> Message {
-    Message::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Call })
+fn call() -> LogMessage {
+    LogMessage::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Call })
 }
 
 #[test]
@@ -41,13 +41,13 @@ fn nonce_conflict_returns_409() {
     let evidence = &table.log.evidence()[0];
     assert_eq!((evidence.actor, &evidence.bytes, &evidence.rejection), (BUTTON, &fold, &conflict));
     // A number that is not yet due is a conflict too, and so is another history of one's own.
-    let mut ahead = table.next_of(OTHER, Message::Muck).header;
+    let mut ahead = table.next_of(OTHER, LogMessage::Muck).header;
     ahead.nonce += 1;
-    let bytes = ActionEnvelope::sign(ahead.clone(), Message::Muck, table.signer(OTHER)).encode();
+    let bytes = ActionEnvelope::sign(ahead.clone(), LogMessage::Muck, table.signer(OTHER)).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::NonceConflict { actor: OTHER, expected: 2, found: 3 });
     ahead.nonce -= 1;
     ahead.previous.0[0] ^= 1;
-    let bytes = ActionEnvelope::sign(ahead, Message::Muck, table.signer(OTHER)).encode();
+    let bytes = ActionEnvelope::sign(ahead, LogMessage::Muck, table.signer(OTHER)).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::WrongPrevious { actor: OTHER });
 }
 
@@ -56,7 +56,7 @@ fn invalid_signature_rejected() {
     let mut table = dealt();
     let sound = table.next_of(BUTTON, call());
     let refused = MessageRejection::BadSignature { actor: BUTTON };
-    // By somebody else, by another player of the hand, and with nothing in it.
+    // By an outsider, by another player of the hand, and an empty signature.
     for signer in [MessageSigner::generate(&mut table.rng), table.signer(OTHER).clone(), table.operator.clone()] {
         let forged = ActionEnvelope::sign(sound.header.clone(), sound.message.clone(), &signer);
         assert_eq!(table.refused(&forged.encode()), refused);
@@ -77,7 +77,7 @@ fn invalid_signature_rejected() {
         let rejection = table.refused(&changed.encode());
         assert!(matches!(rejection, MessageRejection::BadSignature { .. }), "{rejection}");
     }
-    // Nobody can be blamed for what nobody signed.
+    // No actor is blamed for what it did not sign.
     assert!(table.log.evidence().is_empty());
     table.accepted(&sound.encode());
 }
@@ -127,15 +127,15 @@ fn out_of_turn_rejected() {
     assert_eq!(rejection.class(), RejectionClass::OutOfTurn);
     assert_eq!(table.log.evidence().len(), 1);
     // A message for another phase.
-    let muck = table.next_of(BUTTON, Message::Muck).encode();
+    let muck = table.next_of(BUTTON, LogMessage::Muck).encode();
     assert_eq!(table.refused(&muck), MessageRejection::Rules(HandRefusal::WrongPhase { phase: PhaseName::Betting }));
-    let late =
-        table.next_of(BUTTON, Message::Player(GamePlayerMessage { street: Street::Flop, action: PlayerAction::Call }));
+    let late = table
+        .next_of(BUTTON, LogMessage::Player(GamePlayerMessage { street: Street::Flop, action: PlayerAction::Call }));
     let wrong = MessageRejection::WrongStreet { named: Street::Flop, street: Street::Preflop };
     assert_eq!(table.refused(&late.encode()), wrong);
-    // What only others may say.
+    // Messages that only other actors may send.
     let start = table.log.table().config().clone();
-    for message in [Message::ClockRestart, Message::HandStart(Box::new(start))] {
+    for message in [LogMessage::ClockRestart, LogMessage::HandStart(Box::new(start))] {
         let kind = message.kind();
         let bytes = table.next_of(BUTTON, message).encode();
         assert_eq!(table.refused(&bytes), MessageRejection::NotAllowed { actor: BUTTON, kind });
@@ -143,7 +143,7 @@ fn out_of_turn_rejected() {
     let bytes = table.next_of(Actor::Shuffler(0), call()).encode();
     let kind = MessageKind::Player;
     assert_eq!(table.refused(&bytes), MessageRejection::NotAllowed { actor: Actor::Shuffler(0), kind });
-    let verdict = table.issue(Message::Settlement { stacks: Vec::new(), rake: Chips::ZERO });
+    let verdict = table.issue(LogMessage::Settlement { stacks: Vec::new(), rake: Chips::ZERO });
     let (kind, phase) = (MessageKind::Settlement, PhaseName::Betting);
     assert_eq!(verdict, SubmitVerdict::Refused(MessageRejection::WrongPhase { kind, phase }));
 }
@@ -159,7 +159,7 @@ fn shufflers_shuffle_in_their_order_and_once() {
     table.accepted(&first);
     let again = table.next_of(Actor::Shuffler(0), message.clone()).encode();
     assert_eq!(table.refused(&again), MessageRejection::NotYourTurn { actor: Actor::Shuffler(0) });
-    // His neighbour's shuffle is no shuffle of his.
+    // Another shuffler's shuffle is refused.
     let copied = table.next_of(Actor::Shuffler(1), message).encode();
     assert!(matches!(table.refused(&copied), MessageRejection::Shuffle(_)));
 }
@@ -175,8 +175,8 @@ fn a_call_is_not_put_behind_a_raise_that_came_later() {
     table.act(PlayerAction::RaiseTo(Chips::new(200)));
     table.act(PlayerAction::RaiseTo(Chips::new(400)));
     table.act(PlayerAction::Call);
-    let said = table.log.table().progress(OTHER);
-    let header = EnvelopeHeader { nonce: said.nonce + 1, previous: said.last, ..header };
+    let progress = table.log.table().progress(OTHER);
+    let header = EnvelopeHeader { nonce: progress.nonce + 1, previous: progress.last, ..header };
     let bytes = ActionEnvelope::sign(header, call(), table.signer(OTHER)).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::StaleDecision);
     assert_eq!(MessageRejection::StaleDecision.class(), RejectionClass::Conflict);
@@ -185,7 +185,7 @@ fn a_call_is_not_put_behind_a_raise_that_came_later() {
 #[test]
 fn no_message_is_taken_in_another_hand_game_seat_or_position() {
     let table = dealt();
-    // The same table, the same keys, the next hand: everything that was said in the first is strange to it.
+    // The same table, the same keys, the next hand: every message of the first hand is refused.
     let mut next = TestTable::<Secp>::new(1, "hand 42", &[1_000, 1_000], 2, 9);
     for entry in &table.log.entries()[1..] {
         assert_eq!(
@@ -205,11 +205,13 @@ fn no_message_is_taken_in_another_hand_game_seat_or_position() {
     assert!(matches!(fresh.refused(&copied), MessageRejection::Key(_)));
     fresh.shuffle();
     let mut blindings = fresh.duties(0);
-    let Message::Blinding(mut moved) = ActionEnvelope::decode(&blindings.remove(0)).unwrap().message else { panic!() };
-    let copied = fresh.next_of(Actor::Shuffler(1), Message::Blinding(moved.clone())).encode();
+    let LogMessage::Blinding(mut moved) = ActionEnvelope::decode(&blindings.remove(0)).unwrap().message else {
+        panic!()
+    };
+    let copied = fresh.next_of(Actor::Shuffler(1), LogMessage::Blinding(moved.clone())).encode();
     assert!(matches!(fresh.refused(&copied), MessageRejection::Card(_)), "another shuffler's");
     moved.card_in_deck_position = 1;
-    let copied = fresh.next_of(Actor::Shuffler(0), Message::Blinding(moved)).encode();
+    let copied = fresh.next_of(Actor::Shuffler(0), LogMessage::Blinding(moved)).encode();
     assert!(matches!(fresh.refused(&copied), MessageRejection::Card(_)), "another position's");
 }
 
@@ -218,10 +220,10 @@ fn the_board_opens_only_when_its_betting_is_over_and_hole_cards_never_do() {
     let mut table = dealt();
     let plan = table.log.table().config().snapshot.plan().clone();
     let [flop, _, _, turn, _] = plan.board();
-    // A shuffler who would give cards away before their time is refused before his share is even read.
+    // A share that would open a card too early is refused before it is decoded.
     let community = |position: u8| {
         let share = Bytes(vec![0; 131]);
-        Message::Community(GameCommunityShareMessage { card_in_deck_position: position, share })
+        LogMessage::Community(GameCommunityShareMessage { card_in_deck_position: position, share })
     };
     let shuffler = Actor::Shuffler(0);
     let early = table.next_of(shuffler, community(flop)).encode();
@@ -259,7 +261,7 @@ fn apply_failure_rolls_back() {
         seen: table.log.table().last_bet(),
         ..EnvelopeHeader::next(back.config(), OTHER, check.nonce + 1, check.last, MessageKind::Player)
     };
-    let message = Message::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Check });
+    let message = LogMessage::Player(GamePlayerMessage { street: Street::Preflop, action: PlayerAction::Check });
     let bytes = ActionEnvelope::sign(header, message, table.signer(OTHER)).encode();
     let verified = table.log.table().verify(&table.parameters, &bytes).unwrap();
     let past = table.log.draft(&table.parameters, &verified, HandTime(1)).unwrap_err();
@@ -271,7 +273,7 @@ fn apply_failure_rolls_back() {
 fn evidence_is_bounded() {
     let mut table = dealt();
     for _ in 0..EVIDENCE_MAX + 5 {
-        let bytes = table.next_of(OTHER, Message::Muck).encode();
+        let bytes = table.next_of(OTHER, LogMessage::Muck).encode();
         table.refused(&bytes);
     }
     assert_eq!(table.log.evidence().len(), EVIDENCE_MAX);

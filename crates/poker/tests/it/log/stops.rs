@@ -2,13 +2,13 @@
 
 use bankroll_poker::{
     HandRefusal, HandTime, MissingParty, Phase, PhaseName, PlayerAction, Seat, VoidCause,
-    log::{ActionEnvelope, Actor, Message, MessageRejection, SubmitVerdict},
+    log::{ActionEnvelope, Actor, LogMessage, MessageRejection, SubmitVerdict},
 };
 
 use super::test_table::{Secp, TestTable};
 
-fn void(who: &[MissingParty]) -> Message {
-    Message::Cancellation { cause: VoidCause::Missing { who: who.to_vec() } }
+fn void(who: &[MissingParty]) -> LogMessage {
+    LogMessage::Cancellation { cause: VoidCause::Missing { who: who.to_vec() } }
 }
 
 fn refusal(verdict: SubmitVerdict) -> MessageRejection {
@@ -24,13 +24,13 @@ fn a_missing_shuffler_is_named_in_the_void() {
     table.work();
     table.act(PlayerAction::Call);
     table.act(PlayerAction::Check);
-    // The first opens his part of the flop, the second is gone.
+    // The first opens its part of the flop, the second is gone.
     for bytes in table.duties(0) {
         table.accepted(&bytes);
     }
     let gone = MissingParty::Shuffler(1);
     assert_eq!(table.log.table().awaited(), [gone]);
-    // Not before the time, and nobody else is to blame.
+    // Not before the deadline, and no other actor may be blamed.
     let Some(deadline) = table.hand().deadline() else { panic!() };
     let early = refusal(table.issue(void(&[gone])));
     assert_eq!(early, MessageRejection::Rules(HandRefusal::TooEarly { deadline, at: table.now }));
@@ -39,20 +39,20 @@ fn a_missing_shuffler_is_named_in_the_void() {
         assert_eq!(refusal(table.issue(void(&who))), MessageRejection::WrongBlame { awaited: vec![gone] });
     }
     assert!(matches!(table.issue(void(&[gone])), SubmitVerdict::Accepted(_)));
-    // Nothing more is said, but that everybody has what he had.
-    let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
+    // The only message left is the settlement, with the stacks from before the hand.
+    let bytes = table.next_of(Actor::Seat(Seat(1)), LogMessage::Muck).encode();
     assert!(matches!(table.refused(&bytes), MessageRejection::WrongPhase { phase: PhaseName::Void, .. }));
     let report = table.finish().verify(None).unwrap();
     assert_eq!(report.ended, PhaseName::Void);
     let stacks: Vec<(u8, u64)> = report.stacks.iter().map(|(seat, chips)| (seat.0, chips.count())).collect();
     assert_eq!((stacks, report.rake.count()), (vec![(1, 1_000), (3, 700)], 0));
     assert_eq!(*table.hand().phase(), Phase::Void(VoidCause::Missing { who: vec![gone] }));
-    let bytes = table.next_of(Actor::Seat(Seat(1)), Message::Muck).encode();
+    let bytes = table.next_of(Actor::Seat(Seat(1)), LogMessage::Muck).encode();
     assert_eq!(table.refused(&bytes), MessageRejection::Closed);
 }
 
 #[test]
-fn whoever_has_no_key_or_does_not_shuffle_is_named() {
+fn an_actor_without_a_key_and_an_idle_shuffler_are_named() {
     let mut table = TestTable::<Secp>::small(42, &[1_000, 1_000], 2);
     let all = [
         MissingParty::Shuffler(0),
@@ -79,31 +79,31 @@ fn a_late_seat_is_checked_or_folded_by_the_clock() {
     let mut table = TestTable::<Secp>::small(43, &[1_000, 1_000], 1);
     table.work();
     let (seat, deadline) = (Seat(1), table.hand().deadline().unwrap());
-    let time_out = |deadline| Message::TimeOut { seat, deadline };
+    let time_out = |deadline| LogMessage::TimeOut { seat, deadline };
     let wrong = refusal(table.issue(time_out(HandTime(5))));
     assert_eq!(wrong, MessageRejection::WrongDeadline { deadline: Some(deadline) });
     let early = refusal(table.issue(time_out(deadline)));
     assert_eq!(early, MessageRejection::Rules(HandRefusal::TooEarly { deadline, at: table.now }));
     // The operator was away; the clock starts again.
     table.now.0 += 5_000;
-    assert!(matches!(table.issue(Message::ClockRestart), SubmitVerdict::Accepted(_)));
+    assert!(matches!(table.issue(LogMessage::ClockRestart), SubmitVerdict::Accepted(_)));
     let deadline = HandTime(deadline.0 + 5_000);
     assert_eq!(table.hand().deadline(), Some(deadline));
     table.now = deadline;
     assert!(matches!(table.issue(time_out(deadline)), SubmitVerdict::Accepted(_)));
-    // He folds the small blind, and a decision made before he was timed out does not count any more.
+    // The seat folds the small blind by the clock, and a decision made before the time-out does not count any more.
     let report = table.finish().verify(None).unwrap();
     let stacks: Vec<u64> = report.stacks.iter().map(|(_, chips)| chips.count()).collect();
     assert_eq!(stacks, [995, 1_005]);
 }
 
 #[test]
-fn an_operator_who_ends_the_hand_gives_everybody_his_chips_back() {
+fn an_operator_that_ends_the_hand_gives_all_players_their_chips_back() {
     let mut table = TestTable::<Secp>::small(44, &[1_000, 1_000], 1);
     table.work();
     table.act(PlayerAction::Call);
     let cause = VoidCause::HostEnded;
-    assert!(matches!(table.issue(Message::Cancellation { cause }), SubmitVerdict::Accepted(_)));
+    assert!(matches!(table.issue(LogMessage::Cancellation { cause }), SubmitVerdict::Accepted(_)));
     let bundle = table.finish();
     assert!(bundle.verify(None).unwrap().stacks.iter().all(|(_, chips)| chips.count() == 1_000));
     let last = ActionEnvelope::decode(&bundle.entries.last().unwrap().envelope.0).unwrap();

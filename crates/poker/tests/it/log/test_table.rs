@@ -1,11 +1,11 @@
-//! A table to tell stories in: an operator with his log, players and shufflers with their secrets, and the bytes that go
+//! A table for the tests: an operator with its log, players and shufflers with their secrets, and the bytes that go
 //! between them.
 
 use bankroll_deck::{Curve, MasterSecret, Parameters, SeenBlindings};
 use bankroll_poker::{
     Chips, Hand, HandTime, LegalActions, Phase, PlayerAction, Rake, Seat, SeatStack, Snapshot, TableRules,
     log::{
-        ActionEnvelope, Actor, Bundle, EnvelopeHeader, EventReceipt, HandConfig, HandLog, Message, MessageRejection,
+        ActionEnvelope, Actor, Bundle, EnvelopeHeader, EventReceipt, HandConfig, HandLog, LogMessage, MessageRejection,
         MessageSigner, Participant, Party, SubmitVerdict, VERSION,
     },
 };
@@ -92,13 +92,14 @@ impl<C: Curve> TestTable<C> {
     }
 
     /// What this actor would sign next: the header is right, the message is anything.
-    pub fn next_of(&self, actor: Actor, message: Message) -> ActionEnvelope {
-        let said = self.log.table().progress(actor);
-        let header = EnvelopeHeader::next(self.log.table().config(), actor, said.nonce + 1, said.last, message.kind());
+    pub fn next_of(&self, actor: Actor, message: LogMessage) -> ActionEnvelope {
+        let progress = self.log.table().progress(actor);
+        let header =
+            EnvelopeHeader::next(self.log.table().config(), actor, progress.nonce + 1, progress.last, message.kind());
         ActionEnvelope::sign(header, message, self.signer(actor))
     }
 
-    /// The operator gets bytes; if he takes them, everybody hears of it.
+    /// Submits bytes to the operator; if it accepts them, all parties receive the event.
     pub fn send(&mut self, bytes: &[u8]) -> SubmitVerdict {
         let verdict = self.log.submit(&self.parameters, bytes, self.now);
         if let SubmitVerdict::Accepted(receipt) = &verdict {
@@ -122,7 +123,7 @@ impl<C: Curve> TestTable<C> {
 
     pub fn refused(&mut self, bytes: &[u8]) -> MessageRejection {
         let before = (self.log.table().state_hash(), self.log.entries().len());
-        let SubmitVerdict::Refused(rejection) = self.send(bytes) else { panic!("it was taken") };
+        let SubmitVerdict::Refused(rejection) = self.send(bytes) else { panic!("it was accepted") };
         assert_eq!(
             before,
             (self.log.table().state_hash(), self.log.entries().len()),
@@ -131,8 +132,8 @@ impl<C: Curve> TestTable<C> {
         rejection
     }
 
-    /// The operator says something, and everybody hears of it.
-    pub fn issue(&mut self, message: Message) -> SubmitVerdict {
+    /// The operator sends a message, and all parties receive the event.
+    pub fn issue(&mut self, message: LogMessage) -> SubmitVerdict {
         let verdict = self.log.issue(&self.parameters, message, self.now);
         if let SubmitVerdict::Accepted(receipt) = &verdict {
             let bytes = self.log.entries().last().unwrap().envelope.0.clone();
@@ -141,12 +142,12 @@ impl<C: Curve> TestTable<C> {
         verdict
     }
 
-    /// What somebody has to send now.
+    /// What a party has to send now.
     pub fn duties(&mut self, place: usize) -> Vec<Vec<u8>> {
         self.parties[place].duties(&self.parameters, &mut self.rng)
     }
 
-    /// Everybody does his part until nobody has one: up to the next decision.
+    /// All parties send their duties until none is left: up to the next decision.
     pub fn work(&mut self) {
         loop {
             let mut idle = true;
@@ -187,7 +188,7 @@ impl<C: Curve> TestTable<C> {
         self.accepted(&bytes);
     }
 
-    /// Checks or calls until nobody is asked any more.
+    /// Checks or calls until the betting is over.
     pub fn check_down(&mut self) {
         self.work();
         while let Some(legal) = self.hand().legal() {
@@ -202,7 +203,7 @@ impl<C: Curve> TestTable<C> {
         self.accepted(&bytes);
     }
 
-    /// Plays to the end: decisions by the given hand, everybody whose turn it is shows or mucks as the dice say.
+    /// Plays to the end: `decide` makes the decisions, and seats show or muck at random.
     pub fn play(&mut self, mut decide: impl FnMut(&LegalActions, &mut ChaCha20Rng) -> PlayerAction) {
         loop {
             self.work();
@@ -223,7 +224,7 @@ impl<C: Curve> TestTable<C> {
                     }
                 }
                 Phase::Settled(_) | Phase::Void(_) => break,
-                waiting => panic!("nobody goes on in {waiting:?}"),
+                waiting => panic!("no party can act in {waiting:?}"),
             }
         }
     }
@@ -231,7 +232,7 @@ impl<C: Curve> TestTable<C> {
     /// The operator closes the log, the players agree, and this is the file.
     pub fn finish(&mut self) -> Bundle {
         let (stacks, rake) = self.log.table().settlement().unwrap();
-        assert!(matches!(self.issue(Message::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
+        assert!(matches!(self.issue(LogMessage::Settlement { stacks, rake }), SubmitVerdict::Accepted(_)));
         let checkpoint = self.log.checkpoint().unwrap();
         let agreed = self.parties.iter().filter_map(|party| party.agree(&checkpoint).unwrap()).collect();
         self.log.bundle(agreed).unwrap()

@@ -1,4 +1,4 @@
-//! Hands from the start to the file, and the file checked by somebody who was not there.
+//! Hands from the start to the file, and the file checked by a verifier that took no part.
 
 use bankroll_deck::{Bn254, Curve, Grumpkin};
 use bankroll_poker::{
@@ -14,7 +14,7 @@ use crate::run;
 fn a_hand_with_52_cards_is_played_by_parties_that_exchange_only_envelopes() {
     let mut table = TestTable::<Secp>::new(7, "hand 1", &[1_000, 1_000, 1_000], 2, 52);
     table.work();
-    // Everybody sees his own cards and nobody else's, and none is open.
+    // Each player sees their own cards and no others, and none is open.
     let holes: Vec<_> = table.parties.iter().filter_map(|party| party.own_cards(&table.parameters)).collect();
     assert_eq!(holes.len(), 3);
     assert_eq!((0..52).filter_map(|at| table.log.table().deal().unwrap().opened(at)).count(), 0);
@@ -87,7 +87,8 @@ fn a_mucked_card_cannot_be_learned_from_the_file() {
         let shown = replay.table().hand().player(*seat).unwrap().status;
         assert_eq!(matches!(shown, SeatStatus::Shown(_)), *seat == shows);
     }
-    // What would open a card is its player's share, and there is one message with such shares: that of the one who showed.
+    // What would open a card is its player's share, and there is one message with such shares: that of the one who
+    // showed.
     let view = bundle.view().unwrap();
     let showdowns = view.events.iter().filter(|event| event.envelope.header.kind == MessageKind::Showdown);
     assert_eq!(showdowns.map(|event| event.envelope.header.actor).collect::<Vec<_>>(), [Actor::Seat(shows)]);
