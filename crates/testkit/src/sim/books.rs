@@ -1,7 +1,8 @@
-//! The process of the books, and all that can end it: the ledger, the rows of flows, the consumer of what payouts hand over.
+//! The process that keeps the books, and the faults that can end it: the ledger, the rows of flows, the consumer of payout
+//! outcomes.
 //!
-//! It guarantees that whatever is armed happens at a commit of the step that is being made, and at none besides: commits are
-//! counted by the writer, one call at a time, so the same step fails at the same place whatever the machine does.
+//! It guarantees that an armed fault fires at a commit of the current step and at no other: the writer counts commits, one
+//! call at a time, so the same step fails at the same commit on every machine.
 
 use std::{
     collections::BTreeMap,
@@ -19,12 +20,12 @@ use bankroll_store::{BOOKS_FILE, Clock, Consumer, Interrupt, Ledger, Options, Ro
 use bankroll_withdrawals::{WITHDRAWALS, settlement};
 use tempfile::TempDir;
 
-/// What is to come between the writer and its disk.
+/// Faults that are armed between the writer and its disk.
 #[derive(Debug, Default)]
-struct Armed {
-    /// By the role in whose step it is to come: what, and after how many commits that go well.
-    to_come: BTreeMap<&'static str, (Trouble, u32)>,
-    /// The role whose step is being made.
+struct ArmedFaults {
+    /// By the role in whose step it fires: the fault, and the number of successful commits before it.
+    pending: BTreeMap<&'static str, (Trouble, u32)>,
+    /// The role of the current step.
     role: &'static str,
     happened: Option<Trouble>,
 }
@@ -32,12 +33,12 @@ struct Armed {
 pub(super) struct Books {
     folder: TempDir,
     options: Options,
-    hand: Arc<AtomicU64>,
-    armed: Arc<Mutex<Armed>>,
-    open: Option<Open>,
+    clock_hand: Arc<AtomicU64>,
+    armed: Arc<Mutex<ArmedFaults>>,
+    open: Option<OpenBooks>,
 }
 
-struct Open {
+struct OpenBooks {
     ledger: Ledger,
     rows: Rows,
     consumer: Consumer,
@@ -46,19 +47,19 @@ struct Open {
 impl Books {
     pub fn new(now: u64) -> Self {
         let folder = memory_folder();
-        let (clock, hand) = Clock::manual(Time(now));
-        let armed = Arc::new(Mutex::new(Armed::default()));
-        let asked = Arc::clone(&armed);
+        let (clock, clock_hand) = Clock::manual(Time(now));
+        let armed = Arc::new(Mutex::new(ArmedFaults::default()));
+        let faults = Arc::clone(&armed);
         let options = Options {
             clock,
             migrations: vec![DEPOSITS, WITHDRAWALS],
-            interrupt: Interrupt::with(move || lock(&asked).next()),
-            // The thread of the statement index has nothing to do before the books are closed.
+            interrupt: Interrupt::with(move || lock(&faults).next()),
+            // The statement index is not updated before the books are closed.
             index_records_max: u64::MAX,
             index_pause: Duration::from_secs(3_600),
             ..Options::new(folder.path().join("books"))
         };
-        let mut books = Self { folder, options, hand, armed, open: None };
+        let mut books = Self { folder, options, clock_hand, armed, open: None };
         books.restart();
         books
     }
@@ -76,31 +77,31 @@ impl Books {
         (&open.ledger, &mut open.consumer)
     }
 
-    fn opened(&self) -> &Open {
+    fn opened(&self) -> &OpenBooks {
         self.open.as_ref().expect("the books are open")
     }
 
     pub fn set_clock(&self, now: u64) {
-        self.hand.store(now, Ordering::SeqCst);
+        self.clock_hand.store(now, Ordering::SeqCst);
     }
 
-    /// Closes in good order, if that is still possible, and opens again.
+    /// Closes cleanly, if that is still possible, and opens again.
     pub fn restart(&mut self) {
         self.close();
         let ledger = Ledger::open(self.options.clone()).expect("books that were written can be opened");
         let rows = Rows::beside(&ledger).expect("books that are open can be read");
         let consumer = settlement::consumer(ledger.location(), 100).expect("books that are open can be read");
-        self.open = Some(Open { ledger, rows, consumer });
+        self.open = Some(OpenBooks { ledger, rows, consumer });
     }
 
     fn close(&mut self) {
-        if let Some(Open { ledger, rows, consumer }) = self.open.take() {
+        if let Some(OpenBooks { ledger, rows, consumer }) = self.open.take() {
             drop((rows, consumer));
             ledger.close();
         }
     }
 
-    /// The files as they are now are all that is left: nothing is copied back, nothing is said farewell to.
+    /// Only the current files survive: no checkpoint, no clean shutdown.
     pub fn cut_power(&mut self) {
         let (folder, saved) = (self.folder.path().join("books"), self.folder.path().join("saved"));
         let log = format!("{BOOKS_FILE}-wal");
@@ -114,47 +115,46 @@ impl Books {
         self.restart();
     }
 
-    /// Starts the consumer of payouts' outcomes anew.
+    /// Restarts the consumer of payout outcomes.
     pub fn restart_consumer(&mut self) {
         let location = self.ledger().location().clone();
         let consumer = settlement::consumer(&location, 100).expect("books that are open can be read");
         self.open.as_mut().expect("the books are open").consumer = consumer;
     }
 
-    /// Lets this happen to a commit in a step of this role, after so many others.
+    /// Arms a fault for a commit in a step of this role, after so many others.
     pub fn arm(&self, role: &'static str, trouble: Trouble, after: u32) {
-        lock(&self.armed).to_come.insert(role, (trouble, after));
+        lock(&self.armed).pending.insert(role, (trouble, after));
     }
 
-    /// The step of this role begins.
     pub fn begin_step(&self, role: &'static str) {
         lock(&self.armed).role = role;
     }
 
     pub fn disarm(&self) {
-        *lock(&self.armed) = Armed::default();
+        *lock(&self.armed) = ArmedFaults::default();
     }
 
-    /// Whether the process has ended in this step: whatever it would do next it does not do.
+    /// Whether the process has ended in this step, so that it does nothing more.
     pub fn has_ended(&self) -> bool {
         matches!(lock(&self.armed).happened, Some(Trouble::EndsBefore | Trouble::EndsAfter))
     }
 
-    /// What has happened since this was last asked.
+    /// The fault that fired since the last call.
     pub fn take_trouble(&self) -> Option<Trouble> {
         lock(&self.armed).happened.take()
     }
 }
 
-impl Armed {
+impl ArmedFaults {
     fn next(&mut self) -> Option<Trouble> {
-        let (trouble, after) = self.to_come.get_mut(self.role)?;
+        let (trouble, after) = self.pending.get_mut(self.role)?;
         if let Some(fewer) = after.checked_sub(1) {
             *after = fewer;
             return None;
         }
         self.happened = Some(*trouble);
-        self.to_come.remove(self.role);
+        self.pending.remove(self.role);
         self.happened
     }
 }
@@ -165,7 +165,7 @@ impl Drop for Books {
     }
 }
 
-fn lock(armed: &Mutex<Armed>) -> std::sync::MutexGuard<'_, Armed> {
+fn lock(armed: &Mutex<ArmedFaults>) -> std::sync::MutexGuard<'_, ArmedFaults> {
     armed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -175,7 +175,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A folder in memory where the machine has one: durability is other suites' business, and syncs cost most of the time.
+/// A folder in memory where the machine has one: other suites test durability, and syncs would take most of the time.
 pub(super) fn memory_folder() -> TempDir {
     let named = |folder: &Path| tempfile::Builder::new().prefix("bankroll-sim-").tempdir_in(folder);
     named(Path::new("/dev/shm")).or_else(|_| named(&std::env::temp_dir())).expect("a folder for books")

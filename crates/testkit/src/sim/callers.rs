@@ -1,7 +1,7 @@
-//! Players and game servers, who ask the books for something until they have an answer.
+//! Players and game servers, which call the books until they have an answer.
 //!
-//! Each writes down what it asks before it asks, and asks the very same again while it has no answer: so every question ends
-//! in one answer, which the model counts. Questions and answers are lost and repeated on the way.
+//! Each records a call before it makes it, and retries the same call while it has no answer: so every call ends in one
+//! answer, which the model counts. Calls and answers are lost and repeated in transit.
 
 use std::collections::BTreeMap;
 
@@ -19,21 +19,20 @@ use super::{
 #[derive(Default)]
 pub(super) struct Callers {
     pub calls: Vec<SimCall>,
-    /// Payouts that were asked for, by their ids.
+    /// Requested payouts by id.
     pub intents: BTreeMap<String, RequestedPayout>,
     pub accounts: BTreeMap<String, AccountId>,
-    /// Requests that were answered and not carried out yet: a planted bug.
+    /// Requests that were answered and not applied yet: a planted bug.
     pub deferred: Vec<Request>,
 }
 
-/// One question.
 pub(super) struct SimCall {
     pub what: SimCallBody,
     pub server: &'static str,
     pub player: &'static str,
-    /// How much goes into the world by it; negative if it comes out.
+    /// The amount that it moves into the game; negative if it moves out.
     pub into_world: i128,
-    /// The answer, once it was heard.
+    /// The answer, once it was received.
     pub answer: Option<SimAnswer>,
     times: u32,
 }
@@ -49,7 +48,6 @@ pub(super) enum SimAnswer {
     No(Rejection),
 }
 
-/// A payout that was asked for.
 pub(super) struct RequestedPayout {
     pub id: String,
     pub server: &'static str,
@@ -57,7 +55,6 @@ pub(super) struct RequestedPayout {
     pub to: [u8; 20],
     pub amount: u128,
     pub is_players_gas: bool,
-    /// When.
     pub at: u64,
 }
 
@@ -71,7 +68,8 @@ impl World {
         let texts: Vec<String> = servers.chain(PLAYERS.iter().flat_map(of_player)).collect();
         let names = texts.iter().map(|text| text.parse().expect("an account's name")).collect();
         let opened = self.books.ledger().open_accounts(&Principal::System, names).expect("accounts can be opened");
-        let numbered = texts.into_iter().zip(opened).map(|(text, number)| (text, number.expect("they may be open")));
+        let numbered =
+            texts.into_iter().zip(opened).map(|(text, number)| (text, number.expect("these accounts may be opened")));
         self.callers.accounts = numbered.collect();
     }
 
@@ -79,7 +77,7 @@ impl World {
         self.callers.accounts[text]
     }
 
-    /// Asks something again: what has no answer yet, or anything.
+    /// Retries a call: one without an answer, or any.
     pub fn retry(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let unanswered: Vec<usize> = self.unanswered();
         let any: Vec<usize> = (0..self.callers.calls.len()).collect();
@@ -93,14 +91,14 @@ impl World {
         (0..self.callers.calls.len()).filter(|place| self.callers.calls[*place].answer.is_none()).collect()
     }
 
-    /// Keeps a question before it is asked; its number.
+    /// Records a call before it is made; returns its number.
     pub fn record_call(&mut self, what: SimCallBody, player: Player, into_world: i128) -> usize {
         let asked = SimCall { what, server: player.server, player: player.name, into_world, answer: None, times: 0 };
         self.callers.calls.push(asked);
         self.callers.calls.len() - 1
     }
 
-    /// Asks, over a way on which questions and answers may be lost or come twice.
+    /// Makes a call over a connection that may lose or repeat calls and answers.
     pub fn submit(&mut self, place: usize, random: &mut Rng) -> Result<(), BrokenPromise> {
         self.callers.calls[place].times += 1;
         match random.u8(..10) {
@@ -109,12 +107,12 @@ impl World {
                 return self.note_ok(format_args!("question {place} is lost"));
             }
             1 => {
-                let _ = self.carry_out(place);
+                let _ = self.apply_call(place);
                 self.counts.count("books: answer lost");
                 return self.note_ok(format_args!("the answer to {place} is lost"));
             }
             2 => {
-                let _ = self.carry_out(place);
+                let _ = self.apply_call(place);
                 self.counts.count("books: request repeated");
             }
             _ => {}
@@ -122,14 +120,14 @@ impl World {
         self.submit_reliably(place)
     }
 
-    /// Asks, and hears what the books say.
+    /// Makes a call over a reliable connection.
     pub fn submit_reliably(&mut self, place: usize) -> Result<(), BrokenPromise> {
-        let told = match self.acknowledge_early(place) {
-            Some(told) => Ok(told),
-            None => self.carry_out(place),
+        let answer = match self.acknowledge_early(place) {
+            Some(answer) => Ok(answer),
+            None => self.apply_call(place),
         };
-        let told = match told {
-            Ok(told) => told,
+        let told = match answer {
+            Ok(answer) => answer,
             Err(why) => return self.note_ok(format_args!("question {place} has no answer: {why}")),
         };
         self.note(format_args!("the answer to {place} is {told:?}"));
@@ -142,12 +140,12 @@ impl World {
         }
     }
 
-    fn carry_out(&self, place: usize) -> Result<SimAnswer, String> {
+    fn apply_call(&self, place: usize) -> Result<SimAnswer, String> {
         if self.books.has_ended() {
             return Err("the process has ended".into());
         }
         let asked = &self.callers.calls[place];
-        let told = match &asked.what {
+        let outcome = match &asked.what {
             SimCallBody::Money(request) => {
                 let mut request = Request::clone(request);
                 if self.bug == Some(Bug::KeyDropped) && asked.times > 1 {
@@ -165,11 +163,11 @@ impl World {
                 }
             }
         };
-        Ok(told.map_or_else(SimAnswer::No, |()| SimAnswer::Done))
+        Ok(outcome.map_or_else(SimAnswer::No, |()| SimAnswer::Done))
     }
 }
 
-/// An intent's id as the history tells it.
+/// An intent's id as the history prints it.
 pub(super) fn short(id: &str) -> String {
     let from = id.find("wd-").unwrap_or_default();
     id.get(from..from + 9).unwrap_or(id).to_owned()

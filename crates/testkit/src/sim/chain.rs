@@ -1,4 +1,4 @@
-//! What happens on the chain and to its nodes: payments, blocks, reorganisations, fees, faults.
+//! Events on the chain: payments, blocks, reorganisations, fees, lying traces.
 
 use bankroll_chains_evm::At;
 use bankroll_chains_simulated::{
@@ -17,11 +17,11 @@ use super::{
 const COIN: u128 = 1_000_000_000_000_000_000;
 const GWEI: u64 = 1_000_000_000;
 
-/// What people have paid to whom, by the transaction's hash.
+/// Sender, receiver and value of each payment, by the transaction's hash.
 pub(super) type Payments = std::collections::BTreeMap<String, (Address, Address, u128)>;
 
 impl World {
-    /// The house gets its capital and every player some money, before anything goes wrong.
+    /// The house gets its capital and every player some money, before any fault.
     pub fn fund_house(&mut self) {
         self.send(TREASURY, Payment::new(CHAIN_ID, 0, self.people.hot, U256::from(5 * COIN)));
         for (player, to) in [(ALICE, self.people.hot), (BOB, self.people.hot), (CAROL, self.people.carols)] {
@@ -31,7 +31,7 @@ impl World {
         for _ in 0..2 {
             let _ = self.scan_with(0, self.now);
         }
-        self.credit_all().expect("everybody gets what he paid");
+        self.credit_all().expect("every payment is credited");
         self.note("the house has 5 coins, each player three buy-ins");
     }
 
@@ -56,7 +56,7 @@ impl World {
     }
 
     pub fn pay(&mut self, random: &mut Rng) {
-        let person = *random.choice(&[ALICE, ALICE, BOB, BOB, CAROL, CAROL, TREASURY, STRANGER]).expect("somebody");
+        let person = *random.choice(&[ALICE, ALICE, BOB, BOB, CAROL, CAROL, TREASURY, STRANGER]).expect("a person");
         let to_carol = person == CAROL || random.u8(..12) == 0;
         let (_, buy_in, developer, world) = SERVERS[usize::from(to_carol)];
         let required = buy_in + buy_in * u128::from(developer) / 10_000 + buy_in * u128::from(world) / 10_000;
@@ -73,9 +73,9 @@ impl World {
         self.note(format_args!("person {person} pays {value} to {}", if to_carol { "Carol's address" } else { "us" }));
     }
 
-    /// A payment that is in no block is replaced by one that pays more for gas, and somebody else.
+    /// Replaces a payment that is in no block by one that pays more for gas, and to another receiver.
     pub fn double_spend(&mut self, random: &mut Rng) {
-        let person = *random.choice(&[ALICE, BOB, CAROL, STRANGER]).expect("somebody");
+        let person = *random.choice(&[ALICE, BOB, CAROL, STRANGER]).expect("a person");
         let from = self.people.address(person);
         let (next, signed) = (self.chain().nonce(from), self.next_nonce(person));
         if next >= signed {
@@ -91,7 +91,7 @@ impl World {
         self.note(format_args!("person {person} replaces payment {nonce}"));
     }
 
-    /// What wallets have signed and the chain does not have, some version of it.
+    /// Sends again what wallets have signed and the chain does not have, in some version.
     pub fn resend(&mut self, random: &mut Rng) {
         let mut sent = 0;
         for (person, signed) in &self.wallets {
@@ -108,11 +108,11 @@ impl World {
     pub fn chatter(&mut self, random: &mut Rng) {
         let nonce = self.next_nonce(OTHERS);
         let plain = |to, value: u64| Payment::new(CHAIN_ID, nonce, to, U256::from(value));
-        let (somebody, else_one) = (Address::repeat_byte(0x60), Address::repeat_byte(0x61));
+        let (first, second) = (Address::repeat_byte(0x60), Address::repeat_byte(0x61));
         let payment = match random.u8(..5) {
             0 => plain(DOLLAR, 0).calling(mint_call(self.people.address(OTHERS), U256::from(1_000_u64))),
-            1 | 2 => plain(DOLLAR, 0).calling(transfer_call(somebody, U256::from(random.u64(..20)))),
-            3 => plain(SPLITTER, 1_001).calling(split_call(&[somebody, else_one])),
+            1 | 2 => plain(DOLLAR, 0).calling(transfer_call(first, U256::from(random.u64(..20)))),
+            3 => plain(SPLITTER, 1_001).calling(split_call(&[first, second])),
             _ => plain(REFUSING, 1).calling(Bytes::new()),
         };
         self.send(OTHERS, payment);
@@ -122,7 +122,7 @@ impl World {
     pub fn mine(&mut self, random: &mut Rng) {
         let count = random.u64(1..6);
         for _ in 0..count {
-            self.pass(random.u64(1..15) * SECOND);
+            self.advance(random.u64(1..15) * SECOND);
             self.mine_one();
         }
         let head = self.chain().head().number();
@@ -160,7 +160,7 @@ impl World {
         self.note(format_args!("reorganised behind {fork}: {} for {depth}, transactions {fate:?}", reorg.length));
     }
 
-    /// Goes back to a branch that was left, if that replaces no more than a reorganisation would, and is no step back.
+    /// Adopts an abandoned branch again, if that replaces no more than a reorganisation would, and is not shorter.
     pub fn adopt(&mut self, random: &mut Rng) {
         let chain = self.chain.clone();
         let mut chain = chain.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -189,10 +189,10 @@ impl World {
         self.note(format_args!("the base fee is {fee} gwei"));
     }
 
-    /// Somebody looks at what contracts moved in a block of late: the truth, or an error.
+    /// An observer reads what contracts moved in a recent block: the truth, or an error.
     pub fn observe(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let number = random.usize(..NODES);
-        // Nobody else asks for traces, so nobody else would be lied to.
+        // Only the observer reads traces, so only the observer can be lied to.
         let lie = *random.choice(&[Fault::TraceOmitted, Fault::TraceFailed]).expect("a fault");
         if random.u8(..3) == 0 {
             self.chain().inject(number, lie, 1);

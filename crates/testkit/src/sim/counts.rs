@@ -1,10 +1,10 @@
-//! How often each kind of misfortune really happened: what was planned and never came to pass is not counted.
+//! How often each kind of fault fired: a fault that was planned and did not fire is not counted.
 
 use std::{collections::BTreeMap, fmt};
 
 use bankroll_chains_simulated::{Fault, FaultCounts};
 
-/// Every kind that the simulator itself brings about; those of nodes are the chain's own.
+/// Every kind that the simulator itself causes; those of nodes belong to the chain.
 pub(super) const KINDS: &[&str] = &[
     "books: disk full",
     "books: locked",
@@ -47,8 +47,8 @@ pub(super) const KINDS: &[&str] = &[
     "player: double spend",
 ];
 
-/// What the flows never ask for cannot be spoiled: nothing here searches for logs by range.
-const NEVER_ASKED: &[Fault] = &[Fault::LogsOmitted];
+/// Faults in answers that the flows never request: nothing here searches for logs by range.
+const NEVER_REQUESTED: &[Fault] = &[Fault::LogsOmitted];
 
 /// Kinds with their counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Counts {
         faults.iter().filter(|(_, count)| *count > 0).for_each(|(fault, count)| self.add(node_kind(fault), count));
     }
 
-    /// Adds those of another run.
+    /// Adds the counts of another run.
     pub fn merge(&mut self, other: &Self) {
         other.0.iter().for_each(|(kind, count)| self.add(kind.clone(), *count));
     }
@@ -75,9 +75,9 @@ impl Counts {
         Self::kinds().filter(|kind| !self.0.contains_key(kind)).collect()
     }
 
-    /// Every kind that is brought about.
+    /// Every kind of fault.
     pub fn kinds() -> impl Iterator<Item = String> {
-        let of_nodes = Fault::ALL.iter().filter(|fault| !NEVER_ASKED.contains(fault));
+        let of_nodes = Fault::ALL.iter().filter(|fault| !NEVER_REQUESTED.contains(fault));
         KINDS.iter().map(|kind| (*kind).to_owned()).chain(of_nodes.map(|fault| node_kind(*fault)))
     }
 

@@ -1,4 +1,4 @@
-//! What befalls nodes, the signer, the disk and the clock. It is planned here, and counted where it comes to pass.
+//! Faults of nodes, the signer, the disk and the clock. They are planned here, and counted where they fire.
 
 use bankroll_chains_simulated::Fault;
 use bankroll_store::Trouble;
@@ -18,7 +18,7 @@ impl World {
             7..9 => random.u64(3_600..86_400),
             _ => random.u64(86_400..5 * 86_400),
         };
-        self.pass(seconds * SECOND);
+        self.advance(seconds * SECOND);
         self.note(format_args!("{seconds} seconds pass"));
     }
 
@@ -32,7 +32,7 @@ impl World {
             ends,
             ends,
         ];
-        let between = *random.choice(&between).expect("something");
+        let between = *random.choice(&between).expect("a fault");
         (0..random.u8(1..3)).for_each(|_| self.signer().plan.push_back(between));
         self.note(format_args!("between payouts and the signer: {between:?}"));
     }
@@ -52,8 +52,8 @@ impl World {
     pub fn store_fault(&mut self, random: &mut Rng) {
         let ends = [Trouble::EndsBefore, Trouble::EndsAfter];
         let troubles = [[Trouble::Full, Trouble::Locked], ends, ends].concat();
-        let (trouble, role) = (*random.choice(&troubles).expect("a trouble"), *random.choice(ROLES).expect("a role"));
-        // A round of settling is one commit, and there are few.
+        let (trouble, role) = (*random.choice(&troubles).expect("a fault"), *random.choice(ROLES).expect("a role"));
+        // A round of settlement is one commit, and there are few.
         let after = if role == "settlement" { 0 } else { random.u32(..2) };
         self.books.arm(role, trouble, after);
         self.note(format_args!("{trouble:?} at a commit of the {role}, after {after} others"));
@@ -70,7 +70,7 @@ impl World {
     }
 
     pub fn node_fault(&mut self, random: &mut Rng) {
-        // Few blocks have logs, so what can only be told of logs is told more often.
+        // Few blocks have logs, so faults of logs are drawn more often.
         let of_logs =
             [Fault::LogOmitted, Fault::LogRemoved, Fault::WrongBloom, Fault::WrongLogAmount, Fault::WrongLogContract];
         let faults = if random.u8(..5) == 0 { &of_logs[..] } else { Fault::ALL };
@@ -95,7 +95,7 @@ impl World {
         self.note(format_args!("node {node} is {}", if down { "down" } else { "up" }));
     }
 
-    /// Somebody has bytes that the signer gave out, and sends them.
+    /// A third party has bytes that the signer released, and sends them.
     pub fn leak(&mut self, random: &mut Rng) {
         let known: Vec<Vec<u8>> = self.signer().released.values().map(|released| released.raw.clone()).collect();
         let Some(raw) = random.choice(&known) else { return self.note("the signer has given out nothing yet") };

@@ -1,4 +1,4 @@
-//! What is looked at when nothing goes on any more: the whole books, against what the chain and the askers make of them.
+//! The checks at the end of a run, when all work has ended: the whole books, against the chain and the callers' answers.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl World {
-    /// Every promise, in full.
+    /// Checks every promise in full.
     pub fn check_rest(&mut self) -> Result<(), BrokenPromise> {
         self.check_step()?;
         self.audit()?;
@@ -66,13 +66,13 @@ impl World {
         Ok(())
     }
 
-    /// Every account, by the one who has it, against what happened.
+    /// Every owner's balance against what happened.
     fn check_balances(&self) -> Result<(), BrokenPromise> {
         let accounts = self.books.rows().reader().accounts(&AccountFilter::default(), 1_000);
         let accounts = accounts.map_err(|error| SafetyPromise::AddsUp.broken(error.to_string()))?;
         let mut booked: BTreeMap<String, i128> = BTreeMap::new();
         for account in &accounts {
-            let (who, amount) = standing(account);
+            let (who, amount) = owner_and_balance(account);
             *booked.entry(who).or_default() += amount;
             if !account.held.is_zero() {
                 return Err(SafetyPromise::AddsUp.broken(format!("{} still holds {}", account.name, account.held)));
@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    /// What everybody should have: payments in, play, payouts, gas.
+    /// Every owner's expected balance: payments in, play, payouts, gas.
     fn expected(&self) -> BTreeMap<String, i128> {
         let mut expected: BTreeMap<String, i128> = BTreeMap::new();
         let mut add = |who: String, amount: i128| *expected.entry(who).or_default() += amount;
@@ -132,7 +132,7 @@ impl World {
         expected
     }
 
-    /// Everything that was ever asked, asked once more: the same answer, and nothing happens.
+    /// Repeats every call: the answers must be the same, and the books must not change.
     fn check_answers(&mut self) -> Result<(), BrokenPromise> {
         let before = self.head()?;
         for place in 0..self.callers.calls.len() {
@@ -163,7 +163,7 @@ impl World {
         head.map(|head| head.seq.0).map_err(|error| SafetyPromise::Recomputed.broken(error.to_string()))
     }
 
-    /// The ids of payouts whose askers were told yes.
+    /// The ids of payouts that were accepted.
     pub fn granted(&self) -> impl Iterator<Item = &String> {
         let granted = self.callers.calls.iter().filter(|asked| asked.answer == Some(SimAnswer::Done));
         let ids = granted.filter_map(|asked| match &asked.what {
@@ -174,14 +174,14 @@ impl World {
     }
 }
 
-/// Who has an account, and how much of his it is. Debts count against him.
-fn standing(account: &Account) -> (String, i128) {
+/// An account's owner and balance. Debts count as negative.
+fn owner_and_balance(account: &Account) -> (String, i128) {
     let amount = signed(account.balance.units());
     let who = owner_of(&account.name.to_string());
     (who, if account.name.kind == AccountKind::Debt { -amount } else { amount })
 }
 
-/// Who has an account of this name.
+/// The owner of an account of this name.
 fn owner_of(text: &str) -> String {
     let name: bankroll_ledger::AccountName = text.parse().expect("an account's name");
     let server = match &name.scope {

@@ -1,5 +1,5 @@
-//! What really happened, in plain maps: from the chain itself, which never lies to whoever drives it, and from the journal,
-//! record by record. The model that the books are compared with is made of this.
+//! What really happened, in plain maps: from the chain itself, which never lies to the simulator, and from the journal,
+//! record by record. The final checks compare the books with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,19 @@ use super::people::{ALICE, BOB, CAROLS, HOT, People, SERVERS, TREASURY};
 
 /// Blocks on a deposit, its own included, before it may be credited.
 pub(super) const DEPOSIT_DEPTH: u64 = 3;
-/// The same for a payout before it is settled. No reorganisation of the plan is as deep.
+/// The same for a payout before it is settled. No planned reorganisation is as deep.
 pub(super) const PAYOUT_DEPTH: u64 = 6;
 
-/// What the journal has said so far, and how deep each block ever was.
+/// The journal so far, and the greatest depth of each block.
 #[derive(Default)]
 pub(super) struct GroundTruth {
-    /// Of every block that was ever on the chain: the most blocks on it, itself included.
+    /// For every block that was ever on the chain: its greatest number of confirmations, itself included.
     pub deepest: BTreeMap<B256, u64>,
-    /// Of each transaction: the credits that the journal has of it, and those of them that were taken back.
+    /// For each transaction: its credits in the journal, and those that were reversed.
     pub credits: BTreeMap<String, (BTreeSet<Seq>, BTreeSet<Seq>)>,
-    /// Of each intent with an end: whether it was paid.
+    /// For each settled intent: whether it was paid.
     pub settled: BTreeMap<String, bool>,
-    /// The last record that was looked at.
+    /// The last record that was checked.
     pub seen: Seq,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct IncomingPayment {
 }
 
 impl GroundTruth {
-    /// The chain has moved.
+    /// Takes note of the chain's new state.
     pub fn watch(&mut self, chain: &Chain) {
         let head = chain.head().number();
         for block in blocks(chain) {
@@ -62,7 +62,7 @@ fn blocks(chain: &Chain) -> impl Iterator<Item = &Block> {
     (0..=chain.head().number()).filter_map(|number| chain.block(number))
 }
 
-/// What our wallet has done on the chain, in order.
+/// The transactions of our wallet on the chain, in order.
 pub(super) fn ours(chain: &Chain, people: &People) -> Vec<WalletTransaction> {
     let of_block = |block: &Block| {
         let sent = block.transactions.iter().filter(|included| included.transaction.sender == people.hot);
@@ -80,7 +80,7 @@ pub(super) fn ours(chain: &Chain, people: &People) -> Vec<WalletTransaction> {
     blocks(chain).flat_map(of_block).collect()
 }
 
-/// What was paid to us on the chain.
+/// The payments to us on the chain.
 pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<IncomingPayment> {
     let head = chain.head().number();
     let mut found = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<IncomingPayment> {
     found
 }
 
-/// Whether a block is the other one, or one before it.
+/// Whether a block is the tip or one of its ancestors.
 pub(super) fn leads_to(chain: &Chain, block: B256, mut tip: B256) -> bool {
     while tip != block {
         let Some(known) = chain.block_with(tip).or_else(|| chain.orphan(tip)) else { return false };
@@ -116,7 +116,7 @@ pub(super) fn leads_to(chain: &Chain, block: B256, mut tip: B256) -> bool {
     true
 }
 
-/// Where the money of a payment must go, in the order of names: who sent it decides, or whose address it is.
+/// The expected shares of a payment by account: the sender decides, or the owner of the address.
 pub(super) fn shares(people: &People, from: Address, to: Address, value: u128) -> BTreeMap<String, u128> {
     let (server, player) = if from == people.address(TREASURY) {
         return BTreeMap::from([("@house/house/1".to_owned(), value)]);

@@ -1,25 +1,25 @@
-//! The simulator: a whole world from one number, and the promises it must keep.
+//! The simulator: the whole system from one seed, and the safety promises it must keep.
 //!
-//! One seed gives a plan: what players, game servers, blocks and every kind of misfortune do, step by step. The flows, the
-//! store, the signer and the chain's client are the real code; clock, randomness, chain, disk and every message between
-//! processes are given from outside. After each step cheap checks, at the end, with all misfortune over, the full ones: the
-//! books against a model of plain maps, made from what the chain and the askers did.
+//! One seed gives a plan: what players, game servers, blocks and every kind of fault do, step by step. The flows, the
+//! store, the signer and the chain's client are the real code; the simulator supplies clock, randomness, chain, disk and
+//! every message between processes. Cheap checks run after each step. At the end, when all faults have stopped, the full
+//! checks compare the books with a model of plain maps, built from the chain and the callers' answers.
 //!
 //! It guarantees that the same seed gives the same history, byte for byte, on any machine: one thread drives, one call at a
-//! time, and nothing reads a clock. A step's own choices follow from its own number, so leaving one out leaves the others
-//! as they were; that is how a failure is made small.
+//! time, and nothing reads a clock. Each step draws from a seed of its own, so removing a step does not change the draws
+//! of the others; shrinking a failure relies on that.
 //!
-//! It does not know: Postgres, several machines, sockets. Other suites do.
+//! It does not cover Postgres, several machines and sockets. Other suites do.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what a run is and what it gives | [`run`], [`RunOutcome`], [`SimFailure`] |
+//! | what a run is and what it returns | [`run`], [`RunOutcome`], [`SimFailure`] |
 //! | what can happen | [`plan`] |
 //! | what must hold | [`SafetyPromise`], `promises.rs` (after each step), `final_checks.rs` (at the end) |
-//! | the world | `world.rs`, `people.rs`, `books.rs`, `signer_process.rs`, `chain.rs`, `callers.rs`, `requests.rs`, `roles.rs` |
+//! | the simulated system | `world.rs`, `people.rs`, `books.rs`, `signer_process.rs`, `chain.rs`, `callers.rs`, `requests.rs`, `roles.rs` |
 //! | what goes wrong | `faults.rs`, [`Counts`] |
-//! | bugs to be found | [`Bug`], `planted_bugs.rs` |
-//! | making a failure small | [`shrink`] |
+//! | planted bugs | [`Bug`], `planted_bugs.rs` |
+//! | shrinking a failure | [`shrink`] |
 
 mod books;
 mod callers;

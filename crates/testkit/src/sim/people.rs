@@ -1,4 +1,4 @@
-//! Who there is: players with the numbers of their keys, two game servers, our wallets.
+//! The participants: players with the numbers of their keys, two game servers, our wallets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,6 @@ pub(super) const TREASURY: u64 = 4;
 pub(super) const STRANGER: u64 = 5;
 pub(super) const OTHERS: u64 = 7;
 
-/// Somebody who plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Player {
     pub name: &'static str,
@@ -35,11 +34,11 @@ pub(super) const PLAYERS: [Player; 3] = [
     Player { name: "carol", server: "lagoon", key: CAROL },
 ];
 
-/// A game server and what a place in its world costs: in all, and of it the developer's and the world's part on top.
+/// A game server and its buy-in: the amount, and the developer's and the game's shares on top in basis points.
 pub(super) const SERVERS: [(&str, u128, u32, u32); 2] =
     [("arena", 10_000_000_000_000_000, 250, 1_000), ("lagoon", 3_000_000_000_000_007, 333, 77)];
 
-/// The accounts of our wallets: the one that pays, and the one that only Carol's deposits go to.
+/// The accounts of our wallets: the one that pays, and the one that receives only Carol's deposits.
 pub(super) const HOT: &str = "@house/custody/1/hot";
 pub(super) const CAROLS: &str = "@house/custody/1/carols";
 
@@ -49,17 +48,17 @@ pub(super) fn name(text: &str) -> Name {
     text.parse().expect("a legal name")
 }
 
-/// The key that the signer has.
+/// The signer's key.
 pub(super) fn hot_key() -> LocalKey {
     LocalKey::from_bytes(&Zeroizing::new(SECRET)).expect("a key")
 }
 
-/// Everybody's address, computed once: each is a multiplication on the curve.
+/// All addresses, computed once: each is a multiplication on the curve.
 #[derive(Clone, Debug)]
 pub(super) struct People {
     /// The wallet that pays.
     pub hot: Address,
-    /// The address that is Carol's alone.
+    /// The deposit address of Carol alone.
     pub carols: Address,
     keys: Vec<(Key, Address)>,
 }
@@ -84,7 +83,7 @@ impl People {
     }
 }
 
-/// Where a player is paid.
+/// The address to which a player is paid.
 pub(super) fn home(player: Player) -> bankroll_orders::Address {
     bankroll_orders::Address([0x70_u8.wrapping_add(u8::try_from(player.key).unwrap_or_default()); 20])
 }

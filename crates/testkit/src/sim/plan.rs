@@ -1,41 +1,36 @@
-//! What a seed lets happen: a list of steps, drawn before anything runs.
+//! The plan of a seed: a list of steps, drawn before anything runs.
 //!
-//! A step is a kind and a number of its own, from which it makes its choices. So a plan without some of its steps is a plan
-//! too, whose other steps choose as before; only what they find in the world may differ.
+//! A step is a kind and a seed of its own, from which it draws. So a plan without some of its steps is a plan too, whose
+//! other steps draw as before; only the state that they find may differ.
 
 use fastrand::Rng;
 
-/// The steps of a run.
+/// The number of steps of a run.
 const STEPS: u32 = 180;
 
-/// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimStep {
-    /// Its place in the whole plan, from 1.
+    /// Its position in the whole plan, from 1.
     pub number: u32,
-    /// What happens.
     pub kind: StepKind,
-    /// What its choices follow from.
+    /// The seed of its own draws.
     pub seed: u64,
 }
 
-/// All that a seed lets happen.
+/// The steps of one seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The number that all of it follows from.
     pub seed: u64,
-    /// The steps, in order.
     pub steps: Vec<SimStep>,
 }
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $weight:literal,)*) => {
-        /// What can happen, and how often it does.
+        /// The kinds of steps, each with its weight. The order is part of every plan: draws depend on it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum StepKind { $($(#[$doc])* $name,)* }
 
         impl StepKind {
-            /// Every one.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             const fn weight(self) -> u32 {
@@ -46,47 +41,47 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Somebody pays one of our addresses.
+    /// A person pays one of our addresses.
     Pay = 12,
-    /// A player takes back a payment that no block has yet.
+    /// A player replaces a payment that no block has yet.
     DoubleSpend = 3,
     /// Wallets send again what the chain does not have.
     Resend = 3,
-    /// Others use the chain: tokens, contracts, transactions that fail.
+    /// Other users of the chain: tokens, contracts, transactions that fail.
     Chatter = 6,
-    /// Blocks come.
+    /// New blocks.
     Mine = 18,
     /// The newest blocks are replaced.
     Reorg = 5,
-    /// A branch that was left is followed again.
+    /// An abandoned branch is adopted again.
     Adopt = 1,
-    /// The chain becomes dear or cheap.
+    /// Gas becomes expensive or cheap.
     BaseFee = 1,
-    /// Time passes.
+    /// The clock advances.
     Wait = 7,
     /// The scanner makes a step.
     Scan = 14,
     /// Crediting makes a step.
     Credit = 8,
-    /// Crediting prepares a step and is stopped in the middle; if it was, it goes on.
+    /// Crediting prepares a step and is paused in the middle; if it was paused, it continues.
     Stall = 7,
     /// Payouts make a step.
     Payout = 22,
-    /// Settling makes a step.
+    /// Settlement makes a step.
     Settle = 12,
-    /// Somebody looks at traces of the newest blocks.
+    /// An observer reads traces of the newest blocks.
     Observe = 4,
-    /// A player's money goes into the world.
+    /// A player's money moves into the game.
     Spend = 6,
-    /// Value comes back out of it.
+    /// Money moves out of the game.
     Award = 4,
-    /// A player leaves the world, and is paid.
+    /// A player leaves the game and is paid.
     Exit = 4,
-    /// A player wants his money paid.
+    /// A player requests a payout.
     Withdraw = 6,
-    /// A payout is to be stopped.
+    /// The cancellation of a payout is requested.
     Cancel = 3,
-    /// Something that was asked is asked again.
+    /// A call is made again.
     Retry = 5,
     /// The key of another request, with another body.
     Conflict = 1,
@@ -96,19 +91,19 @@ kinds! {
     NodeLag = 2,
     /// A node goes down, or comes back.
     NodeDown = 2,
-    /// Something will come between the payouts role and the signer.
+    /// A message between the payouts role and the signer will be lost or repeated, or the signer will end.
     SignerFault = 5,
-    /// The signer's process is started anew, or its clock is set.
+    /// The signer restarts; sometimes its clock is off.
     SignerRestart = 2,
-    /// Bytes that the signer gave out are sent by somebody.
+    /// A third party sends bytes that the signer released.
     Leak = 3,
-    /// Something will come between the writer and its disk.
+    /// A commit of the writer will fail, or end the process.
     StoreFault = 7,
-    /// The process of the books is started anew.
+    /// The process of the books restarts.
     Restart = 2,
-    /// It loses its power instead.
+    /// The process of the books loses power.
     PowerCut = 2,
-    /// One role is started anew.
+    /// One role restarts.
     RoleRestart = 3,
 }
 
@@ -132,7 +127,7 @@ impl Plan {
         Self { seed, steps: (1..=STEPS).map(&mut draw).collect() }
     }
 
-    /// The same with only some of its steps.
+    /// The plan with only some of its steps.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&SimStep) -> bool) -> Self {
         Self { seed: self.seed, steps: self.steps.iter().filter(|step| keep(step)).copied().collect() }
@@ -148,10 +143,10 @@ impl Plan {
                 _ => ranges.push((step.number, step.number)),
             }
         }
-        let told = |(first, last): &(u32, u32)| match first == last {
+        let range = |(first, last): &(u32, u32)| match first == last {
             true => first.to_string(),
             false => format!("{first}-{last}"),
         };
-        ranges.iter().map(told).collect::<Vec<_>>().join(",")
+        ranges.iter().map(range).collect::<Vec<_>>().join(",")
     }
 }

@@ -1,7 +1,7 @@
-//! Bugs to be found: each is switched on for a run, and the promises must notice.
+//! Planted bugs: each is switched on for a run, and the promises must detect it.
 //!
-//! All of them are outside of what is shipped. Either a setting is wrong, or what passes through one of the simulator's own
-//! seams (requests that wait, answers of the signer, keys of a game server, rows of a job) is spoiled on its way.
+//! None of them is in shipped code. Either a setting is wrong, or the simulator changes data at one of its own seams
+//! (pending requests, answers of the signer, keys of a game server, rows of a job).
 
 use bankroll_chains_evm::Sent;
 use bankroll_ledger::{Action, Guard, Leg, Record, Request, Verdict};
@@ -24,24 +24,23 @@ use super::{
 /// A planted bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// The scanner calls a deposit final in its first block.
+    /// The scanner treats a deposit as final in its first block.
     CreditBeforeFinality,
-    /// A credit is not guarded by the inclusion it was prepared for.
+    /// A credit has no guard on the inclusion that it was prepared for.
     CreditWithoutOrphanCheck,
-    /// A game server makes a new key for each time it asks.
+    /// A game server uses a new key for each retry.
     KeyDropped,
     /// The hold of a payout that takes long is released.
     HoldReleasedOnTimeOut,
-    /// A payout whose answer was lost is begun anew, with another nonce.
+    /// A payout whose answer was lost is restarted with another nonce.
     RebuiltAfterLostAnswer,
     /// The signer forgets everything.
     SignerWithoutMemory,
-    /// The game server hears "done" before the commit.
+    /// The game server gets its answer before the commit.
     AcknowledgedBeforeCommit,
 }
 
 impl Bug {
-    /// Every one.
     pub const ALL: [Self; 7] = [
         Self::CreditBeforeFinality,
         Self::CreditWithoutOrphanCheck,
@@ -53,10 +52,10 @@ impl Bug {
     ];
 }
 
-/// After so long the impatient give a payout's money back, in microseconds.
+/// The planted bug refunds a payout after this time, in microseconds.
 const TIME_OUT: u64 = 600_000_000;
 
-/// Takes the chain's part out of the guards of credits.
+/// Removes the chain's columns from the guards of credits.
 pub(super) fn remove_orphan_check(requests: &mut [Request]) {
     let of_chain = ["chain_state", "epoch", "block_hash"];
     for fact in requests.iter_mut().flat_map(|request| &mut request.facts) {
@@ -67,7 +66,7 @@ pub(super) fn remove_orphan_check(requests: &mut [Request]) {
 }
 
 impl World {
-    /// Gives back what was asked for long ago and has no end yet.
+    /// Refunds payouts that were requested long ago and are not settled.
     pub(super) fn release_holds_on_time_out(&mut self) {
         let late: Vec<String> = self
             .callers
@@ -117,23 +116,23 @@ impl World {
         })
     }
 
-    /// Begins jobs anew of which nobody knows what became of the last question.
-    pub(super) fn rebuild_after_lost_answers(&mut self, told: &[(String, StepResult)]) {
+    /// Restarts jobs whose last call has an unknown outcome.
+    pub(super) fn rebuild_after_lost_answers(&mut self, results: &[(String, StepResult)]) {
         let is_lost = |happened: &StepResult| {
             matches!(
                 happened,
                 StepResult::Waits(WaitReason::Signer(_)) | StepResult::Sent { answer: Sent::Unknown(_), .. }
             )
         };
-        for (job, _) in told.iter().filter(|(_, happened)| is_lost(happened)) {
-            let anew =
+        for (job, _) in results.iter().filter(|(_, happened)| is_lost(happened)) {
+            let restart =
                 "UPDATE withdrawal_queue SET status = 'pending', nonce = NULL, version = version + 1 WHERE id = $1";
-            let forgotten = "DELETE FROM payout_attempts WHERE job = $1";
-            let _ = self.books.rows().write(vec![any(forgotten, vec![text(job)]), any(anew, vec![text(job)])]);
+            let delete = "DELETE FROM payout_attempts WHERE job = $1";
+            let _ = self.books.rows().write(vec![any(delete, vec![text(job)]), any(restart, vec![text(job)])]);
         }
     }
 
-    /// The planted bug: "done" is said as soon as memory says that it will be.
+    /// The planted bug: answers as soon as the balance in memory suffices.
     pub(super) fn acknowledge_early(&mut self, place: usize) -> Option<SimAnswer> {
         let asked = &self.callers.calls[place];
         let SimCallBody::Money(request) = &asked.what else { return None };
@@ -151,7 +150,7 @@ impl World {
         })
     }
 
-    /// Carries out what was answered before.
+    /// Applies the requests that were answered before.
     pub(super) fn flush_deferred(&mut self) {
         for request in std::mem::take(&mut self.callers.deferred) {
             let _ = self.books.ledger().apply(request);

@@ -1,7 +1,7 @@
-//! The promises, and what is looked at after each step: the records that are new, and what our wallet did on the chain.
+//! The safety promises, and the checks after each step: the new records, and what our wallet did on the chain.
 //!
-//! A credit is compared with the payment that somebody made; a settlement with what left the signer and what the chain has.
-//! Nothing here asks a flow for its opinion. The scanner's cursor alone is read, to know which branch it follows.
+//! A credit is compared with the payment that was made; a settlement with what the signer released and what the chain has.
+//! Nothing here relies on the state of a flow, except the scanner's cursor, which names the branch that it follows.
 
 use std::collections::BTreeMap;
 
@@ -19,46 +19,46 @@ use super::{
     world::World,
 };
 
-/// What must hold.
+/// A property that must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SafetyPromise {
     /// Debits equal credits, nothing is negative, and no more is held than is there.
     DoubleEntry,
-    /// The books are what the journal makes of them.
+    /// The books follow from the journal.
     Recomputed,
     /// Nothing is credited before it is final.
     CreditedWhenFinal,
-    /// Nothing is credited whose block the scanner has left.
+    /// Nothing is credited from a block that the scanner has abandoned.
     CreditedOnItsBranch,
-    /// A deposit is credited at most once, net of what was taken back.
+    /// A deposit is credited at most once, net of reversals.
     CreditedOnce,
-    /// Every share of a deposit goes where it belongs.
+    /// Every share of a deposit is credited to the right account.
     CreditedRight,
-    /// At rest every final deposit is credited, and no other.
+    /// At the end every final deposit is credited, and no other.
     CreditedAtLast,
     /// An intent is paid at most once.
     PaidOnce,
-    /// Nothing leaves our wallet that was not ordered as it is.
+    /// Everything that leaves our wallet was ordered exactly like that.
     PaidAsOrdered,
-    /// What is called paid is final on the chain.
+    /// What is recorded as paid is final on the chain.
     CompletedWhenFinal,
-    /// What is given back can never be paid: there is proof.
+    /// A refund happens only with proof that the payout can never be paid.
     RefundedWithProof,
-    /// At rest every intent has an end.
+    /// At the end every intent is settled.
     Ends,
     /// One key has one effect.
     OneEffect,
-    /// What was acknowledged is there.
+    /// What was acknowledged is in the books.
     Acknowledged,
-    /// At rest every account is what the chain and the askers make of it.
+    /// At the end every balance follows from the chain and the callers' answers.
     AddsUp,
-    /// At rest our wallets hold what the books say, to the wei.
+    /// At the end our wallets hold what the books say, to the wei.
     Custody,
-    /// What a lying node says is not believed.
+    /// Lies of a node are not believed.
     NodeBelieved,
-    /// No role finds something that cannot be, and nothing panics.
+    /// No role finds an impossible state, and nothing panics.
     NoSurprise,
-    /// All becomes quiet once nothing fails any more.
+    /// All work ends once faults have stopped.
     Rest,
 }
 
@@ -66,9 +66,7 @@ pub enum SafetyPromise {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{promise:?}: {what}")]
 pub struct BrokenPromise {
-    /// Which.
     pub promise: SafetyPromise,
-    /// How.
     pub what: String,
 }
 
@@ -79,7 +77,7 @@ impl SafetyPromise {
 }
 
 impl World {
-    /// Everything that is cheap enough to be looked at after each step.
+    /// The checks that are cheap enough for each step.
     pub fn check_step(&mut self) -> Result<(), BrokenPromise> {
         let entries = self.books.rows().reader().journal_after(self.truth.seen, 10_000);
         let entries = entries.map_err(|error| SafetyPromise::Recomputed.broken(error.to_string()))?;
@@ -247,7 +245,7 @@ impl World {
         }
     }
 
-    /// The block that the scanner has come to.
+    /// The block that the scanner has reached.
     fn cursor(&self) -> Result<B256, BrokenPromise> {
         let sql = "SELECT block_hash FROM chain_cursor WHERE chain = $1";
         let found = self.books.rows().read(sql, vec![text(CHAIN)]);

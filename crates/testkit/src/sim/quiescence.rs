@@ -1,4 +1,4 @@
-//! Coming to rest: nothing fails any more, blocks go on, every role runs until it has nothing to do, everybody has an answer.
+//! The end of a run: faults stop, blocks continue, every role runs until it is idle and every call is answered.
 
 use bankroll_ledger::{AccountName, Time};
 use bankroll_orders::IntentId;
@@ -12,15 +12,15 @@ use super::{
     world::{NODES, SECOND, World},
 };
 
-/// Rounds in which all must become quiet. One is a block and eleven minutes.
+/// The most rounds until all work has ended. A round is a block and eleven minutes.
 const ROUNDS_MAX: u32 = 120;
-/// Rounds after which nobody waits any longer for a debt to be repaid.
+/// Rounds after which payouts no longer wait for a debt to be repaid.
 const PATIENT_ROUNDS: u32 = 40;
-/// Rounds without any change before it is called quiet: as deep as anything must be to be final.
+/// Idle rounds before the run ends: as deep as the deepest finality.
 const QUIET_ROUNDS: u64 = PAYOUT_DEPTH + 1;
 
 impl World {
-    /// Lets everything come to an end.
+    /// Runs until all work has ended.
     pub fn run_until_quiet(&mut self) -> Result<(), BrokenPromise> {
         self.step += 1;
         self.stop_faults();
@@ -32,7 +32,7 @@ impl World {
         let mut quiet = 0;
         for round in 0..ROUNDS_MAX {
             if round == PATIENT_ROUNDS {
-                self.stop_payouts_of_debtors();
+                self.cancel_payouts_of_debtors();
             }
             let before = self.truth.seen;
             self.round()?;
@@ -71,8 +71,8 @@ impl World {
     }
 
     fn round(&mut self) -> Result<(), BrokenPromise> {
-        self.pass(660 * SECOND);
-        // Always the newest version: two that outbid each other by turns would never end.
+        self.advance(660 * SECOND);
+        // Always the newest version: two versions that replace each other in turns would never end.
         self.resend_newest();
         self.mine_one();
         self.flush_deferred();
@@ -90,15 +90,19 @@ impl World {
         self.check_step()
     }
 
-    /// Whoever owes something is not paid. Nobody pays in any more, so that somebody must stop what they are waiting for.
-    fn stop_payouts_of_debtors(&mut self) {
+    /// A player with a debt is not paid. No more deposits arrive, so the payouts that wait for one are cancelled.
+    fn cancel_payouts_of_debtors(&mut self) {
         for id in self.open_intents() {
             let Some(intent) = self.callers.intents.get(&id) else { continue };
             let debt = format!("{}/debt/1/{}", intent.server, intent.player).parse::<AccountName>();
             let debt = debt.ok().and_then(|debt| self.books.rows().reader().account_named(&debt).ok().flatten());
             if debt.is_some_and(|debt| !debt.balance.is_zero()) {
-                let told = Intents::cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
-                self.note(format_args!("{} is stopped, whose player owes something: {}", short(&id), told.is_ok()));
+                let cancelled = Intents::cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
+                self.note(format_args!(
+                    "{} is stopped, whose player owes something: {}",
+                    short(&id),
+                    cancelled.is_ok()
+                ));
             }
         }
     }
@@ -113,7 +117,7 @@ impl World {
         }
     }
 
-    /// Payouts that were granted and have no end.
+    /// Payouts that were accepted and are not settled.
     fn open_intents(&self) -> Vec<String> {
         let granted = self.granted().filter(|id| !self.truth.settled.contains_key(*id));
         granted.cloned().collect()

@@ -1,4 +1,4 @@
-//! What players and game servers want: to play, to be paid, to stop a payout; and what they must never get.
+//! The requests of players and game servers: play, payouts, cancellations, and requests that must be rejected.
 
 use bankroll_ledger::{
     Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Rejection, Request, Scope, Time,
@@ -14,11 +14,11 @@ use super::{
     world::World,
 };
 
-/// What a player sets aside for gas: 400 gwei a unit.
+/// What a player reserves for gas: 400 gwei a unit.
 const FEE_CAP: u128 = 21_000 * 400_000_000_000;
 
 impl World {
-    /// A game server moves money into its world, or back out of it.
+    /// A game server moves money into its game, or out of it.
     pub fn play(&mut self, random: &mut Rng, is_spend: bool) -> Result<(), BrokenPromise> {
         let player = *random.choice(&PLAYERS).expect("a player");
         let buy_in = buy_in_of(player);
@@ -42,7 +42,7 @@ impl World {
         self.submit(place, random)
     }
 
-    /// A player wants money paid: out of what he has, or out of the world.
+    /// A player requests a payout: from their account, or from the game.
     pub fn withdraw(&mut self, random: &mut Rng, is_exit: bool) -> Result<(), BrokenPromise> {
         let player = *random.choice(&PLAYERS).expect("a player");
         let amount = random.u128(1..=buy_in_of(player) / if is_exit { 2 } else { 1 });
@@ -88,14 +88,14 @@ impl World {
         let open: Vec<String> = self.callers.intents.keys().filter(open).cloned().collect();
         let Some(id) = random.choice(&open) else { return self.note("no payout to stop") };
         let intent = IntentId(id.parse().expect("an intent's id"));
-        let told = match Intents::cancel(self.books.rows(), &intent, Time(self.now)) {
+        let outcome = match Intents::cancel(self.books.rows(), &intent, Time(self.now)) {
             Ok(()) => "noted",
             Err(_) => "in vain",
         };
-        self.note(format_args!("{} is to be stopped: {told}", short(id)));
+        self.note(format_args!("{} is to be stopped: {outcome}", short(id)));
     }
 
-    /// Another body under a key that was used: never anything but a no.
+    /// Another body under a used key: always rejected.
     pub fn conflict(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let heard = self.callers.calls.iter().filter(|asked| asked.answer.is_some());
         let requests: Vec<Request> = heard
@@ -113,9 +113,9 @@ impl World {
                 }
             }
         }
-        let told = self.books.ledger().apply(other);
+        let answer = self.books.ledger().apply(other);
         self.counts.count("books: conflicting request");
-        match told.map(|answer| answer.effects().map(drop)) {
+        match answer.map(|answer| answer.effects().map(drop)) {
             Ok(Err(Rejection::KeyReused)) | Err(_) => self.note_ok("a used key with another body: refused"),
             Ok(told) => Err(SafetyPromise::OneEffect.broken(format!("a used key with another body: {told:?}"))),
         }

@@ -1,4 +1,4 @@
-//! The roles, each a step at a time: the real flows, with their nodes, their clock and their end given from outside.
+//! The roles, each a step at a time: the real flows, with nodes, clock and crashes supplied by the simulator.
 
 use std::error::Error;
 
@@ -21,8 +21,8 @@ use super::{
 const CREDITS_MAX: usize = 50;
 
 impl World {
-    /// A node to ask, and the time by the role's own clock.
-    fn surroundings(&mut self, random: &mut Rng) -> (usize, u64) {
+    /// The role's node and the time by the role's own clock.
+    fn node_and_time(&mut self, random: &mut Rng) -> (usize, u64) {
         let (node, late) = (random.usize(..NODES), random.u8(..10) == 0);
         let behind = if late { random.u64(1..300) * SECOND } else { 0 };
         if late {
@@ -32,11 +32,11 @@ impl World {
     }
 
     pub fn scan(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
-        let (node, now) = self.surroundings(random);
+        let (node, now) = self.node_and_time(random);
         self.scan_with(node, now).map(drop)
     }
 
-    /// One step of the scanner; whether it has nothing more to do.
+    /// One step of the scanner; returns whether it is idle.
     pub fn scan_with(&mut self, node: usize, now: u64) -> Result<bool, BrokenPromise> {
         let scanned = scanner::step(&self.scanning, Time(now), &self.scanner_nodes[node], self.books.rows());
         let is_idle = matches!(scanned, Ok(Scanned::UpToDate));
@@ -46,18 +46,18 @@ impl World {
                 let back = unwound_to.map_or_else(String::new, |to| format!(", back to {to} first"));
                 format!("up to {}{back}, {} changes of deposits", to.number, deposits.len())
             }
-            Err(error) => told(error),
+            Err(error) => error_chain(error),
         };
         self.note(format_args!("scanner, node {node}: {line}"));
         match scanned {
             Err(error @ (ScanError::TooDeep { .. } | ScanError::Row(_))) => {
-                Err(SafetyPromise::NoSurprise.broken(told(&error)))
+                Err(SafetyPromise::NoSurprise.broken(error_chain(&error)))
             }
             _ => Ok(is_idle),
         }
     }
 
-    /// One step of crediting; whether it has nothing more to do.
+    /// One step of crediting; returns whether it is idle.
     pub fn credit(&mut self) -> Result<bool, BrokenPromise> {
         self.flush_deferred();
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
@@ -72,10 +72,10 @@ impl World {
         Ok(())
     }
 
-    /// Crediting is stopped after it has read what is due; if it was before, it goes on.
+    /// Pauses crediting after it has read what is due; if it was paused before, it continues.
     pub fn stall(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         if self.stalled.is_some() {
-            return self.go_on(random);
+            return self.resume_crediting(random);
         }
         self.scan(random)?;
         if self.books.has_ended() {
@@ -100,15 +100,15 @@ impl World {
         }
         self.counts.count("crediting: stalled");
         self.stalled = Some(prepared);
-        // The worst that can happen meanwhile is that what it has read is gone.
+        // The worst case meanwhile: the blocks that it has read are gone.
         if random.bool() {
             self.reorg(random);
         }
-        if random.bool() { self.go_on(random) } else { Ok(()) }
+        if random.bool() { self.resume_crediting(random) } else { Ok(()) }
     }
 
-    /// Crediting asks for what it read before it was stopped, whatever the scanner has seen meanwhile.
-    fn go_on(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
+    /// Crediting submits what it read before it was paused, whatever the scanner has seen meanwhile.
+    fn resume_crediting(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         for _ in 0..random.u8(..3) {
             self.scan(random)?;
             if self.books.has_ended() {
@@ -128,14 +128,14 @@ impl World {
                 self.note_ok(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}"))
             }
             Err(error @ (CreditError::Row(_) | CreditError::NoSuchCredit { .. })) => {
-                Err(SafetyPromise::NoSurprise.broken(told(&error)))
+                Err(SafetyPromise::NoSurprise.broken(error_chain(&error)))
             }
-            Err(error) => self.note_ok(format_args!("crediting: {}", told(&error))),
+            Err(error) => self.note_ok(format_args!("crediting: {}", error_chain(&error))),
         }
     }
 
     pub fn pay_out(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
-        let (node, now) = self.surroundings(random);
+        let (node, now) = self.node_and_time(random);
         for _ in 0..random.u8(1..4) {
             self.pay_out_with(node, now)?;
             if self.books.has_ended() {
@@ -147,8 +147,8 @@ impl World {
 
     pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), BrokenPromise> {
         let rows = self.books.rows();
-        let told_jobs = payouts::step(&self.paying, Time(now), &self.payout_nodes[node], &mut self.client, rows);
-        match told_jobs {
+        let stepped = payouts::step(&self.paying, Time(now), &self.payout_nodes[node], &mut self.client, rows);
+        match stepped {
             Ok(jobs) => {
                 let line: Vec<String> = jobs.iter().map(|(job, happened)| job_line(job, happened)).collect();
                 self.note(format_args!("payouts, node {node}: {}", line.join("; ")));
@@ -157,12 +157,12 @@ impl World {
                 }
                 Ok(())
             }
-            Err(error @ PayoutError::Row(_)) => Err(SafetyPromise::NoSurprise.broken(told(&error))),
-            Err(error) => self.note_ok(format_args!("payouts, node {node}: {}", told(&error))),
+            Err(error @ PayoutError::Row(_)) => Err(SafetyPromise::NoSurprise.broken(error_chain(&error))),
+            Err(error) => self.note_ok(format_args!("payouts, node {node}: {}", error_chain(&error))),
         }
     }
 
-    /// One round of settling; how many rows it took in.
+    /// One round of settlement; returns how many rows it consumed.
     pub fn settle(&mut self) -> usize {
         self.flush_deferred();
         if self.bug == Some(Bug::HoldReleasedOnTimeOut) {
@@ -177,12 +177,12 @@ impl World {
                 let (applied, refused, later) = (round.applied, round.refused, round.later);
                 self.note(format_args!("settling: {applied} settled, {refused} refused, {later} put off"));
             }
-            Err(error) => self.note(format_args!("settling: {}", told(&error))),
+            Err(error) => self.note(format_args!("settling: {}", error_chain(&error))),
         }
         rows
     }
 
-    /// Looks whether the disk failed in this step of a role, and brings the process back if that ended it.
+    /// Counts the fault that fired in this step of a role, and restarts the process if the fault ended it.
     pub fn after_step_of(&mut self, role: &'static str) {
         let Some(trouble) = self.books.take_trouble() else { return };
         let crash = match trouble {
@@ -206,7 +206,7 @@ impl World {
             "crediting" => self.stalled = None,
             "payouts" => self.restart_payouts(),
             "settlement" => self.books.restart_consumer(),
-            // It finds in its own log what it has no answer to.
+            // It finds the calls without an answer in its own log.
             _ => {
                 for place in self.unanswered() {
                     self.submit(place, random)?;
@@ -226,8 +226,8 @@ fn job_line(job: &str, happened: &StepResult) -> String {
     format!("{} {what}", short(job))
 }
 
-/// An error with what caused it.
-fn told(error: &dyn Error) -> String {
+/// An error with its causes.
+fn error_chain(error: &dyn Error) -> String {
     let (mut line, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {
         line = format!("{line}: {error}");

@@ -1,4 +1,4 @@
-//! A run: one plan from beginning to rest, and what came of it; and many of them.
+//! A run: one plan from start to end, and its outcome; and many runs.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -16,44 +16,37 @@ use super::{
     world::{SECOND, World},
 };
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
-    /// How many steps were made.
+    /// The number of the last step.
     pub steps: u64,
-    /// How much time passed in it, in microseconds.
+    /// Simulated time in microseconds.
     pub simulated: u64,
-    /// What went wrong on the way.
+    /// The faults that fired.
     pub counts: Counts,
-    /// What happened, line by line.
     pub history: Vec<String>,
-    /// The promise that was broken, if one was.
     pub failure: Option<SimFailure>,
 }
 
-/// A broken promise, and how to see it again.
+/// A broken promise, and the plan that reproduces it.
 #[derive(Clone, Debug)]
 pub struct SimFailure {
-    /// The plan that leads to it.
     pub plan: Plan,
-    /// The step behind which it was noticed.
+    /// The step after which it was detected.
     pub step: u32,
-    /// What was broken.
     pub broken: BrokenPromise,
-    /// What happened until then.
     pub history: Vec<String>,
 }
 
-/// What came of many runs.
+/// The outcome of many runs.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// How many.
     pub seeds: u64,
-    /// Steps of all of them.
     pub steps: u64,
-    /// Time that passed in all of them, in microseconds.
+    /// Simulated time of all of them in microseconds.
     pub simulated: u64,
-    /// What went wrong on the way.
+    /// The faults that fired.
     pub counts: Counts,
     /// The broken promise with the lowest seed, if there is one.
     pub failure: Option<SimFailure>,
@@ -63,7 +56,7 @@ pub struct Summary {
 #[must_use]
 pub fn run(plan: &Plan, bug: Option<Bug>) -> RunOutcome {
     let mut world = World::new(plan.seed, bug);
-    let simulated = catch_unwind(AssertUnwindSafe(|| world.live(plan)));
+    let simulated = catch_unwind(AssertUnwindSafe(|| world.execute(plan)));
     let broken =
         simulated.unwrap_or_else(|panic| Err(SafetyPromise::NoSurprise.broken(panic_text(panic.as_ref())))).err();
     let of_nodes = world.chain().faults().clone();
@@ -81,7 +74,7 @@ pub fn run(plan: &Plan, bug: Option<Bug>) -> RunOutcome {
 }
 
 impl Summary {
-    /// Adds those of other seeds; of several failures the one of the lowest seed stays.
+    /// Adds the outcome of other seeds; of two failures the one with the lower seed is kept.
     pub fn add(&mut self, other: Self) {
         self.seeds += other.seeds;
         self.steps += other.steps;
@@ -92,7 +85,7 @@ impl Summary {
     }
 }
 
-/// Runs the plans of seeds from this one on, on every core, until `go_on` says no to a number of seeds, or a promise breaks.
+/// Runs the plans of consecutive seeds on every core, until `go_on` is false for a number or a promise is broken.
 pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync) -> Summary {
     let (next, summary) = (AtomicU64::new(0), Mutex::new(Summary::default()));
     let lock = || summary.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,20 +108,20 @@ pub fn run_many(first: u64, bug: Option<Bug>, go_on: impl Fn(u64) -> bool + Sync
 }
 
 impl World {
-    fn live(&mut self, plan: &Plan) -> Result<(), BrokenPromise> {
+    fn execute(&mut self, plan: &Plan) -> Result<(), BrokenPromise> {
         for step in &plan.steps {
             self.step = step.number;
-            self.make(step)?;
+            self.run_step(step)?;
             self.check_step()?;
         }
         self.run_until_quiet()?;
         self.check_rest()
     }
 
-    fn make(&mut self, step: &SimStep) -> Result<(), BrokenPromise> {
+    fn run_step(&mut self, step: &SimStep) -> Result<(), BrokenPromise> {
         let random = &mut Rng::with_seed(step.seed);
-        // Whatever is done takes a moment.
-        self.pass(random.u64(1..3 * SECOND));
+        // Every step takes some time.
+        self.advance(random.u64(1..3 * SECOND));
         let role = role_of(step.kind);
         self.books.begin_step(role);
         match step.kind {
@@ -153,7 +146,7 @@ impl World {
         Ok(())
     }
 
-    /// What happens, and cannot be noticed to be wrong before the next look.
+    /// The steps that cannot fail themselves; the next checks find what they break.
     fn apply_event(&mut self, kind: StepKind, random: &mut Rng) {
         match kind {
             StepKind::Pay => self.pay(random),
@@ -178,15 +171,15 @@ impl World {
             StepKind::StoreFault => self.store_fault(random),
             StepKind::Restart => self.restart_books("books: restarted"),
             StepKind::PowerCut => self.restart_books("books: power cut"),
-            _ => unreachable!("it has a step of its own"),
+            _ => unreachable!("handled in run_step"),
         }
     }
 }
 
-/// Who can be in the middle of something when a process ends.
+/// The roles that can be interrupted when a process ends.
 pub(super) const ROLES: &[&str] = &["scanner", "crediting", "payouts", "settlement", "game server"];
 
-/// In whose step this happens; what is nobody's commits nothing.
+/// The role of a step; steps without a role commit nothing.
 const fn role_of(kind: StepKind) -> &'static str {
     match kind {
         StepKind::Credit | StepKind::Stall => "crediting",

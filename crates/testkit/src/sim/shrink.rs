@@ -1,8 +1,8 @@
-//! Making a failure small: steps are left out, by kind and by place, as long as the same promise is still broken.
+//! Shrinking a failure: steps are removed, by kind and by position, as long as the same promise is still broken.
 
 use super::{Bug, Plan, SimFailure, StepKind, run};
 
-/// Leaves out what is not needed for the failure, in so many runs at the most.
+/// Removes the steps that the failure does not need, in at most `runs` runs.
 #[must_use]
 pub fn shrink(failure: &SimFailure, bug: Option<Bug>, mut runs: u32) -> SimFailure {
     let mut smallest = failure.clone();
@@ -14,7 +14,7 @@ pub fn shrink(failure: &SimFailure, bug: Option<Bug>, mut runs: u32) -> SimFailu
         let found = run(&plan, bug).failure.filter(|found| found.broken.promise == smallest.broken.promise);
         found.map(|found| *smallest = found).is_some()
     };
-    // What comes behind the step where it was noticed cannot matter, unless only rest shows it.
+    // Steps after the detection do not matter, unless only the final checks detect it.
     let last = smallest.step;
     attempt(smallest.plan.only(|step| step.number <= last), &mut smallest);
     for kind in StepKind::ALL {
@@ -25,7 +25,7 @@ pub fn shrink(failure: &SimFailure, bug: Option<Bug>, mut runs: u32) -> SimFailu
         let mut place = 0;
         while place < smallest.plan.steps.len() {
             let gone: Vec<u32> = smallest.plan.steps.iter().skip(place).take(length).map(|step| step.number).collect();
-            // If it could be left out, what follows stands in its place now.
+            // After a removal the next steps have moved to this position.
             if !attempt(smallest.plan.only(|step| !gone.contains(&step.number)), &mut smallest) {
                 place += length;
             }

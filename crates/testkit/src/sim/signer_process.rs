@@ -1,6 +1,6 @@
-//! The signer's process: its memory in a folder, itself while it lives, and what comes between it and who asks.
+//! The signer's process: its memory in a folder, the signer while it runs, and the faults between it and its caller.
 //!
-//! Everything that ever left the signer is kept here, heard or not: bytes that exist can be sent by somebody.
+//! Everything that ever left the signer is kept here, received or not: bytes that exist can be sent by a third party.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -26,17 +26,17 @@ use super::{
 const GWEI: u128 = 1_000_000_000;
 const COIN: u128 = 1_000_000_000 * GWEI;
 
-/// What comes between the payouts role and the signer.
+/// A fault between the payouts role and the signer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignerTrouble {
     RequestLost,
     AnswerLost,
     Repeated,
-    /// The process ends at this write of its memory, from 0, before or after it is on disk.
+    /// The process ends at this write of its memory, counted from 0, before or after the write is on disk.
     Ends(usize, bool),
 }
 
-/// A transaction that the signer has given out.
+/// A transaction that the signer has released.
 #[derive(Clone, Debug)]
 pub(super) struct ReleasedTransaction {
     pub intent: String,
@@ -72,14 +72,14 @@ impl SignerProcess {
             counts: Counts::default(),
             forgets,
         };
-        process.begin_memory();
+        process.create_memory();
         process
     }
 
-    fn begin_memory(&mut self) {
+    fn create_memory(&mut self) {
         let path = self.folder.path().join("memory.db");
         let memory = Memory::create(&path, MemoryId([1; 16]), &[hot_key().address()], Time(self.now));
-        memory.expect("a memory can be begun").close().expect("a memory can be closed");
+        memory.expect("a memory can be created").close().expect("a memory can be closed");
     }
 
     pub fn restart(&mut self) {
@@ -88,7 +88,7 @@ impl SignerProcess {
         }
     }
 
-    /// One question and its answer, with whatever comes between.
+    /// One request and its answer, with the planned fault.
     pub fn answer(&mut self, request: &Request) -> io::Result<Answer> {
         let between = self.plan.pop_front();
         if between == Some(SignerTrouble::RequestLost) {
@@ -96,7 +96,7 @@ impl SignerProcess {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let answer =
-            if self.forgets { self.answer_without_memory(request, between) } else { self.carry_out(request, between) }?;
+            if self.forgets { self.answer_without_memory(request, between) } else { self.handle(request, between) }?;
         match between {
             Some(SignerTrouble::AnswerLost) => {
                 self.counts.count("signer: answer lost");
@@ -104,17 +104,17 @@ impl SignerProcess {
             }
             Some(SignerTrouble::Repeated) => {
                 self.counts.count("signer: request repeated");
-                if self.forgets { Ok(answer) } else { self.carry_out(request, None) }
+                if self.forgets { Ok(answer) } else { self.handle(request, None) }
             }
             _ => Ok(answer),
         }
     }
 
-    fn carry_out(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
+    fn handle(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
         if self.signer.is_none() || matches!(between, Some(SignerTrouble::Ends(..))) {
             self.start(between);
         }
-        let signer = self.signer.as_mut().expect("it was started");
+        let signer = self.signer.as_mut().expect("the signer was started");
         let answer = signer.handle(request, Time(self.now));
         if signer.fault().is_some() {
             let is_after = matches!(between, Some(SignerTrouble::Ends(_, true)));
@@ -140,7 +140,7 @@ impl SignerProcess {
         self.signer = Some(Signer::new(policy(), vec![hot_key()], memory).expect("the memory has the key's history"));
     }
 
-    /// What leaves it is in the world, whoever hears of it.
+    /// What has left the signer exists, whether the caller receives it or not.
     fn keep(&mut self, request: &Request, answer: &Answer) {
         match (request, answer) {
             (Request::Sign { order, .. }, Answer::Signed(signed)) => {
@@ -159,22 +159,22 @@ impl SignerProcess {
         }
     }
 
-    /// The planted bug: a new memory each time, and heads that nobody can object to.
+    /// The planted bug: a new memory for each request, and heads that no client can reject.
     fn answer_without_memory(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
         self.restart();
         let folder = std::mem::replace(&mut self.folder, memory_folder());
         drop(folder);
-        self.begin_memory();
-        let status = self.carry_out(&Request::Status { wallet: request.wallet() }, None)?;
+        self.create_memory();
+        let status = self.handle(&Request::Status { wallet: request.wallet() }, None)?;
         let mut request = request.clone();
-        let mut told = request.head().copied();
+        let mut known = request.head().copied();
         if let (Request::Sign { head, .. } | Request::Revoke { head, .. }, Answer::Status(status)) =
             (&mut request, status)
         {
             *head = status.head;
         }
-        let mut answer = self.carry_out(&request, between)?;
-        let next = told.as_mut().map(|head| Head { count: head.count.saturating_add(1), ..*head });
+        let mut answer = self.handle(&request, between)?;
+        let next = known.as_mut().map(|head| Head { count: head.count.saturating_add(1), ..*head });
         if let Some(next) = next {
             match &mut answer {
                 Answer::Signed(signed) => signed.head = next,

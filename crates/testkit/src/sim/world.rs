@@ -1,4 +1,4 @@
-//! The world of a run: a chain, our processes, people who pay and play, one clock.
+//! The simulated system: a chain, our processes, people who pay and play, one clock.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ use super::{
 
 pub(super) const SECOND: u64 = 1_000_000;
 const GWEI: u128 = 1_000_000_000;
-/// Nodes that the roles can ask.
+/// The number of RPC nodes.
 pub(super) const NODES: usize = 2;
 
 pub(super) struct World {
@@ -35,8 +35,8 @@ pub(super) struct World {
     pub bug: Option<Bug>,
     /// The time, in microseconds since 1970.
     pub now: u64,
-    began: u64,
-    /// The number of the step that is being made.
+    started_at: u64,
+    /// The number of the current step.
     pub step: u32,
     pub chain: Arc<Mutex<Chain>>,
     pub books: Books,
@@ -47,14 +47,13 @@ pub(super) struct World {
     pub scanning: Scanning,
     pub servers: Servers,
     pub paying: PayoutConfig,
-    /// What crediting had prepared when it was stopped.
+    /// What crediting had prepared when it was paused.
     pub stalled: Option<Prepared>,
-    /// What people have signed: by person and number, every version.
+    /// Signed transactions by person and nonce, every version.
     pub wallets: BTreeMap<u64, Vec<Vec<Bytes>>>,
     pub people: People,
-    /// What they pay, by hash.
     pub payments: Payments,
-    /// Ends of branches that were left.
+    /// Tips of abandoned branches.
     pub left_branches: Vec<B256>,
     pub callers: Callers,
     pub truth: GroundTruth,
@@ -66,19 +65,19 @@ impl World {
     /// Books with two servers, three players with some money, and a house with capital of its own.
     pub fn new(seed: u64, bug: Option<Bug>) -> Self {
         let chain = Chain::new(Config::new(seed));
-        let began = chain.config().genesis_time.saturating_mul(SECOND);
+        let started_at = chain.config().genesis_time.saturating_mul(SECOND);
         let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let chain = Arc::new(Mutex::new(chain));
-        let signer = SignerProcess::new(began, bug == Some(Bug::SignerWithoutMemory));
+        let signer = SignerProcess::new(started_at, bug == Some(Bug::SignerWithoutMemory));
         let signer = Arc::new(Mutex::new(signer));
         let people = People::new(seed);
         let mut world = Self {
             seed,
             bug,
-            now: began,
-            began,
+            now: started_at,
+            started_at,
             step: 0,
-            books: Books::new(began),
+            books: Books::new(started_at),
             client: client(&signer),
             signer,
             scanner_nodes: nodes(&chain, identity),
@@ -112,20 +111,20 @@ impl World {
         self.signer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Time passes, on every clock.
-    pub fn pass(&mut self, micros: u64) {
+    /// Advances every clock.
+    pub fn advance(&mut self, micros: u64) {
         self.now = self.now.saturating_add(micros);
         self.books.set_clock(self.now);
         let mut signer = self.signer();
         signer.now = signer.now.saturating_add(micros);
     }
 
-    /// How much time has passed since the world began.
+    /// Simulated time since the start.
     pub fn simulated(&self) -> u64 {
-        self.now.saturating_sub(self.began)
+        self.now.saturating_sub(self.started_at)
     }
 
-    /// A line of the history.
+    /// Adds a line to the history.
     pub fn note(&mut self, line: impl Display) {
         let seconds = self.simulated() / SECOND;
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -133,7 +132,7 @@ impl World {
         self.history.push(format!("{:>4}  day {days} {hours:02}:{minutes:02}:{seconds:02}  {line}", self.step));
     }
 
-    /// The same where nothing is wrong with it.
+    /// The same, with `Ok` for the caller to return.
     pub fn note_ok(&mut self, line: impl Display) -> Result<(), BrokenPromise> {
         self.note(line);
         Ok(())
@@ -150,7 +149,7 @@ impl World {
         self.client = client(&self.signer);
     }
 
-    /// The process of the books is back, and has forgotten what was in its memory alone.
+    /// The process of the books has restarted: what was only in its memory is lost.
     pub fn forget_memory(&mut self) {
         self.stalled = None;
         self.callers.deferred.clear();
