@@ -1,9 +1,9 @@
-//! The authority of a deployment: makes the certificates of its nodes.
+//! The certificate authority of a deployment.
 //!
-//! Its key is needed to add a node and at no other time, so it need not be on any node. A node's certificate names the node
+//! Its key is needed only to add a node, so it need not be on any node. A node's certificate names the node
 //! (`books-1.node.bankroll`) and each role it may act for (`api.role.bankroll`), and serves for both directions.
 //!
-//! Files are made anew and never written over; keys can be read by their owner alone.
+//! Files are never overwritten; only the owner can read keys.
 
 use std::{
     fs::{self, OpenOptions},
@@ -20,9 +20,9 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{NodeName, NodeRoles, certificate_file, key_file};
 
-/// The authority's certificate, which every node needs.
+/// The certificate of the authority; every node needs it.
 pub const CA_CERTIFICATE: &str = "ca.pem";
-/// Its key, which no node needs.
+/// The key of the authority; no node needs it.
 pub const CA_KEY: &str = "ca.key";
 
 const NAME: &str = "Bankroll nodes";
@@ -30,31 +30,27 @@ const CA_DAYS: i64 = 3_650;
 /// Clocks of machines differ.
 const EARLIER: Duration = Duration::DAY;
 
-/// What certificates are signed with.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }
 
-/// Why a certificate was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
-    /// A file cannot be read or made.
     #[error("cannot use {path}")]
     File {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    /// A file is there already.
-    #[error("{path} is there already; nothing was changed")]
+    #[error("{path} exists already; nothing was changed")]
     Exists { path: PathBuf },
-    /// The key of the authority cannot be used, or a certificate not be made.
+    /// The authority's key cannot be used, or the certificate cannot be made.
     #[error("cannot make the certificate")]
     Certificate(#[from] rcgen::Error),
 }
 
 impl Authority {
-    /// Makes a new authority in this folder: its certificate and its key.
+    /// Creates an authority in this folder: its certificate and its key.
     ///
     /// # Errors
     /// If there is one already, or the folder cannot be written to.
@@ -73,18 +69,18 @@ impl Authority {
     /// The authority in this folder.
     ///
     /// # Errors
-    /// If its key is not there, or is none.
+    /// If its key is missing or malformed.
     pub fn open(folder: &Path, now: Time) -> Result<Self, AuthorityError> {
         let path = folder.join(CA_KEY);
         let pem = fs::read_to_string(&path).map_err(at(&path))?;
-        // Name and key make an issuer; the certificate in the folder has the same of both.
+        // An issuer is a name and a key; the certificate in the folder has the same.
         Ok(Self { issuer: Issuer::new(ca_params(now), KeyPair::from_pem(&pem)?) })
     }
 
-    /// Makes certificate and key of a node in this folder; the two files.
+    /// Creates the certificate and key of a node in this folder; returns both paths.
     ///
     /// # Errors
-    /// If the node has some already, or the folder cannot be written to.
+    /// If the node already has them, or the folder cannot be written to.
     pub fn add(
         &self,
         folder: &Path,
@@ -145,7 +141,7 @@ fn refuse_existing(paths: &[&PathBuf]) -> Result<(), AuthorityError> {
     }
 }
 
-/// A new file, durable; a secret one can be read by its owner alone from its first byte on.
+/// Creates a file and syncs it; only the owner can ever read a secret one.
 fn write_new(path: &Path, text: &str, secret: bool) -> Result<(), AuthorityError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

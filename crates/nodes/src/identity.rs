@@ -1,7 +1,7 @@
-//! Who a node is: its certificate and key, the authority it believes, and what it makes of the other side's certificate.
+//! The identity of a node: its certificate and key, the authority it trusts, and how it reads a peer's certificate.
 //!
-//! TLS 1.3 and nothing older, a certificate demanded of both sides, no resumption: every connection is proven anew, so that
-//! a certificate that is over opens none.
+//! TLS 1.3 only, certificates on both sides, no resumption: every connection is authenticated, so an expired certificate
+//! opens none.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,48 +21,39 @@ use rustls::{
 
 use crate::{CA_CERTIFICATE, NodeName, NodeRole, NodeRoles};
 
-/// The name that whoever answers for the books must have in its certificate.
+/// A node that answers for the books must have this name in its certificate.
 pub(crate) const BOOKS_NAME: &str = "books.role.bankroll";
 
-/// A node's certificate in its folder.
 #[must_use]
 pub fn certificate_file(folder: &Path, node: &NodeName) -> PathBuf {
     folder.join(format!("{node}.pem"))
 }
 
-/// A node's key in its folder.
 #[must_use]
 pub fn key_file(folder: &Path, node: &NodeName) -> PathBuf {
     folder.join(format!("{node}.key"))
 }
 
-/// Why a node cannot say who it is.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeIdentityError {
-    /// A file cannot be read, or has no certificate or key in it.
+    /// The file cannot be read, or contains no certificate or key.
     #[error("cannot read {path}; `bankroll nodes init` makes an authority, `bankroll nodes add` a node's certificate")]
     File {
         path: PathBuf,
         #[source]
         source: rustls::pki_types::pem::Error,
     },
-    /// Others than the owner may read the key.
-    #[error("{path} may be read by others: chmod 600")]
+    #[error("other users can read {path}; run chmod 600 {path}")]
     Exposed { path: PathBuf },
-    /// The certificate is over, of another authority, or does not fit the key.
+    /// The certificate is expired, of another authority, or does not match the key.
     #[error("the certificate {path} cannot be used")]
     Certificate {
         path: PathBuf,
         #[source]
         source: rustls::Error,
     },
-    /// The certificate is another node's.
     #[error("the certificate {path} does not name the node {node}")]
-    Name {
-        path: PathBuf,
-        /// Whose it should be.
-        node: NodeName,
-    },
+    Name { path: PathBuf, node: NodeName },
 }
 
 #[derive(Clone)]
@@ -74,10 +65,10 @@ pub struct NodeIdentity {
 }
 
 impl NodeIdentity {
-    /// Reads the node's files, and checks that others will believe them.
+    /// Reads the node's files, and checks that peers will accept them.
     ///
     /// # Errors
-    /// If a file is missing, the key may be read by others, or the certificate is not one of this node and authority, now.
+    /// If a file is missing, other users can read the key, or the certificate is not valid now for this node.
     pub fn load(folder: &Path, node: &NodeName, now: Time) -> Result<Self, NodeIdentityError> {
         let (ca_path, path, key_path) =
             (folder.join(CA_CERTIFICATE), certificate_file(folder, node), key_file(folder, node));
@@ -117,7 +108,6 @@ impl NodeIdentity {
         &self.node
     }
 
-    /// The roles that its certificate says.
     #[must_use]
     pub const fn roles(&self) -> NodeRoles {
         self.roles
@@ -147,7 +137,7 @@ fn refuse_exposed(path: &Path) -> Result<(), NodeIdentityError> {
     use std::os::unix::fs::PermissionsExt;
     match path.metadata() {
         Ok(file) if file.permissions().mode() & 0o077 != 0 => Err(NodeIdentityError::Exposed { path: path.to_owned() }),
-        // A file that is not there is told when it is read.
+        // A missing file is reported when it is read.
         _ => Ok(()),
     }
 }
@@ -157,7 +147,7 @@ fn refuse_exposed(_: &Path) -> Result<(), NodeIdentityError> {
     Ok(())
 }
 
-/// The other side of a connection, as its certificate says.
+/// The peer of a connection, by its certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub node: NodeName,
@@ -165,7 +155,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Reads a certificate that was verified already; `None` if it names no node.
+    /// Reads a verified certificate; `None` if it names no node.
     pub fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
         let parsed = webpki::EndEntityCert::try_from(certificate).ok()?;
         let (mut node, mut roles) = (None, NodeRoles::default());
@@ -184,6 +174,6 @@ impl Peer {
 
 impl std::fmt::Debug for NodeIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Identity").field("node", &self.node).field("roles", &self.roles).finish_non_exhaustive()
+        f.debug_struct("NodeIdentity").field("node", &self.node).field("roles", &self.roles).finish_non_exhaustive()
     }
 }

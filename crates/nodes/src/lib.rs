@@ -1,27 +1,27 @@
-//! How one node of a deployment asks another.
+//! Calls between the nodes of a deployment.
 //!
 //! Only one node at a time may write the books. The others forward: a call is one batch of ledger requests, each with its
-//! principal and key, and comes back with one answer each. This crate is the way there and back.
+//! principal and key, and returns one answer each.
 //!
 //! It guarantees:
 //! - both ends prove who they are (mutual TLS 1.3, one authority per deployment), and a certificate names the node and the
 //!   roles it may act for; a node that has no `books` role cannot pose as the books, and no node can claim a principal that
 //!   its roles do not speak for ([`Rights`]);
-//! - a call that may have happened is never told as one that did not: it is made again under the same keys, to whoever holds
-//!   the books then, until there is an answer or the deadline is over; then it is told as unknown;
-//! - memory is bounded by frames, calls in flight and connections, on both sides; a frame that makes no sense ends its own
-//!   connection and nothing else.
+//! - a call that may have happened is never reported as one that did not: it is retried with the same keys, at the present
+//!   holder of the books, until there is an answer or the deadline passes; then it is reported as unknown;
+//! - memory is bounded by frames, calls in flight and connections, on both sides; a malformed frame ends only its own
+//!   connection.
 //!
-//! It does not know: where the books are kept, who holds them (it is told, and told again when that was wrong), what a
-//! request means.
+//! It does not know: where the books are stored, which node holds them (the caller provides a lookup), what a request
+//! means.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | which roles there are, and what each may ask | [`NodeRole`], [`Rights`] |
-//! | how certificates are made and read | [`Authority`], [`NodeIdentity`] |
-//! | what goes over the wire | [`wire`] |
+//! | roles and their rights | [`NodeRole`], [`Rights`] |
+//! | certificates | [`Authority`], [`NodeIdentity`] |
+//! | the protocol | [`wire`] |
 //! | the books' side | [`NodeServer`], [`CallHandler`] |
-//! | the other side | [`Forwarder`], [`CallError`] |
+//! | the caller's side | [`Forwarder`], [`CallError`] |
 
 mod authority;
 mod forwarder;

@@ -9,9 +9,8 @@ const LENGTH_MAX: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeName(String);
 
-/// A text that is no name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is no name of a node: use up to {LENGTH_MAX} small letters, digits and hyphens, as in books-1")]
+#[error("{given:?} is not a node name: use up to {LENGTH_MAX} lower-case letters, digits and hyphens, as in books-1")]
 pub struct NodeNameError {
     given: String,
 }

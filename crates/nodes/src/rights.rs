@@ -1,43 +1,39 @@
-//! What a node may ask of the books, by its roles: whom it may speak for, under whose keys, and what it may have written
-//! with the money. Pure.
+//! What a node may request of the books, by its roles: which principals it may act for, with which keys, and which rows it
+//! may write with the money. Pure.
 //!
-//! The certificate says the roles; this table says what they are worth. The ledger's own rules come on top: a claimed
-//! principal may do what it may do, and no more.
+//! The certificate names the roles; this table defines them. The ledger's own rules apply in addition.
 //!
-//! | role | speaks for | under keys of |
+//! | role | acts for | with keys of |
 //! | --- | --- | --- |
 //! | `api` | game servers, players, developers, operators: it has proof of who called it | their own |
 //! | `indexer` | the deposits flow | deposits |
 //! | `payouts` | Bankroll itself | payouts |
 //! | `drainer` | Bankroll itself | hot accounts |
-//! | `books` | nobody: whoever holds the books asks itself, and a standby must not ask in its name | - |
-//! | `notify`, `reconciler` | nobody: they read | - |
+//! | `books` | no principal: the holder calls its own ledger, and a standby must not act in its name | - |
+//! | `notify`, `reconciler` | no principal: they read | - |
 //!
-//! Facts and announcements are the books' own, because rows that gate money are written by `books` alone. A flow whose
-//! requests come from another node names the tables and kinds it needs.
+//! Facts and events belong to the books, because only `books` writes rows that gate money. A flow whose requests come from
+//! another node lists the tables and kinds it needs.
 
 use bankroll_ledger::{Namespace, Principal, Request, Role};
 
 use crate::{NodeRole, NodeRoles};
 
-/// What was claimed without the right to it.
+/// What a node claimed without the right to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 pub enum PrincipalClaim {
-    /// To be this principal, under such a key.
-    #[error("none of its roles speaks for such a principal under such a key (request {request})")]
+    #[error("none of its roles may act for this principal with this key (request {request})")]
     Principal {
         /// Which request of the call, from 0.
         request: u32,
     },
-    /// To have a row of this table written.
     #[error("none of its roles may write to the table {table}")]
     Fact { table: String },
-    /// To announce this.
-    #[error("none of its roles may announce {kind}")]
+    #[error("none of its roles may emit the event {kind}")]
     Event { kind: String },
 }
 
-/// What nodes may ask, beyond what their roles speak for.
+/// Rights beyond the principals of a role.
 #[derive(Clone, Debug, Default)]
 pub struct Rights {
     tables: Vec<(NodeRole, String)>,
@@ -45,14 +41,14 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Lets nodes with this role have rows of the table written with the money they move.
+    /// Lets nodes with this role write rows of the table with the money they move.
     #[must_use]
     pub fn with_facts(mut self, role: NodeRole, table: &str) -> Self {
         self.tables.push((role, table.to_owned()));
         self
     }
 
-    /// Lets nodes with this role announce events of the kind.
+    /// Lets nodes with this role emit events of the kind.
     #[must_use]
     pub fn with_events(mut self, role: NodeRole, kind: &str) -> Self {
         self.events.push((role, kind.to_owned()));
@@ -62,7 +58,7 @@ impl Rights {
     /// Whether a node with these roles may make this call.
     ///
     /// # Errors
-    /// The first thing it may not ask.
+    /// The first claim without a right.
     pub fn check(&self, roles: NodeRoles, requests: &[Request]) -> Result<(), PrincipalClaim> {
         for (request, number) in requests.iter().zip(0..) {
             if !roles.iter().any(|role| speaks_for(role, &request.principal, request.key.namespace)) {

@@ -4,19 +4,19 @@ use std::{fmt, str::FromStr};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeRole {
-    /// Writes the books while it holds their lease, and stands by otherwise.
+    /// Writes the books while it holds their lease; otherwise a standby.
     Books,
     /// Answers game servers, players and operators.
     Api,
-    /// Watches chains.
+    /// Reads chains and reports deposits.
     Indexer,
-    /// Pays.
+    /// Sends payouts.
     Payouts,
     /// Delivers events.
     Notify,
     /// Compares the books with the chains.
     Reconciler,
-    /// Carries hot accounts into the books.
+    /// Moves hot accounts into the books.
     Drainer,
 }
 
@@ -45,7 +45,6 @@ impl fmt::Display for NodeRole {
     }
 }
 
-/// No role has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no role {given:?}: give \"all\", or some of {}", NodeRoles::ALL.listed())]
 pub struct UnknownRole {
@@ -61,7 +60,7 @@ impl FromStr for NodeRole {
     }
 }
 
-/// A set of roles, never empty once it was read from a text.
+/// A set of roles; never empty if parsed from text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeRoles(u8);
 
@@ -77,13 +76,11 @@ impl NodeRoles {
         Self(self.0 | 1 << (role as u8))
     }
 
-    /// Whether the role is among them.
     #[must_use]
     pub const fn has(self, role: NodeRole) -> bool {
         self.0 & (1 << (role as u8)) != 0
     }
 
-    /// Whether all of these are among the others.
     #[must_use]
     pub const fn is_within(self, others: Self) -> bool {
         self.0 & !others.0 == 0
@@ -101,7 +98,7 @@ impl NodeRoles {
 impl FromStr for NodeRoles {
     type Err = UnknownRole;
 
-    /// `all`, or names with commas between them.
+    /// `all`, or names separated by commas.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
         if text.trim() == "all" {
             return Ok(Self::ALL);

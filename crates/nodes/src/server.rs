@@ -1,13 +1,13 @@
-//! The books' side: takes connections of nodes, checks what each may ask, and hands calls to the handler.
+//! The books' side: accepts connections of nodes, checks their rights, and passes calls to the handler.
 //!
-//! | bound | what happens there |
+//! | bound | effect |
 //! | --- | --- |
-//! | connections ([`CONNECTIONS_MAX`]) | further ones are closed before anything is read |
-//! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), an answer nobody takes ([`WRITE_WITHIN`]) | the connection ends |
+//! | connections ([`CONNECTIONS_MAX`]) | further connections are closed before anything is read |
+//! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
 //!
-//! Whatever a connection does, it ends alone. A call that was handed to the handler is carried out even if its connection is
-//! gone; whoever asked will ask again.
+//! A failing connection never affects another. The handler completes a call even if its connection is closed; the caller
+//! retries.
 
 use std::{
     future::Future,
@@ -39,10 +39,10 @@ const IN_FLIGHT_MAX: usize = 32;
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(45);
 const WRITE_WITHIN: Duration = Duration::from_secs(30);
-/// How long answers that are on their way may take when the server stops.
+/// How long calls in flight may take when the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Whoever carries calls out: the ledger, while this node holds it.
+/// Executes calls: the ledger, while this node holds it.
 pub trait CallHandler: Send + Sync + 'static {
     /// Whether this node holds the books.
     fn holds(&self) -> bool;
@@ -58,10 +58,8 @@ pub trait CallHandler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejected>>, CallRefusal>> + Send;
 }
 
-/// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeServerError {
-    /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
         address: String,
@@ -120,13 +118,13 @@ impl NodeServer {
         self.address
     }
 
-    /// Reads no more asks, lets what is in flight be answered, and ends.
+    /// Reads no more requests, waits for calls in flight, and stops.
     pub fn stop(mut self) {
-        // Nobody may be listening any more.
+        // The receiver may be gone.
         let _ = self.stop.send(true);
         if let Some(runtime) = self.runtime.take() {
             let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-            // Every connection gives its permit back when it ends.
+            // Every connection releases its permit when it ends.
             let _ = runtime.block_on(async { timeout(DRAIN_WITHIN, self.connections.acquire_many(all)).await });
             runtime.shutdown_background();
         }
@@ -149,7 +147,7 @@ async fn accept<D: CallHandler>(listener: TcpListener, shared: Arc<Shared<D>>, c
             _ = stop.wait_for(|stop| *stop) => return,
         };
         let Ok((stream, _)) = accepted else {
-            // Out of files, most likely: others must end first.
+            // Probably out of file descriptors: other connections must end first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -164,7 +162,7 @@ async fn accept<D: CallHandler>(listener: TcpListener, shared: Arc<Shared<D>>, c
 
 /// One connection, from its handshake to its end.
 async fn serve<D: CallHandler>(stream: TcpStream, shared: &Arc<Shared<D>>) {
-    // Answers are small and awaited.
+    // Replies are small and latency matters.
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = timeout(HANDSHAKE, shared.acceptor.accept(stream)).await else { return };
     let certificates = stream.get_ref().1.peer_certificates();
@@ -185,7 +183,7 @@ async fn serve<D: CallHandler>(stream: TcpStream, shared: &Arc<Shared<D>>) {
     let _ = writer.await;
 }
 
-/// Reads asks until the connection ends, breaks the form, or the server stops.
+/// Reads requests until the connection ends, violates the protocol, or the server stops.
 async fn read_requests<D: CallHandler>(
     mut reading: ReadHalf<TlsStream<TcpStream>>,
     peer: &Peer,
@@ -219,7 +217,7 @@ async fn read_requests<D: CallHandler>(
                 Ok(()) => answer(request.body, shared.handler.as_ref()).await,
                 Err(refusal) => Err(refusal),
             };
-            // A connection that is gone hears nothing.
+            // The connection may be closed.
             let _ = replies.send(ServerFrame::Reply { number: request.number, reply }).await;
             drop(permit);
         });
@@ -255,7 +253,7 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
 async fn write(mut writing: WriteHalf<TlsStream<TcpStream>>, mut frames: mpsc::Receiver<ServerFrame>) {
     while let Some(frames) = frames.recv().await {
         let frame = wire::frame(&frames).or_else(|| match frames {
-            // It happened, and cannot be frames in one frame.
+            // It happened, but the reply does not fit one frame.
             ServerFrame::Reply { number, .. } => {
                 wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::Unknown) })
             }

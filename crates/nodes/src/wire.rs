@@ -1,8 +1,9 @@
-//! What goes over a connection: frames of a length and that many bytes, each one message in postcard.
+//! The protocol: frames of a length and that many bytes, each one message in postcard.
 //!
-//! The books' node speaks first ([`ServerFrame::Welcome`]), which proves to the other that its certificate was taken. Then asks go
-//! one way and replies the other, in any order, matched by their numbers. Whoever breaks the form is told so and cut off.
-//! Bounds: [`FRAME_MAX`] bytes a frame, [`CALL_MAX`] requests a call.
+//! The books' node sends the first frame ([`ServerFrame::Welcome`]), which proves to the other node that its certificate
+//! was accepted. Then requests go one way and replies the other, in any order, matched by their numbers. A peer that
+//! violates the protocol gets a last frame with the reason. Bounds: [`FRAME_MAX`] bytes per frame, [`CALL_MAX`] requests
+//! per call.
 
 use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejected, Principal, Request};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -14,52 +15,52 @@ use crate::PrincipalClaim;
 pub const FRAME_MAX: usize = 4 << 20;
 /// The most requests, or names of accounts, in one call.
 pub const CALL_MAX: usize = 1_024;
-/// The version of all this; another one is another language.
+/// The version of the protocol; both ends must have the same.
 pub const VERSION: u16 = 1;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRequest {
-    /// The number that the reply will have.
+    /// The reply has the same number.
     pub number: u64,
     pub body: CallBody,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallBody {
-    /// Whether anybody is there.
     Ping,
-    /// To apply these requests, each on its own.
+    /// Apply these requests, each on its own.
     Apply(Vec<Request>),
-    /// To open these accounts, each with the policy of its kind.
-    Open { by: Principal, names: Vec<AccountName> },
+    /// Open these accounts, each with the policy of its kind.
+    Open {
+        by: Principal,
+        names: Vec<AccountName>,
+    },
 }
 
-/// From the books' node.
+/// A frame from the books' node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ServerFrame {
-    /// The first frame: the certificate was taken.
+    /// The first frame: the certificate was accepted.
     Welcome {
         /// See [`VERSION`].
         version: u16,
-        /// Whether it holds the books at this moment.
+        /// Whether this node holds the books now.
         holds: bool,
     },
     Reply {
         number: u64,
-        /// The answer, or why there is none.
         reply: Result<CallReply, CallRefusal>,
     },
-    /// The last frame: what was heard makes no sense.
+    /// The last frame: the peer violated the protocol.
     Goodbye(FrameViolation),
 }
 
-/// The answer to an ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallReply {
     Pong,
-    /// One for each request, in order.
+    /// One answer per request, in order.
     Applied(Vec<Answer>),
-    /// One for each name, in order.
+    /// One result per name, in order.
     Opened(Vec<Result<AccountId, OpenRejected>>),
 }
 
@@ -72,46 +73,40 @@ pub enum CallRefusal {
     /// Nothing happened: the queue is full.
     #[error("the books are busy")]
     Busy,
-    /// Nothing happened: the call is larger than a call may be.
+    /// Nothing happened: the call is too large.
     #[error("a call has 1 to {most} requests; this one has {given}")]
     CallSize { given: u32, most: u32 },
     /// Nothing happened: the node's roles do not allow it.
-    #[error("the node may not ask this")]
+    #[error("the node's roles do not allow this request")]
     NotAllowed(#[source] PrincipalClaim),
     /// Nothing happened: the disk of the books is full.
     #[error("the disk of the books is full")]
     StorageFull,
-    /// Nothing happened: the books' database was out of reach.
-    #[error("the books' database was out of reach")]
+    /// Nothing happened: the books' database was unreachable.
+    #[error("the books' database was unreachable")]
     Unreachable,
     /// It may have happened.
     #[error("the outcome is unknown")]
     Unknown,
 }
 
-/// What makes no sense.
+/// How a peer violated the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum FrameViolation {
-    /// A frame that is longer than frames may be.
     #[error("a frame is longer than {FRAME_MAX} bytes")]
     TooLong,
-    /// A frame that is no message.
-    #[error("a frame is no message")]
+    #[error("a frame is not a message")]
     Malformed,
-    /// A certificate that names no node.
     #[error("the certificate names no node")]
     Nameless,
-    /// Nothing was said for too long.
-    #[error("nothing was said for too long")]
+    #[error("the connection was silent for too long")]
     Silent,
 }
 
-/// Why no message was read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     #[error("the connection failed")]
     Io(#[from] std::io::Error),
-    /// What came makes no sense.
     #[error(transparent)]
     Violation(#[from] FrameViolation),
 }
@@ -119,7 +114,7 @@ pub enum FrameError {
 /// Reads one message; `None` if the connection ended between two.
 ///
 /// # Errors
-/// If the connection fails, ends within a frame, or the frame is no message.
+/// If the connection fails, ends within a frame, or the frame is not a message.
 pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<T>, FrameError> {
     let mut length = [0; 4];
     match from.read_exact(&mut length[..1]).await {
@@ -131,7 +126,7 @@ pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> R
     if length > FRAME_MAX {
         return Err(FrameViolation::TooLong.into());
     }
-    // Memory is taken for what has come, not for what was promised.
+    // Allocates for received bytes, not for the announced length.
     let mut bytes = Vec::new();
     if from.take(length as u64).read_to_end(&mut bytes).await? < length {
         return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
@@ -142,7 +137,7 @@ pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> R
     }
 }
 
-/// The frame of a message; `None` if it would be longer than frames may be.
+/// The frame of a message; `None` if it would be longer than [`FRAME_MAX`].
 pub fn frame<T: Serialize>(message: &T) -> Option<Vec<u8>> {
     let bytes = postcard::to_extend(message, vec![0; 4]).ok()?;
     let length = u32::try_from(bytes.len() - 4).ok().filter(|length| *length as usize <= FRAME_MAX)?;
@@ -151,20 +146,19 @@ pub fn frame<T: Serialize>(message: &T) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// A question as it goes into every frame that asks it, so that what is asked again is the same bytes; `None` if it is
-/// longer than a frame may be.
+/// The encoded body of a call, so that every retry sends the same bytes; `None` if it does not fit a frame.
 pub fn encode_body(body: &CallBody) -> Option<Vec<u8>> {
-    // Beside it there is a number, of ten bytes at the most.
+    // The frame also has a number of at most ten bytes.
     postcard::to_stdvec(body).ok().filter(|bytes| bytes.len() + 10 <= FRAME_MAX)
 }
 
-/// The frame of an [`CallRequest`] with this number and this encoded question.
+/// The frame of a [`CallRequest`] with this number and this encoded body.
 #[must_use]
 pub fn request_frame(number: u64, body: &[u8]) -> Vec<u8> {
-    // A struct is its fields, one behind the other.
+    // postcard encodes a struct as its fields, one after the other.
     let mut frame = postcard::to_extend(&number, vec![0; 4]).expect("encoding into memory cannot fail");
     frame.extend_from_slice(body);
-    let length = u32::try_from(frame.len() - 4).expect("a question fits a frame");
+    let length = u32::try_from(frame.len() - 4).expect("encode_body checked the size");
     frame[..4].copy_from_slice(&length.to_le_bytes());
     frame
 }
@@ -183,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_that_is_framed_again_is_the_same_ask() {
+    fn a_body_that_is_framed_again_is_the_same_request() {
         for number in [0, 1, 127, 128, u64::MAX] {
             let whole = frame(&CallRequest { number, body: CallBody::Ping }).unwrap();
             assert_eq!(request_frame(number, &encode_body(&CallBody::Ping).unwrap()), whole);

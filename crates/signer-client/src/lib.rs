@@ -1,11 +1,11 @@
-//! How the payouts role asks the signer: one thing at a time over its socket, and never a guess about what happened.
+//! The payouts role's client of the signer: one request at a time over its socket, and no guesses about outcomes.
 //!
-//! It guarantees that "refused" is only what the signer itself said to this very request. Everything between the first
-//! byte that left and an answer that makes sense is [`SignerClientError::Unknown`]: the order may have been signed. Asking the
-//! same again is always safe, and is the only thing to do then.
+//! It guarantees that "refused" is only what the signer answered to this request. Any failure between the first sent byte
+//! and a valid answer is [`SignerClientError::Unknown`]: the order may have been signed. Retrying the same request is
+//! always safe, and is the only correct reaction.
 //!
-//! It does not know: when to ask again, and where heads are kept. Whoever asks stores the newest head with what it
-//! got, before it acts on it, and sends it along with the next request.
+//! It does not know: when to retry, and where heads are stored. The caller stores the newest head together with the answer
+//! before it acts on it, and sends it with the next request.
 
 #![warn(clippy::pedantic)]
 
@@ -25,16 +25,16 @@ use sha3::{Digest, Keccak256};
 #[rustfmt::skip]
 pub use self::{SignerClientError as AskError, SignOutcome as Outcome, RevokeOutcome as Renounced};
 
-/// A way to the signer. Holds a connection between requests, and makes a new one when that is gone.
+/// Keeps a connection between requests, and reconnects when it is lost.
 #[derive(Debug)]
 pub struct SignerClient {
     path: PathBuf,
-    patience: Duration,
+    timeout: Duration,
     connection: Option<UnixStream>,
     in_process: Option<InProcess>,
 }
 
-/// A request in, an answer out; an error is an answer that was lost.
+/// A request in, an answer out; an error is a lost answer.
 type Exchange = dyn FnMut(&SignerRequest) -> io::Result<SignerAnswer> + Send;
 
 /// A signer in the same process.
@@ -46,31 +46,22 @@ impl std::fmt::Debug for InProcess {
     }
 }
 
-/// What came of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignOutcome {
     /// Signed, now or before.
     Signed(SignedTransaction),
-    /// The signer said no; this request released nothing.
-    Refused {
-        refusal: SignerRefusal,
-        /// Where its memory stands.
-        head: Option<MemoryHead>,
-    },
+    /// This request released nothing.
+    Refused { refusal: SignerRefusal, head: Option<MemoryHead> },
 }
 
-/// What came of revoking an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RevokeOutcome {
-    /// Nothing is signed for it and never will be. Proof that it can be given back.
+    /// Nothing is signed for the intent and never will be: proof that it can be refunded.
     Never {
-        /// Where the memory stands.
         head: MemoryHead,
     },
-    /// The signer said no.
     Refused {
         refusal: SignerRefusal,
-        /// Where its memory stands.
         head: Option<MemoryHead>,
     },
 }
@@ -80,38 +71,35 @@ pub enum SignerClientError {
     /// Nothing was sent: nothing happened.
     #[error("the signer cannot be reached")]
     Unreachable(#[source] io::Error),
-    /// It was sent, and there is no answer: it may have happened. Ask the same again.
+    /// The request was sent and has no answer: it may have happened. Retry the same request.
     #[error("the signer did not answer, and may have signed")]
     Unknown(#[source] io::Error),
-    /// The answer cannot be one to what was asked. Somebody must look before anything else is asked.
-    #[error("the signer's answer is not one to the request: {what}")]
-    Diverged {
-        /// What does not fit.
-        what: &'static str,
-    },
+    /// The answer contradicts the request or earlier answers. It needs an operator before the next request.
+    #[error("the signer's answer is wrong and needs an operator: {what}")]
+    Diverged { what: &'static str },
 }
 
 impl SignerClient {
-    /// A way to the signer that listens at this path; no answer after so long is no answer.
+    /// A client of the signer at this socket; a request without an answer within `timeout` fails.
     #[must_use]
-    pub fn new(path: &Path, patience: Duration) -> Self {
-        Self { path: path.into(), patience, connection: None, in_process: None }
+    pub fn new(path: &Path, timeout: Duration) -> Self {
+        Self { path: path.into(), timeout, connection: None, in_process: None }
     }
 
-    /// A way to a signer in the same process, for a simulator: what it answers is looked at as if it came from a socket.
+    /// A signer in the same process, for simulators. Its answers are checked like answers from a socket.
     #[must_use]
     pub fn in_process(signer: impl FnMut(&SignerRequest) -> io::Result<SignerAnswer> + Send + 'static) -> Self {
         let in_process = Some(InProcess(Box::new(signer)));
-        Self { path: PathBuf::new(), patience: Duration::ZERO, connection: None, in_process }
+        Self { path: PathBuf::new(), timeout: Duration::ZERO, connection: None, in_process }
     }
 
-    /// Asks for an order to be signed, or for the bytes that were signed for it before.
+    /// Requests the signature of an order, or the bytes that were signed for it before.
     ///
     /// # Errors
-    /// As [`SignerClientError`] says.
+    /// See [`SignerClientError`].
     pub fn sign(&mut self, order: &Order, head: MemoryHead) -> Result<SignOutcome, SignerClientError> {
         let request = SignerRequest::Sign { order: order.clone(), approvals: Vec::new(), head };
-        match self.ask(&request)? {
+        match self.request(&request)? {
             SignerAnswer::Signed(signed) => {
                 let hash: [u8; 32] = Keccak256::digest(&signed.raw).into();
                 if hash != signed.hash {
@@ -124,17 +112,17 @@ impl SignerClient {
         }
     }
 
-    /// Asks the signer never to sign an intent.
+    /// Requests that the signer never signs an intent.
     ///
     /// # Errors
-    /// As [`SignerClientError`] says.
+    /// See [`SignerClientError`].
     pub fn revoke(
         &mut self,
         intent: &IntentId,
         wallet: Address,
         head: MemoryHead,
     ) -> Result<RevokeOutcome, SignerClientError> {
-        match self.ask(&SignerRequest::Revoke { intent: intent.clone(), wallet, head })? {
+        match self.request(&SignerRequest::Revoke { intent: intent.clone(), wallet, head })? {
             SignerAnswer::Revoked { head } => Ok(RevokeOutcome::Never { head }),
             SignerAnswer::Refused { refusal, head } => Ok(RevokeOutcome::Refused { refusal, head }),
             _ => Err(SignerClientError::Diverged { what: "neither revoked nor refused" }),
@@ -151,13 +139,12 @@ impl SignerClient {
         self.revoke(intent, wallet, head)
     }
 
-    /// Asks where the memory stands. Whoever has a head already gives it, and hears of a memory that is behind it.
+    /// Requests the head of the memory. With a `known` head it detects a memory that is behind it.
     ///
     /// # Errors
-    /// As [`SignerClientError`] says; a wallet that the signer does not have is `Diverged`, because one of both is configured
-    /// wrong.
+    /// See [`SignerClientError`]; an unknown wallet is `Diverged`, because the client or the signer is misconfigured.
     pub fn status(&mut self, wallet: Address, known: Option<MemoryHead>) -> Result<SignerStatus, SignerClientError> {
-        match self.ask(&SignerRequest::Status { wallet })? {
+        match self.request(&SignerRequest::Status { wallet })? {
             SignerAnswer::Status(status) => {
                 if known.is_some_and(|known| is_behind(&status.head, &known)) {
                     return Err(SignerClientError::Diverged {
@@ -173,7 +160,7 @@ impl SignerClient {
         }
     }
 
-    fn ask(&mut self, request: &SignerRequest) -> Result<SignerAnswer, SignerClientError> {
+    fn request(&mut self, request: &SignerRequest) -> Result<SignerAnswer, SignerClientError> {
         let (answer, stream) = match (&mut self.in_process, self.connection.take()) {
             (Some(signer), _) => ((signer.0)(request).map_err(SignerClientError::Unknown)?, None),
             (None, Some(stream)) => exchange(stream, request).map_err(SignerClientError::Unknown)?,
@@ -184,19 +171,19 @@ impl SignerClient {
         };
         let unknown = |why: &str| SignerClientError::Unknown(io::Error::other(why.to_owned()));
         match answer {
-            SignerAnswer::Failed => return Err(unknown("its memory failed in the middle")),
+            SignerAnswer::Failed => return Err(unknown("its memory failed during the request")),
             SignerAnswer::NotUnderstood => {
                 return Err(SignerClientError::Diverged { what: "it does not understand the request" });
             }
             _ => {}
         }
-        if let (Some(sent), Some(told)) = (request.head(), answer.head()) {
-            // A signer that has noticed this itself says that it has stopped, and that is an answer.
+        if let (Some(sent), Some(answered)) = (request.head(), answer.head()) {
+            // A signer that detected this itself answers that it has stopped; that answer is valid.
             let stopped = matches!(
                 answer,
                 SignerAnswer::Refused { refusal: SignerRefusal::Stopped(_) | SignerRefusal::HeadForged, .. }
             );
-            if !stopped && is_behind(told, sent) {
+            if !stopped && is_behind(answered, sent) {
                 return Err(SignerClientError::Diverged { what: "its memory is older than what it answered before" });
             }
         }
@@ -206,13 +193,13 @@ impl SignerClient {
 
     fn connect(&self) -> io::Result<UnixStream> {
         let stream = UnixStream::connect(&self.path)?;
-        stream.set_read_timeout(Some(self.patience))?;
-        stream.set_write_timeout(Some(self.patience))?;
+        stream.set_read_timeout(Some(self.timeout))?;
+        stream.set_write_timeout(Some(self.timeout))?;
         Ok(stream)
     }
 }
 
-/// After an error the connection is not used again: an answer that comes late must not be taken for the next one's.
+/// After an error the connection is dropped: a late answer must not be taken for the answer to the next request.
 fn exchange(mut stream: UnixStream, request: &SignerRequest) -> io::Result<(SignerAnswer, Option<UnixStream>)> {
     frame::write(&mut stream, &request.encode())?;
     let body = frame::read(&mut stream)?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;

@@ -1,4 +1,4 @@
-//! What the client makes of a signer that breaks off, lies, or says no: never a "no" that nobody said.
+//! The client with a signer that disconnects, lies or refuses: it never reports a refusal that the signer did not send.
 
 use std::{
     io::{Read, Write},
@@ -17,7 +17,7 @@ use sha3::{Digest, Keccak256};
 use crate::{RevokeOutcome, SignOutcome, SignerClient, SignerClientError};
 
 const WALLET: Address = Address([1; 20]);
-/// Longer than any answer takes on any machine.
+/// Longer than any answer takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// For a signer that never answers.
 const SOON: Duration = Duration::from_millis(300);
@@ -75,7 +75,7 @@ fn ask(talk: Box<dyn FnOnce(UnixStream) + Send>) -> Result<SignOutcome, SignerCl
 }
 
 #[test]
-fn yes_and_no_are_what_the_signer_said() {
+fn signed_and_refused_are_the_answers_of_the_signer() {
     assert!(matches!(ask(answers(&signed(7))), Ok(SignOutcome::Signed(signed)) if signed.head == head(7)));
     let no = SignerAnswer::Refused { refusal: SignerRefusal::PaidAboveLimit, head: Some(head(5)) };
     let refused = SignOutcome::Refused { refusal: SignerRefusal::PaidAboveLimit, head: Some(head(5)) };
@@ -83,14 +83,14 @@ fn yes_and_no_are_what_the_signer_said() {
 }
 
 #[test]
-fn nobody_there_is_nothing_asked() {
+fn without_a_signer_nothing_is_sent() {
     let folder = tempfile::tempdir().unwrap();
-    let asked = SignerClient::new(&folder.path().join("nobody"), PATIENCE).sign(&order(), head(5));
+    let asked = SignerClient::new(&folder.path().join("missing"), PATIENCE).sign(&order(), head(5));
     assert!(matches!(asked, Err(SignerClientError::Unreachable(_))), "{asked:?}");
 }
 
 #[test]
-fn whatever_breaks_after_asking_is_unknown() {
+fn a_failure_after_sending_is_unknown() {
     let mut whole = Vec::new();
     frame::write(&mut whole, &signed(7).encode()).unwrap();
     let unknown = |talk, what: &str| {
@@ -105,32 +105,32 @@ fn whatever_breaks_after_asking_is_unknown() {
     unknown(sends(vec![0, 0, 0, 2, 1, 99]), "no answer");
     unknown(answers(&SignerAnswer::Failed), "its memory failed");
     let silent = |mut stream: UnixStream| {
-        // Until the client has given up.
+        // Until the client times out.
         let _ = stream.read_to_end(&mut Vec::new());
     };
     let (_folder, mut client) = signer(vec![Box::new(silent)]);
-    client.patience = SOON;
+    client.timeout = SOON;
     let asked = client.sign(&order(), head(5));
     assert!(matches!(asked, Err(SignerClientError::Unknown(_))), "silence: {asked:?}");
 }
 
 #[test]
-fn an_answer_that_comes_late_is_not_taken_for_the_next_ones() {
+fn a_late_answer_is_not_taken_for_the_next_one() {
     let late = |mut stream: UnixStream| {
         frame::read(&mut stream).unwrap();
-        // The client gives up and closes; what is written then goes nowhere.
+        // The client times out and closes; later bytes are lost.
         let _ = stream.read_to_end(&mut Vec::new());
         let _ = frame::write(&mut stream, &signed(6).encode());
     };
     let (_folder, mut client) = signer(vec![Box::new(late), answers(&signed(8))]);
-    client.patience = SOON;
+    client.timeout = SOON;
     assert!(matches!(client.sign(&order(), head(5)), Err(SignerClientError::Unknown(_))));
-    client.patience = PATIENCE;
+    client.timeout = PATIENCE;
     assert!(matches!(client.sign(&order(), head(5)), Ok(SignOutcome::Signed(signed)) if signed.head == head(8)));
 }
 
 #[test]
-fn answers_that_cannot_be_are_told_apart() {
+fn impossible_answers_are_diverged() {
     let diverged = |answer: &SignerAnswer| {
         let asked = ask(answers(answer));
         assert!(matches!(asked, Err(SignerClientError::Diverged { .. })), "{asked:?}");
@@ -145,14 +145,14 @@ fn answers_that_cannot_be_are_told_apart() {
     }));
     diverged(&SignerAnswer::Revoked { head: head(7) });
     diverged(&SignerAnswer::NotUnderstood);
-    // A signer that has noticed it itself says so, and that is an answer.
+    // A signer that detected it itself answers so, and that answer is valid.
     let stopped = SignerRefusal::Stopped(StopReason::MemoryOlder);
     let asked = ask(answers(&SignerAnswer::Refused { refusal: stopped, head: Some(head(2)) }));
     assert!(matches!(asked, Ok(SignOutcome::Refused { refusal, .. }) if refusal == stopped));
 }
 
 #[test]
-fn a_status_that_is_behind_is_noticed() {
+fn a_status_that_is_behind_is_detected() {
     let status = |count| answers(&SignerAnswer::Status(SignerStatus { head: head(count), stopped: None }));
     let (_folder, mut client) = signer(vec![status(5), status(5), status(4)]);
     let mut ask = |known| {

@@ -16,8 +16,8 @@ fn an_authority_and_its_nodes_are_made_once() {
         let path = folder.path().join(file.as_str().unwrap());
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
     }
-    run(folder.path(), &add).fails(1, &["books-1.pem is there already; nothing was changed"]);
-    run(folder.path(), &["nodes", "init"]).fails(1, &["ca.pem is there already; nothing was changed"]);
-    run(folder.path(), &["nodes", "add", "B", "--roles", "books"]).fails(2, &["is no name of a node"]);
+    run(folder.path(), &add).fails(1, &["books-1.pem exists already; nothing was changed"]);
+    run(folder.path(), &["nodes", "init"]).fails(1, &["ca.pem exists already; nothing was changed"]);
+    run(folder.path(), &["nodes", "add", "B", "--roles", "books"]).fails(2, &["is not a node name"]);
     run(folder.path(), &["nodes", "add", "b", "--roles", "bookz"]).fails(2, &["there is no role"]);
 }

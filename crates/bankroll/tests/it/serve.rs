@@ -93,7 +93,7 @@ fn a_node_without_books_says_whether_they_can_be_asked() {
     let (folder, url) = (deployment(&[("books-1", "books"), ("api-1", "api,notify")]), needed_database());
     let api = Running::start(folder.path(), &url, "api-1", "api");
     // On a slow machine it may say before that they are still being looked for.
-    while !api.until("no_books")["message"].as_str().unwrap().contains("nobody holds the books") {}
+    while !api.until("no_books")["message"].as_str().unwrap().contains("no node holds the books") {}
     let books = Running::start(folder.path(), &url, "books-1", "books");
     api.until("books_found");
     books.signal("-KILL");
@@ -155,7 +155,7 @@ fn what_a_node_cannot_start_with_is_told() {
     serve("api-1", "api", &[]).fails(1, &["api-1.pem", "`bankroll nodes add`"]);
     serve("books-1", "books,payouts", &[]).fails(2, &["books-1 is for the roles books, not for books,payouts"]);
     serve("books-1", "boks", &[]).fails(2, &["there is no role \"boks\""]);
-    serve("Books", "books", &[]).fails(2, &["node.name", "is no name of a node"]);
+    serve("Books", "books", &[]).fails(2, &["node.name", "is not a node name"]);
     let listen = [("BANKROLL__NODE__LISTEN", "nowhere")];
     serve("books-1", "books", &listen).fails(2, &["node.listen: \"nowhere\" is not of the form host:port"]);
     let listen = [("BANKROLL__NODE__LISTEN", "0.0.0.0:7450")];

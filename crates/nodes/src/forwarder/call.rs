@@ -1,4 +1,4 @@
-//! One call, asked until there is an answer or the deadline is over.
+//! One call, retried until there is an answer or the deadline is over.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use super::{
 };
 use crate::{CallRefusal, wire::CallReply};
 
-/// How long a call waits before it asks again, at first and at the most.
+/// The first and the longest pause before a retry.
 const PAUSE: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
-/// What one attempt came to.
+/// The outcome of one attempt.
 enum Attempt {
     Answered(CallReply),
-    /// It did not happen this time, for a reason that may pass.
+    /// It did not happen; a retry may succeed.
     NotYet(UnavailableReason),
-    /// It did not happen this time, and never will.
+    /// It did not happen; every retry would be refused.
     Never(CallRefusal),
-    /// The deadline came before it could be sent.
+    /// The deadline passed before it was sent.
     OutOfTime,
     /// It was sent, and may have happened.
     InDoubt,
@@ -29,15 +29,15 @@ enum Attempt {
 
 pub(super) async fn call_until(connector: &Connector, body: &[u8], deadline: Instant) -> Result<CallReply, CallError> {
     let (mut may_have_happened, mut pause) = (false, PAUSE);
-    // What kept it from being made, as far as anybody knows.
+    // The latest known reason.
     let mut reason = UnavailableReason::Late;
     loop {
         match attempt(connector, body, deadline).await {
             Attempt::Answered(reply) => return Ok(reply),
-            // Whether an earlier attempt happened, this refusal does not say.
+            // This refusal does not say whether an earlier attempt happened.
             Attempt::Never(_) if may_have_happened => return Err(CallError::Unknown),
             Attempt::Never(refusal) => return Err(CallError::Refused(refusal)),
-            Attempt::NotYet(reply) => reason = reply,
+            Attempt::NotYet(latest) => reason = latest,
             Attempt::OutOfTime => {}
             Attempt::InDoubt => may_have_happened = true,
         }
@@ -56,7 +56,7 @@ async fn attempt(connector: &Connector, body: &[u8], deadline: Instant) -> Attem
         Err(_) => return Attempt::OutOfTime,
     };
     let Some(mut answer) = connection.ask(body) else {
-        // The connection was gone, or has too much to call_until, before anything was sent.
+        // The connection was closed, or its queue was full: nothing was sent.
         return Attempt::NotYet(CallRefusal::Busy.into());
     };
     loop {

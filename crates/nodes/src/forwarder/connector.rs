@@ -1,4 +1,4 @@
-//! The one connection to whoever holds the books: made when it is needed, forgotten when it is wrong.
+//! The one connection to the node that holds the books: opened when needed, closed when that node is no longer the holder.
 
 use std::{
     collections::HashMap,
@@ -26,10 +26,10 @@ use crate::{
 };
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// After a failure nobody tries again for so long; who asks meanwhile hears of the failure.
+/// The pause after a failed connection. Calls during the pause get the same failure.
 const REST: Duration = Duration::from_millis(20);
 const PING_EVERY: Duration = Duration::from_secs(10);
-/// A connection that has said nothing for so long, pings unanswered, is none.
+/// A connection without any frame for this long, pings included, is closed.
 const SILENCE: Duration = Duration::from_secs(30);
 
 type Outcome = Result<CallReply, CallRefusal>;
@@ -37,9 +37,9 @@ type Outcome = Result<CallReply, CallRefusal>;
 pub(super) struct Connector {
     client: Arc<ClientConfig>,
     find: Arc<Mutex<FindBooks>>,
-    /// One at a time connects, the others wait for it.
+    /// One caller connects at a time; the others wait for it.
     current: tokio::sync::Mutex<ConnectionState>,
-    /// Where the books were when somebody last found while he waited.
+    /// The latest lookup of a waiting call.
     last_seen: tokio::sync::Mutex<Option<(Instant, BooksLocation)>>,
 }
 
@@ -49,7 +49,7 @@ struct ConnectionState {
     failed: Option<(Instant, UnavailableReason)>,
 }
 
-/// A connection that was welcomed.
+/// A connection after the welcome frame.
 pub(super) struct Connection {
     at: BooksLocation,
     next: AtomicU64,
@@ -57,7 +57,7 @@ pub(super) struct Connection {
     pending: Arc<PendingReplies>,
 }
 
-/// Whoever waits for an answer, by number; nobody any more once the connection is gone.
+/// Calls that wait for a reply, by number; `None` once the connection is closed.
 #[derive(Default)]
 struct PendingReplies(Mutex<Option<HashMap<u64, oneshot::Sender<Outcome>>>>);
 
@@ -66,7 +66,7 @@ impl Connector {
         Self { client, find, current: tokio::sync::Mutex::default(), last_seen: tokio::sync::Mutex::default() }
     }
 
-    /// The connection there is, or a new one to whoever holds the books now.
+    /// The open connection, or a new one to the present holder.
     pub async fn connection(&self) -> Result<Arc<Connection>, UnavailableReason> {
         let mut current = self.current.lock().await;
         if let Some(connection) = current.connection.as_ref().filter(|connection| connection.pending.is_open()) {
@@ -89,14 +89,14 @@ impl Connector {
         }
     }
 
-    /// This connection leads to the wrong permit: whoever waits on it asks again elsewhere.
+    /// This node is not the holder: waiting calls retry elsewhere.
     pub fn close(&self, connection: &Connection) {
         connection.pending.close();
     }
 
-    /// Whether somebody else holds the books than the one this connection leads to. If nobody can sender, it stays.
+    /// Whether another node holds the books now. If the lookup fails, the connection stays.
     pub async fn has_moved(&self, connection: &Connection) -> bool {
-        // Many calls may want to know at once; one looks for all.
+        // One lookup serves all calls that wait at the same time.
         let mut last_seen = self.last_seen.lock().await;
         if last_seen.as_ref().is_none_or(|(at, _)| at.elapsed() >= CHECK_HOLDER_EVERY / 2) {
             *last_seen = self.find_holder().await.ok().flatten().map(|now| (Instant::now(), now));
@@ -117,12 +117,12 @@ impl Connector {
         let late = || UnavailableReason::Connection { address: address.clone(), kind: std::io::ErrorKind::TimedOut };
         let connect = async {
             let stream = TcpStream::connect(&address).await.map_err(failed)?;
-            // Calls are small and awaited.
+            // Calls are small and latency matters.
             let _ = stream.set_nodelay(true);
             let name = ServerName::try_from(BOOKS_NAME).map_err(|_| UnavailableReason::NoHolder)?;
             let mut stream =
                 TlsConnector::from(Arc::clone(&self.client)).connect(name, stream).await.map_err(failed)?;
-            // Only this proves that our certificate was taken: a client is done before the server has found.
+            // Only this frame proves that our certificate was accepted: in TLS 1.3 a client finishes the handshake first.
             match wire::read::<ServerFrame>(&mut stream).await {
                 Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok(stream),
                 Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: false })) => {
@@ -147,7 +147,7 @@ impl Connector {
 }
 
 impl Connection {
-    /// Sends the body; `None` if the connection is gone and nothing was sent.
+    /// Sends a request; `None` if the connection is closed and nothing was sent.
     pub fn ask(&self, body: &[u8]) -> Option<oneshot::Receiver<Outcome>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let frame = wire::request_frame(number, body);
@@ -156,7 +156,7 @@ impl Connection {
             return None;
         }
         match self.frames.try_send(frame) {
-            // From here on it may be sent. If the connection ends before, nobody will know.
+            // From here on it may be sent; if the connection ends now, the outcome is unknown.
             Ok(()) => Some(reply),
             Err(_) => {
                 self.pending.remove(number);
@@ -178,7 +178,7 @@ impl PendingReplies {
 
     fn answer(&self, number: u64, reply: Outcome) {
         if let Some(sender) = self.remove(number) {
-            // Whoever asked may have stopped pending.
+            // The caller may have stopped waiting.
             let _ = sender.send(reply);
         }
     }
@@ -187,7 +187,7 @@ impl PendingReplies {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.remove(&number)
     }
 
-    /// Everybody who waits learns that there will be no answer here.
+    /// Every waiting call learns that there will be no reply here.
     fn close(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -205,7 +205,7 @@ async fn write(
     mut frames: mpsc::Receiver<Vec<u8>>,
     pending: Arc<PendingReplies>,
 ) {
-    // Number 0 is nobody's, and its answer goes nowhere.
+    // No call has the number 0, so the reply is dropped.
     let ping = wire::frame(&CallRequest { number: 0, body: CallBody::Ping });
     while pending.is_open() {
         let frame = match timeout(PING_EVERY, frames.recv()).await {
@@ -221,7 +221,7 @@ async fn write(
         }
     }
     pending.close();
-    // So that the other side ends it too, and the reader with it.
+    // So that the other side closes too, which ends the reader.
     let _ = timeout(CONNECT_WITHIN, tokio::io::AsyncWriteExt::shutdown(&mut writing)).await;
 }
 

@@ -1,16 +1,16 @@
-//! The other side: carries calls to whoever holds the books.
+//! The caller's side: forwards calls to the node that holds the books.
 //!
-//! One lasting connection, many calls in flight on it. Where the books are is asked when there is no connection, when the
-//! node says that it does not hold them, and every [`CHECK_HOLDER_EVERY`] while an answer is awaited: a holder that was stopped keeps
-//! its connections and answers nothing.
+//! One lasting connection with many calls in flight. The holder is looked up when there is no connection, when a node
+//! answers that it is not the holder, and every [`CHECK_HOLDER_EVERY`] while a call waits: a suspended holder keeps its
+//! connections and answers nothing.
 //!
 //! | what happens | what the call does |
 //! | --- | --- |
-//! | refused before anything could happen (not the holder, busy, out of reach) | waits a little, asks again |
-//! | connection lost after it was sent, answer unknown, another holder meanwhile | it may have happened: asks again with the same keys |
+//! | refused before it took effect (not the holder, busy, unreachable) | pauses, retries |
+//! | connection lost after sending, outcome unknown, new holder | may have happened: retries with the same keys |
 //! | deadline | `unknown` if it may have happened, else `unavailable` |
 //!
-//! Bounds: [`CALLS_MAX`] calls at once, each of a frame at the most.
+//! Bounds: [`CALLS_MAX`] calls in flight, each at most one frame.
 
 mod call;
 mod connector;
@@ -36,43 +36,40 @@ use crate::{
 };
 use connector::Connector;
 
-/// Calls that may be under way at once.
+/// The most calls in flight.
 const CALLS_MAX: usize = 256;
 const CHECK_HOLDER_EVERY: Duration = Duration::from_secs(1);
 
-/// Where the books are, as whoever knows it says.
+/// The node that holds the books.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BooksLocation {
-    /// A name that this holder has and no other ever has.
+    /// Unique to this holder; never reused.
     pub holder: String,
     pub address: String,
 }
 
-/// Looks where the books are; `None` if nobody answers for them. It may block.
+/// Looks up the holder; `None` if there is none. It may block.
 type FindBooks = dyn FnMut() -> Result<Option<BooksLocation>, String> + Send;
 
-/// What kept a call from being made. It passes, or somebody must mend it.
+/// Why a call was not made. Transient, or an operator must fix it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum UnavailableReason {
-    /// Nobody holds the books.
-    #[error("nobody holds the books")]
+    #[error("no node holds the books")]
     NoHolder,
-    /// It was still being found for who holds them, or they were being connected to.
-    #[error("the books were neither found nor connected to until then")]
+    /// The deadline passed during the lookup or the connection.
+    #[error("the books were not found or connected to in time")]
     Late,
-    /// Nobody could be asked who holds them.
+    /// The lookup failed.
     #[error("cannot find out which node holds the books: {0}")]
     Looking(String),
-    /// The node that holds them cannot be reached.
     #[error("cannot reach the books at {address}: {kind}")]
     Connection { address: String, kind: std::io::ErrorKind },
-    /// One of the two does not believe the other's certificate.
+    /// One of the two nodes rejects the other's certificate.
     #[error("no trust between this node and the books at {address}: {error}")]
     Trust { address: String, error: rustls::Error },
-    /// The node speaks another version.
-    #[error("the books at {address} speak another version")]
+    #[error("the books at {address} have another protocol version")]
     Version { address: String },
-    /// The node said that nothing happened.
+    /// The node answered that nothing happened.
     #[error(transparent)]
     Refused(#[from] CallRefusal),
 }
@@ -83,18 +80,18 @@ pub enum CallError {
     /// Nothing happened, and the same call will be refused again.
     #[error(transparent)]
     Refused(CallRefusal),
-    /// Nothing happened: too many calls are under way in this process.
-    #[error("too many calls are under way")]
+    /// Nothing happened: too many calls are in flight in this process.
+    #[error("too many calls are in flight")]
     Busy,
-    /// Nothing happened until the deadline; the same call may be made again.
-    #[error("the books could not be asked in time")]
+    /// Nothing happened before the deadline; the caller can retry.
+    #[error("the books could not be reached in time")]
     Unavailable(#[source] UnavailableReason),
-    /// It may have happened. Ask again with the same keys.
-    #[error("the outcome is unknown; ask again with the same keys")]
+    /// It may have happened. Retry with the same keys.
+    #[error("the outcome is unknown; retry with the same keys")]
     Unknown,
 }
 
-/// The way to the books, shared by everybody in a process.
+/// A client of the books, shared within a process.
 #[derive(Clone, Debug)]
 pub struct Forwarder {
     inner: Arc<Inner>,
@@ -108,7 +105,7 @@ struct Inner {
 }
 
 impl Forwarder {
-    /// Nothing is connected before the first call. `find` is asked where the books are; it may block.
+    /// Connects at the first call. `find` looks up the holder; it may block.
     ///
     /// # Errors
     /// If a thread cannot be started.
@@ -126,7 +123,7 @@ impl Forwarder {
     /// Applies requests at the books, each on its own; one answer each, in order.
     ///
     /// # Errors
-    /// If there is no permits for the call, or it is larger than a frame. Nothing happened.
+    /// If too many calls are in flight, or the call is too large. Nothing happened.
     pub fn apply(&self, requests: Vec<Request>, within: Duration) -> Result<PendingCall<Vec<Answer>>, CallError> {
         let given = requests.len();
         self.call(CallBody::Apply(requests), given, within, |reply| match reply {
@@ -138,7 +135,7 @@ impl Forwarder {
     /// Opens accounts at the books, each with the policy of its kind; one answer each, in order.
     ///
     /// # Errors
-    /// If there is no permits for the call, or it is larger than a frame. Nothing happened.
+    /// If too many calls are in flight, or the call is too large. Nothing happened.
     pub fn open_accounts(
         &self,
         by: Principal,
@@ -152,7 +149,7 @@ impl Forwarder {
         })
     }
 
-    /// Whether whoever holds the books can be asked.
+    /// Checks that the holder of the books answers.
     ///
     /// # Errors
     /// Why not.
@@ -180,7 +177,7 @@ impl Forwarder {
             runtime.spawn(async move {
                 let answered = call::call_until(&connector, &body, deadline).await;
                 let answered = answered.and_then(|reply| {
-                    // An answer to another body: nobody knows what became of this one.
+                    // A reply of another kind or length: the outcome of this call is unknown.
                     read(reply).filter(|read| read.count() == given).ok_or(CallError::Unknown)
                 });
                 let _ = sender.send(answered);
@@ -193,14 +190,14 @@ impl Forwarder {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // It may be dropped within another runtime, where pending is not allowed.
+        // It may be dropped within another runtime, where blocking is not allowed.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// How many answers an answer has.
+/// The number of answers in a reply.
 trait Counted {
     fn count(&self) -> usize;
 }
@@ -217,13 +214,13 @@ impl Counted for () {
     }
 }
 
-/// An answer that is on its way: wait for it in a thread, or await it in a task.
+/// A call in flight: wait for it in a thread, or await it in a task.
 #[derive(Debug)]
-#[must_use = "nothing is known until the answer is"]
+#[must_use = "the outcome is unknown until it is awaited"]
 pub struct PendingCall<T>(oneshot::Receiver<Result<T, CallError>>);
 
 impl<T> PendingCall<T> {
-    /// Blocks this thread until the answer is there, or the deadline is over.
+    /// Blocks until the answer or the deadline.
     ///
     /// # Errors
     /// See [`CallError`].

@@ -64,7 +64,7 @@ fn what_cannot_be_used_is_told_before_anything_starts() {
     assert!(load("c").contains("does not name the node c"), "{}", load("c"));
 
     std::fs::set_permissions(path.join("b.key"), std::fs::Permissions::from_mode(0o640)).unwrap();
-    assert!(load("b").contains("b.key may be read by others: chmod 600"), "{}", load("b"));
+    assert!(load("b").contains("b.key; run chmod 600"), "{}", load("b"));
     std::fs::write(path.join(CA_CERTIFICATE), "no certificate").unwrap();
     assert!(load("b").contains("cannot read"), "{}", load("b"));
 }
