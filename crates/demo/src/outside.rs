@@ -57,7 +57,7 @@ impl Outside {
         let wallet = signer.wallet.0.into();
         let street = Street::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = Setup {
-            way: Way::Here(Arc::clone(&chain.shared)),
+            endpoint: Way::Here(Arc::clone(&chain.shared)),
             identity: chain.identity,
             coin: arena::coin()?,
             wallet,

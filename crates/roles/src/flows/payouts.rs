@@ -1,4 +1,4 @@
-//! The role `payouts`: approved intents are signed by the signer, sent, and watched until they are final.
+//! The role `payouts`: has approved intents signed, sends them, and watches them until they are final.
 
 use bankroll_chains_evm::Node;
 use bankroll_signer_client::SignerClient;
@@ -6,36 +6,36 @@ use bankroll_store::{Clock, Rows};
 use bankroll_withdrawals::{Happened, Outcome, Paying, Why, payouts};
 
 use super::{
-    RowsAt, Setup, Stop,
-    pace::{Round, rounds},
+    FlowSetup, RowsLocation, StopFlag,
+    pace::{LoopRound, rounds},
 };
-use crate::log::{Log, on_one_line};
+use crate::log::{NodeLog, on_one_line};
 
-/// Pays until it is time to stop.
-pub fn pay(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {
-    log.say(
+/// Pays until a stop is requested.
+pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
+    log.write(
         "pays",
-        &format!("pays from {} on {}, signed at {}", setup.wallet, setup.chain(), setup.signer.display()),
+        &format!("pays from {} on {}, with the signer at {}", setup.wallet, setup.chain(), setup.signer.display()),
         &[],
     );
     let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
-    let mut payer = Payer { setup, log, clock, nodes, signer, open: None, stuck: None };
-    rounds("payouts", setup.poll, log, stop, |turn| payer.round(rows, turn));
+    let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
+    rounds("payouts", setup.poll, log, stop, |turn| payout_loop.round(rows, turn));
 }
 
-struct Payer<'a> {
-    setup: &'a Setup,
-    log: &'a Log,
+struct PayoutLoop<'a> {
+    setup: &'a FlowSetup,
+    log: &'a NodeLog,
     clock: Clock,
     nodes: Vec<Node>,
     signer: SignerClient,
     open: Option<(Rows, Paying)>,
-    /// What stood in the way of those that are left alone for a while.
+    /// What blocks the payouts that are put off.
     stuck: Option<String>,
 }
 
-impl Payer<'_> {
-    fn round(&mut self, at: &RowsAt, turn: usize) -> anyhow::Result<Round> {
+impl PayoutLoop<'_> {
+    fn round(&mut self, at: &RowsLocation, turn: usize) -> anyhow::Result<LoopRound> {
         if self.nodes.is_empty() {
             self.nodes = self.setup.nodes()?;
         }
@@ -58,20 +58,20 @@ impl Payer<'_> {
                 Happened::Waits(why) => stuck = stuck.or_else(|| Some(in_words(why))),
                 what => {
                     went_on = true;
-                    self.tell(job, what);
+                    self.log_step(job, what);
                 }
             }
         }
-        // Nothing is better as long as somebody waits for another try.
+        // A payout that was put off still waits: what blocked it is not over yet.
         self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
         Ok(match (went_on, self.stuck.clone()) {
-            (true, _) => Round::Busy,
-            (false, Some(why)) => Round::Waits(why),
-            (false, None) => Round::Idle,
+            (true, _) => LoopRound::Busy,
+            (false, Some(why)) => LoopRound::Waits(why),
+            (false, None) => LoopRound::Idle,
         })
     }
 
-    fn tell(&self, job: &str, happened: &Happened) {
+    fn log_step(&self, job: &str, happened: &Happened) {
         let (event, what) = match happened {
             Happened::Signed { hash, .. } => ("payout_signed", format!("is signed: transaction {hash:#x}")),
             Happened::Sent { .. } => ("payout_sent", "is sent".into()),
@@ -80,33 +80,36 @@ impl Payer<'_> {
             Happened::Unmined => ("payout_unmined", "is no longer in a block".into()),
             Happened::Ended(Outcome::Paid) => ("payout_final", "is paid, and final".into()),
             Happened::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
-            Happened::Doubted => ("payout_doubted", "needs a person: its nonce is used by somebody else".into()),
+            Happened::Doubted => (
+                "payout_doubted",
+                format!("needs an operator: its nonce was used by another transaction; see `bankroll explain {job}`"),
+            ),
             Happened::Reserved { .. } | Happened::Prepared | Happened::Waits(_) => return,
         };
-        self.log.tell(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
+        self.log.write_verbose(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
     }
 }
 
-/// What stands in the way, for whoever can do something about it.
+/// What blocks a payout, for the operator.
 fn in_words(why: &Why) -> String {
     match why {
         Why::Time | Why::OthersFirst | Why::PutOff => "nothing".into(),
-        Why::WalletShort => "the wallet does not have enough".into(),
-        Why::HouseShort => "the house has not enough capital of its own to pay for gas".into(),
-        Why::FeesAboveCeiling => "the chain asks more for gas than chain.max_fee_per_gas".into(),
-        Why::WouldFail => "the node says that a payment would fail".into(),
-        Why::TooMuchGas => "a payment would take too much gas".into(),
-        Why::WalletStopped => "nothing new is paid from the wallet until a person has looked at it".into(),
+        Why::WalletShort => "the wallet does not hold enough".into(),
+        Why::HouseShort => "the house has too little capital of its own to pay for gas".into(),
+        Why::FeesAboveCeiling => "gas costs more than chain.max_fee_per_gas".into(),
+        Why::WouldFail => "the RPC node says that a payment would fail".into(),
+        Why::TooMuchGas => "a payment would use too much gas".into(),
+        Why::WalletStopped => "the wallet is stopped: nothing new is paid from it; needs an operator".into(),
         Why::ForeignNonce { expected, found } => {
-            format!("somebody else pays from the wallet: nonce {expected} was next, the chain has {found}")
+            format!("the wallet is used by another sender: nonce {expected} was next, the chain has {found}")
         }
         Why::SignerRefuses(refusal) => format!("the signer refuses: {refusal}"),
-        Why::Contradicted => "what is final on the chain is not what was settled: a person must look".into(),
+        Why::Contradicted => "what is final on the chain is not what was settled: needs an operator".into(),
         Why::InDebt => {
-            "a player owes what the chain took back of his deposits, and is not paid until he has repaid it".into()
+            "a player owes what the chain took back of their deposits, and is not paid until it is repaid".into()
         }
-        Why::NotAsDecided => "the rows of a payout are not what the books have decided: a person must look".into(),
-        Why::NoNonce => "a job has no nonce: a person must look".into(),
+        Why::NotAsDecided => "the rows of a payout are not what the journal has decided: needs an operator".into(),
+        Why::NoNonce => "a job has no nonce: needs an operator".into(),
         Why::Node(error) => on_one_line(error),
         Why::Signer(why) => why.clone(),
     }
