@@ -58,7 +58,7 @@ impl Outside {
         let wallet = signer.wallet.0.into();
         let street = Street::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = Setup {
-            way: Way::Here(InProcessRpc::new(Chain::in_process(Arc::clone(&chain.shared), 0))),
+            endpoint: Way::Here(InProcessRpc::new(Chain::in_process(Arc::clone(&chain.shared), 0))),
             identity: chain.identity,
             coin: arena::coin()?,
             wallet,

@@ -1,4 +1,4 @@
-//! The audit inside commands: the books computed again from the journal, with a bar that says how far it is.
+//! The audit inside commands: computes the books again from the journal, with a progress bar.
 
 use std::{
     fmt,
@@ -10,29 +10,32 @@ use bankroll_store::{Audit, AuditReport, IndexReport, Location, Progress, Reader
 use bankroll_terminal::{per_second, thousands};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-/// What an audit of sound books found, and how long it took.
+// TEMPORARY alias
+pub use self::AuditOutcome as Audited;
+
+/// The report of an audit that found the books sound.
 #[derive(Debug)]
-pub struct Audited {
+pub struct AuditOutcome {
     pub report: AuditReport,
-    /// Every account as the journal gives it, which is as it is stored.
+    /// Every account as the journal gives it, which is also how it is stored.
     pub accounts: Vec<Account>,
     pub took: Duration,
 }
 
-impl Audited {
+impl AuditOutcome {
     pub fn rows_per_s(&self) -> u64 {
         per_second(self.report.rows, self.took)
     }
 }
 
 /// Computes the books again from the journal. The bar is on standard error, and only on a terminal.
-pub fn run(location: &Location, quiet: bool) -> Result<Audited, StoreError> {
+pub fn run(location: &Location, quiet: bool) -> Result<AuditOutcome, StoreError> {
     let begun = Instant::now();
     let bar = bar("audit", quiet);
     let audited = Audit::new(Reader::open(location)?).run(|progress| show(&bar, progress));
     bar.finish_and_clear();
     let (report, accounts) = audited?;
-    Ok(Audited { report, accounts, took: begun.elapsed() })
+    Ok(AuditOutcome { report, accounts, took: begun.elapsed() })
 }
 
 /// Compares the derived indexes with the journal.
@@ -59,9 +62,9 @@ fn target(quiet: bool) -> ProgressDrawTarget {
 fn style(what: &str) -> ProgressStyle {
     let template =
         format!("  {what:<10} {{wide_bar:.green}} {{human_pos}} of {{human_len}} records, {{rate}}/s, {{eta}} left");
-    // A rate for people has no digits behind the point.
+    // A rate without decimal places.
     let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
-        // A line that cannot be drawn is not worth an error.
+        // A progress bar that cannot be drawn is not an error.
         let _ = text.write_str(&thousands(state.per_sec() as u64));
     };
     ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)

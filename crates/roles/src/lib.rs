@@ -1,20 +1,23 @@
-//! What a node does: its configuration, the roles it runs, the flows they carry through, and whether chain and books agree.
+//! What a node does: its configuration, the roles it runs, the loops of those roles, and reconciliation.
 //!
 //! It guarantees:
-//! - a configuration is used only if every key is known and every value can be used; each problem says where it stands;
-//! - no failure of a chain's node, a signer or a database ends a node: it is logged once, and tried again;
-//! - a node that is asked to stop answers the calls in flight, and releases the lease of the books at once;
-//! - a secret of the configuration (a password, a key in the address of a node) is in no output.
+//! - a configuration is used only if every key is known and every value is valid; each problem says where it is;
+//! - no failure of an RPC node, a signer or a database ends a node: it is logged once, and retried;
+//! - a node that is stopped answers the calls in flight, and releases the lease of the ledger at once;
+//! - a secret of the configuration (a password, a key in the URL of an RPC node) is in no output.
 //!
-//! It does not know: the command line, the demo, who asks for payouts.
+//! It does not know: the command line, the demo, who requests payouts.
+//!
+//! Modules depend on each other in one direction only: [`NodeLog`] on none of them, [`flows`] on the log, [`config`] on
+//! `flows` (it makes their settings), [`serve`] on all three.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what can be configured, and how it is loaded | [`config`], [`config::Loaded`] |
-//! | how a node holds the books, stands by, forwards | [`serve`] |
+//! | what can be configured, and how it is loaded | [`config`], [`config::LoadedConfig`] |
+//! | how a node holds the ledger, stands by, forwards | [`serve`] |
 //! | the loops of the roles | [`flows`] |
-//! | the wallet on its chain beside custody in the books | [`reconcile`] |
-//! | the books computed again, with a bar | [`audit`] |
+//! | the wallet on its chain compared with custody in the books | [`reconcile`] |
+//! | the audit with a progress bar | [`audit`] |
 
 pub mod audit;
 pub mod config;
@@ -23,4 +26,5 @@ mod log;
 pub mod reconcile;
 pub mod serve;
 
-pub use log::Log;
+pub use log::NodeLog;
+pub use log::NodeLog as Log; // TEMPORARY alias

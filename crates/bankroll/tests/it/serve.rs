@@ -19,7 +19,7 @@ fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_told_to_s
     let took = first.until("took");
     let second = Running::start(folder.path(), &url, "books-2", "books");
     let waits = second.until("waiting");
-    assert!(waits["message"].as_str().unwrap().contains("stands by: the books are held by process"), "{waits}");
+    assert!(waits["message"].as_str().unwrap().contains("stands by: the ledger is held by process"), "{waits}");
     let holder = Watch::new(url).look().unwrap().unwrap();
     assert!(holder.address.starts_with("127.0.0.1:"), "{holder:?}");
 
@@ -139,7 +139,7 @@ fn lines_for_people_are_sentences() {
     let mut child = serve.spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     let line = lines.next().unwrap().unwrap();
-    assert!(line.ends_with("Z node-1 took the books: 0 records"), "{line}");
+    assert!(line.ends_with("Z node-1 acquired the ledger: 0 records"), "{line}");
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -159,7 +159,7 @@ fn what_a_node_cannot_start_with_is_told() {
     let listen = [("BANKROLL__NODE__LISTEN", "nowhere")];
     serve("books-1", "books", &listen).fails(2, &["node.listen: \"nowhere\" is not of the form host:port"]);
     let listen = [("BANKROLL__NODE__LISTEN", "0.0.0.0:7450")];
-    serve("books-1", "books", &listen).fails(2, &["node.address: say under which address other nodes find this one"]);
+    serve("books-1", "books", &listen).fails(2, &["node.address: set the address at which other nodes reach this one"]);
     // An address of another machine.
     let listen = [("BANKROLL__NODE__LISTEN", "192.0.2.1:7450")];
     serve("books-1", "books", &listen).fails(1, &["cannot listen on 192.0.2.1:7450"]);

@@ -132,12 +132,15 @@ fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
     let rpc = "chain.rpc=http://127.0.0.1:8545";
     check(
         &[rpc],
-        &["chain.genesis: say the hash of the chain's first block", "chain.wallet: say the wallet that players pay to"],
+        &[
+            "chain.genesis: set this to the chain's genesis hash",
+            "chain.wallet: set this to the wallet that players pay to",
+        ],
     );
     check(&["chain.rpc=ftp://node/s3cret"], &["chain.rpc: write it http://host:port/path"]);
     check(&[rpc, "chain.wallet=0xab"], &["chain.wallet: \"0xab\": an address is 0x and 40 hexadecimal digits"]);
     let nobodys = format!("chain.wallet=0x{}", "0".repeat(40));
-    check(&[rpc, &nobodys], &["chain.wallet: nobody has the key of this address"]);
+    check(&[rpc, &nobodys], &["chain.wallet: this is the zero address, which has no key"]);
     let mistyped = "chain.wallet=0xD654dfd650a6B388b114f1B85e3f04f6642FCEF2";
     check(&[rpc, mistyped], &["one of them is mistyped"]);
     check(&[rpc, "chain.confirmations=0"], &["chain.confirmations: 0 is not from 1 to 10000"]);

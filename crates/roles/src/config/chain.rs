@@ -1,7 +1,7 @@
 //! `[chain]` and `[server]`: which chain is followed and paid on, by which wallet, and for which game server.
 //!
-//! Without `chain.rpc` there is no chain, and nothing else in here matters. With it everything must be right before a node
-//! starts: a wallet with a mistyped digit is somebody else's.
+//! Without `chain.rpc` there is no chain, and no other key here matters. With it everything must be right before a node
+//! starts: a wallet with a mistyped digit belongs to another person.
 
 use std::{
     collections::BTreeSet,
@@ -18,12 +18,12 @@ use bankroll_withdrawals::Policy;
 use serde::{Deserialize, Serialize};
 
 use super::units::Units;
-use crate::flows::{Rpc, Setup, Way};
+use crate::flows::{FlowSetup, RpcEndpoint, RpcUrls};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Chain {
-    pub rpc: Rpc,
+pub struct ChainConfig {
+    pub rpc: RpcUrls,
     pub id: u64,
     pub genesis: String,
     pub symbol: String,
@@ -42,17 +42,17 @@ pub struct Chain {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Server {
+pub struct GameServerConfig {
     pub name: String,
     pub buy_in: Units,
     pub developer_bps: u32,
     pub world_bps: u32,
 }
 
-impl Default for Chain {
+impl Default for ChainConfig {
     fn default() -> Self {
         Self {
-            rpc: Rpc::default(),
+            rpc: RpcUrls::default(),
             id: 1,
             genesis: String::new(),
             symbol: "ETH".into(),
@@ -70,7 +70,7 @@ impl Default for Chain {
     }
 }
 
-impl Default for Server {
+impl Default for GameServerConfig {
     fn default() -> Self {
         let buy_in = Units(Amount::new(10_000_000_000_000_000));
         Self { name: "arena".into(), buy_in, developer_bps: 250, world_bps: 100 }
@@ -80,9 +80,14 @@ impl Default for Server {
 /// A key, and what is wrong with its value.
 type Problem = (&'static str, String);
 
-impl Chain {
-    /// What the flows need to know, if there is a chain; or everything that is wrong.
-    pub(super) fn setup(&self, server: &Server, base: &Path, node: &str) -> Result<Option<Setup>, Vec<Problem>> {
+impl ChainConfig {
+    /// The settings of the flows, if there is a chain; or every problem.
+    pub(super) fn setup(
+        &self,
+        server: &GameServerConfig,
+        base: &Path,
+        node: &str,
+    ) -> Result<Option<FlowSetup>, Vec<Problem>> {
         let urls = self.rpc.urls();
         if urls.is_empty() {
             return Ok(None);
@@ -100,8 +105,7 @@ impl Chain {
         for (key, value, range) in ranges.into_iter().filter(|(_, value, range)| !range.contains(value)) {
             wrong.push((key, format!("{value} is not from {} to {}", range.start(), range.end())));
         }
-        let genesis =
-            read(&self.genesis, "chain.genesis", "the hash of the chain's first block, 0x and 64 digits", &mut wrong);
+        let genesis = read(&self.genesis, "chain.genesis", "the chain's genesis hash, 0x and 64 digits", &mut wrong);
         let identity = Identity { chain_id: self.id, genesis: genesis.unwrap_or_default() };
         if urls.iter().any(|url| Node::http(url, identity, Limits::default()).is_err()) {
             wrong.push(("chain.rpc", "write it http://host:port/path, several separated by commas".into()));
@@ -109,29 +113,29 @@ impl Chain {
         let what = "the wallet that players pay to and are paid from";
         let wallet = read::<Address>(&self.wallet, "chain.wallet", what, &mut wrong);
         if wallet == Some(Address::ZERO) {
-            wrong.push(("chain.wallet", "nobody has the key of this address".into()));
+            wrong.push(("chain.wallet", "this is the zero address, which has no key".into()));
         }
         let treasury: BTreeSet<_> = words(&self.treasury)
             .filter_map(|text| {
-                read::<Address>(text, "chain.treasury", "where the house's capital comes from", &mut wrong)
+                read::<Address>(text, "chain.treasury", "the address that the house's capital comes from", &mut wrong)
             })
             .map(|address| address.0.into())
             .collect();
         if wallet.is_some_and(|wallet| treasury.contains(&bankroll_chains_evm::Address::from(wallet.0))) {
-            wrong.push(("chain.treasury", "the wallet itself cannot be where its capital comes from".into()));
+            wrong.push(("chain.treasury", "the wallet itself cannot be a treasury address".into()));
         }
         let chain = format!("eip155:{}", self.id).parse();
         let name = read(&server.name, "server.name", "the game server", &mut wrong);
         if server.buy_in.0.is_zero() {
-            wrong.push(("server.buy_in", "a place in the world must cost something".into()));
+            wrong.push(("server.buy_in", "must be more than 0".into()));
         }
         let (Some(wallet), Some(name), Ok(chain), true) = (wallet, name, chain, wrong.is_empty()) else {
             return Err(wrong);
         };
         let buy_in =
             BuyIn { amount: server.buy_in.0, developer_bps: server.developer_bps, world_bps: server.world_bps };
-        Ok(Some(Setup {
-            way: Way::Http(self.rpc.clone()),
+        Ok(Some(FlowSetup {
+            endpoint: RpcEndpoint::Http(self.rpc.clone()),
             identity,
             coin: Asset { chain, unit: Unit::Native, decimals: 18, symbol: self.symbol.clone() },
             wallet: wallet.0.into(),
@@ -162,6 +166,7 @@ fn read<T: FromStr<Err: std::fmt::Display>>(
     what: &str,
     wrong: &mut Vec<Problem>,
 ) -> Option<T> {
-    let problem = |error: T::Err| if text.is_empty() { format!("say {what}") } else { format!("\"{text}\": {error}") };
+    let problem =
+        |error: T::Err| if text.is_empty() { format!("set this to {what}") } else { format!("\"{text}\": {error}") };
     text.parse().map_err(|error| wrong.push((key, problem(error)))).ok()
 }

@@ -1,4 +1,4 @@
-//! The address of a database: used whole, shown without its password.
+//! The URL of a database: used whole, shown without its password.
 
 use std::fmt;
 
@@ -8,19 +8,18 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Empty for books in a folder.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Database(String);
+pub struct DatabaseConfig(String);
 
-impl Database {
+impl DatabaseConfig {
     pub fn url(&self) -> Option<DatabaseUrl> {
         (!self.0.is_empty()).then(|| DatabaseUrl::new(self.0.clone()))
     }
 
-    /// As people may see it.
+    /// Without its password.
     pub fn shown(&self) -> String {
         without_password(&self.0)
     }
 
-    /// What is wrong with it, if something is.
     pub(super) fn problem(&self) -> Option<String> {
         match self.url()?.protection().err()? {
             AddressError::Form => Some("write it postgres://user@host:5432/database".into()),
@@ -29,19 +28,19 @@ impl Database {
     }
 }
 
-impl Serialize for Database {
+impl Serialize for DatabaseConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.shown())
     }
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for DatabaseConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown())
     }
 }
 
-/// The address with stars where its password is, before the host or among the parameters.
+/// The URL with stars instead of its password, before the host or among the parameters.
 pub fn without_password(url: &str) -> String {
     let (address, parameters) = url.split_once('?').map_or((url, None), |(address, rest)| (address, Some(rest)));
     let shown = match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
@@ -68,6 +67,6 @@ mod tests {
         check("postgres://bank:s3cret@db,standby/books", "postgres://bank:***@db,standby/books");
         check("postgres://bank:p@ss:word@db/books", "postgres://bank:***@db/books");
         check("postgres://bank@db/books?password=s3cret&x=1", "postgres://bank@db/books?password=***&x=1");
-        assert_eq!(format!("{:?}", Database("postgres://a:b@c/d".into())), "postgres://a:***@c/d");
+        assert_eq!(format!("{:?}", DatabaseConfig("postgres://a:b@c/d".into())), "postgres://a:***@c/d");
     }
 }

@@ -1,20 +1,21 @@
 //! The file that `bankroll init` writes: every key with its default, commented.
 
-use super::{Books, Chain, Node, Server};
+use super::{BooksConfig, ChainConfig, GameServerConfig, NodeConfig};
 
 /// `bankroll.toml` with all defaults.
 pub fn commented_defaults() -> String {
-    let Books { lease_ms, queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = Books::default();
-    let Node { name, roles, listen, certificates, .. } = Node::default();
+    let BooksConfig { lease_ms, queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = BooksConfig::default();
+    let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
-    let Chain { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } = Chain::default();
-    let Chain { max_fee_per_gas, pay_at_once, .. } = Chain::default();
+    let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
+        ChainConfig::default();
+    let ChainConfig { max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
     let (signer, max_fee_per_gas, pay_at_once) = (signer.display(), max_fee_per_gas.0, pay_at_once.0);
-    let Server { name: server, buy_in, developer_bps, world_bps } = Server::default();
+    let GameServerConfig { name: server, buy_in, developer_bps, world_bps } = GameServerConfig::default();
     let buy_in = buy_in.0;
     format!(
         r#"# Bankroll's configuration. Every key is here with its default; a key that is not known is an error.
-# Above this file stand environment variables (BANKROLL__BOOKS__QUEUE_MAX=8192), above those --set books.queue_max=8192.
+# Environment variables override this file (BANKROLL__BOOKS__QUEUE_MAX=8192); --set books.queue_max=8192 overrides both.
 # `bankroll config show --origin` says where each value comes from.
 
 [books]
@@ -23,18 +24,18 @@ folder = "."
 
 # A Postgres database instead, as in postgres://user@host:5432/books, with a standby as host,standby. Give its password
 # in the environment: BANKROLL__BOOKS__DATABASE. Unless the server is on this machine, it must prove by TLS who it is: its
-# certificate is verified against this machine's roots, or a file: ...?sslrootcert=/etc/bankroll/ca.pem. Less is to be
-# said: ...?sslmode=require (encrypted with whoever answers), prefer, disable.
+# certificate is verified against this machine's roots, or a file: ...?sslrootcert=/etc/bankroll/ca.pem. To relax this, set
+# ...?sslmode=require (encrypted, the server is not verified), prefer, disable.
 database = ""
 
-# "full": nothing that was acknowledged is lost, whatever happens to the machine.
+# "full": no acknowledged transfer is lost, whatever happens to the machine.
 # "may_lose_recent_commits": faster on slow disks, and a power cut loses acknowledged transfers. Play money only.
 durability = "full"
 
-# How long a node that has gone silent keeps the books of a database, in milliseconds; another takes over then.
+# How long a node that has gone silent keeps the ledger of a database, in milliseconds; then another node takes over.
 lease_ms = {lease_ms}
 
-# Requests that may wait or be worked on at once; more are answered `busy` and may be sent again. Bounds memory.
+# Requests that may be queued or in work at once; more are answered `busy` and may be retried. Bounds memory.
 queue_max = {queue_max}
 
 # Accounts kept in memory. More than that are read from the file again: slower, never wrong.
@@ -48,11 +49,11 @@ keys_in_memory_max = {keys_in_memory_max}
 # The name is the one in this node's certificate.
 name = "{name}"
 
-# "all", or some of books,api,indexer,payouts,notify,reconciler,drainer. Several nodes may have "books": one holds them, the
-# others stand by.
+# "all", or some of books,api,indexer,payouts,notify,reconciler,drainer. Several nodes may have "books": one holds the
+# ledger, the others stand by.
 roles = "{roles}"
 
-# Where a node with the role "books" answers other nodes, and under which address they find it if that is another one.
+# Where a node with the role "books" listens for other nodes; and the address at which they reach it, if it is another one.
 listen = "{listen}"
 address = ""
 
@@ -60,12 +61,12 @@ address = ""
 certificates = "{certificates}"
 
 [chain]
-# The node of an EVM chain that is followed and paid on, as in http://127.0.0.1:8545; several, separated by commas, are asked in
-# turn when one fails. Empty: no chain, no deposits, no payouts. If a key is part of the address, give it in the
-# environment: BANKROLL__CHAIN__RPC.
+# The RPC node of an EVM chain, as in http://127.0.0.1:8545; several are separated by commas, and the next one is used when
+# one fails. Empty: no chain, no deposits, no payouts. If a key is part of the URL, give it in the environment:
+# BANKROLL__CHAIN__RPC.
 rpc = ""
 
-# Which chain it must be: its number, and the hash of its first block. A node of another one is not believed.
+# The chain's id and genesis hash. An RPC node of another chain is not believed.
 id = {id}
 genesis = ""
 symbol = "{symbol}"
@@ -74,26 +75,26 @@ symbol = "{symbol}"
 confirmations = {confirmations}
 start = {start}
 
-# The wallet that players pay to and are paid from: one of the signer's. And where the house's own capital comes from, which
-# pays for gas; several are separated by commas.
+# The wallet that players pay to and are paid from: one of the signer's. And the addresses that the house's own capital
+# comes from, which pays for gas; several are separated by commas.
 wallet = ""
 treasury = ""
 
 # The socket of the signer (`bankroll signer`), relative to this file's folder.
 signer = "{signer}"
 
-# How often it is looked for new blocks and new payouts; after how long the same bytes are sent again.
+# How often to check for new blocks and new payouts; and when to send the same transaction again.
 poll_ms = {poll_ms}
 resend_ms = {resend_ms}
 
-# Payouts that may be on their way at once; what a unit of gas may cost at the most; up to what a payout needs nobody's
-# approval. Amounts are in base units (wei).
+# Payouts in flight at most; the most that a unit of gas may cost; the largest payout that needs no approval. Amounts are
+# in base units (wei).
 in_flight_max = {in_flight_max}
 max_fee_per_gas = "{max_fee_per_gas}"
 pay_at_once = "{pay_at_once}"
 
 [server]
-# The game server whose players pay here; what a place in its world costs; and what comes on top for the developer and for the
+# The game server whose players pay here; what a place in its world costs; and the fees on top for the developer and for the
 # world, in hundredths of a percent.
 name = "{server}"
 buy_in = "{buy_in}"

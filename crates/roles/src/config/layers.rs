@@ -19,14 +19,13 @@ use super::{
     database::without_password,
     problems::{self, ConfigError},
 };
-use crate::flows::{Setup, without_keys};
+use crate::flows::{FlowSetup, without_keys};
 
 const ENV_PREFIX: &str = "BANKROLL__";
 const FLAG: &str = "flag --set";
 
-/// The configuration as it was put together.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: Config,
     /// The file, if there is one.
     pub file: Option<PathBuf>,
@@ -34,8 +33,8 @@ pub struct Loaded {
     figment: Figment,
 }
 
-impl Loaded {
-    /// Loads what is in the file (if it is there; if it was named, it must be), the environment and the flags.
+impl LoadedConfig {
+    /// Loads the file (optional, unless it was named), the environment and the flags.
     pub fn load(base: PathBuf, named: Option<PathBuf>, flags: &[SetFlag]) -> anyhow::Result<Self> {
         if let Some(file) = named.as_ref().filter(|file| !file.is_file()) {
             return Err(NotFound(format!("there is no configuration file {}", file.display())).into());
@@ -49,26 +48,24 @@ impl Loaded {
         Ok(Self { config, file, base, figment })
     }
 
-    /// Where the books are.
     fn books_folder(&self) -> PathBuf {
         let folder = &self.config.books.folder;
         if folder == Path::new(".") { self.base.clone() } else { self.base.join(folder) }
     }
 
-    /// Where the books are: in the database that is named, or in their folder.
+    /// The configured database, or the folder.
     pub fn books(&self) -> Location {
         self.config.books.database.url().map_or_else(|| self.books_folder().into(), Location::Postgres)
     }
 
-    /// Where the certificates of nodes are.
     pub fn certificates(&self) -> PathBuf {
         self.base.join(&self.config.node.certificates)
     }
 
-    /// What the flows need to know of their chain, if there is one.
-    pub(crate) fn chain(&self) -> Option<Setup> {
+    /// The settings of the flows, if there is a chain.
+    pub(crate) fn chain(&self) -> Option<FlowSetup> {
         let Config { chain, server, node, .. } = &self.config;
-        // What is wrong with it was said when it was loaded.
+        // Problems were reported when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
     }
 
@@ -88,7 +85,7 @@ impl Loaded {
     }
 }
 
-/// Where a value comes from, in words that lead there.
+/// Where a value comes from: the file, the variable or the flag.
 pub fn origin(metadata: &Metadata, key: &str) -> String {
     if let Some(file) = metadata.source.as_ref().and_then(|source| source.file_path()) {
         return file.display().to_string();

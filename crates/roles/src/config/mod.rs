@@ -1,7 +1,7 @@
-//! The configuration: `bankroll.toml`, under `BANKROLL__SECTION__KEY`, under flags.
+//! The configuration: `bankroll.toml`, overridden by `BANKROLL__SECTION__KEY`, overridden by flags.
 //!
-//! Every key that is not known is an error that says where it stands and what may have been meant; a value that is
-//! misread silently would be worse than no start.
+//! An unknown key is an error that says where it is and what may have been meant: a value that is silently ignored would be
+//! worse than a node that does not start.
 
 mod chain;
 mod database;
@@ -18,30 +18,36 @@ use bankroll_terminal::Paint;
 use serde::{Deserialize, Serialize};
 
 use crate::flows;
-pub use chain::{Chain, Server};
-pub use database::Database;
+pub use chain::{ChainConfig, GameServerConfig};
+pub use database::DatabaseConfig;
 pub use file::commented_defaults;
-pub use layers::{Loaded, SetFlag};
-pub use node::Node;
+pub use layers::{LoadedConfig, SetFlag};
+pub use node::NodeConfig;
 pub use problems::ConfigError;
 
-/// The whole configuration.
+// TEMPORARY aliases
+pub use self::{BooksConfig as Books, DurabilityConfig as Durable};
+pub use chain::{ChainConfig as Chain, GameServerConfig as Server};
+pub use database::DatabaseConfig as Database;
+pub use layers::LoadedConfig as Loaded;
+pub use node::NodeConfig as Node;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    pub books: Books,
-    pub node: Node,
-    pub chain: Chain,
-    pub server: Server,
+    pub books: BooksConfig,
+    pub node: NodeConfig,
+    pub chain: ChainConfig,
+    pub server: GameServerConfig,
 }
 
 /// `[books]`: how the ledger of record is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Books {
+pub struct BooksConfig {
     pub folder: PathBuf,
-    pub database: Database,
-    pub durability: Durable,
+    pub database: DatabaseConfig,
+    pub durability: DurabilityConfig,
     pub lease_ms: u64,
     pub queue_max: usize,
     pub accounts_in_memory_max: usize,
@@ -51,15 +57,14 @@ pub struct Books {
 /// [`Durability`] as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Durable {
+pub enum DurabilityConfig {
     Full,
     MayLoseRecentCommits,
 }
 
-/// The name of the configuration file in its folder.
 pub const CONFIG_FILE: &str = "bankroll.toml";
 
-/// Every key there is, in the order in which it is shown.
+/// Every key, in the order in which they are shown.
 pub const KEYS: [&str; 30] = [
     "books.folder",
     DATABASE_KEY,
@@ -95,14 +100,14 @@ pub const KEYS: [&str; 30] = [
 const RPC_KEY: &str = "chain.rpc";
 const DATABASE_KEY: &str = "books.database";
 
-impl Default for Books {
-    /// What the store does by itself.
+impl Default for BooksConfig {
+    /// The store's own defaults.
     fn default() -> Self {
         let (folder, options) = (PathBuf::from("."), Options::new(PathBuf::from(".")));
         Self {
             folder,
-            database: Database::default(),
-            durability: Durable::Full,
+            database: DatabaseConfig::default(),
+            durability: DurabilityConfig::Full,
             lease_ms: u64::try_from(options.lease.as_millis()).unwrap_or(u64::MAX),
             queue_max: options.queue_max,
             accounts_in_memory_max: options.accounts_in_memory_max,
@@ -111,12 +116,12 @@ impl Default for Books {
     }
 }
 
-impl Books {
-    /// As the store wants it, for books at this place.
+impl BooksConfig {
+    /// The store's options, for books at this location.
     pub fn options(&self, location: impl Into<Location>) -> Options {
         let durability = match self.durability {
-            Durable::Full => Durability::Full,
-            Durable::MayLoseRecentCommits => Durability::MayLoseRecentCommits,
+            DurabilityConfig::Full => Durability::Full,
+            DurabilityConfig::MayLoseRecentCommits => Durability::MayLoseRecentCommits,
         };
         Options {
             durability,
@@ -129,15 +134,15 @@ impl Books {
         }
     }
 
-    /// Says loudly that money can be lost, if it can.
+    /// Warns if acknowledged transfers can be lost.
     pub fn warn_if_lossy(&self) {
-        if self.durability == Durable::MayLoseRecentCommits {
+        if self.durability == DurabilityConfig::MayLoseRecentCommits {
             let warning = Paint::stderr().bad("WARNING: books.durability is \"may_lose_recent_commits\".");
             eprintln!("{warning} A crash of this machine can lose transfers that were acknowledged. Play money only.");
         }
     }
 
-    /// Numbers that would not work, each with what would.
+    /// Values that cannot work, each with the range that can.
     fn out_of_range(&self) -> Vec<(&'static str, String)> {
         let ranges = [
             ("books.queue_max", self.queue_max, 1_024..=1_048_576),

@@ -9,18 +9,18 @@ pub const ROLES_KEY: &str = "node.roles";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Node {
+pub struct NodeConfig {
     #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub name: NodeName,
     #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub roles: NodeRoles,
     pub listen: String,
-    /// Where others find it; empty for where it listens.
+    /// Where other nodes reach it; empty for `listen`.
     pub address: String,
     pub certificates: PathBuf,
 }
 
-impl Default for Node {
+impl Default for NodeConfig {
     fn default() -> Self {
         Self {
             name: NodeName::from_str("node-1").expect("a name"),
@@ -32,8 +32,8 @@ impl Default for Node {
     }
 }
 
-impl Node {
-    /// What would not work, each with what would.
+impl NodeConfig {
+    /// Values that cannot work, each with what can.
     pub(super) fn problems(&self, in_database: bool) -> Vec<(&'static str, String)> {
         let alone = (!in_database && self.roles != NodeRoles::ALL).then(|| {
             let what = "books in a folder are one process with all roles; several nodes need books.database";
@@ -47,7 +47,8 @@ impl Node {
         let wrong = wrong.map(|(key, given, _)| (key, format!("\"{given}\" is not of the form host:port")));
         let listens_everywhere = self.listen.parse::<SocketAddr>().is_ok_and(|listen| listen.ip().is_unspecified());
         let nowhere = (in_database && listens_everywhere && self.address.is_empty()).then(|| {
-            let what = "say under which address other nodes find this one: it listens on all that the machine has";
+            let what =
+                "set the address at which other nodes reach this one: it listens on every address of the machine";
             ("node.address", what.to_owned())
         });
         alone.into_iter().chain(wrong).chain(nowhere).collect()

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: all of it, with where it stands and what may have been meant.
+//! The problems of a configuration: all at once, each with its place and what may have been meant.
 
 use std::path::Path;
 
@@ -13,7 +13,6 @@ use super::{Config, KEYS, layers::origin};
 /// How alike two names must be for one to be suggested for the other.
 const ALIKE: f64 = 0.7;
 
-/// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the configuration cannot be used:{}", .problems.iter().map(|problem| format!("\n  - {problem}")).collect::<String>())]
 pub struct ConfigError {
@@ -21,7 +20,7 @@ pub struct ConfigError {
     pub problems: Vec<String>,
 }
 
-/// The configuration, if every given key is known and every value can be used.
+/// The configuration, if every given key is known and every value is valid.
 pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     let given_dict: Dict = given.extract()?;
     let mut unknown = Vec::new();
@@ -50,7 +49,7 @@ fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<Stri
             Value::Dict(_, inner) if is_section || (!inner.is_empty() && !KEYS.contains(&key.as_str())) => {
                 find_unknown(given, inner, &key, unknown);
             }
-            // A section's name with a plain value is left to the types, which say it better.
+            // A section's name with a plain value: the error of the types is clearer.
             _ if is_section || KEYS.contains(&key.as_str()) => {}
             _ => {
                 let place = given.get_metadata(value.tag()).map_or_else(String::new, |from| origin(from, &key));
@@ -60,7 +59,7 @@ fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<Stri
     }
 }
 
-/// What the types do not accept.
+/// Problems that the types report.
 pub fn of(error: figment::Error) -> ConfigError {
     let problem = |error: figment::Error| {
         let key = error.path.join(".");

@@ -1,5 +1,5 @@
-//! The role `books`, as long as this process holds them: credits final deposits, takes back those that the chain took back,
-//! and settles what became of payouts.
+//! The role `books`, while this process holds the ledger: credits final deposits, reverses orphaned ones, and settles the
+//! outcomes of payouts.
 
 use std::time::Duration;
 
@@ -9,40 +9,40 @@ use bankroll_store::{Clock, Consumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
 use super::{
-    Setup, Stop,
-    pace::{Round, rounds},
+    FlowSetup, StopFlag,
+    pace::{LoopRound, rounds},
 };
-use crate::log::Log;
+use crate::log::NodeLog;
 
-/// Deposits booked, and rows of the inbox taken in, in one round at the most.
+/// At most this many deposits are booked, or rows of the inbox settled, in one round.
 const ROWS_MAX: usize = 256;
-/// How long a table without news is left alone.
+/// The pause after a round without work.
 const REST: Duration = Duration::from_millis(10);
 
-/// How many rows fit into the queue beside what else is in it: one with a fact takes as much room as seventeen.
+/// How many rows fit into half of the queue: a request with a fact needs as many permits as seventeen without.
 pub fn rows_max(queue_max: usize) -> usize {
     ROWS_MAX.min(queue_max / 34).max(1)
 }
 
-/// Credits and takes back, until it is time to stop.
-pub fn credit(setup: &Setup, ledger: &Ledger, most: usize, log: &Log, stop: &Stop) {
+/// Credits and reverses until a stop is requested.
+pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
     let (servers, mut open) = (setup.servers(), None::<Rows>);
     rounds("crediting", REST.min(setup.poll), log, stop, |_| {
         let rows = match open.take() {
             Some(rows) => rows,
             None => {
-                // The coin is listed before anything is credited in it; listed again, it is the same.
-                ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be listed")?;
+                // The coin is listed before anything is credited in it; listing it again changes nothing.
+                ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
                 Rows::beside(ledger)?
             }
         };
         let booked = crediting::step(&servers, ledger, &rows, most)?;
         open = Some(rows);
         for (verb, event, done) in
-            [("credited", "deposit_credited", &booked.credited), ("taken back", "deposit_reversed", &booked.reversed)]
+            [("credited", "deposit_credited", &booked.credited), ("reversed", "deposit_reversed", &booked.reversed)]
         {
             for (id, epoch) in done {
-                log.tell(event, || {
+                log.write_verbose(event, || {
                     (
                         format!("deposit {id} is {verb}"),
                         vec![("deposit", id.to_string().into()), ("epoch", (*epoch).into())],
@@ -51,17 +51,16 @@ pub fn credit(setup: &Setup, ledger: &Ledger, most: usize, log: &Log, stop: &Sto
             }
         }
         if !booked.credited.is_empty() || !booked.reversed.is_empty() {
-            return Ok(Round::Busy);
+            return Ok(LoopRound::Busy);
         }
-        Ok(booked
-            .refused
-            .first()
-            .map_or(Round::Idle, |(id, why)| Round::Waits(format!("the books refuse {id}: {why}"))))
+        Ok(booked.refused.first().map_or(LoopRound::Idle, |(id, why)| {
+            LoopRound::Waits(format!("the ledger refuses deposit {id}: {why}; see `bankroll explain {id}`"))
+        }))
     });
 }
 
-/// Settles, until it is time to stop.
-pub fn settle(ledger: &Ledger, most: usize, log: &Log, stop: &Stop) {
+/// Settles until a stop is requested.
+pub fn settle(ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
     let (clock, mut open) = (Clock::machine(), None::<Consumer>);
     rounds("settling", REST, log, stop, |_| {
         let mut consumer = match open.take() {
@@ -72,8 +71,8 @@ pub fn settle(ledger: &Ledger, most: usize, log: &Log, stop: &Stop) {
         open = Some(consumer);
         if round.refused > 0 {
             let sentence = format!("{} outcomes of payouts were refused; each row says why", round.refused);
-            log.say("refused_rows", &sentence, &[("rows", round.refused.into())]);
+            log.write("refused_rows", &sentence, &[("rows", round.refused.into())]);
         }
-        Ok(if round.rows() > 0 { Round::Busy } else { Round::Idle })
+        Ok(if round.rows() > 0 { LoopRound::Busy } else { LoopRound::Idle })
     });
 }

@@ -1,38 +1,44 @@
-//! The flows as roles run them: the same loops in a node of `bankroll serve` and in `bankroll demo`.
+//! The loops of the roles: the same in a node of `bankroll serve` and in `bankroll demo`.
 //!
-//! | file | role | what it does, again and again |
+//! | file | role | what it does |
 //! | --- | --- | --- |
-//! | `setup` | | what a node knows of its chain, its wallet and its server |
-//! | `rpc` | | where the chain's nodes are |
-//! | `indexer` | `indexer` | follows the chain, and knows players by their accounts |
-//! | `booking` | `books` | credits what is final, takes back what is not; settles payouts |
-//! | `payouts` | `payouts` | has intents signed, sent and watched |
-//! | `running` | | the threads of a process, and their end |
-//! | `pace` | | when to go on, and what is worth saying |
+//! | `setup` | | the settings of one chain, its wallet and its server |
+//! | `rpc` | | the URLs of the chain's RPC nodes |
+//! | `indexer` | `indexer` | follows the chain |
+//! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
+//! | `payouts` | `payouts` | has intents signed, sends them and watches them |
+//! | `threads` | | the threads of a process |
+//! | `pace` | | the pace of a loop, and which failures are logged |
 //!
-//! The steps are the flows' own, without clock or thread; here they get both. Guarantees: no failure of a node, a signer or
-//! a database ends a loop. Each is taken for "not known", said once, and tried again, less and less often. A loop ends within a
-//! moment when it is told to stop; whatever it was doing is gone on with by the next start.
+//! The steps belong to the flows (`bankroll-deposits`, `bankroll-withdrawals`) and have neither clock nor thread; here they
+//! get both. Guarantees: no failure of an RPC node, a signer or a database ends a loop. Each counts as "unknown", is logged
+//! once, and retried less and less often. A loop ends at once when a stop is requested; the next start continues its work.
 
 mod booking;
 mod indexer;
 mod pace;
 mod payouts;
 mod rpc;
-mod running;
 mod setup;
+mod threads;
 
 use bankroll_deposits::DEPOSITS;
 use bankroll_store::Migrations;
 use bankroll_withdrawals::WITHDRAWALS;
 
-pub use pace::Stop;
-pub use rpc::Rpc;
+pub use pace::StopFlag;
+pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
-pub use running::Running;
-pub use setup::{RowsAt, Setup, Way};
+pub use setup::{FlowSetup, RowsLocation, RpcEndpoint};
+pub use threads::FlowThreads;
 
-/// The tables of all flows: every book of this program has them.
+// TEMPORARY aliases
+pub use pace::StopFlag as Stop;
+pub use rpc::RpcUrls as Rpc;
+pub use setup::{FlowSetup as Setup, RowsLocation as RowsAt, RpcEndpoint as Way};
+pub use threads::FlowThreads as Running;
+
+/// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
     vec![DEPOSITS, WITHDRAWALS]
 }

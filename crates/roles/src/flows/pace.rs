@@ -1,4 +1,4 @@
-//! When a loop goes on, and what of it is worth saying.
+//! The pace of a loop, and which of its failures are logged.
 
 use std::{
     sync::{
@@ -11,39 +11,49 @@ use std::{
 
 use bankroll_terminal::Interrupt;
 
-use crate::log::{Log, on_one_line};
+use crate::log::{NodeLog, on_one_line};
 
-/// No sleep is longer, so that whoever stops a loop does not wait.
+/// No sleep is longer, so that a loop stops at once.
 const NAP: Duration = Duration::from_millis(20);
-/// Twice the pause after each failure, so often at the most; and never longer than this.
+/// The pause doubles after each failure, at most this often, and is never longer than `PAUSE_MAX`.
 const DOUBLED_MAX: u32 = 6;
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// When to stop: a signal, or somebody who says so.
+/// Whether a stop is requested: by a signal, or by a thread of this process.
 #[derive(Clone, Debug, Default)]
-pub struct Stop {
+pub struct StopFlag {
     interrupt: Option<Interrupt>,
-    over: Arc<AtomicBool>,
+    requested: Arc<AtomicBool>,
 }
 
-impl Stop {
-    /// On a signal, too.
+impl StopFlag {
+    /// Set by a signal, too.
     pub fn on(interrupt: Interrupt) -> Self {
-        Self { interrupt: Some(interrupt), over: Arc::default() }
+        Self { interrupt: Some(interrupt), requested: Arc::default() }
     }
 
+    pub fn is_requested(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(Interrupt::is_asked) || self.requested.load(Ordering::Relaxed)
+    }
+
+    pub fn request(&self) {
+        self.requested.store(true, Ordering::Relaxed);
+    }
+
+    // TEMPORARY alias
     pub fn is_asked(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(Interrupt::is_asked) || self.over.load(Ordering::Relaxed)
+        self.is_requested()
     }
 
+    // TEMPORARY alias
     pub fn ask(&self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.request();
     }
 
-    /// Sleeps, unless it is time to stop.
+    /// Sleeps until the time is over or a stop is requested.
     pub fn rest(&self, time: Duration) {
         let mut left = time;
-        while !left.is_zero() && !self.is_asked() {
+        while !left.is_zero() && !self.is_requested() {
             let nap = left.min(NAP);
             thread::sleep(nap);
             left -= nap;
@@ -51,47 +61,45 @@ impl Stop {
     }
 }
 
-/// What a round came to.
-pub enum Round {
-    /// Something was done: there may be more.
+pub enum LoopRound {
+    /// Something was done: the next round follows at once.
     Busy,
-    /// Nothing to do.
     Idle,
-    /// Something stands in the way, without being a failure: said once, and looked at again at the ordinary pace.
+    /// Blocked without a failure: logged once, and tried again at the ordinary pace.
     Waits(String),
 }
 
-/// Rounds until it is time to stop. What fails twice in a row is said, once, until a round has gone well again: once is what
-/// happens to whoever works beside others.
+/// Runs rounds until a stop is requested. A failure is logged when it happens twice in a row, and once until a round
+/// succeeds: a single failure is normal where several processes share a database.
 pub fn rounds(
     name: &str,
     poll: Duration,
-    log: &Log,
-    stop: &Stop,
-    mut round: impl FnMut(usize) -> anyhow::Result<Round>,
+    log: &NodeLog,
+    stop: &StopFlag,
+    mut round: impl FnMut(usize) -> anyhow::Result<LoopRound>,
 ) {
     let (mut failures, mut turn, mut said) = (0_u32, 0_usize, String::new());
     let mut say = |event: &str, sentence: &str| {
-        // Heights and times change in what is otherwise the same trouble.
+        // Heights and times differ in what is otherwise the same failure.
         let same: String = sentence.chars().filter(|letter| !letter.is_ascii_digit()).collect();
         if same != said {
-            log.say(event, &format!("{name}: {sentence}"), &[("flow", name.into())]);
+            log.write(event, &format!("{name}: {sentence}"), &[("flow", name.into())]);
             said = same;
         }
     };
     let mut troubled = false;
-    while !stop.is_asked() {
-        // Raised by each failure: where there are several to ask, it is the next one's turn.
+    while !stop.is_requested() {
+        // Each failure raises `turn`: with several RPC nodes, the next round uses the next one.
         match round(turn) {
             Ok(done) => {
-                if let Round::Waits(why) = &done {
+                if let LoopRound::Waits(why) = &done {
                     troubled = true;
                     say("waits", why);
                 } else if std::mem::take(&mut troubled) {
-                    say("goes_on", "goes on");
+                    say("goes_on", "works again");
                 }
                 failures = 0;
-                if !matches!(done, Round::Busy) {
+                if !matches!(done, LoopRound::Busy) {
                     stop.rest(poll);
                 }
             }

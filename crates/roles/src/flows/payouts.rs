@@ -1,4 +1,4 @@
-//! The role `payouts`: approved intents are signed by the signer, sent, and watched until they are final.
+//! The role `payouts`: has approved intents signed, sends them, and watches them until they are final.
 
 use bankroll_chains_evm::Node;
 use bankroll_signer_client::SignerClient;
@@ -6,36 +6,36 @@ use bankroll_store::{Clock, Rows};
 use bankroll_withdrawals::{PayoutConfig, PayoutOutcome, StepResult, WaitReason, payouts};
 
 use super::{
-    RowsAt, Setup, Stop,
-    pace::{Round, rounds},
+    FlowSetup, RowsLocation, StopFlag,
+    pace::{LoopRound, rounds},
 };
-use crate::log::Log;
+use crate::log::NodeLog;
 
-/// Pays until it is time to stop.
-pub fn pay(setup: &Setup, rows: &RowsAt, log: &Log, stop: &Stop) {
-    log.say(
+/// Pays until a stop is requested.
+pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
+    log.write(
         "pays",
-        &format!("pays from {} on {}, signed at {}", setup.wallet, setup.chain(), setup.signer.display()),
+        &format!("pays from {} on {}, with the signer at {}", setup.wallet, setup.chain(), setup.signer.display()),
         &[],
     );
     let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
-    let mut payer = Payer { setup, log, clock, nodes, signer, open: None, stuck: None };
-    rounds("payouts", setup.poll, log, stop, |turn| payer.round(rows, turn));
+    let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
+    rounds("payouts", setup.poll, log, stop, |turn| payout_loop.round(rows, turn));
 }
 
-struct Payer<'a> {
-    setup: &'a Setup,
-    log: &'a Log,
+struct PayoutLoop<'a> {
+    setup: &'a FlowSetup,
+    log: &'a NodeLog,
     clock: Clock,
     nodes: Vec<Node>,
     signer: SignerClient,
     open: Option<(Rows, PayoutConfig)>,
-    /// The reason of the jobs that wait for their next try.
+    /// What blocks the payouts that are put off.
     stuck: Option<String>,
 }
 
-impl Payer<'_> {
-    fn round(&mut self, at: &RowsAt, turn: usize) -> anyhow::Result<Round> {
+impl PayoutLoop<'_> {
+    fn round(&mut self, at: &RowsLocation, turn: usize) -> anyhow::Result<LoopRound> {
         if self.nodes.is_empty() {
             self.nodes = self.setup.nodes()?;
         }
@@ -58,20 +58,20 @@ impl Payer<'_> {
                 StepResult::Waits(reason) => stuck = stuck.or_else(|| Some(reason.to_string())),
                 result => {
                     went_on = true;
-                    self.report(job, result);
+                    self.log_step(job, result);
                 }
             }
         }
-        // As long as a job waits for its next try, the reason still stands.
+        // A payout that was put off still waits: what blocked it is not over yet.
         self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
         Ok(match (went_on, self.stuck.clone()) {
-            (true, _) => Round::Busy,
-            (false, Some(why)) => Round::Waits(why),
-            (false, None) => Round::Idle,
+            (true, _) => LoopRound::Busy,
+            (false, Some(why)) => LoopRound::Waits(why),
+            (false, None) => LoopRound::Idle,
         })
     }
 
-    fn report(&self, job: &str, result: &StepResult) {
+    fn log_step(&self, job: &str, result: &StepResult) {
         let (event, what) = match result {
             StepResult::Signed { hash, .. } => ("payout_signed", format!("is signed: transaction {hash:#x}")),
             StepResult::Sent { .. } => ("payout_sent", "is sent".into()),
@@ -80,11 +80,12 @@ impl Payer<'_> {
             StepResult::Unmined => ("payout_unmined", "is no longer in a block".into()),
             StepResult::Ended(PayoutOutcome::Paid) => ("payout_final", "is paid, and final".into()),
             StepResult::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
-            StepResult::Doubted => {
-                ("payout_doubted", "needs an operator: its nonce is used by a transaction that is none of ours".into())
-            }
+            StepResult::Doubted => (
+                "payout_doubted",
+                format!("needs an operator: its nonce was used by another transaction; see `bankroll explain {job}`"),
+            ),
             StepResult::Reserved { .. } | StepResult::Prepared | StepResult::Waits(_) => return,
         };
-        self.log.tell(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
+        self.log.write_verbose(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
     }
 }

@@ -1,4 +1,4 @@
-//! The addresses of a chain's nodes: used whole, shown without what may be a key.
+//! The URLs of a chain's RPC nodes: used whole, shown without what may be a key.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Several are separated by commas; empty for no chain.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Rpc(String);
+pub struct RpcUrls(String);
 
-impl Rpc {
+impl RpcUrls {
     pub(crate) fn urls(&self) -> Vec<String> {
         self.0.split(',').map(str::trim).filter(|url| !url.is_empty()).map(str::to_owned).collect()
     }
 }
 
-impl Serialize for Rpc {
+impl Serialize for RpcUrls {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&without_keys(&self.0))
     }
 }
 
-impl fmt::Debug for Rpc {
+impl fmt::Debug for RpcUrls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&without_keys(&self.0))
     }
@@ -53,8 +53,8 @@ mod tests {
         check("https://node.example?key=s3cret", "https://node.example/***");
         check("https://me:s3cret@node.example/, http://b/", "https://***@node.example/,http://b/");
         check("s3cret", "***");
-        assert_eq!(format!("{:?}", Rpc("https://a/key".into())), "https://a/***");
-        let way = super::super::Way::Http(Rpc("https://a/key".into()));
+        assert_eq!(format!("{:?}", RpcUrls("https://a/key".into())), "https://a/***");
+        let way = super::super::RpcEndpoint::Http(RpcUrls("https://a/key".into()));
         assert_eq!(format!("{way:?}"), "Http(https://a/***)");
     }
 }

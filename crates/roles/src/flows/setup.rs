@@ -1,4 +1,4 @@
-//! What a node knows of its chain, the wallet behind it and the server whose players pay there.
+//! The settings of one chain, the wallet on it and the game server whose players pay there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,47 +8,47 @@ use std::{
 
 use anyhow::Context;
 use bankroll_chains_evm::{Address, Identity, InProcessRpc, Limits, Node};
-use bankroll_deposits::{Payer, Rules as DepositRules, Scanning, ServerRules, Servers, WatchList, Watched};
+use bankroll_deposits::{DepositRules, Payer, ScanConfig, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{AccountName, Asset, AssetId, Kind, Name, Scope, Unit};
 use bankroll_orders::ChainId;
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{DatabaseUrl, Ledger, Reader, Rows, StoreError};
 use bankroll_withdrawals::{Paying, Policy, Rules, price::Ceiling};
 
-use super::Rpc;
+use super::RpcUrls;
 
-/// How long a signer may take for an answer: two syncs, and whatever stands before them.
+/// How long the signer may take to answer: two syncs to disk, and the requests before this one.
 const SIGNER_PATIENCE: Duration = Duration::from_secs(10);
 /// The wallet's name in the books.
 const WALLET: &str = "hot";
-/// Blocks that one step of the scanner reads at the most.
+/// At most this many blocks are read in one step of the scanner.
 const BLOCKS_PER_STEP: u64 = 100;
-/// A transfer to a contract that does something small; more than that is not paid without a person.
+/// Enough for a transfer to a contract that does little; a payout that needs more needs an operator.
 const GAS_MAX: u64 = 100_000;
-/// How much longer than final something is watched, in confirmations.
+/// A payout is watched for this many times the confirmations that make it final.
 const WATCHED: u64 = 2;
-/// How deep a reorganisation is followed, in confirmations.
+/// A reorganisation is followed this many times as deep as the confirmations that make a deposit final.
 const WINDOW: u64 = 4;
 
-/// How nodes of the chain are reached.
+/// How the chain's RPC nodes are reached.
 #[derive(Clone, Debug)]
-pub enum Way {
-    /// At these addresses, which may have keys in them; the next one whenever one fails.
-    Http(Rpc),
+pub enum RpcEndpoint {
+    /// At these URLs, which may contain keys; after a failure the next one is used.
+    Http(RpcUrls),
     /// In this process.
     Here(InProcessRpc),
 }
 
-/// Where a flow's rows are written.
+/// How a flow writes its rows.
 #[derive(Clone, Debug)]
-pub enum RowsAt {
+pub enum RowsLocation {
     /// Through the writer in this process.
     Here(Ledger),
-    /// In a database whose writer may be elsewhere.
+    /// In a database whose writer may be another process.
     Database(DatabaseUrl),
 }
 
-impl RowsAt {
+impl RowsLocation {
     pub(crate) fn open(&self) -> Result<Rows, StoreError> {
         match self {
             Self::Here(ledger) => Rows::beside(ledger),
@@ -57,25 +57,24 @@ impl RowsAt {
     }
 }
 
-/// Everything that the flows of one chain need to know.
 #[derive(Clone, Debug)]
-pub struct Setup {
-    pub way: Way,
+pub struct FlowSetup {
+    pub endpoint: RpcEndpoint,
     pub identity: Identity,
-    /// The chain's coin as the books list it; its chain is the chain's name.
+    /// The chain's coin as the ledger lists it; `coin.chain` is the chain's name.
     pub coin: Asset,
-    /// Where players pay to, and are paid from.
+    /// The address that players pay to and are paid from.
     pub wallet: Address,
-    /// Where the house's own capital comes from.
+    /// Addresses that the house's own capital comes from.
     pub treasury: BTreeSet<Address>,
     pub confirmations: u64,
     /// The first block that is read.
     pub start: u64,
-    /// How often it is looked whether there is something new.
+    /// The pause between two rounds without work.
     pub poll: Duration,
-    /// After how long the same bytes are sent again.
+    /// When the same bytes are sent again.
     pub resend: Duration,
-    /// After how long a transaction that others wait for is replaced by one that pays more.
+    /// When a transaction that blocks others is replaced by one that pays more for gas.
     pub stuck: Duration,
     pub in_flight_max: usize,
     /// The most that a unit of gas may cost, in wei.
@@ -84,20 +83,20 @@ pub struct Setup {
     pub server: Name,
     pub rules: ServerRules,
     pub policy: Policy,
-    /// Who hands over to the books.
+    /// The name of this node, recorded with the outcomes of payouts.
     pub node: String,
 }
 
-impl Setup {
-    /// The chain's name in the books: `eip155:1`.
+impl FlowSetup {
+    /// The chain's name in the ledger: `eip155:1`.
     pub(crate) fn chain(&self) -> &Name {
         &self.coin.chain
     }
 
     pub(crate) fn nodes(&self) -> anyhow::Result<Vec<Node>> {
-        match &self.way {
-            Way::Here(rpc) => Ok(vec![Node::in_process(rpc.clone(), self.identity)]),
-            Way::Http(rpc) => {
+        match &self.endpoint {
+            RpcEndpoint::Here(rpc) => Ok(vec![Node::in_process(rpc.clone(), self.identity)]),
+            RpcEndpoint::Http(rpc) => {
                 let node = |url: String| Node::http(&url, self.identity, Limits::default());
                 rpc.urls().into_iter().map(node).collect::<Result<_, _>>().context("chain.rpc")
             }
@@ -108,12 +107,12 @@ impl Setup {
         SignerClient::new(&self.signer, SIGNER_PATIENCE)
     }
 
-    /// The coin's number, once whoever holds the books has listed it.
+    /// The coin's number, once the holder of the ledger has listed it.
     pub(crate) fn asset(&self, reader: &Reader) -> anyhow::Result<AssetId> {
-        self.listed(reader)?.with_context(|| format!("the books do not list the coin of {} yet", self.chain()))
+        self.listed(reader)?.with_context(|| format!("the ledger does not list the coin of {} yet", self.chain()))
     }
 
-    /// The same for who must tell books without the coin from books that could not be read.
+    /// The coin's number; `None` if the ledger does not list it, which is not a failure to read.
     pub(crate) fn listed(&self, reader: &Reader) -> Result<Option<AssetId>, StoreError> {
         let is_ours = |asset: &Asset| asset.chain == self.coin.chain && asset.unit == Unit::Native;
         Ok(reader.assets()?.into_iter().find(|(_, asset)| is_ours(asset)).map(|(id, _)| id))
@@ -125,14 +124,14 @@ impl Setup {
         AccountName { scope: Scope::House, kind: Kind::Custody, asset, owner }
     }
 
-    pub(crate) fn scanning(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> Scanning {
-        let watched = Watched {
+    pub(crate) fn scan_config(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> ScanConfig {
+        let watched = WatchedAddress {
             server: self.server.clone(),
             custody: self.custody(asset),
             payer: Payer::Sender(players),
             since: self.start,
         };
-        Scanning {
+        ScanConfig {
             rules: DepositRules { chain: self.chain().clone(), confirmations: self.confirmations },
             watch: WatchList {
                 addresses: BTreeMap::from([(self.wallet, watched)]),
@@ -161,7 +160,7 @@ impl Setup {
                 horizon: self.confirmations.saturating_mul(WATCHED),
                 resend_after: micros(self.resend),
                 stuck_after: micros(self.stuck),
-                // Nobody outbids a quiet chain by more than this part of the whole.
+                // The tip for block producers is at most a tenth of the whole price.
                 ceiling: Ceiling { max: self.fee_max, priority: self.fee_max / 10 },
                 gas_max: GAS_MAX,
                 in_flight_max: self.in_flight_max,

@@ -75,8 +75,8 @@ fn a_deposit_that_is_reversed_in_the_books_and_still_on_the_chain_is_a_differenc
         assert_eq!((found.difference().as_str(), finding(&found)), ("40", Finding::Differ { wei: wei(40) }));
         assert_eq!(found.uncredited, sum(0, 0), "nothing will credit it again");
         let word = state.as_str();
-        let told = format!("40 wei came with b, which its deposit calls {word}; in the books it is reversed");
-        assert_eq!(found.contradicted, [told]);
+        let expected = format!("40 wei came with b, which its deposit calls {word}; in the books it is reversed");
+        assert_eq!(found.contradicted, [expected]);
     }
 }
 
@@ -108,7 +108,7 @@ fn a_reversal_in_flight_is_no_difference_and_is_named() {
 }
 
 #[test]
-fn a_payment_in_a_block_that_nobody_has_read_is_in_flight_and_one_block_earlier_is_unknown() {
+fn a_payment_in_an_unread_block_is_in_flight_and_in_a_read_block_unknown() {
     let unread = compare(wei(40), books(0), &[came("b", READ_TO + 1, 40)], 0);
     assert_eq!(finding(&unread), Finding::InFlight { deposits: 1, payouts: 0 });
     let read = compare(wei(40), books(0), &[came("b", READ_TO, 40)], 0);

@@ -1,4 +1,4 @@
-//! The way to whoever holds the books, and word of who that is.
+//! Forwarding to the holder of the ledger, and watching who that is.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use bankroll_nodes::{BooksAt, CallError, Forwarder, Identity};
 use bankroll_store::{DatabaseUrl, Watch};
 
 use crate::{
-    flows::Stop,
-    log::{Log, on_one_line},
+    flows::StopFlag,
+    log::{NodeLog, on_one_line},
 };
 
-/// How often a node looks whether the books can be asked.
+/// How often a node checks whether the ledger can be reached.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// Forwards to whoever the primary of this database says has the lease.
+/// Forwards to the node that has the lease, as the primary of this database says.
 pub fn to_holder(identity: &Identity, url: &DatabaseUrl) -> std::io::Result<Forwarder> {
     let mut watch = Watch::new(url.clone());
     Forwarder::start(identity, move || {
@@ -24,21 +24,21 @@ pub fn to_holder(identity: &Identity, url: &DatabaseUrl) -> std::io::Result<Forw
     })
 }
 
-/// Says whenever the books can be asked, or cannot any more, until the node stops.
-pub(super) fn watch(identity: &Identity, url: &DatabaseUrl, log: &Log, stop: &Stop) -> anyhow::Result<()> {
+/// Logs whenever the ledger becomes reachable or unreachable, until the node stops.
+pub(super) fn watch(identity: &Identity, url: &DatabaseUrl, log: &NodeLog, stop: &StopFlag) -> anyhow::Result<()> {
     let forwarder = to_holder(identity, url)?;
     let mut said = String::new();
-    while !stop.is_asked() {
-        let heard = match forwarder.ping(WITHIN).map(bankroll_nodes::Pending::wait) {
-            Ok(Ok(())) => Some(("books_found", "the books can be asked".to_owned())),
-            // Many calls are under way: somebody answers.
+    while !stop.is_requested() {
+        let state = match forwarder.ping(WITHIN).map(bankroll_nodes::Pending::wait) {
+            Ok(Ok(())) => Some(("books_found", "the ledger can be reached".to_owned())),
+            // Many calls are in flight: the holder answers.
             Err(CallError::Busy) => None,
             Ok(Err(error)) | Err(error) => {
-                Some(("no_books", format!("the books cannot be asked: {}", on_one_line(&error))))
+                Some(("no_books", format!("the ledger cannot be reached: {}", on_one_line(&error))))
             }
         };
-        if let Some((event, sentence)) = heard.filter(|(_, sentence)| *sentence != said) {
-            log.say(event, &sentence, &[]);
+        if let Some((event, sentence)) = state.filter(|(_, sentence)| *sentence != said) {
+            log.write(event, &sentence, &[]);
             said = sentence;
         }
         stop.rest(LOOK_EVERY);

@@ -1,12 +1,12 @@
-//! Holding the books: taken when their lease is free, given up when the node ends, lost when another has taken over.
+//! Holding the ledger: acquired when its lease is free, released when the node ends, lost when another node has taken over.
 //!
 //! ```text
 //! waiting --(lease free)--> holding --(fenced, server gone for too long)--> waiting
-//!                              `--(told to stop)--> drained, lease given up
+//!                              `--(stop requested)--> drained, lease released
 //! ```
 //!
-//! A node that lost the books goes back to waiting. It ends by itself only if waiting cannot help: the books are not sound,
-//! or are a newer program's.
+//! A node that lost the ledger goes back to waiting. It ends by itself only if waiting cannot help: the books are not sound,
+//! or a newer program has written them.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -17,37 +17,37 @@ use serde_json::Value;
 
 use super::books_handler::BooksHandler;
 use crate::{
-    flows::{RowsAt, Running, Setup, Stop},
-    log::{Log, on_one_line},
+    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
+    log::{NodeLog, on_one_line},
 };
 
-/// How often a node that stands by looks at the lease, and one that holds the books at itself.
+/// How often a node that stands by checks the lease, and a holder checks itself.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
-pub struct Keeper<'a> {
+pub struct LeaseKeeper<'a> {
     pub desk: Arc<BooksHandler>,
-    pub log: &'a Log,
-    pub stop: &'a Stop,
-    /// What is done with the books while they are held, if there is a chain.
-    pub flows: Option<Flows>,
+    pub log: &'a NodeLog,
+    pub stop: &'a StopFlag,
+    /// What runs while the ledger is held, if there is a chain.
+    pub flows: Option<HolderFlows>,
 }
 
-/// What follows from a chain for whoever holds the books.
+/// The flows of the node that holds the ledger.
 #[derive(Debug)]
-pub struct Flows {
-    pub setup: Setup,
+pub struct HolderFlows {
+    pub setup: FlowSetup,
     pub queue_max: usize,
-    /// Whether this process follows the chain and pays, too: nobody else can write to books in a folder.
+    /// Whether this process follows the chain and pays, too: no other process can write to books in a folder.
     pub alone: bool,
 }
 
-impl Flows {
-    fn start(&self, ledger: &Ledger, log: &Log) -> Running {
-        let mut running = Running::default();
+impl HolderFlows {
+    fn start(&self, ledger: &Ledger, log: &NodeLog) -> FlowThreads {
+        let mut running = FlowThreads::default();
         running.book(&self.setup, ledger, self.queue_max, log);
         if self.alone {
-            let rows = RowsAt::Here(ledger.clone());
+            let rows = RowsLocation::Here(ledger.clone());
             running.follow(&self.setup, &rows, log);
             running.pay(&self.setup, &rows, log);
         }
@@ -55,15 +55,15 @@ impl Flows {
     }
 }
 
-impl Keeper<'_> {
-    /// Holds the books whenever it can, until it is told to stop.
+impl LeaseKeeper<'_> {
+    /// Holds the ledger whenever it can, until a stop is requested.
     pub fn run(&self, options: &Options) -> anyhow::Result<()> {
         let mut watch = match &options.location {
             Location::Postgres(url) => Some(Watch::new(url.clone())),
             Location::Folder(_) => None,
         };
         let mut said = String::new();
-        while !self.stop.is_asked() {
+        while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), Watch::look) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
                     Err(StoreError::Leased { holder: holder.name, seconds_left: holder.left.as_secs() })
@@ -77,15 +77,15 @@ impl Keeper<'_> {
                     self.hold(&ledger, watch.as_mut())?;
                 }
                 Err(StoreError::Leased { holder, .. }) => {
-                    self.say_once(&mut said, "waiting", &format!("stands by: the books are held by {holder}"));
+                    self.say_once(&mut said, "waiting", &format!("stands by: the ledger is held by {holder}"));
                 }
-                // Somebody was faster while the books were being opened.
+                // Another node was faster while this one opened the ledger.
                 Err(StoreError::Fenced) => {}
                 Err(error) if error.is_passing() => {
                     let why = on_one_line(&error);
                     self.say_once(&mut said, "unreachable", &format!("waits for the database: {why}"));
                 }
-                Err(error) => return Err(error).context("cannot open the books"),
+                Err(error) => return Err(error).context("cannot open the ledger"),
             }
             thread::sleep(LOOK_EVERY);
         }
@@ -94,35 +94,35 @@ impl Keeper<'_> {
 
     fn say_once(&self, said: &mut String, event: &str, sentence: &str) {
         if said != sentence {
-            self.log.say(event, sentence, &[]);
+            self.log.write(event, sentence, &[]);
             sentence.clone_into(said);
         }
     }
 
-    /// From taking the books to giving them up or losing them.
+    /// From acquiring the ledger to releasing or losing it.
     fn hold(&self, ledger: &Ledger, watch: Option<&mut Watch>) -> anyhow::Result<()> {
         let epoch = watch.and_then(|watch| watch.look().ok().flatten()).map(|holder| holder.epoch);
         let records = Reader::open(ledger.location()).and_then(|reader| reader.head()).map(|head| head.seq.0);
         let records = records.unwrap_or_default();
         let sentence = match epoch {
-            Some(epoch) => format!("took the books: epoch {epoch}, {} records", thousands(records)),
-            None => format!("took the books: {} records", thousands(records)),
+            Some(epoch) => format!("acquired the ledger: epoch {epoch}, {} records", thousands(records)),
+            None => format!("acquired the ledger: {} records", thousands(records)),
         };
-        self.log.say("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
+        self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         self.desk.set(Some(ledger.clone()));
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
-        while !self.stop.is_asked() && ledger.stopped_by().is_none() {
+        while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
         self.desk.set(None);
-        flows.into_iter().for_each(Running::stop);
+        flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
         match ledger.stopped_by() {
-            None => self.log.say("gave_up", "gave the books up", &[]),
+            None => self.log.write("gave_up", "released the ledger", &[]),
             Some(why) => {
-                let told = on_one_line(why.as_ref());
-                self.log.say("lost", &format!("lost the books: {told}"), &[("why", Value::from(told.clone()))]);
+                let cause = on_one_line(why.as_ref());
+                self.log.write("lost", &format!("lost the ledger: {cause}"), &[("why", Value::from(cause.clone()))]);
                 if matches!(*why, StoreError::Diverged { .. }) {
                     return Err(anyhow::Error::from(why).context("the books are not sound"));
                 }

@@ -2,18 +2,18 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `keeper` | taking the books when their lease is free, standing by, losing them, giving them up |
+//! | `keeper` | acquiring the ledger when its lease is free, standing by, losing it, releasing it |
 //! | `books_handler` | calls of other nodes to the books |
 //! | `intent_gate` | which payouts other nodes may request |
-//! | `forward` | the way to whoever holds the books |
+//! | `forward` | forwarding to the holder of the ledger |
 //!
-//! With books in a folder one process has all roles. With books in a database a node without them watches who holds them,
-//! so that it knows where to forward; a node with them stands by until their lease is free.
+//! With books in a folder one process has all roles. With books in a database a node without the role `books` watches who
+//! holds the ledger, so that it knows where to forward; a node with that role stands by until the lease is free.
 //!
 //! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
-//! (`crate::flows`). A chain's node, a signer or a database that is away ends nothing: it is said once, and tried again.
+//! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and retried.
 //!
-//! A signal ends it in good order: calls that are in flight are answered, and the lease is given up at once.
+//! A signal stops the node gracefully: calls in flight are answered, and the lease is released at once.
 
 mod books_handler;
 pub mod forward;
@@ -28,38 +28,37 @@ use bankroll_store::{Clock, Location};
 use bankroll_terminal::Usage;
 
 use crate::{
-    config::Loaded,
-    flows::{RowsAt, Running, Setup, Stop},
-    log::Log,
+    config::LoadedConfig,
+    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
+    log::NodeLog,
 };
 use books_handler::BooksHandler;
 use intent_gate::IntentGate;
-use keeper::{Flows, Keeper};
+use keeper::{HolderFlows, LeaseKeeper};
 
-/// A node that is being started.
-struct Node {
-    loaded: Loaded,
+struct ServeNode {
+    loaded: LoadedConfig,
     location: Location,
-    log: Log,
-    stop: Stop,
+    log: NodeLog,
+    stop: StopFlag,
     /// The chain, if one is configured.
-    chain: Option<Setup>,
+    chain: Option<FlowSetup>,
 }
 
-/// Runs a node until it is told to stop: holds the books or stands by, and takes its part in the flows.
-pub fn run(loaded: Loaded, log: Log, stop: Stop) -> anyhow::Result<()> {
+/// Runs a node until a stop is requested: holds the ledger or stands by, and runs the flows of its roles.
+pub fn run(loaded: LoadedConfig, log: NodeLog, stop: StopFlag) -> anyhow::Result<()> {
     let (location, chain) = (loaded.books(), loaded.chain());
-    let node = Node { loaded, location, log, stop, chain };
+    let node = ServeNode { loaded, location, log, stop, chain };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
         Location::Postgres(_) => node.among_others()?,
     }
-    node.log.say("stopped", "stopped", &[]);
+    node.log.write("stopped", "stopped", &[]);
     Ok(())
 }
 
-impl Node {
-    /// Books in a folder: nobody else can be asked, and nobody else asks.
+impl ServeNode {
+    /// Books in a folder: this process is the only node.
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let options = self.loaded.config.books.options(folder);
         self.keeper(BooksHandler::default().into(), true).run(&options)
@@ -75,7 +74,7 @@ impl Node {
             let watching = others.then(|| scope.spawn(|| self.watch(&identity, roles)));
             let kept = if roles.has(NodeRole::Books) { self.keep(&identity) } else { Ok(()) };
             if kept.is_err() {
-                self.stop.ask();
+                self.stop.request();
             }
             let panicked = |_| Err(anyhow::anyhow!("a thread panicked; its message is above"));
             let watched = watching.map_or(Ok(()), |thread| thread.join().unwrap_or_else(panicked));
@@ -83,7 +82,7 @@ impl Node {
         })
     }
 
-    /// Who this node is, and that it may be what it is told to be.
+    /// The identity of this node, if its certificate allows the configured roles.
     fn identity(&self, roles: NodeRoles) -> anyhow::Result<Identity> {
         let identity =
             Identity::load(&self.loaded.certificates(), &self.loaded.config.node.name, Clock::machine().now())?;
@@ -100,10 +99,14 @@ impl Node {
         let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
         let desk = Arc::new(BooksHandler::new(gate));
         let server = Server::start(&config.node.listen, identity, rights, Arc::clone(&desk))
-            .context("other nodes could not ask this one")?;
+            .context("cannot listen for other nodes")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
         let address = named.unwrap_or_else(|| server.address().to_string());
-        self.log.say("listening", &format!("answers other nodes at {address}"), &[("address", address.clone().into())]);
+        self.log.write(
+            "listening",
+            &format!("answers other nodes at {address}"),
+            &[("address", address.clone().into())],
+        );
         let mut options = config.books.options(self.location.clone());
         options.address = address;
         let kept = self.keeper(Arc::clone(&desk), false).run(&options);
@@ -112,16 +115,16 @@ impl Node {
         kept
     }
 
-    fn keeper(&self, desk: Arc<BooksHandler>, alone: bool) -> Keeper<'_> {
+    fn keeper(&self, desk: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
-        let flows = self.chain.clone().map(|setup| Flows { setup, queue_max, alone });
-        Keeper { desk, log: &self.log, stop: &self.stop, flows }
+        let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
+        LeaseKeeper { desk, log: &self.log, stop: &self.stop, flows }
     }
 
-    /// A node without books, or one that stands by with other roles besides.
+    /// The roles other than `books`, and watching who holds the ledger.
     fn watch(&self, identity: &Identity, roles: NodeRoles) -> anyhow::Result<()> {
         let Location::Postgres(url) = &self.location else { return Ok(()) };
-        let (mut running, rows) = (Running::default(), RowsAt::Database(url.clone()));
+        let (mut running, rows) = (FlowThreads::default(), RowsLocation::Database(url.clone()));
         if let Some(setup) = &self.chain {
             if roles.has(NodeRole::Indexer) {
                 running.follow(setup, &rows, &self.log);

@@ -1,23 +1,23 @@
-//! The flows that run in this process: a thread each, ended together.
+//! The flows that run in this process: one thread each, stopped together.
 
 use std::thread::{self, JoinHandle};
 
 use bankroll_store::Ledger;
 
-use super::{RowsAt, Setup, Stop, booking, indexer, payouts};
-use crate::log::Log;
+use super::{FlowSetup, RowsLocation, StopFlag, booking, indexer, payouts};
+use crate::log::NodeLog;
 
 #[derive(Debug, Default)]
-pub struct Running {
-    stop: Stop,
+pub struct FlowThreads {
+    stop: StopFlag,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Running {
-    /// Credits and settles, in books that this process holds.
-    pub fn book(&mut self, setup: &Setup, ledger: &Ledger, queue_max: usize, log: &Log) {
+impl FlowThreads {
+    /// Starts crediting and settling, in a ledger that this process holds.
+    pub fn book(&mut self, setup: &FlowSetup, ledger: &Ledger, queue_max: usize, log: &NodeLog) {
         let sentence = format!("credits deposits of {} and settles payouts", setup.chain());
-        log.say("books_flows", &sentence, &[]);
+        log.write("books_flows", &sentence, &[]);
         let most = booking::rows_max(queue_max);
         let (credited, own, of) = (setup.clone(), ledger.clone(), log.clone());
         self.spawn(move |stop| booking::credit(&credited, &own, most, &of, stop));
@@ -25,28 +25,28 @@ impl Running {
         self.spawn(move |stop| booking::settle(&own, most, &of, stop));
     }
 
-    /// Follows the chain.
-    pub fn follow(&mut self, setup: &Setup, rows: &RowsAt, log: &Log) {
+    /// Starts following the chain.
+    pub fn follow(&mut self, setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog) {
         let (setup, rows, log) = (setup.clone(), rows.clone(), log.clone());
         self.spawn(move |stop| indexer::follow(&setup, &rows, &log, stop));
     }
 
-    /// Pays.
-    pub fn pay(&mut self, setup: &Setup, rows: &RowsAt, log: &Log) {
+    /// Starts paying.
+    pub fn pay(&mut self, setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog) {
         let (setup, rows, log) = (setup.clone(), rows.clone(), log.clone());
         self.spawn(move |stop| payouts::pay(&setup, &rows, &log, stop));
     }
 
-    fn spawn(&mut self, run: impl FnOnce(&Stop) + Send + 'static) {
+    fn spawn(&mut self, run: impl FnOnce(&StopFlag) + Send + 'static) {
         let stop = self.stop.clone();
         self.threads.push(thread::spawn(move || run(&stop)));
     }
 
-    /// Lets the steps that are under way end.
+    /// Waits until the steps in flight have ended.
     pub fn stop(self) {
-        self.stop.ask();
+        self.stop.request();
         for thread in self.threads {
-            // One that panicked has said so.
+            // A thread that panicked has printed its message.
             let _ = thread.join();
         }
     }
