@@ -11,8 +11,9 @@ use bankroll_chains_evm::{Address, At, Node, Transaction, U256};
 use bankroll_ledger::{AccountName, Row};
 use bankroll_store::{
     Reader,
-    columns::{amount_of, parsed, text, text_of},
+    columns::{parsed, text, text_of},
 };
+use bankroll_withdrawals::views::{self, PaidPayout};
 
 /// Which wallet, on which chain.
 pub struct Wallet<'a> {
@@ -148,30 +149,18 @@ fn known(reader: &Reader, chain: &str) -> anyhow::Result<Known> {
     let rows = |sql: &str| reader.rows(sql, vec![text(chain)]);
     let hash = |row: &Row| Ok::<_, anyhow::Error>(text_of(row, "tx_hash")?.to_owned());
     let deposits = rows("SELECT tx_hash, amount_raw, ledger_state FROM deposits WHERE chain = $1")?;
-    let paid = rows(
-        "SELECT final_tx_hash AS tx_hash, to_address, amount FROM withdrawal_requests
-         WHERE chain = $1 AND status = 'completed'",
-    )?;
-    let signed = rows(
-        "SELECT payout_attempts.tx_hash AS tx_hash, withdrawal_requests.status AS status
-         FROM payout_attempts JOIN withdrawal_queue ON withdrawal_queue.id = payout_attempts.job
-           JOIN withdrawal_requests ON withdrawal_requests.id = withdrawal_queue.withdrawal_request_id
-         WHERE withdrawal_queue.chain = $1 AND payout_attempts.tx_hash IS NOT NULL",
-    )?;
+    let paid = views::paid_payouts(reader, chain)?;
+    let signed = views::signed_payouts(reader, chain)?;
     let is_booked =
         |row: &Row| Ok::<_, anyhow::Error>(matches!(text_of(row, "ledger_state")?, "credited" | "suspense"));
-    let is_settled = |row: &Row| Ok::<_, anyhow::Error>(matches!(text_of(row, "status")?, "completed" | "failed"));
-    let payee = |row: &Row| {
-        let to: Address = parsed(row, "to_address")?;
-        Ok::<_, anyhow::Error>((to, U256::from(amount_of(row, "amount")?.units())))
-    };
+    let payee = |payout: &PaidPayout| (Address::from(payout.to.0), U256::from(payout.amount.units()));
     Ok(Known {
         deposits: deposits
             .iter()
             .map(|row| Ok((hash(row)?, (parsed(row, "amount_raw")?, is_booked(row)?))))
             .collect::<anyhow::Result<_>>()?,
-        paid: paid.iter().map(|row| Ok((hash(row)?, payee(row)?))).collect::<anyhow::Result<_>>()?,
-        signed: signed.iter().map(|row| Ok((hash(row)?, is_settled(row)?))).collect::<anyhow::Result<_>>()?,
+        paid: paid.into_iter().map(|payout| (payout.tx_hash.clone(), payee(&payout))).collect(),
+        signed: signed.into_iter().map(|payout| (payout.tx_hash, payout.status.is_final())).collect(),
     })
 }
 
