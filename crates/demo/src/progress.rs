@@ -2,13 +2,11 @@
 
 use bankroll_deposits::{
     ChainState, LedgerState, Purpose,
-    view::{self, DepositCount, DepositViewError},
+    view::{self, DepositCount},
 };
-use bankroll_ledger::{Amount, Row};
-use bankroll_store::{
-    Reader, StoreError,
-    columns::{amount_of, number_of, text_of},
-};
+use bankroll_ledger::Amount;
+use bankroll_store::Reader;
+use bankroll_withdrawals::{IntentStatus, JobStage, ViewError, views};
 
 use super::tally::add;
 
@@ -34,11 +32,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn read(reader: &Reader) -> Result<Self, DepositViewError> {
+    pub fn read(reader: &Reader) -> anyhow::Result<Self> {
         let mut progress = Self::default();
-        let rows = |sql: &str| reader.rows(sql, Vec::new());
-        let count = |row: &Row| number_of(row, "count").unwrap_or_default();
-        let word = |row: &Row, column: &'static str| text_of(row, column).unwrap_or_default().to_owned();
         for DepositCount { purpose, chain_state, ledger_state, count } in view::counts(reader)? {
             let of = match (purpose, chain_state, ledger_state) {
                 (Purpose::Treasury, _, LedgerState::Credited) => &mut progress.capital,
@@ -50,23 +45,23 @@ impl Progress {
             };
             *of += count;
         }
-        for row in rows("SELECT status, count(*) AS count FROM withdrawal_queue GROUP BY status")? {
-            let of = match word(&row, "status").as_str() {
-                "signed" => &mut progress.signed,
-                "broadcast" => &mut progress.sent,
-                "mined" => &mut progress.mined,
-                "final" => &mut progress.final_,
+        for (stage, count) in views::count_jobs(reader)? {
+            let of = match stage {
+                JobStage::Signed => &mut progress.signed,
+                JobStage::Broadcast => &mut progress.sent,
+                JobStage::Mined => &mut progress.mined,
+                JobStage::Final => &mut progress.final_,
                 _ => continue,
             };
-            *of += count(&row);
+            *of += count;
         }
-        for row in rows("SELECT status, count(*) AS count FROM withdrawal_requests GROUP BY status")? {
-            let of = match word(&row, "status").as_str() {
-                "completed" => &mut progress.paid,
-                "failed" => &mut progress.refunded,
-                _ => &mut progress.open,
+        for (status, count) in views::count_intents(reader)? {
+            let of = match status {
+                IntentStatus::Completed => &mut progress.paid,
+                IntentStatus::Failed => &mut progress.refunded,
+                IntentStatus::AwaitingApproval | IntentStatus::Approved => &mut progress.open,
             };
-            *of += count(&row);
+            *of += count;
         }
         progress.wanted =
             progress.open.saturating_sub(progress.signed).saturating_sub(progress.sent).saturating_sub(progress.mined);
@@ -84,12 +79,11 @@ impl Progress {
 }
 
 /// What is wanted and not paid, with how many payouts that is.
-pub fn open_payouts(reader: &Reader) -> Result<(u64, Amount), StoreError> {
-    let sql = "SELECT amount FROM withdrawal_requests WHERE status IN ('awaiting_approval', 'approved')";
+pub fn open_payouts(reader: &Reader) -> Result<(u64, Amount), ViewError> {
     let (mut count, mut sum) = (0, Amount::ZERO);
-    for row in reader.rows(sql, Vec::new())? {
+    for amount in views::open_amounts(reader)? {
         count += 1;
-        add(&mut sum, amount_of(&row, "amount").unwrap_or_default());
+        add(&mut sum, amount);
     }
     Ok((count, sum))
 }

@@ -1,4 +1,4 @@
-//! Whom the rooms ask: the ledger in this process, or the nodes of a deployment. The game cannot tell which.
+//! The backend of the games: the ledger in this process, or the nodes of a deployment. A game cannot tell which.
 
 use std::{thread, time::Duration};
 
@@ -12,19 +12,21 @@ use super::{
     room::{Heard, Room},
 };
 
-/// How long a room waits before it tries a call again that was not taken.
+/// The pause before a call is repeated that was not accepted.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
+pub use Backend as Teller; // TEMPORARY alias
+
 #[derive(Debug)]
-pub enum Teller {
+pub enum Backend {
     /// All roles in this process.
     Here(Ledger),
     /// Each role in a process of its own.
     Nodes(Box<Nodes>),
 }
 
-impl Teller {
-    /// Asks until there is an answer to each, or there can be none. What is asked again is the same, byte by byte.
+impl Backend {
+    /// Repeats the requests until each has an answer, or none can come. A repeated request is the same, byte by byte.
     pub fn ask(&self, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow::Result<Vec<Heard>> {
         match self {
             Self::Here(ledger) => Ok(ask(ledger, room, asked, busy)?.iter().map(Heard::from).collect()),
@@ -40,7 +42,7 @@ impl Teller {
         }
     }
 
-    /// What nodes have said since this was last asked.
+    /// What nodes have reported since the last call.
     pub fn notes(&self) -> Vec<String> {
         match self {
             Self::Here(_) => Vec::new(),
@@ -48,7 +50,7 @@ impl Teller {
         }
     }
 
-    /// A room knows only that it got no answer; the writer knows why.
+    /// A game knows only that it got no answer; the writer knows why.
     pub fn explain(&self, error: anyhow::Error) -> anyhow::Error {
         let hint = "the ledger's writer stopped in the middle of the game; start the demo again: it verifies the books";
         match self {
@@ -57,7 +59,7 @@ impl Teller {
         }
     }
 
-    /// Lets everybody finish.
+    /// Closes the ledger, or stops the nodes.
     pub fn close(self) -> anyhow::Result<()> {
         match self {
             Self::Here(ledger) => ledger.close(),
@@ -81,10 +83,12 @@ fn ask(ledger: &Ledger, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow
         };
         match reply.wait() {
             Ok(answers) => return Ok(answers),
-            // Another program has the file for a moment, or the server is away; nothing happened.
+            // Another program has locked the file, or the server is unreachable; nothing happened.
             Err(Failure::Locked | Failure::Unreachable) => thread::sleep(BUSY_PAUSE),
             Err(Failure::StorageFull) => {
-                bail!("the disk is full: nothing was lost, but nobody can play on; make room and start the demo again")
+                bail!(
+                    "the disk is full: nothing was lost, but no game can continue; free some space and start the demo again"
+                )
             }
             Err(failure @ Failure::Unknown) => return Err(failure.into()),
         }

@@ -11,11 +11,9 @@ mod tests;
 use anyhow::Context;
 use bankroll_chains_evm::{Address, At, Node, U256};
 use bankroll_deposits::view::{self, DepositView};
-use bankroll_ledger::{AccountName, Row};
-use bankroll_store::{
-    Reader,
-    columns::{amount_of, parsed, text, text_of},
-};
+use bankroll_ledger::AccountName;
+use bankroll_store::Reader;
+use bankroll_withdrawals::views::{self, PaidPayout};
 
 use compare::{BooksSide, DepositClaim, Movement, WalletTransaction, compare};
 pub use compare::{Finding, Reconciliation, Sum};
@@ -63,29 +61,15 @@ fn books_side(reader: &Reader, wallet: &Wallet<'_>) -> anyhow::Result<BooksSide>
         let claim = DepositClaim { wei: row.amount.parse()?, purpose, chain, ledger };
         Ok::<_, anyhow::Error>((row.tx_hash, claim))
     };
-    let rows = |sql: &str| reader.rows(sql, vec![text(chain)]);
-    let hash = |row: &Row| Ok::<_, anyhow::Error>(text_of(row, "tx_hash")?.to_owned());
     let deposits = view::of_chain(reader, chain)?;
-    let paid = rows(
-        "SELECT final_tx_hash AS tx_hash, to_address, amount FROM withdrawal_requests
-         WHERE chain = $1 AND status = 'completed'",
-    )?;
-    let signed = rows(
-        "SELECT payout_attempts.tx_hash AS tx_hash, withdrawal_requests.status AS status
-         FROM payout_attempts JOIN withdrawal_queue ON withdrawal_queue.id = payout_attempts.job
-           JOIN withdrawal_requests ON withdrawal_requests.id = withdrawal_queue.withdrawal_request_id
-         WHERE withdrawal_queue.chain = $1 AND payout_attempts.tx_hash IS NOT NULL",
-    )?;
-    let is_settled = |row: &Row| Ok::<_, anyhow::Error>(matches!(text_of(row, "status")?, "completed" | "failed"));
-    let payee = |row: &Row| {
-        let to: Address = parsed(row, "to_address")?;
-        Ok::<_, anyhow::Error>((to, U256::from(amount_of(row, "amount")?.units())))
-    };
+    let paid = views::paid_payouts(reader, chain)?;
+    let signed = views::signed_payouts(reader, chain)?;
+    let payee = |payout: &PaidPayout| (Address::from(payout.to.0), U256::from(payout.amount.units()));
     Ok(BooksSide {
         custody: U256::from(custody.units()),
         deposits: deposits.into_iter().map(claim).collect::<anyhow::Result<_>>()?,
-        paid: paid.iter().map(|row| Ok((hash(row)?, payee(row)?))).collect::<anyhow::Result<_>>()?,
-        signed: signed.iter().map(|row| Ok((hash(row)?, is_settled(row)?))).collect::<anyhow::Result<_>>()?,
+        paid: paid.into_iter().map(|payout| (payout.tx_hash.clone(), payee(&payout))).collect(),
+        signed: signed.into_iter().map(|payout| (payout.tx_hash, payout.status.is_final())).collect(),
         read_to,
     })
 }

@@ -80,7 +80,7 @@ pub(crate) fn is_in_debt(store: &Rows, job: &PayoutJob) -> Result<bool, PayoutEr
     Ok(store.reader().account_named(&debt)?.is_some_and(|debt| !debt.balance.is_zero()))
 }
 
-/// The intent's own request. The noted hold tells its place in the journal; without a note, or with a wrong one, the
+/// The intent's own request. The noted hold gives its place in the journal; without a note, or with a wrong one, the
 /// journal is searched.
 fn find_creation(reader: &Reader, intent: &IntentId, noted: Option<HoldId>) -> Result<Option<Creation>, StoreError> {
     if let Some(noted) = noted

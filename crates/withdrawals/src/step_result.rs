@@ -86,7 +86,9 @@ impl fmt::Display for WaitReason {
             Self::PutOff => "waits for its next try",
             Self::WalletShort => "the wallet does not have enough",
             Self::HouseShort => "the house does not have enough capital to pay for gas",
-            Self::FeesAboveCeiling => "the chain asks more for gas than chain.max_fee_per_gas",
+            Self::FeesAboveCeiling => {
+                "the chain asks more for gas than chain.max_fee_per_gas or the fee cap of the player"
+            }
             Self::WouldFail => "the RPC node reports that the payment would fail",
             Self::TooMuchGas => "the payment would use too much gas",
             Self::WalletStopped => "nothing new is paid from the wallet: it needs an operator",

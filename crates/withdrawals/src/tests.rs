@@ -109,9 +109,9 @@ fn bytes_are_sent_again_and_again_and_replaced_when_stuck() {
     assert_eq!(does(&sent, &ABSENT, 10), JobAction::Send(1));
     let stuck = broadcast(vec![PayoutAttempt { last_sent_at: Some(Time(95)), ..attempt(1, 0, true) }]);
     assert_eq!(does(&stuck, &ABSENT, 100), JobAction::Replace);
-    // Whoever waits for others is not helped by paying more.
+    // A transaction that waits for others is not helped by a higher price.
     assert_eq!(does(&stuck, &ChainStatus::Absent { nonce_is_gone: false, is_lowest: false }, 100), JobAction::Wait);
-    // The replacement is asked for; the newest bytes are the ones that are sent.
+    // The replacement is signed first; then its bytes are sent, the newest ones.
     assert_eq!(does(&broadcast(vec![attempt(1, 0, true), attempt(2, 100, false)]), &ABSENT, 101), JobAction::Sign(2));
     let refused = PayoutAttempt { is_refused: true, ..attempt(2, 100, false) };
     assert_eq!(does(&broadcast(vec![attempt(1, 100, true), refused]), &ABSENT, 110), JobAction::Send(1));
@@ -145,7 +145,7 @@ fn what_the_chain_shows_decides() {
     assert_eq!(does(&sent, gone.clone()), JobAction::Doubt);
     let doubted = job(JobStage::Unknown, sent.attempts);
     assert_eq!(does(&doubted, gone.clone()), JobAction::Wait);
-    // It may be the one whose bytes the signer gave out and nobody here heard of: it is asked for before anybody doubts.
+    // It may be one whose bytes the signer returned and that never arrived: the signer is asked before the job is doubted.
     for stage in [JobStage::Broadcast, JobStage::Unknown] {
         let unheard = job(stage, vec![attempt(1, 0, true), attempt(2, 0, false)]);
         assert_eq!(does(&unheard, gone.clone()), JobAction::Sign(2));
@@ -160,7 +160,7 @@ fn what_the_chain_shows_decides() {
 }
 
 #[test]
-fn stopping_what_may_be_on_its_way() {
+fn stopping_a_payout_that_may_be_in_flight() {
     let does = |job: &PayoutJob, now| next(job, &ABSENT, &RULES, Time(now));
     let asked = |attempts| PayoutJob { cancel_requested: true, ..job(JobStage::Broadcast, attempts) };
     let cancel = |number, at, is_signed| PayoutAttempt { is_cancel: true, ..attempt(number, at, is_signed) };
@@ -192,11 +192,11 @@ fn after_the_end_only_what_was_settled_is_sent_again() {
 }
 
 #[test]
-fn prices_have_room_and_a_ceiling() {
+fn prices_leave_a_margin_below_a_ceiling() {
     let market = |base_fee, tip| price::market(Fees::Market { base_fee, tip }, CEILING);
     assert_eq!(market(100, 7), Some(dynamic(207, 7)));
     assert_eq!(market(600, 7), Some(dynamic(1_000, 7)));
-    // A tip that somebody else is ready to pay is not ours to pay.
+    // A tip that others are ready to pay is not ours to pay.
     assert_eq!(market(100, 400), Some(dynamic(250, 50)));
     assert_eq!(market(993, 7), Some(dynamic(1_000, 7)));
     assert_eq!(market(994, 7), None);
@@ -220,7 +220,7 @@ fn prices_have_room_and_a_ceiling() {
 }
 
 #[test]
-fn every_raise_is_one_that_the_signer_and_nodes_take() {
+fn every_raise_is_accepted_by_the_signer_and_nodes() {
     let seed = std::env::var("BANKROLL_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7);
     println!("BANKROLL_TEST_SEED={seed}");
     let mut random = fastrand::Rng::with_seed(seed);
@@ -262,26 +262,26 @@ fn how_each_end_is_booked() {
         let request = settlement_request(&settling)?;
         assert_eq!(request.check(), Ok::<(), Rejection>(()));
         let Action::Legs(legs) = request.action else { panic!("legs") };
-        let told = legs.iter().map(|leg| match leg {
+        let words = legs.iter().map(|leg| match leg {
             Leg::Post { amount, .. } => format!("post {amount}"),
             Leg::Release { .. } => "release".into(),
             Leg::Move { amount, .. } => format!("gas {amount}"),
             Leg::Hold { .. } => "hold".into(),
         });
-        Some(told.collect::<Vec<_>>().join(", "))
+        Some(words.collect::<Vec<_>>().join(", "))
     };
-    let told = |text: &str| Some(text.to_owned());
-    // Paid: by the house's gas, by the player's, and to the last unit of what he set aside.
-    assert_eq!(legs(settling(None, PayoutOutcome::Paid, 20)), told("post 500, gas 20"));
-    assert_eq!(legs(settling(Some(30), PayoutOutcome::Paid, 20)), told("post 520, release"));
-    assert_eq!(legs(settling(Some(20), PayoutOutcome::Paid, 20)), told("post 520"));
+    let words = |text: &str| Some(text.to_owned());
+    // Paid: by the house's gas, by the player's, and to the last unit of the player's cap.
+    assert_eq!(legs(settling(None, PayoutOutcome::Paid, 20)), words("post 500, gas 20"));
+    assert_eq!(legs(settling(Some(30), PayoutOutcome::Paid, 20)), words("post 520, release"));
+    assert_eq!(legs(settling(Some(20), PayoutOutcome::Paid, 20)), words("post 520"));
     assert_eq!(legs(settling(Some(19), PayoutOutcome::Paid, 20)), None);
     // Reverted: the money back, less gas if that is the player's.
-    assert_eq!(legs(settling(None, PayoutOutcome::Reverted, 20)), told("release, gas 20"));
-    assert_eq!(legs(settling(Some(30), PayoutOutcome::Reverted, 20)), told("post 20, release"));
+    assert_eq!(legs(settling(None, PayoutOutcome::Reverted, 20)), words("release, gas 20"));
+    assert_eq!(legs(settling(Some(30), PayoutOutcome::Reverted, 20)), words("post 20, release"));
     // Cancelled: gas is the house's. Never signed: there was none.
-    assert_eq!(legs(settling(Some(30), PayoutOutcome::Cancelled, 20)), told("release, gas 20"));
-    assert_eq!(legs(settling(None, PayoutOutcome::NeverSigned, 0)), told("release"));
+    assert_eq!(legs(settling(Some(30), PayoutOutcome::Cancelled, 20)), words("release, gas 20"));
+    assert_eq!(legs(settling(None, PayoutOutcome::NeverSigned, 0)), words("release"));
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn an_intent_is_known_by_server_and_request() {
 
 /// Alice leaves the world with ten, of account 5, and the world is account 6.
 fn exit() -> (WithdrawalRequest, Request) {
-    let wanted = WithdrawalRequest {
+    let withdrawal = WithdrawalRequest {
         principal: Principal::GameServer("arena".parse().unwrap()),
         server: "arena".parse().unwrap(),
         request_id: "exit-1".parse().unwrap(),
@@ -306,17 +306,17 @@ fn exit() -> (WithdrawalRequest, Request) {
         gas: GasPayer::House,
         exit: Some(Amount::new(10)),
     };
-    let asked = intent_request(&wanted, POLICY, AccountId(5), AccountId(6)).unwrap();
-    (wanted, asked)
+    let asked = intent_request(&withdrawal, POLICY, AccountId(5), AccountId(6)).unwrap();
+    (withdrawal, asked)
 }
 
 const POLICY: ApprovalPolicy = ApprovalPolicy { at_once: Amount::new(100) };
 
 #[test]
 fn an_intent_from_another_node_is_what_the_books_would_have_written_or_nothing() {
-    let (wanted, asked) = exit();
-    assert_eq!(parse_forwarded(&asked, POLICY), Some((wanted.clone(), AccountId(5))));
-    let kept = WithdrawalRequest { exit: None, gas: GasPayer::Player(Amount::new(3)), ..wanted };
+    let (withdrawal, asked) = exit();
+    assert_eq!(parse_forwarded(&asked, POLICY), Some((withdrawal.clone(), AccountId(5))));
+    let kept = WithdrawalRequest { exit: None, gas: GasPayer::Player(Amount::new(3)), ..withdrawal };
     let request = intent_request(&kept, POLICY, AccountId(5), AccountId(0)).unwrap();
     assert_eq!(parse_forwarded(&request, POLICY), Some((kept, AccountId(5))));
 
@@ -406,7 +406,10 @@ fn the_report_of_an_outcome_is_stored_in_exactly_these_words() {
 
 #[test]
 fn reasons_are_stored_in_plain_words() {
-    assert_eq!(WaitReason::FeesAboveCeiling.to_string(), "the chain asks more for gas than chain.max_fee_per_gas");
+    assert_eq!(
+        WaitReason::FeesAboveCeiling.to_string(),
+        "the chain asks more for gas than chain.max_fee_per_gas or the fee cap of the player"
+    );
     assert_eq!(
         WaitReason::ForeignNonce { expected: 1, found: 4 }.to_string(),
         "the wallet was used outside of this system: nonce 1 was next, the chain has 4"

@@ -4,7 +4,7 @@ use bankroll_withdrawals::StepResult;
 
 use crate::world::{ETHER, World, home};
 
-/// One story, told in steps of which any may be followed by a crash.
+/// One story, in steps of which any may be followed by a crash.
 fn story(world: &mut World, mut crash: impl FnMut(&mut World)) {
     world.alice("exit-1", home(1), ETHER);
     crash(world);

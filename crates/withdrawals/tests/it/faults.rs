@@ -2,7 +2,7 @@
 
 use bankroll_chains_simulated::Fault;
 use bankroll_orders::{Refusal, Stop};
-use bankroll_withdrawals::{StepResult, WaitReason};
+use bankroll_withdrawals::{StepResult, WaitReason, WithdrawalRequest};
 
 use crate::world::{Between, ETHER, GWEI, SECOND, World, home, sent, wallet};
 
@@ -68,11 +68,11 @@ fn a_lost_answer_after_the_order_expired_is_still_the_same_order() {
 }
 
 #[test]
-fn a_signer_that_says_no_is_asked_again_until_it_may() {
+fn a_signer_that_refuses_is_asked_again_until_it_signs() {
     let mut world = World::new();
     world.signer().limits = ETHER / 2;
     let intent = world.alice("exit-1", home(1), ETHER);
-    let refused = world.step_until(|happened| matches!(happened, StepResult::Waits(WaitReason::SignerRefuses(_))));
+    let refused = world.step_until(|result| matches!(result, StepResult::Waits(WaitReason::SignerRefuses(_))));
     assert_eq!(refused, StepResult::Waits(WaitReason::SignerRefuses(Refusal::AmountAboveLimit)));
     assert_eq!(world.status(&intent), "approved");
     world.signer().limits = 2 * ETHER;
@@ -82,7 +82,7 @@ fn a_signer_that_says_no_is_asked_again_until_it_may() {
 }
 
 #[test]
-fn a_signer_whose_memory_was_put_back_is_told_what_it_has_answered_and_stops() {
+fn a_signer_whose_memory_was_restored_is_shown_its_own_answers_and_stops() {
     let mut world = World::new();
     let yesterdays = world.signer().memory();
     let first = world.alice("exit-1", home(1), ETHER);
@@ -90,17 +90,17 @@ fn a_signer_whose_memory_was_put_back_is_told_what_it_has_answered_and_stops() {
     assert_eq!(world.status(&first), "completed");
     world.signer().put_back(&yesterdays);
     let second = world.alice("exit-2", home(2), ETHER);
-    let told = world.step_until(|happened| {
-        matches!(happened, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
+    let result = world.step_until(|result| {
+        matches!(result, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
     });
     let older = Refusal::Stopped(Stop::MemoryOlder);
-    assert_eq!(told, StepResult::Waits(WaitReason::SignerRefuses(older)));
+    assert_eq!(result, StepResult::Waits(WaitReason::SignerRefuses(older)));
     world.finish();
     assert_eq!((world.status(&second).as_str(), world.payments().len()), ("approved", 1));
 }
 
 #[test]
-fn somebody_else_on_the_wallet_stops_it() {
+fn foreign_use_of_the_wallet_stops_it() {
     let mut world = World::new();
     let first = world.alice("exit-1", home(1), ETHER);
     world.step_until(sent);
@@ -114,7 +114,7 @@ fn somebody_else_on_the_wallet_stops_it() {
     world.foreign_payment(1, 400 * GWEI);
     world.mine(1);
     world.alice("exit-2", home(2), ETHER);
-    let stopped = world.step_until(|happened| matches!(happened, StepResult::Waits(WaitReason::ForeignNonce { .. })));
+    let stopped = world.step_until(|result| matches!(result, StepResult::Waits(WaitReason::ForeignNonce { .. })));
     assert_eq!(stopped, StepResult::Waits(WaitReason::ForeignNonce { expected: 1, found: 2 }));
     world.finish();
     assert_eq!(world.paid(home(2), ETHER), 0);
@@ -122,7 +122,7 @@ fn somebody_else_on_the_wallet_stops_it() {
 }
 
 #[test]
-fn what_the_node_says_would_fail_is_not_signed() {
+fn a_payment_that_the_node_expects_to_fail_is_not_signed() {
     let mut world = World::new();
     let refusing = bankroll_orders::Address(bankroll_chains_simulated::contracts::REFUSING.into());
     let intent = world.alice("exit-1", refusing, ETHER);
@@ -137,11 +137,11 @@ fn without_coins_it_waits_for_them() {
     // More is owed than the wallet has.
     world.drain(ETHER - ETHER / 1_000);
     let intent = world.alice("exit-1", home(1), 10 * ETHER);
-    let bob = bankroll_withdrawals::WithdrawalRequest {
+    let bob = WithdrawalRequest {
         account: "arena/funds/1/bob".parse().unwrap(),
-        ..world.wanted("exit-2", home(2), 5 * ETHER)
+        ..world.withdrawal("exit-2", home(2), 5 * ETHER)
     };
-    let bob = world.want(&bob).unwrap().id;
+    let bob = world.request(&bob).unwrap().id;
     world.finish();
     let mut ends = [world.status(&intent), world.status(&bob)];
     ends.sort();

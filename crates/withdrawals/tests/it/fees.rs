@@ -5,8 +5,8 @@ use bankroll_withdrawals::{GasPayer, StepResult, WaitReason, WithdrawalRequest};
 
 use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, paid, sent};
 
-fn raised(happened: &StepResult) -> bool {
-    matches!(happened, StepResult::Raised { .. })
+fn raised(result: &StepResult) -> bool {
+    matches!(result, StepResult::Raised { .. })
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn a_stuck_payout_is_replaced_by_the_same_for_an_eighth_more() {
     world.mine(1);
     world.step();
     assert_eq!(world.payments().len(), 0);
-    world.pass(world.paying.rules.stuck_after);
+    world.pass(world.config.rules.stuck_after);
     world.step_until(raised);
     world.finish();
     let attempts = world.pairs("SELECT max_fee AS a, priority_fee AS b FROM payout_attempts ORDER BY number");
@@ -33,9 +33,9 @@ fn a_stuck_payout_is_replaced_by_the_same_for_an_eighth_more() {
 }
 
 #[test]
-fn above_the_ceiling_it_waits_and_goes_on_sending_the_same() {
+fn above_the_ceiling_a_payout_waits_and_keeps_sending_the_same_bytes() {
     let mut world = World::new();
-    world.paying.rules.ceiling.max = 4 * GWEI;
+    world.config.rules.ceiling.max = 4 * GWEI;
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(sent);
     for _ in 0..20 {
@@ -48,7 +48,7 @@ fn above_the_ceiling_it_waits_and_goes_on_sending_the_same() {
     let highest = world.pairs("SELECT max(max_fee) AS a, count(*) AS b FROM payout_attempts");
     assert!(highest[0].0.parse::<u128>().map_or(true, |highest| highest <= 4 * GWEI), "{highest:?}");
     let second = world.alice("exit-2", home(2), ETHER);
-    let waits = world.step_until(|happened| *happened == StepResult::Waits(WaitReason::FeesAboveCeiling));
+    let waits = world.step_until(|result| *result == StepResult::Waits(WaitReason::FeesAboveCeiling));
     assert_eq!(waits, StepResult::Waits(WaitReason::FeesAboveCeiling));
     world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
     world.finish();
@@ -58,23 +58,23 @@ fn above_the_ceiling_it_waits_and_goes_on_sending_the_same() {
 }
 
 #[test]
-fn a_fee_above_what_the_player_set_aside_is_not_paid_by_anybody_else() {
+fn a_fee_above_the_players_cap_is_paid_by_no_other_account() {
     let mut world = World::new();
     let cap = Amount::new(TRANSFER_GAS * GWEI / 2);
-    let wanted = WithdrawalRequest { gas: GasPayer::Player(cap), ..world.wanted("exit-1", home(1), ETHER) };
-    let intent = world.want(&wanted).unwrap();
+    let withdrawal = WithdrawalRequest { gas: GasPayer::Player(cap), ..world.withdrawal("exit-1", home(1), ETHER) };
+    let intent = world.request(&withdrawal).unwrap();
     world.finish();
     assert_eq!((world.status(&intent.id).as_str(), world.payments().len()), ("approved", 0));
-    assert!(world.jobs()[0].1.contains("FeesAboveCeiling"), "{:?}", world.jobs());
+    assert!(world.jobs()[0].1.contains("the chain asks more for gas"), "{:?}", world.jobs());
 }
 
 #[test]
 fn players_coins_do_not_pay_the_houses_gas() {
     let mut world = World::with_house(TRANSFER_GAS * GWEI);
     let intent = world.alice("exit-1", home(1), ETHER);
-    let waits = world.step_until(|happened| *happened == StepResult::Waits(WaitReason::HouseShort));
+    let waits = world.step_until(|result| *result == StepResult::Waits(WaitReason::HouseShort));
     assert_eq!(waits, StepResult::Waits(WaitReason::HouseShort));
-    // Until it is tried again, nobody takes silence for going on.
+    // Until the next try, silence does not read as progress.
     assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::PutOff));
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.jobs()[0].0.as_str()), ("approved", "waiting_funds"));
@@ -85,13 +85,13 @@ fn players_coins_do_not_pay_the_houses_gas() {
 fn worst_cost() -> u128 {
     let mut world = World::new();
     world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| *happened == StepResult::Prepared);
+    world.step_until(|result| *result == StepResult::Prepared);
     TRANSFER_GAS * world.pairs("SELECT max_fee AS a, number AS b FROM payout_attempts")[0].0.parse::<u128>().unwrap()
 }
 
 #[test]
-fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
-    // Enough for one payout, and not for the second after it, at whatever moment of the first that is asked for.
+fn gas_that_is_used_and_not_booked_yet_is_not_spent_again() {
+    // Enough for one payout, and not for the second after it, at any moment of the first.
     let house = worst_cost();
     let moments: [fn(&mut World); 3] = [
         |world| {
@@ -100,7 +100,7 @@ fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
         |world| {
             world.step_until(sent);
             world.mine(1);
-            world.step_until(|happened| *happened == StepResult::Mined);
+            world.step_until(|result| *result == StepResult::Mined);
         },
         |world| {
             world.step_until(sent);
@@ -113,14 +113,14 @@ fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
         let first = world.alice("exit-1", home(1), ETHER);
         moment(&mut world);
         let second = world.alice("exit-2", home(2), ETHER);
-        let waits = world.step_until(|happened| {
-            matches!(happened, StepResult::Reserved { .. } | StepResult::Waits(WaitReason::HouseShort))
+        let waits = world.step_until(|result| {
+            matches!(result, StepResult::Reserved { .. } | StepResult::Waits(WaitReason::HouseShort))
         });
         assert_eq!(waits, StepResult::Waits(WaitReason::HouseShort), "moment {number}");
         world.finish();
         assert_eq!((world.status(&first).as_str(), world.status(&second).as_str()), ("completed", "approved"));
-        let (burnt, capital) = (world.standing("@house/network_fees/1").0, world.standing("@house/house/1").0);
-        assert!(burnt <= capital, "{burnt} of {capital}");
+        let (used, capital) = (world.standing("@house/network_fees/1").0, world.standing("@house/house/1").0);
+        assert!(used <= capital, "{used} of {capital}");
         world.audit_at_rest();
     }
 }
@@ -129,10 +129,10 @@ fn gas_that_is_burnt_and_not_booked_yet_is_not_spent_again() {
 fn a_price_that_has_risen_since_a_nonce_was_reserved_is_asked_of_the_house_again() {
     let mut world = World::with_house(worst_cost());
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| matches!(happened, StepResult::Reserved { .. }));
+    world.step_until(|result| matches!(result, StepResult::Reserved { .. }));
     world.chain().set_base_fee(20 * u64::try_from(GWEI).unwrap());
     world.mine(1);
-    world.step_until(|happened| matches!(happened, StepResult::Waits(WaitReason::HouseShort)));
+    world.step_until(|result| matches!(result, StepResult::Waits(WaitReason::HouseShort)));
     assert_eq!(world.pairs("SELECT job AS a, number AS b FROM payout_attempts"), []);
     world.chain().set_base_fee(u64::try_from(GWEI).unwrap());
     world.mine(1);
@@ -149,7 +149,7 @@ fn a_replacement_waits_for_the_houses_capital_too() {
     for _ in 0..10 {
         world.chain().set_base_fee(20 * u64::try_from(GWEI).unwrap());
         world.mine(1);
-        world.pass(world.paying.rules.stuck_after);
+        world.pass(world.config.rules.stuck_after);
         world.step();
     }
     assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::HouseShort));

@@ -1,4 +1,4 @@
-//! From a wish to money on chain.
+//! From an intent to money on the chain.
 
 use bankroll_ledger::{
     Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Settler, Time, Value,
@@ -53,9 +53,9 @@ fn an_intent_is_held_signed_sent_mined_and_settled() {
 fn a_player_who_pays_for_gas_gets_back_what_it_did_not_cost() {
     let mut world = World::with_house(0);
     let cap = TRANSFER_GAS * 100 * GWEI;
-    let wanted =
-        WithdrawalRequest { gas: GasPayer::Player(Amount::new(cap)), ..world.wanted("exit-1", home(1), ETHER) };
-    let intent = world.want(&wanted).unwrap();
+    let withdrawal =
+        WithdrawalRequest { gas: GasPayer::Player(Amount::new(cap)), ..world.withdrawal("exit-1", home(1), ETHER) };
+    let intent = world.request(&withdrawal).unwrap();
     assert_eq!(world.standing(ALICE), (10 * ETHER, ETHER + cap));
     world.finish();
     let gas = 14 * ETHER - u128::try_from(world.chain().balance(wallet())).unwrap();
@@ -68,19 +68,19 @@ fn a_player_who_pays_for_gas_gets_back_what_it_did_not_cost() {
 #[test]
 fn the_same_request_is_the_same_intent_and_another_under_its_name_is_refused() {
     let mut world = World::new();
-    let wanted = world.wanted("exit-1", home(1), ETHER);
-    let first = world.want(&wanted).unwrap();
-    assert_eq!(world.want(&wanted).unwrap(), first);
-    let other = world.want(&world.wanted("exit-1", home(2), ETHER));
+    let withdrawal = world.withdrawal("exit-1", home(1), ETHER);
+    let first = world.request(&withdrawal).unwrap();
+    assert_eq!(world.request(&withdrawal).unwrap(), first);
+    let other = world.request(&world.withdrawal("exit-1", home(2), ETHER));
     assert!(matches!(other, Err(IntentError::Rejected(Rejection::KeyReused))), "{other:?}");
     // Under another key, but the same name: the table refuses it.
-    let system = WithdrawalRequest { principal: Principal::System, ..world.wanted("exit-1", home(2), ETHER) };
-    let other = world.want(&system);
+    let system = WithdrawalRequest { principal: Principal::System, ..world.withdrawal("exit-1", home(2), ETHER) };
+    let other = world.request(&system);
     assert!(matches!(other, Err(IntentError::Rejected(Rejection::GuardFailed))), "{other:?}");
-    let short = world.want(&world.wanted("exit-2", home(2), 9 * ETHER + 1));
+    let short = world.request(&world.withdrawal("exit-2", home(2), 9 * ETHER + 1));
     assert!(matches!(short, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{short:?}");
     world.finish();
-    assert_eq!(world.want(&wanted).unwrap(), first);
+    assert_eq!(world.request(&withdrawal).unwrap(), first);
     assert_eq!((world.paid(home(1), ETHER), world.payments().len()), (1, 1));
     world.audit_at_rest();
 }
@@ -94,23 +94,23 @@ fn an_exit_moves_out_of_the_world_and_holds_in_one_commit() {
     world.apply(key, Principal::GameServer(name("arena")), leg);
     let exit = |request: &str, amount| WithdrawalRequest {
         exit: Some(Amount::new(amount)),
-        ..world.wanted(request, home(1), amount)
+        ..world.withdrawal(request, home(1), amount)
     };
-    let too_much = world.want(&exit("exit-1", 5 * ETHER));
+    let too_much = world.request(&exit("exit-1", 5 * ETHER));
     assert!(matches!(too_much, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{too_much:?}");
     assert_eq!((world.standing(ALICE), world.standing("arena/world/1")), ((6 * ETHER, 0), (4 * ETHER, 0)));
-    world.want(&exit("exit-2", 3 * ETHER)).unwrap();
+    world.request(&exit("exit-2", 3 * ETHER)).unwrap();
     assert_eq!((world.standing(ALICE), world.standing("arena/world/1")), ((9 * ETHER, 3 * ETHER), (ETHER, 0)));
     world.finish();
     assert_eq!((world.paid(home(1), 3 * ETHER), world.standing(ALICE)), (1, (6 * ETHER, 0)));
 }
 
 #[test]
-fn above_the_limit_somebody_must_agree_first() {
+fn above_the_limit_a_payout_needs_an_approval_first() {
     let mut world = World::new();
     world.policy.at_once = Amount::new(ETHER);
-    let large = world.want(&world.wanted("exit-1", home(1), ETHER + 1)).unwrap();
-    let small = world.want(&world.wanted("exit-2", home(2), ETHER)).unwrap();
+    let large = world.request(&world.withdrawal("exit-1", home(1), ETHER + 1)).unwrap();
+    let small = world.request(&world.withdrawal("exit-2", home(2), ETHER)).unwrap();
     assert_eq!((large.is_approved, small.is_approved), (false, true));
     world.finish();
     assert_eq!(world.status(&large.id), "awaiting_approval");
@@ -146,7 +146,7 @@ fn a_hold_that_was_not_noted_is_found_in_the_journal() {
 }
 
 #[test]
-fn only_the_hold_of_the_intent_itself_is_posted_whatever_others_say_they_are_about() {
+fn only_the_hold_of_the_intent_itself_is_posted_whatever_other_requests_claim() {
     let mut world = World::new();
     let named = Intents::id(&name("arena"), &name("exit-1"));
     // Bob's money is held a dozen times under the name of an intent that is still to come.
@@ -178,10 +178,10 @@ fn only_the_hold_of_the_intent_itself_is_posted_whatever_others_say_they_are_abo
 }
 
 #[test]
-fn what_is_paid_is_posted_to_a_wallet_and_to_nobody_else() {
+fn what_is_paid_is_posted_to_a_wallet_and_to_no_other_account() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    let told = NewRow {
+    let report = NewRow {
         id: format!("{intent}/outcome"),
         kind: "payout.ended".into(),
         subject: intent.to_string(),
@@ -190,7 +190,7 @@ fn what_is_paid_is_posted_to_a_wallet_and_to_nobody_else() {
         node: "taken over".into(),
         created_at: Time(world.now),
     };
-    world.rows().write(vec![PAYOUT_EVENTS.adding(&told)]).unwrap();
+    world.rows().write(vec![PAYOUT_EVENTS.adding(&report)]).unwrap();
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
     let states = world.pairs("SELECT state AS a, coalesce(reason, '') AS b FROM payout_events");
@@ -198,7 +198,7 @@ fn what_is_paid_is_posted_to_a_wallet_and_to_nobody_else() {
 }
 
 #[test]
-fn a_row_that_somebody_edited_is_not_paid_and_goes_on_when_it_is_put_right() {
+fn an_edited_row_is_not_paid_and_continues_when_it_is_corrected() {
     let (attackers, much) = (home(0xee), Amount::new(9 * ETHER));
     let to = || vec![text(&attackers.to_string())];
     let edits: [(&str, &str, Vec<Value>); 5] = [
@@ -214,15 +214,15 @@ fn a_row_that_somebody_edited_is_not_paid_and_goes_on_when_it_is_put_right() {
         world.policy.at_once = Amount::new(if is_status { 0 } else { 20 * ETHER });
         let intent = world.alice("exit-1", home(1), ETHER);
         if table == "withdrawal_queue" {
-            world.paying.rules.in_flight_max = 0;
+            world.config.rules.in_flight_max = 0;
             assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::OthersFirst));
-            world.paying.rules.in_flight_max = 8;
+            world.config.rules.in_flight_max = 8;
         }
         let edit = |world: &World, values: Vec<Value>| {
             world.rows().write(vec![one(&format!("UPDATE {table} SET {column} = $1"), values)]).unwrap();
         };
         edit(&world, value);
-        let waits = world.step_until(|happened| matches!(happened, StepResult::Waits(_)));
+        let waits = world.step_until(|result| matches!(result, StepResult::Waits(_)));
         assert_eq!(waits, StepResult::Waits(WaitReason::NotAsDecided), "{table}.{column}");
         world.finish();
         assert_eq!((world.payments().len(), world.standing(ALICE)), (0, (10 * ETHER, ETHER)), "{table}.{column}");
@@ -241,7 +241,7 @@ fn a_row_that_somebody_edited_is_not_paid_and_goes_on_when_it_is_put_right() {
 }
 
 #[test]
-fn whoever_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repaid() {
+fn a_player_who_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repaid() {
     let mut world = World::new();
     let debt = "arena/debt/1/alice";
     world.account(debt);
@@ -250,10 +250,12 @@ fn whoever_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repai
     world.reverse(credit);
     // Nine of her ten coins were there to be taken; the tenth is held for the payout.
     assert_eq!((world.standing(ALICE), world.standing(debt)), ((ETHER, ETHER), (ETHER, 0)));
-    let bobs =
-        WithdrawalRequest { account: "arena/funds/1/bob".parse().unwrap(), ..world.wanted("exit-2", home(2), ETHER) };
-    let bobs = world.want(&WithdrawalRequest { wallet: name("bob"), ..bobs }).unwrap().id;
-    world.step_until(|happened| *happened == StepResult::Waits(WaitReason::InDebt));
+    let bobs = WithdrawalRequest {
+        account: "arena/funds/1/bob".parse().unwrap(),
+        ..world.withdrawal("exit-2", home(2), ETHER)
+    };
+    let bobs = world.request(&WithdrawalRequest { wallet: name("bob"), ..bobs }).unwrap().id;
+    world.step_until(|result| *result == StepResult::Waits(WaitReason::InDebt));
     world.finish();
     assert_eq!((world.status(&alices).as_str(), world.status(&bobs).as_str()), ("approved", "completed"));
     assert_eq!(world.paid(home(1), ETHER), 0);
@@ -267,15 +269,15 @@ fn whoever_owes_a_deposit_that_the_chain_took_back_is_not_paid_until_it_is_repai
 }
 
 #[test]
-fn a_row_that_was_edited_on_its_way_is_not_settled_by() {
+fn a_row_that_was_edited_in_flight_is_not_settled() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| matches!(happened, StepResult::Sent { .. }));
+    world.step_until(|result| matches!(result, StepResult::Sent { .. }));
     let edit = |world: &World, amount: u128| {
         let amount = vec![Value::Amount(Amount::new(amount))];
         world.rows().write(vec![one("UPDATE withdrawal_requests SET amount = $1", amount)]).unwrap();
     };
-    // All but a wei would be given back to a player who is paid.
+    // All but a wei would be refunded to a player who is paid.
     edit(&world, 1);
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));

@@ -7,6 +7,7 @@ mod crashes;
 mod faults;
 mod fees;
 mod findings;
+mod front_door;
 mod intents;
 mod random;
 mod refunds;

@@ -1,5 +1,5 @@
 //! Random intents, cancels, blocks, reorganisations, faults, lost answers and crashes. At rest: one payment on chain for
-//! each completed intent, none for each that was given back, and the wallet has what the books say.
+//! each completed intent, none for each that was refunded, and the wallet has what the books say.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ fn one_payment_for_each_completed_intent_and_none_for_each_refunded_one() {
             break;
         }
     }
-    println!("{completed} completed, {failed} given back");
+    println!("{completed} completed, {failed} refunded");
     assert!(completed > 0 && failed > 0);
 }
 
@@ -35,15 +35,15 @@ fn live(random: &mut Rng) -> (usize, usize) {
     for number in 0..80_u8 {
         match random.u8(0..24) {
             0..4 => {
-                // Each amount once, so that payments can be told apart.
+                // Each amount once, so that payments can be distinguished.
                 let amount = ETHER / 4 + u128::from(number);
                 let gas = match random.bool() {
                     true => GasPayer::House,
                     false => GasPayer::Player(Amount::new(TRANSFER_GAS * 200 * GWEI)),
                 };
                 let to = home(random.u8(1..5));
-                let wanted = WithdrawalRequest { gas, ..world.wanted(&format!("exit-{number}"), to, amount) };
-                if let Ok(intent) = world.want(&wanted) {
+                let withdrawal = WithdrawalRequest { gas, ..world.withdrawal(&format!("exit-{number}"), to, amount) };
+                if let Ok(intent) = world.request(&withdrawal) {
                     intents.push((intent.id, to, amount));
                 }
             }

@@ -18,13 +18,13 @@ fn before_it_is_signed_the_signers_promise_is_the_proof() {
         let mut world = World::new();
         let intent = world.alice("exit-1", home(1), ETHER);
         world.step();
-        // Something keeps the signer from answering; nobody knows whether it was asked.
+        // The signer does not answer; it is not known whether it was asked.
         world.signer().plan = vec![Between::RequestLost; steps].into();
         for _ in 0..steps {
             world.step();
         }
         stop(&world, &intent);
-        world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::NeverSigned));
+        world.step_until(|result| *result == StepResult::Ended(PayoutOutcome::NeverSigned));
         world.settle();
         assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
         // Its nonce is free, and the next payout takes it: no hole.
@@ -38,14 +38,14 @@ fn before_it_is_signed_the_signers_promise_is_the_proof() {
 }
 
 #[test]
-fn a_lost_answer_is_not_taken_for_a_no() {
+fn a_lost_answer_is_not_taken_for_a_refusal() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step();
     world.step();
     world.signer().plan = [Between::AnswerLost].into();
     world.step();
-    // It was signed, and we do not have the bytes. Somebody wants it stopped: the signer cannot promise any more.
+    // It was signed, and we do not have the bytes. A cancellation comes: the signer cannot promise any more.
     stop(&world, &intent);
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed cancelled", (10 * ETHER, 0)));
@@ -61,13 +61,13 @@ fn after_it_was_sent_nothing_on_its_nonce_must_be_final() {
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(sent);
     stop(&world, &intent);
-    world.step_until(|happened| matches!(happened, StepResult::Sent { attempt: 2, .. }));
+    world.step_until(|result| matches!(result, StepResult::Sent { attempt: 2, .. }));
     world.mine(1);
     world.step();
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
     world.mine(2);
-    world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::Cancelled));
+    world.step_until(|result| *result == StepResult::Ended(PayoutOutcome::Cancelled));
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed cancelled", (10 * ETHER, 0)));
     assert_eq!(world.paid(home(1), ETHER), 0);
@@ -88,13 +88,13 @@ fn a_cancel_that_comes_too_late_changes_nothing() {
 }
 
 #[test]
-fn what_the_signer_has_renounced_for_somebody_else_is_given_back() {
+fn an_intent_that_was_revoked_elsewhere_is_refunded() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| *happened == StepResult::Prepared);
-    // As after rows were put back to before somebody stopped it.
+    world.step_until(|result| *result == StepResult::Prepared);
+    // As after rows were restored to before a cancellation.
     world.revoke_elsewhere(&intent);
-    world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::NeverSigned));
+    world.step_until(|result| *result == StepResult::Ended(PayoutOutcome::NeverSigned));
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
     let next = world.alice("exit-2", home(2), ETHER);
@@ -104,12 +104,12 @@ fn what_the_signer_has_renounced_for_somebody_else_is_given_back() {
 }
 
 #[test]
-fn a_destination_that_the_signer_never_pays_is_given_back_and_holds_nobody_up() {
-    // What a player means who types in the address that he paid to.
+fn a_destination_that_the_signer_never_pays_is_refunded_and_holds_up_no_other_payout() {
+    // A player types in the address that they paid to.
     for forbidden in [bankroll_orders::Address(wallet().into()), bankroll_orders::Address::ZERO] {
         let mut world = World::new();
         let intent = world.alice("exit-1", forbidden, ETHER);
-        world.step_until(|happened| matches!(happened, StepResult::Prepared));
+        world.step_until(|result| matches!(result, StepResult::Prepared));
         let next = world.alice("exit-2", home(2), ETHER);
         world.finish();
         assert_eq!(
@@ -127,12 +127,13 @@ fn a_final_revert_is_a_proof_and_costs_gas() {
         let mut world = World::new();
         let cap = Amount::new(100_000 * 100 * GWEI);
         let gas = if player_pays { GasPayer::Player(cap) } else { GasPayer::House };
-        let intent = world.want(&WithdrawalRequest { gas, ..world.wanted("exit-1", home(1), ETHER) }).unwrap().id;
+        let intent =
+            world.request(&WithdrawalRequest { gas, ..world.withdrawal("exit-1", home(1), ETHER) }).unwrap().id;
         world.step();
         world.prepare_for_refusing_contract();
         world.step_until(sent);
         world.mine(3);
-        world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::Reverted));
+        world.step_until(|result| *result == StepResult::Ended(PayoutOutcome::Reverted));
         world.settle();
         assert_eq!(world.status(&intent), "failed reverted");
         assert_eq!(world.payments().len(), 0);
@@ -145,13 +146,13 @@ fn a_final_revert_is_a_proof_and_costs_gas() {
 }
 
 #[test]
-fn an_outcome_is_told_once_whatever_else_is_said() {
+fn an_outcome_is_reported_once_whatever_comes_later() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(sent);
     world.mine(3);
     world.step_until(paid);
-    // Somebody makes the job live again and says something else about it: the inbox has its outcome.
+    // An edit makes the job live again, and another outcome is reported: the inbox keeps the first one.
     let again = "UPDATE withdrawal_queue SET status = 'broadcast'";
     world.rows().write(vec![one(again, vec![])]).unwrap();
     world.mine(1);

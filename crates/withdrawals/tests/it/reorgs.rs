@@ -12,12 +12,12 @@ fn a_payout_whose_block_is_gone_is_sent_again_as_it_is() {
         let intent = world.alice("exit-1", home(1), ETHER);
         world.step_until(sent);
         world.mine(1);
-        world.step_until(|happened| *happened == StepResult::Mined);
+        world.step_until(|result| *result == StepResult::Mined);
         world.mine(1);
         let before = world.payments();
         world.chain().reorg(Reorg { depth: 2, length: 2, fate });
         if fate != Fate::Kept {
-            world.step_until(|happened| *happened == StepResult::Unmined);
+            world.step_until(|result| *result == StepResult::Unmined);
         }
         world.finish();
         assert_eq!(world.payments(), before, "the same transaction, {fate:?}");
@@ -37,7 +37,7 @@ fn a_payout_that_was_final_and_is_gone_is_sent_again_and_settled_once() {
     let before = world.payments();
     world.chain().reorg(Reorg { depth: 3, length: 4, fate: Fate::Dropped });
     assert_eq!(world.payments(), []);
-    world.pass(world.paying.rules.resend_after);
+    world.pass(world.config.rules.resend_after);
     world.step_until(sent);
     world.finish();
     assert_eq!((world.payments(), world.status(&intent).as_str()), (before, "completed"));

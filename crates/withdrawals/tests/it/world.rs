@@ -67,7 +67,7 @@ pub struct World {
     pub node: Node,
     pub signer: Arc<Mutex<SignerProcess>>,
     client: SignerClient,
-    pub paying: PayoutConfig,
+    pub config: PayoutConfig,
     pub policy: ApprovalPolicy,
     pub now: u64,
     funded: u128,
@@ -132,7 +132,7 @@ impl SignerProcess {
         std::fs::read(self.folder.path().join("memory.db")).unwrap()
     }
 
-    /// Somebody restores a backup.
+    /// An operator restores a backup.
     pub fn put_back(&mut self, memory: &[u8]) {
         self.restart();
         std::fs::write(self.folder.path().join("memory.db"), memory).unwrap();
@@ -195,7 +195,7 @@ impl World {
             chain,
             client: SignerClient::in_process(move |request| process.lock().unwrap().answer(request)),
             signer,
-            paying: PayoutConfig {
+            config: PayoutConfig {
                 chain: name("eip155:1337"),
                 chain_id: ChainId(1337),
                 address: key().address(),
@@ -264,7 +264,7 @@ impl World {
             ledger.close();
         }
         let ledger = Ledger::open(self.options.clone()).unwrap();
-        let rows = Rows::beside(&ledger).unwrap();
+        let rows = Rows::open(&ledger).unwrap();
         let consumer = settlement::consumer(ledger.location(), 100).unwrap();
         self.open = Some((ledger, rows, consumer));
     }
@@ -285,8 +285,8 @@ impl World {
         self.signer.lock().unwrap()
     }
 
-    /// What Alice wants, with the house paying for gas.
-    pub fn wanted(&self, request: &str, to: Address, amount: u128) -> WithdrawalRequest {
+    /// A payout of Alice's, with the house paying for gas.
+    pub fn withdrawal(&self, request: &str, to: Address, amount: u128) -> WithdrawalRequest {
         WithdrawalRequest {
             principal: Principal::GameServer(name("arena")),
             server: name("arena"),
@@ -301,13 +301,13 @@ impl World {
         }
     }
 
-    pub fn want(&self, wanted: &WithdrawalRequest) -> Result<Intent, IntentError> {
-        Intents::new(self.policy).create(wanted, self.ledger(), self.rows())
+    pub fn request(&self, withdrawal: &WithdrawalRequest) -> Result<Intent, IntentError> {
+        Intents::new(self.policy).create(withdrawal, self.ledger(), self.rows())
     }
 
-    /// Alice wants so much at this address.
+    /// Alice requests so much at this address.
     pub fn alice(&self, request: &str, to: Address, amount: u128) -> IntentId {
-        self.want(&self.wanted(request, to, amount)).unwrap().id
+        self.request(&self.withdrawal(request, to, amount)).unwrap().id
     }
 
     /// Time passes, on every clock.
@@ -320,15 +320,15 @@ impl World {
     pub fn step(&mut self) -> Vec<(String, StepResult)> {
         self.pass(SECOND);
         let rows = &self.open.as_ref().unwrap().1;
-        payouts::step(&self.paying, Time(self.now), &self.node, &mut self.client, rows).unwrap_or_default()
+        payouts::step(&self.config, Time(self.now), &self.node, &mut self.client, rows).unwrap_or_default()
     }
 
     /// Steps until one ends in this for some job.
     #[track_caller]
-    pub fn step_until(&mut self, wanted: impl Fn(&StepResult) -> bool) -> StepResult {
+    pub fn step_until(&mut self, is_expected: impl Fn(&StepResult) -> bool) -> StepResult {
         for _ in 0..50 {
-            if let Some((_, happened)) = self.step().into_iter().find(|(_, happened)| wanted(happened)) {
-                return happened;
+            if let Some((_, result)) = self.step().into_iter().find(|(_, result)| is_expected(result)) {
+                return result;
             }
         }
         panic!("it never happened; jobs: {:?}", self.jobs())
@@ -420,12 +420,12 @@ impl World {
         assert_eq!(U256::from(self.standing("@house/custody/1/hot").0), held, "of {} at first", self.funded);
     }
 
-    /// Somebody else uses the wallet's key.
+    /// Another program uses the key of the wallet.
     pub fn foreign_payment(&self, nonce: u64, max_fee: u128) {
         self.steal(nonce, 1, max_fee);
     }
 
-    /// Somebody takes coins out of the wallet, before it was ever used.
+    /// A thief takes coins out of the wallet, before it was ever used.
     pub fn drain(&self, amount: u128) {
         let nonce = self.chain().nonce(wallet());
         self.steal(nonce, amount, 400 * GWEI);
@@ -438,12 +438,12 @@ impl World {
         self.chain().send(&stolen.sign(&payment.paying(max_fee, max_fee / 2))).unwrap();
     }
 
-    /// Somebody else has the signer promise never to sign an intent, and nobody tells the rows.
+    /// Another program has the signer promise never to sign an intent, and the rows do not show it.
     pub fn revoke_elsewhere(&self, intent: &IntentId) {
         let process = Arc::clone(&self.signer);
         let mut elsewhere = SignerClient::in_process(move |request| process.lock().unwrap().answer(request));
-        let head = elsewhere.status(self.paying.address, None).unwrap().head;
-        elsewhere.renounce(intent, self.paying.address, head).unwrap();
+        let head = elsewhere.status(self.config.address, None).unwrap().head;
+        elsewhere.renounce(intent, self.config.address, head).unwrap();
     }
 
     /// The only job pays a contract that accepted the payout when it was estimated, and refuses it from then on.
@@ -459,7 +459,7 @@ impl World {
         self.rows().write(statements).unwrap();
     }
 
-    /// Somebody puts coins into the wallet.
+    /// The treasury puts coins into the wallet.
     pub fn refill(&self, amount: u128) {
         let payment = Payment::new(1337, 0, wallet(), U256::from(amount));
         self.chain().send(&Key::derived(SEED, 0).sign(&payment)).unwrap();
@@ -467,10 +467,10 @@ impl World {
     }
 }
 
-pub const fn paid(happened: &StepResult) -> bool {
-    matches!(happened, StepResult::Ended(PayoutOutcome::Paid))
+pub const fn paid(result: &StepResult) -> bool {
+    matches!(result, StepResult::Ended(PayoutOutcome::Paid))
 }
 
-pub const fn sent(happened: &StepResult) -> bool {
-    matches!(happened, StepResult::Sent { .. })
+pub const fn sent(result: &StepResult) -> bool {
+    matches!(result, StepResult::Sent { .. })
 }

@@ -17,20 +17,20 @@ const ROUND: u64 = 1_000 * SECOND;
 
 /// Steps, each followed by a block, a pause and a settlement. Returns what happened to jobs.
 fn run(world: &mut World, rounds: usize) -> Vec<StepResult> {
-    let mut happened = Vec::new();
+    let mut results = Vec::new();
     for _ in 0..rounds {
-        happened.extend(world.step().into_iter().map(|(_, happened)| happened));
+        results.extend(world.step().into_iter().map(|(_, result)| result));
         world.mine(1);
         world.pass(ROUND);
         world.settle();
     }
-    happened
+    results
 }
 
 /// Whether a report reads as everyday progress, so that no operator looks.
-fn is_routine(happened: &StepResult) -> bool {
+fn is_routine(result: &StepResult) -> bool {
     matches!(
-        happened,
+        result,
         StepResult::Reserved { .. }
             | StepResult::Prepared
             | StepResult::Signed { .. }

@@ -37,7 +37,7 @@ fn f5_a_gas_estimate_of_one_ends_all_payouts_of_the_wallet() {
 fn f5c_one_fee_history_of_zeros_holds_up_the_wallet_for_ever() {
     let mut world = World::new();
     let first = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| matches!(happened, StepResult::Reserved { .. }));
+    world.step_until(|result| matches!(result, StepResult::Reserved { .. }));
     let zeros = json!({ "baseFeePerGas": ["0x0", "0x0"], "gasUsedRatio": [0], "oldestBlock": "0x0" });
     let _lying = LyingNode::replace(&mut world, Lie { method: "eth_feeHistory", result: zeros, times: 1 });
     let second = world.alice("exit-2", home(2), ETHER);
@@ -56,11 +56,11 @@ fn f6_a_first_nonce_that_is_too_high_leaves_a_hole_without_an_alarm() {
     let lie = Lie { method: "eth_getTransactionCount", result: json!("0x3e8"), times: 1 };
     let _lying = LyingNode::replace(&mut world, lie);
     let first = world.alice("exit-1", home(1), ETHER);
-    let happened = run(&mut world, 100);
+    let results = run(&mut world, 100);
     assert_eq!((world.status(&first).as_str(), world.jobs()), ("approved", vec![pair("broadcast", "")]));
     assert_eq!(world.pairs("SELECT nonce AS a, wallet AS b FROM payout_nonces")[0].0, "1000");
     assert_eq!(world.payments(), []);
-    assert!(happened.iter().all(is_routine), "{happened:?}");
+    assert!(results.iter().all(is_routine), "{results:?}");
 }
 
 /// F6b: one latest nonce that is too high stops the wallet, and nothing resumes it. Only a nonce that is used at final
@@ -74,9 +74,9 @@ fn f6b_one_latest_nonce_that_is_too_high_stops_the_wallet_for_ever() {
     let _lying = LyingNode::replace(&mut world, lie);
     let second = world.alice("exit-2", home(2), ETHER);
     let foreign = StepResult::Waits(WaitReason::ForeignNonce { expected: 1, found: 1_000 });
-    let happened = run(&mut world, 100);
-    assert_eq!(happened.iter().filter(|happened| **happened == foreign).count(), 1);
-    assert_eq!(happened.last(), Some(&StepResult::Waits(WaitReason::WalletStopped)));
+    let results = run(&mut world, 100);
+    assert_eq!(results.iter().filter(|result| **result == foreign).count(), 1);
+    assert_eq!(results.last(), Some(&StepResult::Waits(WaitReason::WalletStopped)));
     assert_eq!((world.status(&second).as_str(), world.payments().len()), ("approved", 1));
     let stopped = world.pairs("SELECT chain AS a, stopped AS b FROM operation_wallet_addresses");
     assert_eq!(stopped, [pair("eip155:1337", "foreign_nonce")]);

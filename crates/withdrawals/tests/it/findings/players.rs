@@ -18,9 +18,9 @@ fn f3_one_players_fee_cap_holds_up_every_other_payout() {
             let base_fee = u128::from(world.chain().coming_base_fee());
             let cap = Amount::new(TRANSFER_GAS * (base_fee + 3 * GWEI));
             world
-                .want(&WithdrawalRequest { gas: GasPayer::Player(cap), ..world.wanted("exit-1", home(1), 1) })
+                .request(&WithdrawalRequest { gas: GasPayer::Player(cap), ..world.withdrawal("exit-1", home(1), 1) })
                 .unwrap();
-            world.step_until(|happened| matches!(happened, StepResult::Reserved { .. }));
+            world.step_until(|result| matches!(result, StepResult::Reserved { .. }));
         }
         let others = [2, 3, 4, 5].map(|player| world.alice(&format!("exit-{player}"), home(player), ETHER));
         for _ in 0..100 {
@@ -31,7 +31,10 @@ fn f3_one_players_fee_cap_holds_up_every_other_payout() {
         assert_eq!(others.map(|other| world.status(&other)), [expected; 4]);
         if is_capped {
             let waiting = [0; 4].map(|_| pair("pending", ""));
-            assert_eq!(world.jobs()[0], pair("reserved", "the chain asks more for gas than chain.max_fee_per_gas"));
+            assert_eq!(
+                world.jobs()[0],
+                pair("reserved", "the chain asks more for gas than chain.max_fee_per_gas or the fee cap of the player")
+            );
             assert_eq!(world.jobs()[1..], waiting);
             assert_eq!(world.payments(), []);
         }
@@ -44,12 +47,12 @@ fn f3_one_players_fee_cap_holds_up_every_other_payout() {
 fn f7_a_player_takes_the_request_id_of_the_game_servers_exit() {
     let world = World::new();
     let players =
-        WithdrawalRequest { principal: Principal::User(name("alice")), ..world.wanted("exit-42", home(1), 1) };
-    world.want(&players).unwrap();
+        WithdrawalRequest { principal: Principal::User(name("alice")), ..world.withdrawal("exit-42", home(1), 1) };
+    world.request(&players).unwrap();
     let (wallet, account) = (name("bob"), "arena/funds/1/bob".parse().unwrap());
-    let exit = WithdrawalRequest { wallet, account, ..world.wanted("exit-42", home(2), ETHER) };
+    let exit = WithdrawalRequest { wallet, account, ..world.withdrawal("exit-42", home(2), ETHER) };
     for _ in 0..2 {
-        let refused = world.want(&exit);
+        let refused = world.request(&exit);
         assert!(matches!(refused, Err(IntentError::Rejected(Rejection::GuardFailed))), "{refused:?}");
     }
     assert_eq!(world.standing("arena/funds/1/bob"), (5 * ETHER, 0));
@@ -63,8 +66,8 @@ fn f7_a_player_takes_the_request_id_of_the_game_servers_exit() {
 fn f7b_a_player_files_a_payout_under_another_server() {
     let world = World::new();
     let principal = Principal::User(name("alice"));
-    let intent = WithdrawalRequest { principal, server: name("other"), ..world.wanted("exit-7", home(1), ETHER) };
-    assert!(world.want(&intent).unwrap().is_approved);
+    let intent = WithdrawalRequest { principal, server: name("other"), ..world.withdrawal("exit-7", home(1), ETHER) };
+    assert!(world.request(&intent).unwrap().is_approved);
     let intents = world.pairs("SELECT server AS a, account AS b FROM withdrawal_requests");
     assert_eq!(intents, [pair("other", "arena/funds/1/alice")]);
     assert_eq!(world.standing("arena/funds/1/alice"), (10 * ETHER, ETHER));

@@ -21,21 +21,21 @@ fn f4_a_reverted_payout_is_sent_again_after_its_refund() {
     world.prepare_for_refusing_contract();
     world.step_until(sent);
     world.mine(3);
-    world.step_until(|happened| *happened == StepResult::Ended(PayoutOutcome::Reverted));
+    world.step_until(|result| *result == StepResult::Ended(PayoutOutcome::Reverted));
     world.settle();
     let alice = world.standing("arena/funds/1/alice");
     assert_eq!((world.status(&intent).as_str(), alice), ("failed reverted", (10 * ETHER, 0)));
     world.chain().reorg(Reorg { depth: 3, length: 4, fate: Fate::Dropped });
-    world.pass(world.paying.rules.resend_after);
-    let happened: Vec<StepResult> = world.step().into_iter().map(|(_, happened)| happened).collect();
-    assert!(matches!(happened[..], [StepResult::Sent { attempt: 1, .. }]), "{happened:?}");
+    world.pass(world.config.rules.resend_after);
+    let results: Vec<StepResult> = world.step().into_iter().map(|(_, result)| result).collect();
+    assert!(matches!(results[..], [StepResult::Sent { attempt: 1, .. }]), "{results:?}");
 }
 
 /// F4: a refunded payout that succeeds after all, and a settled one that reverts after all, wait like any other. Both
 /// should be `Contradict`, so that a person looks.
 #[test]
 fn f4_an_outcome_that_turns_around_on_the_chain_raises_no_alarm() {
-    let rules = World::new().paying.rules;
+    let rules = World::new().config.rules;
     let hash = B256::repeat_byte(1);
     let price = Price::Dynamic { max: 10, priority: 1 };
     let attempt = PayoutAttempt {
@@ -85,11 +85,11 @@ fn f11_a_payout_orphaned_after_the_watch_horizon_leaves_a_hole_without_an_alarm(
     let first = world.alice("exit-1", home(1), ETHER);
     world.finish();
     let head = world.chain().head().number();
-    assert!(head > 2 * world.paying.rules.horizon, "the payout is no longer watched");
+    assert!(head > 2 * world.config.rules.horizon, "the payout is no longer watched");
     world.chain().reorg(Reorg { depth: head - 1, length: head + 2, fate: Fate::Dropped });
     let second = world.alice("exit-2", home(2), ETHER);
-    let happened = run(&mut world, 100);
+    let results = run(&mut world, 100);
     assert_eq!((world.status(&first).as_str(), world.status(&second).as_str()), ("completed", "approved"));
     assert_eq!((world.payments(), world.jobs()), (vec![], vec![pair("final", ""), pair("broadcast", "")]));
-    assert!(happened.iter().all(is_routine), "{happened:?}");
+    assert!(results.iter().all(is_routine), "{results:?}");
 }

@@ -8,8 +8,8 @@ use bankroll_withdrawals::{Intents, StepResult, WaitReason};
 use super::pair;
 use crate::world::{ETHER, GWEI, SECOND, World, home, sent};
 
-fn signer_answers(happened: &StepResult) -> bool {
-    matches!(happened, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
+fn signer_answers(result: &StepResult) -> bool {
+    matches!(result, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
 }
 
 const fn stopped(stop: Stop) -> StepResult {

@@ -19,7 +19,7 @@ const ALICE: &str = "arena/funds/1/alice";
 fn f1_a_job_that_is_edited_after_it_is_prepared_pays_another_address() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    world.step_until(|happened| *happened == StepResult::Prepared);
+    world.step_until(|result| *result == StepResult::Prepared);
     let edit = "UPDATE withdrawal_queue SET to_address = $1, amount = $2";
     let values = vec![text(&home(0xee).to_string()), Value::Amount(Amount::new(9 * ETHER))];
     world.rows().write(vec![one(edit, values)]).unwrap();
