@@ -1,9 +1,9 @@
-//! `bankroll hand`: hands of poker that anybody can check. Plays them in one process, and verifies, shows and replays
-//! the files they leave. The checks are the poker crate's; this is files and words.
+//! `bankroll hand`: verifiable hands of poker. It plays them in one process, and verifies, shows and replays their
+//! files. The checks are in the poker crate; this module reads, writes and prints.
 
+mod local_table;
 mod play;
 mod replay;
-mod room;
 mod show;
 mod verify;
 
@@ -12,7 +12,7 @@ use std::{fs, io::ErrorKind, path::Path};
 use anyhow::{Context, anyhow};
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
 use bankroll_poker::log::{Bundle, Fault, bundle::Replay};
-use bankroll_terminal::{Exit, NotFound, Unsound};
+use bankroll_terminal::{Exit, NotFound, UnsoundError};
 use clap::Subcommand;
 
 pub const EXAMPLES: &str = "\
@@ -23,14 +23,14 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub enum HandCommand {
-    /// Play whole hands between parties that exchange only signed messages
-    Play(play::PlayArgs),
-    /// Check everything about a hand, or name the first fault and who answers
-    Verify(verify::VerifyArgs),
-    /// Tell a hand: seats, streets, decisions, board, pots, and who proved what
-    Show(show::ShowArgs),
-    /// Go through a hand event by event, with the state hash after each
-    Replay(replay::ReplayArgs),
+    /// Play hands between parties that exchange only signed messages
+    Play(play::HandPlayArgs),
+    /// Verify a hand, or report the first fault and who is responsible
+    Verify(verify::HandVerifyArgs),
+    /// Describe a hand: seats, streets, decisions, board, pots, and who proved what
+    Show(show::HandShowArgs),
+    /// List the events of a hand, with the state hash after each
+    Replay(replay::HandReplayArgs),
 }
 
 pub fn run(command: &HandCommand, json: bool) -> anyhow::Result<Exit> {
@@ -42,7 +42,6 @@ pub fn run(command: &HandCommand, json: bool) -> anyhow::Result<Exit> {
     }
 }
 
-/// The bundle in a file.
 fn read(file: &Path) -> anyhow::Result<Bundle> {
     let bytes = match fs::read(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -50,20 +49,20 @@ fn read(file: &Path) -> anyhow::Result<Bundle> {
         }
         read => read.with_context(|| format!("cannot read {}", file.display()))?,
     };
-    Bundle::decode(&bytes).map_err(|error| Unsound(format!("{} is no hand: {error}", file.display())).into())
+    Bundle::decode(&bytes)
+        .map_err(|error| UnsoundError(format!("{} is not a hand file: {error}", file.display())).into())
 }
 
-/// What a fault is to the caller of a command.
 fn unsound(fault: &Fault) -> anyhow::Error {
-    Unsound(fault.to_string()).into()
+    UnsoundError(fault.to_string()).into()
 }
 
-/// Something that goes through a bundle on whatever curve its cards are sealed.
+/// Code that reads a bundle, generic over the curve of its cards.
 trait Visit {
     fn visit<C: Curve>(&mut self, replay: Replay<'_, C>) -> anyhow::Result<()>;
 }
 
-/// Goes through a bundle that was verified before.
+/// Replays a verified bundle on its own curve.
 fn visit(bundle: &Bundle, curve: &str, cards: u8, visitor: &mut impl Visit) -> anyhow::Result<()> {
     fn on<C: Curve>(bundle: &Bundle, cards: u8, visitor: &mut impl Visit) -> anyhow::Result<()> {
         let parameters = Parameters::<C>::with_size(cards.into())?;
@@ -74,6 +73,6 @@ fn visit(bundle: &Bundle, curve: &str, cards: u8, visitor: &mut impl Visit) -> a
         Secp256k1::NAME => on::<Secp256k1>(bundle, cards, visitor),
         Bn254::NAME => on::<Bn254>(bundle, cards, visitor),
         Grumpkin::NAME => on::<Grumpkin>(bundle, cards, visitor),
-        other => Err(anyhow!("cards on {other} are not known here")),
+        other => Err(anyhow!("unknown curve {other}")),
     }
 }

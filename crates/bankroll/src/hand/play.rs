@@ -18,7 +18,7 @@ use bankroll_terminal::{self as terminal, Exit, Paint, invocation, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{room::Room, unsound};
+use super::{local_table::LocalTable, unsound};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -27,30 +27,30 @@ Examples:
   bankroll hand play --seats 2 --hands 10 --seed 7 --out hands
   bankroll hand play --json
 
-Every key, card and decision follows from the seed: such hands are for looking at, not for money.
-Nothing is ever overwritten.")]
-pub struct PlayArgs {
-    /// How many play
+Every key, card and decision follows from the seed: such hands are for
+demonstration, not for money. Existing files are never overwritten.")]
+pub struct HandPlayArgs {
+    /// Number of players
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=10))]
     seats: u8,
-    /// How many shuffle
+    /// Number of shufflers
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=20))]
     shufflers: u8,
-    /// How many hands; stacks go from one to the next
+    /// Number of hands; stacks carry over from one to the next
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     hands: u32,
-    /// Where all randomness comes from [default: another each time]
+    /// Random seed [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// The folder for the files; made if it is not there
+    /// The folder for the files; created if missing
     #[arg(long, value_name = "DIR", default_value = "bankroll-hands")]
     out: PathBuf,
 }
 
-pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
+pub fn run(args: &HandPlayArgs, json: bool) -> anyhow::Result<Exit> {
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000_000));
-    fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let (mut room, parameters) = (Room::new(seed, args.seats, args.shufflers), Parameters::standard());
+    fs::create_dir_all(&args.out).with_context(|| format!("cannot create the folder {}", args.out.display()))?;
+    let (mut table, parameters) = (LocalTable::new(seed, args.seats, args.shufflers), Parameters::standard());
     let mut hands = Vec::new();
     if !json {
         let people = format!("{} seats, {} shufflers, seed {seed}", args.seats, args.shufflers);
@@ -58,7 +58,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     }
     for number in 1..=args.hands {
         let begun = Instant::now();
-        let bundle = room.play()?;
+        let bundle = table.play()?;
         let played = begun.elapsed();
         let begun = Instant::now();
         let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
@@ -72,7 +72,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
         if json {
             hands.push(hand_json(&file, &phh_file, bytes.len(), &report, [played, verified]));
         } else {
-            terminal::answer(&told(&file, bytes.len(), &report, [played, verified]))?;
+            terminal::answer(&text(&file, bytes.len(), &report, [played, verified]))?;
         }
     }
     if json {
@@ -86,11 +86,11 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
 }
 
 fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let made = fs::File::create_new(file).with_context(|| format!("cannot make {}", file.display()));
+    let made = fs::File::create_new(file).with_context(|| format!("cannot create {}", file.display()));
     made?.write_all(bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// The hand as other programs read it.
+/// The hand in PHH, the format that other poker programs read.
 fn history(bundle: &Bundle, report: &Report, parameters: &Parameters<Secp256k1>) -> anyhow::Result<String> {
     let events = bundle.events(parameters).map_err(|fault| unsound(&fault))?;
     let (snapshot, began): (_, Time) = (&report.config.snapshot, report.times.0);
@@ -119,7 +119,7 @@ fn hand_json(file: &Path, phh: &Path, bytes: usize, report: &Report, [played, ve
     })
 }
 
-fn told(file: &Path, bytes: usize, report: &Report, [played, verified]: [Duration; 2]) -> String {
+fn text(file: &Path, bytes: usize, report: &Report, [played, verified]: [Duration; 2]) -> String {
     let board: Vec<String> = report.board.iter().map(ToString::to_string).collect();
     let board = if board.is_empty() { "no board".to_owned() } else { board.join(" ") };
     format!(

@@ -15,8 +15,8 @@ use super::{Visit, read, unsound, visit};
 Examples:
   bankroll hand replay hands/hand-7-1.hand
   bankroll hand replay hands/hand-7-1.hand --json")]
-pub struct ReplayArgs {
-    /// The file of the hand
+pub struct HandReplayArgs {
+    /// The hand file
     file: PathBuf,
 }
 
@@ -39,7 +39,7 @@ impl Visit for Rows {
     }
 }
 
-pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
+pub fn run(args: &HandReplayArgs, json: bool) -> anyhow::Result<Exit> {
     let bundle = read(&args.file)?;
     let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
     let mut rows = Rows(Vec::new());
@@ -51,7 +51,7 @@ pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let began = report.times.0.0;
-    let mut table = table(&["EVENT", "MS", "AUTHOR", "SAID", "MEANT", "STATE"], &[0, 1]);
+    let mut table = table(&["EVENT", "MS", "AUTHOR", "MESSAGE", "MEANING", "STATE"], &[0, 1]);
     for Row { step, at, state } in &rows.0 {
         let meant = step.event.as_ref().map_or_else(String::new, super::show::event_text);
         table.add_row([

@@ -17,25 +17,25 @@ use super::{Visit, read, unsound, visit};
 #[command(after_help = "\
 Examples:
   bankroll hand show hands/hand-7-1.hand
-  bankroll hand show hands/hand-7-1.hand --json    every envelope and receipt, taken apart")]
-pub struct ShowArgs {
-    /// The file of the hand
+  bankroll hand show hands/hand-7-1.hand --json    every envelope and receipt, decoded")]
+pub struct HandShowArgs {
+    /// The hand file
     file: PathBuf,
 }
 
-/// What is told of a hand.
+/// What `hand show` prints about a hand.
 #[derive(Default)]
-struct Story {
-    /// What happened, street by street.
+struct HandStory {
+    /// The events of each street.
     streets: Vec<(Street, Vec<Card>, Vec<String>)>,
-    /// What happened after the last betting.
+    /// The events after the last betting.
     showdown: Vec<String>,
-    /// Who sent how many of what.
+    /// How many messages of each kind each party sent.
     sent: BTreeMap<Actor, BTreeMap<MessageKind, u32>>,
     end: Option<Hand>,
 }
 
-impl Visit for Story {
+impl Visit for HandStory {
     fn visit<C: Curve>(&mut self, mut replay: Replay<'_, C>) -> anyhow::Result<()> {
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
@@ -43,7 +43,7 @@ impl Visit for Story {
             *self.sent.entry(header.actor).or_default().entry(header.kind).or_default() += 1;
             let hand = replay.table().hand();
             if let Some(event) = &step.event {
-                self.tell(event, hand);
+                self.add(event, hand);
             }
         }
         self.end = Some(replay.table().hand().clone());
@@ -51,14 +51,14 @@ impl Visit for Story {
     }
 }
 
-impl Story {
-    fn tell(&mut self, event: &Event, after: &Hand) {
+impl HandStory {
+    fn add(&mut self, event: &Event, after: &Hand) {
         match event {
             Event::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), Vec::new())),
             Event::BoardOpened { cards } => self.streets.push((after.street(), cards.clone(), Vec::new())),
             Event::Acted { .. } | Event::TimedOut { .. } if self.showdown.is_empty() => {
-                if let Some((.., told)) = self.streets.last_mut() {
-                    told.push(event_text(event));
+                if let Some((.., lines)) = self.streets.last_mut() {
+                    lines.push(event_text(event));
                 }
             }
             other => self.showdown.push(event_text(other)),
@@ -66,20 +66,20 @@ impl Story {
     }
 }
 
-pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<Exit> {
+pub fn run(args: &HandShowArgs, json: bool) -> anyhow::Result<Exit> {
     let bundle = read(&args.file)?;
     let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
     if json {
         terminal::answer_json(&json!(bundle.view()?))?;
         return Ok(Exit::Ok);
     }
-    let mut story = Story::default();
+    let mut story = HandStory::default();
     visit(&bundle, &report.config.curve, report.config.cards, &mut story)?;
-    terminal::answer(&told(&report, &story))?;
+    terminal::answer(&text(&report, &story))?;
     Ok(Exit::Ok)
 }
 
-fn told(report: &Report, story: &Story) -> String {
+fn text(report: &Report, story: &HandStory) -> String {
     let (paint, config) = (Paint::stdout(), &report.config);
     let rules = config.snapshot.rules();
     let mut text = format!(
@@ -138,7 +138,7 @@ fn pots(settlement: &Settlement, paint: Paint) -> String {
     text
 }
 
-fn proofs(report: &Report, story: &Story) -> String {
+fn proofs(report: &Report, story: &HandStory) -> String {
     let kinds = [
         ("KEY", MessageKind::KeyRegistration),
         ("SHUFFLE", MessageKind::Shuffle),
@@ -170,7 +170,6 @@ fn void_text(cause: &VoidCause) -> String {
     }
 }
 
-/// An event in words.
 pub fn event_text(event: &Event) -> String {
     let decision = |seat: &Seat, action: &Action| match action {
         Action::Fold => format!("{seat} folds"),
@@ -181,11 +180,11 @@ pub fn event_text(event: &Event) -> String {
     match event {
         Event::HoleCardsDealt => "hole cards dealt".into(),
         Event::Acted { seat, action } => decision(seat, action),
-        Event::TimedOut { seat } => format!("{seat} is out of time"),
+        Event::TimedOut { seat } => format!("{seat} times out"),
         Event::BoardOpened { cards } => format!("board {}", cards_text(cards)),
         Event::Shown { seat, cards } => format!("{seat} shows {}", cards_text(cards)),
         Event::Mucked { seat } => format!("{seat} mucks"),
-        Event::ClockRestarted => "the clock starts again".into(),
+        Event::ClockRestarted => "the clock restarts".into(),
         Event::Voided { cause } => format!("void: {}", void_text(cause)),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bankroll_poker::log::{Actor, Fault, Report, SignerKey};
-use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
+use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -16,26 +16,29 @@ Examples:
   bankroll hand verify hands/hand-7-1.hand --operator 02f9...
   bankroll hand verify hands/hand-7-1.hand --json
 
-Ends with 0 if all is sound, 4 if anything is not. What no file can show is a message that the operator refused to take.")]
-pub struct VerifyArgs {
-    /// The file of the hand
+Exit code 0 if everything is sound, 4 if anything is not. No file can show a
+message that the operator refused to accept.")]
+pub struct HandVerifyArgs {
+    /// The hand file
     file: PathBuf,
-    /// The key of the operator who must have run it; without it, whoever the file says
+    /// The expected operator's key [default: the one that the file names]
     #[arg(long, value_name = "KEY")]
     operator: Option<String>,
 }
 
-pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
+pub fn run(args: &HandVerifyArgs, json: bool) -> anyhow::Result<Exit> {
     let operator = match &args.operator {
         None => None,
         Some(text) => {
             let key = SignerKey::from_hex(text);
-            Some(key.ok_or_else(|| Usage(format!("{text:?} is no key: 33 bytes in lower-case hexadecimal")))?)
+            Some(key.ok_or_else(|| {
+                UsageError(format!("{text:?} is not a key; give 33 bytes as lower-case hexadecimal digits"))
+            })?)
         }
     };
     match read(&args.file)?.verify(operator.as_ref()) {
         Ok(report) if json => terminal::answer_json(&report_json(&report))?,
-        Ok(report) => terminal::answer(&told(&report))?,
+        Ok(report) => terminal::answer(&text(&report))?,
         Err(fault) if json => {
             terminal::answer_json(&fault_json(&fault))?;
             return Ok(Exit::Unsound);
@@ -62,19 +65,21 @@ fn report_json(report: &Report) -> Value {
     value
 }
 
-fn told(report: &Report) -> String {
+fn text(report: &Report) -> String {
     let (paint, checked, config) = (Paint::stdout(), report.checked, &report.config);
     let line = |text: String| format!("  {} {text}\n", paint.good("✓"));
     let mut text = format!("{} / {} / {}\n", config.deployment, config.game, config.hand);
-    text += &line(format!("{} events, each by the one whose key the hand bound, each in the chain", checked.events));
-    text += &line(format!("{} signatures, {} proofs that a key is its owner's", checked.signatures, checked.keys));
+    text += &line(format!("{} events, each signed by its party and linked in the chain", checked.events));
+    text += &line(format!("{} signatures, {} proofs of key ownership", checked.signatures, checked.keys));
     let equalities = checked.equalities;
-    text +=
-        &line(format!("{} shuffles of {} cards, {equalities} shares of cards, proven", checked.shuffles, config.cards));
-    text += &line(format!("the rules were kept, and every chip is where they put it; rake {}", report.rake));
+    text += &line(format!(
+        "{} shuffles of {} cards and {equalities} shares of cards are proven",
+        checked.shuffles, config.cards
+    ));
+    text += &line(format!("every decision follows the rules, and every chip is accounted for; rake {}", report.rake));
     if !report.agreed.is_empty() {
         let seats: Vec<String> = report.agreed.iter().map(|seat| seat.0.to_string()).collect();
-        text += &line(format!("the final stacks are signed by seats {}", seats.join(", ")));
+        text += &line(format!("seats {} signed the final stacks", seats.join(", ")));
     }
     let stacks = report.stacks.iter().map(|(seat, chips)| {
         let name = config.participant(Actor::Seat(*seat)).map_or("", |participant| &participant.name);
@@ -82,5 +87,5 @@ fn told(report: &Report) -> String {
     });
     text += &stacks.collect::<String>();
     text += &format!("  operator {}\n  root     {}\n  state    {}\n", config.operator, report.root, report.state);
-    text + &paint.good("all is sound")
+    text + &paint.good("the hand is sound")
 }

@@ -1,7 +1,7 @@
 //! A table in one process: an operator, players and shufflers as separate objects, each with its own secrets and its own
-//! copy of the state. Nothing goes between them but envelopes and receipts.
+//! copy of the state. They exchange only envelopes and receipts.
 //!
-//! Every secret and every decision follows from one seed, so that a hand can be played again; such keys are for
+//! Every secret and every decision follows from one seed, so that a hand can be replayed; such keys are for
 //! demonstrations only.
 
 use anyhow::{Context, bail};
@@ -13,47 +13,46 @@ use bankroll_poker::{
 use fastrand::Rng;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-/// What everybody sits down with, and buys again when it is gone.
+/// Each player's first stack, and the next one when it is lost.
 const STACK: u64 = 1_000;
 /// When the first hand begins, in milliseconds since 1970; every message takes ten more.
 const BEGAN: u64 = 1_760_000_000_000;
 
-/// Somebody with his long-lived secrets.
-struct Person {
+/// A party's long-lived secrets.
+struct PartySecrets {
     name: String,
     signer: Signer,
     master: MasterSecret,
 }
 
-pub struct Room {
+pub struct LocalTable {
     rng: ChaCha20Rng,
     dice: Rng,
     operator: Signer,
-    players: Vec<Person>,
-    shufflers: Vec<Person>,
+    players: Vec<PartySecrets>,
+    shufflers: Vec<PartySecrets>,
     stacks: Vec<u64>,
     parameters: Parameters<Secp256k1>,
     now: Time,
     hands: u64,
 }
 
-/// A hand under way.
-struct Played {
+struct HandInPlay {
     log: HandLog<Secp256k1>,
     parties: Vec<Party<Secp256k1>>,
 }
 
-impl Room {
+impl LocalTable {
     pub fn new(seed: u64, seats: u8, shufflers: u8) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let operator = Signer::generate(&mut rng);
-        let mut person = |what: &str, number: u8| Person {
+        let mut party = |what: &str, number: u8| PartySecrets {
             name: format!("{what} {number}"),
             signer: Signer::generate(&mut rng),
             master: MasterSecret::generate(&mut rng),
         };
-        let players = (1..=seats).map(|number| person("player", number)).collect();
-        let shufflers = (0..shufflers).map(|number| person("shuffler", number)).collect();
+        let players = (1..=seats).map(|number| party("player", number)).collect();
+        let shufflers = (0..shufflers).map(|number| party("shuffler", number)).collect();
         Self {
             operator,
             players,
@@ -67,18 +66,18 @@ impl Room {
         }
     }
 
-    /// Plays the next hand to its end; the file of it.
+    /// Plays the next hand to its end, and returns its bundle.
     pub fn play(&mut self) -> anyhow::Result<Bundle> {
         self.hands += 1;
         self.stacks.iter_mut().filter(|stack| **stack == 0).for_each(|stack| *stack = STACK);
         let config = self.config()?;
         let mut played = self.sit_down(&config)?;
         while !played.log.table().hand().phase().is_over() {
-            self.work(&mut played)?;
-            self.decide(&mut played)?;
+            self.do_duties(&mut played)?;
+            self.act(&mut played)?;
         }
         let settled = played.log.settle(&self.parameters, self.now);
-        self.tell(&mut played, settled)?;
+        self.broadcast(&mut played, settled)?;
         let checkpoint = played.log.checkpoint().context("a settled hand has a checkpoint")?;
         let mut agreed = Vec::new();
         for party in &played.parties {
@@ -97,8 +96,9 @@ impl Room {
         let button = seats[(self.hands - 1) as usize % seats.len()].seat;
         let rake = Rake { bps: 250, cap: Some(Chips::new(30)), no_flop_no_drop: true };
         let rules = Rules { rake, ..Rules::cash(Chips::new(5), Chips::new(10)) };
-        let named = |people: &[Person]| {
-            let participant = |person: &Person| Participant { name: person.name.clone(), key: person.signer.key() };
+        let named = |people: &[PartySecrets]| {
+            let participant =
+                |person: &PartySecrets| Participant { name: person.name.clone(), key: person.signer.key() };
             people.iter().map(participant).collect()
         };
         Ok(HandConfig {
@@ -115,7 +115,7 @@ impl Room {
         })
     }
 
-    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<Played> {
+    fn sit_down(&self, config: &HandConfig) -> anyhow::Result<HandInPlay> {
         let log = HandLog::start(config, self.operator.clone(), self.now, SeenBlindings::default())?;
         let start = &log.entries()[0];
         let people = self.shufflers.iter().chain(&self.players);
@@ -124,11 +124,11 @@ impl Room {
             let (envelope, receipt) = (&start.envelope.0, &start.receipt);
             parties.push(Party::join(actor, person.signer.clone(), &person.master, envelope, receipt)?);
         }
-        Ok(Played { log, parties })
+        Ok(HandInPlay { log, parties })
     }
 
-    /// Everybody does his part until nobody has one.
-    fn work(&mut self, played: &mut Played) -> anyhow::Result<()> {
+    /// Every party sends the messages it owes, until none is left.
+    fn do_duties(&mut self, played: &mut HandInPlay) -> anyhow::Result<()> {
         loop {
             let before = played.log.entries().len();
             for place in 0..played.parties.len() {
@@ -142,17 +142,17 @@ impl Room {
         }
     }
 
-    /// Whoever is asked decides.
-    fn decide(&mut self, played: &mut Played) -> anyhow::Result<()> {
+    /// The player whose turn it is decides.
+    fn act(&mut self, played: &mut HandInPlay) -> anyhow::Result<()> {
         let hand = played.log.table().hand();
         let Some(seat) = hand.to_act() else { return Ok(()) };
         let last_to_show = matches!(hand.phase(), Phase::Showdown(showdown) if showdown.to_show.len() == 1);
         let legal = hand.legal();
         let party =
-            played.parties.iter().find(|party| party.actor() == Actor::Seat(seat)).context("nobody sits there")?;
+            played.parties.iter().find(|party| party.actor() == Actor::Seat(seat)).context("the seat is empty")?;
         let bytes = match legal {
             Some(legal) => party.decide(action(&legal, &mut self.dice)),
-            // The last may see that he is beaten; the others show, mostly.
+            // The last player may see that they are beaten; the others mostly show.
             None if !last_to_show && self.dice.u8(0..4) > 0 => {
                 party.show(&mut self.rng).context("a dealt hand can be shown")?
             }
@@ -162,19 +162,19 @@ impl Room {
         self.send(played, &bytes)
     }
 
-    fn send(&mut self, played: &mut Played, bytes: &[u8]) -> anyhow::Result<()> {
+    fn send(&mut self, played: &mut HandInPlay, bytes: &[u8]) -> anyhow::Result<()> {
         self.now.0 += 10;
         let verdict = played.log.submit(&self.parameters, bytes, self.now);
-        self.tell(played, verdict)
+        self.broadcast(played, verdict)
     }
 
-    /// Everybody hears what the operator took, and checks it.
-    fn tell(&self, played: &mut Played, verdict: Verdict) -> anyhow::Result<()> {
+    /// Sends the accepted message to every party, and each checks it.
+    fn broadcast(&self, played: &mut HandInPlay, verdict: Verdict) -> anyhow::Result<()> {
         let receipt: Receipt = match verdict {
             Verdict::Accepted(receipt) | Verdict::Repeated(receipt) => receipt,
             Verdict::Refused(rejection) => bail!("an honest message was refused: {rejection}"),
         };
-        let entry = played.log.entries().last().context("something was said")?;
+        let entry = played.log.entries().last().context("the log has an entry")?;
         for party in &mut played.parties {
             party.hear(&self.parameters, &entry.envelope.0, &receipt)?;
         }
