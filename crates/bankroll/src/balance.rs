@@ -1,7 +1,7 @@
 //! `bankroll balance`: an account's balance, now or at a past time.
 
 use bankroll_ledger::Time;
-use bankroll_terminal::{self as terminal, Assets, Exit, Paint, when};
+use bankroll_terminal::{self as terminal, Assets, Exit, Paint, base_units, when};
 use clap::Args;
 use serde_json::json;
 
@@ -44,7 +44,7 @@ pub fn run(args: &BalanceArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&value)?;
         return Ok(Exit::Ok);
     }
-    let amount = |amount| format!("{}  ({amount} base units)", assets.with_symbol(account.name.asset, amount));
+    let amount = |amount| format!("{}  ({})", assets.with_symbol(account.name.asset, amount), base_units(amount));
     let paint = Paint::stdout();
     let changed = standing.seq.map_or_else(|| "no changes yet".into(), |seq| format!("record {seq}"));
     terminal::answer(&format!(

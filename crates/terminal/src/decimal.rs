@@ -34,6 +34,11 @@ impl Assets {
     }
 }
 
+/// The amount in base units: `1 base unit`, `1500000 base units`.
+pub fn base_units(amount: Amount) -> String {
+    format!("{amount} base {}", if amount == Amount::new(1) { "unit" } else { "units" })
+}
+
 /// All digits, without trailing zeros.
 pub fn decimal(amount: Amount, decimals: u8) -> String {
     let (whole, fraction) = digits(amount, decimals);

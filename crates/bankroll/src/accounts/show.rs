@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
 use bankroll_store::Reader;
-use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError};
+use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, base_units};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ impl AccountDetails {
 
     fn text(&self, assets: &Assets) -> Result<String, std::fmt::Error> {
         let (account, asset) = (&self.account, self.account.name.asset);
-        let amount = |amount| format!("{}  ({amount} base units)", assets.with_symbol(asset, amount));
+        let amount = |amount| format!("{}  ({})", assets.with_symbol(asset, amount), base_units(amount));
         let side = match account.name.kind.side() {
             Side::Credit => "credit side: what we owe",
             Side::Debit => "debit side: what we own",

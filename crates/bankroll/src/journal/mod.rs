@@ -7,7 +7,7 @@ use std::{cell::RefCell, collections::HashMap};
 
 use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Principal};
 use bankroll_store::Reader;
-use bankroll_terminal::Assets;
+use bankroll_terminal::{Assets, base_units};
 
 pub use json::{entry_json, key_json, references_json};
 pub use text::{entry_text, references_text};
@@ -55,7 +55,7 @@ impl<'a> DisplayContext<'a> {
     pub fn amount(&self, id: AccountId, amount: Amount) -> String {
         match self.asset_of(id) {
             Some(asset) => format!("{} ({amount})", self.assets.with_symbol(asset, amount)),
-            None => format!("{amount} base units"),
+            None => base_units(amount),
         }
     }
 }

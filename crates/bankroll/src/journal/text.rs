@@ -83,7 +83,7 @@ fn write_effects(text: &mut String, request: &Request, effects: &Effects, displa
         let word = match leg {
             Leg::Post { .. } => "posted",
             Leg::Release { .. } => "released",
-            Leg::Hold { .. } | Leg::Move { .. } => "made",
+            Leg::Hold { .. } | Leg::Move { .. } => "created",
         };
         writeln!(text, "    {}", hold_words(word, change, display))?;
     }

@@ -37,7 +37,7 @@ fn hands_are_played_verified_shown_and_replayed() {
     assert_eq!(chips(&verified["stacks"]) + rake, 3_000);
 
     let operator = verified["config"]["operator"].as_str().unwrap();
-    assert!(run(at, &["hand", "verify", file, "--operator", operator]).ok().contains("all is sound"));
+    assert!(run(at, &["hand", "verify", file, "--operator", operator]).ok().contains("the hand is sound"));
     let shown = run(at, &["hand", "show", file]).ok();
     for part in ["preflop", "player 1", "shuffler 1", "who proved what", "BLINDED", "pots"] {
         assert!(shown.contains(part), "{part:?} is not in: {shown}");
@@ -52,7 +52,7 @@ fn hands_are_played_verified_shown_and_replayed() {
     let again = ["hand", "play", "--seats", "3", "--shufflers", "2", "--seed", "7", "--out"];
     let other = run(at, &[&again[..], &["other", "--json"]].concat()).json();
     assert_eq!(other["hands"][0]["state"], verified["state"]);
-    run(at, &[&again[..], &["hands", "--json"]].concat()).fails(1, &["cannot make hands/hand-7-1.hand"]);
+    run(at, &[&again[..], &["hands", "--json"]].concat()).fails(1, &["cannot create hands/hand-7-1.hand"]);
 }
 
 #[test]
@@ -64,18 +64,18 @@ fn a_changed_file_is_unsound_and_says_where() {
     bytes[middle] ^= 1;
     fs::write(at.join("changed.hand"), &bytes).unwrap();
     run(at, &["hand", "verify", "changed.hand"]).fails(4, &["event ", "answers for it"]);
-    let told = run(at, &["hand", "verify", "changed.hand", "--json"]);
-    assert_eq!(told.code, 4);
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
-    assert_eq!((&told["sound"], &told["author"]), (&false.into(), &"operator".into()));
-    assert!(told["event"].as_u64().unwrap() > 0);
+    let outcome = run(at, &["hand", "verify", "changed.hand", "--json"]);
+    assert_eq!(outcome.code, 4);
+    let outcome: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&outcome["sound"], &outcome["author"]), (&false.into(), &"operator".into()));
+    assert!(outcome["event"].as_u64().unwrap() > 0);
     for command in ["show", "replay"] {
         run(at, &["hand", command, "changed.hand"]).fails(4, &["event "]);
     }
     fs::write(at.join("no.hand"), b"something else").unwrap();
-    run(at, &["hand", "verify", "no.hand"]).fails(4, &["no.hand is no hand", "no hand bundle of version 1"]);
+    run(at, &["hand", "verify", "no.hand"]).fails(4, &["no.hand is not a hand file", "no hand bundle of version 1"]);
     run(at, &["hand", "verify", "gone.hand"]).fails(3, &["there is no file gone.hand"]);
-    run(at, &["hand", "verify", "no.hand", "--operator", "02"]).fails(2, &["is no key"]);
+    run(at, &["hand", "verify", "no.hand", "--operator", "02"]).fails(2, &["is not a key"]);
     let stranger = format!("02{}", "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
     run(at, &["hand", "verify", "hands/hand-7-1.hand", "--operator", &stranger]).fails(4, &["another operator"]);
     run(at, &["hand", "play", "--seats", "11"]).fails(2, &["11 is not in 2..=10"]);
