@@ -1,39 +1,39 @@
-//! `bankroll audit`: the books computed again from the journal, and what that found.
+//! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
 use bankroll_roles::audit::{self, Audited};
 use bankroll_store::{IndexReport, StoreError};
-use bankroll_terminal::{self as terminal, Assets, Exit, Paint, thousands};
+use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll audit --dir casino            beside a running writer, or of closed books
-  bankroll audit --dir backup --full     a copy, and the indexes beside the books too
+  bankroll audit --dir casino            while a writer is running, or after it ended
+  bankroll audit --dir backup --full     a copy, with its indexes
   bankroll audit --json
 
-Every batch is hashed again and followed along the chain, every request decided
-again, and at the end every account, hold, reversal and asset compared with its
-table, and every deposit and payout with what the journal has set of it. The
-first difference is named, with the record it is at: exit code 4.
-With --full the key index and the statement index are compared with the journal
-as well; what is wrong with those is no danger to money (exit code 1). That is
-done as of one moment, so that the log of a busy writer grows meanwhile.")]
+The audit hashes every batch, follows the hash chain, and decides every request
+again. Then it compares every account, hold, reversal and asset with its table,
+and every deposit and payout with the journal. The first difference is reported
+with its record: exit code 4.
+With --full it also compares the key index and the statement index with the
+journal; a damaged index does not endanger money (exit code 1). The comparison
+reads one snapshot, so the write-ahead log of a busy writer grows meanwhile.")]
 pub struct AuditArgs {
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
     /// Compare the derived indexes with the journal as well
     #[arg(long)]
     full: bool,
 }
 
 pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
-    // Says where the demo's books are, if these are none.
-    let reader = args.place.reader()?;
-    let audited = audit::run(&args.place.load()?.books(), json)?;
+    // Opened first: its error says where the demo's books are if there are none here.
+    let reader = args.location.reader()?;
+    let audited = audit::run(&args.location.load()?.books(), json)?;
     let indexes = if args.full { Some(audit::check_indexes(&reader, json)) } else { None };
     let assets = Assets::new(reader.assets()?);
     let report = &audited.report;
@@ -54,40 +54,36 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
             "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals, "rows_per_s": audited.rows_per_s(), "indexes": indexes,
         }))?;
     } else {
-        terminal::answer(&told(&audited, &assets, indexes.as_ref()))?;
+        terminal::answer(&text(&audited, &assets, indexes.as_ref()))?;
     }
     Ok(if matches!(indexes, Some(Err(_))) { Exit::Failed } else { Exit::Ok })
 }
 
-fn told(audited: &Audited, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
+fn text(audited: &Audited, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
     let (paint, report) = (Paint::stdout(), &audited.report);
-    let (rows, batches, accounts) = (thousands(report.rows), thousands(report.batches), thousands(report.accounts));
+    let (records, batches) = (counted(report.rows, "record", "records"), counted(report.batches, "batch", "batches"));
+    let accounts = counted(report.accounts, "account", "accounts");
     let mut text = format!("{} books balance to the wei\n", paint.good("\u{2713}"));
-    text += &format!("  {rows} records in {batches} batches decided again, {accounts} accounts compared\n");
+    text += &format!("  {records} in {batches} decided again, {accounts} compared\n");
     if report.flow_rows > 0 {
-        text += &format!(
-            "  {} rows of deposits and payouts are as the journal has left them\n",
-            thousands(report.flow_rows)
-        );
+        let rows = counted(report.flow_rows, "row", "rows");
+        text += &format!("  {rows} of deposits and payouts agree with the journal\n");
     }
     text += &format!("  {} records/s, {:.1} s\n", thousands(audited.rows_per_s()), audited.took.as_secs_f32());
     for (asset, (debits, _)) in &report.totals {
         let total = debits.amount().map_or_else(|| debits.to_string(), |sum| assets.with_symbol(*asset, sum));
-        text += &format!("  asset {asset}: {total} on either side\n");
+        text += &format!("  asset {asset}: {total} on each side\n");
     }
     text += &format!("  head {}\n", hex::encode(report.head));
     match indexes {
         None => {}
         Some(Ok(found)) => {
-            let (keys, terms) = (thousands(found.keys), thousands(found.terms));
-            text += &format!(
-                "{} the indexes say what the journal says: {keys} keys, {terms} terms\n",
-                paint.good("\u{2713}")
-            );
+            let (keys, terms) = (counted(found.keys, "key", "keys"), counted(found.terms, "term", "terms"));
+            text += &format!("{} the indexes agree with the journal: {keys}, {terms}\n", paint.good("\u{2713}"));
         }
         Some(Err(error)) => {
             text += &format!(
-                "{} {error}\n  {} open the books for writing: it is made again\n",
+                "{} {error}\n  {} open the books for writing: that rebuilds the index\n",
                 paint.bad("\u{2717}"),
                 paint.strong("fix:")
             );

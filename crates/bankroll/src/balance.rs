@@ -1,13 +1,13 @@
-//! `bankroll balance`: where an account stands, or stood.
+//! `bankroll balance`: an account's balance, now or at a past time.
 
 use bankroll_ledger::Time;
-use bankroll_terminal::{self as terminal, Assets, Exit, Paint, when};
+use bankroll_terminal::{self as terminal, Assets, Exit, Paint, base_units, when};
 use clap::Args;
 use serde_json::json;
 
 use crate::{
     accounts::{account_json, find},
-    place::Place,
+    location::LocationArgs,
 };
 
 #[derive(Debug, Args)]
@@ -17,20 +17,20 @@ Examples:
   bankroll balance arena/funds/1/0xab12 --at 2026-11-15T08:30:00Z
   bankroll balance 3 --at 2026-11-15 --json
 
-A balance at a time is what it was after the last commit at or before it.")]
+A balance at a time is the balance after the last commit at or before it.")]
 pub struct BalanceArgs {
-    /// Its number, or its name
+    /// The account's number or name
     #[arg(value_name = "ACCOUNT")]
     account: String,
     /// At this time, instead of now
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
     at: Option<Time>,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 pub fn run(args: &BalanceArgs, json: bool) -> anyhow::Result<Exit> {
-    let reader = args.place.reader()?;
+    let reader = args.location.reader()?;
     let assets = Assets::new(reader.assets()?);
     let mut account = find(&reader, &args.account)?;
     let at = args.at.unwrap_or(Time(u64::MAX));
@@ -44,9 +44,9 @@ pub fn run(args: &BalanceArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&value)?;
         return Ok(Exit::Ok);
     }
-    let amount = |amount| format!("{}  ({amount} base units)", assets.with_symbol(account.name.asset, amount));
+    let amount = |amount| format!("{}  ({})", assets.with_symbol(account.name.asset, amount), base_units(amount));
     let paint = Paint::stdout();
-    let changed = standing.seq.map_or_else(|| "nothing had happened to it".into(), |seq| format!("record {seq}"));
+    let changed = standing.seq.map_or_else(|| "no changes yet".into(), |seq| format!("record {seq}"));
     terminal::answer(&format!(
         "{} {}\n  balance      {}\n  held         {}\n  available    {}\n  last change  {changed}\n",
         paint.strong(&account.name.to_string()),

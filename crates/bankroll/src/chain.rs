@@ -1,6 +1,7 @@
 //! `bankroll chain`: the simulated chain, served to other programs on this machine. Play money.
 //!
-//! The chain itself is in `chains/simulated`, which knows no socket and no clock; the socket is in `chains/server`, the clock comes from here.
+//! The chain itself is in `chains/simulated`, which knows no socket and no clock; the socket is in `chains/server`, and
+//! this file brings the clock.
 
 use std::{
     net::Ipv4Addr,
@@ -22,7 +23,7 @@ use tokio::net::TcpListener;
 #[command(after_help = "\
 Examples:
   bankroll chain                          a block every 2 seconds on http://127.0.0.1:8545
-  bankroll chain --port 0 --json          any free port, told as JSON
+  bankroll chain --port 0 --json          any free port, printed as JSON
   bankroll chain --block-time 0 --seed 7  blocks only on command: the same commands give the same history
   curl -s http://127.0.0.1:8545 -H 'content-type: application/json' \\
     -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sim_reorg\",\"params\":[3, 4, \"returned\"]}'
@@ -35,21 +36,21 @@ Methods: those of eth_ that wallets and indexers use, trace_block, debug_traceBl
   sim_faults []                           sim_contracts []
 Several nodes show the same chain: the first at /, others at /node/1, /node/2 and so on, each with its own faults.
 
-It is play money: the keys follow from the seed. Nothing is stored; the chain ends with the program.")]
+Play money: the keys follow from the seed. Nothing is stored; the chain ends with the program.")]
 pub struct ChainArgs {
-    /// The port on 127.0.0.1; 0 takes any that is free
+    /// The port on 127.0.0.1; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = 8545)]
     port: u16,
-    /// What block hashes, play accounts and choices follow from
+    /// Random seed: block hashes, play accounts and choices follow from it
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Seconds between blocks; 0 makes blocks only on command
+    /// Seconds between blocks; 0 makes blocks on command only
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     block_time: u64,
-    /// The number by which wallets know the chain
+    /// The chain id that wallets use
     #[arg(long, value_name = "ID", default_value = "31337")]
     chain_id: NonZeroU64,
-    /// How many blocks behind the head a block is called final
+    /// How many blocks behind the head a block counts as final
     #[arg(long, value_name = "BLOCKS", default_value_t = 64)]
     finalized_depth: u64,
 }
@@ -70,9 +71,9 @@ pub fn run(args: &ChainArgs, json: bool) -> anyhow::Result<Exit> {
             .with_context(|| format!("cannot listen on 127.0.0.1:{}", args.port))?;
         let url = format!("http://{}", listener.local_addr().context("cannot listen")?);
         if json {
-            terminal::answer_json(&told(&chain, args, &url))?;
+            terminal::answer_json(&start_json(&chain, args, &url))?;
         } else {
-            terminal::answer(&welcome(&chain, args, &url))?;
+            terminal::answer(&start_text(&chain, args, &url))?;
         }
         let chain = Arc::new(Mutex::new(chain));
         if args.block_time > 0 {
@@ -90,7 +91,7 @@ fn players(chain: &Chain, seed: u64) -> Vec<Key> {
     (0..chain.config().funded.len() as u64).map(|number| Key::derived(seed, number)).collect()
 }
 
-fn told(chain: &Chain, args: &ChainArgs, url: &str) -> serde_json::Value {
+fn start_json(chain: &Chain, args: &ChainArgs, url: &str) -> serde_json::Value {
     let accounts = players(chain, args.seed).into_iter();
     json!({
         "url": url,
@@ -108,7 +109,7 @@ fn told(chain: &Chain, args: &ChainArgs, url: &str) -> serde_json::Value {
     })
 }
 
-fn welcome(chain: &Chain, args: &ChainArgs, url: &str) -> String {
+fn start_text(chain: &Chain, args: &ChainArgs, url: &str) -> String {
     let paint = Paint::stdout();
     let blocks = match args.block_time {
         0 => "blocks on command (sim_mine)".to_owned(),

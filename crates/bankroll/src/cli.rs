@@ -1,4 +1,4 @@
-//! The command line: what there is to say, with an example for each command.
+//! The command line: the commands, with an example for each.
 
 use bankroll_bench as bench;
 use bankroll_demo as demo;
@@ -9,7 +9,7 @@ use crate::{
     receipt, search, serve, statement,
 };
 
-/// What every command ends with, for scripts.
+/// The exit codes of every command, for scripts.
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
@@ -20,7 +20,7 @@ Exit codes:
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
-  bankroll serve --dir casino        a node that runs until it is told to stop
+  bankroll serve --dir casino        a node that runs until it is stopped
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
   bankroll statement arena/world/1 --dir bankroll-demo
@@ -42,48 +42,48 @@ pub struct Cli {
 pub enum Command {
     /// Play a game on play money, at full speed, and prove that nothing was lost
     Demo(demo::DemoArgs),
-    /// Run a node: hold the books or stand by, take in what other roles hand over
+    /// Run a node: hold the books or stand by, and serve requests of other roles
     Serve(serve::ServeArgs),
-    /// Make certificates, by which nodes know each other
+    /// Create the certificates by which nodes recognise each other
     #[command(subcommand, after_help = nodes::EXAMPLES)]
     Nodes(nodes::NodesCommand),
-    /// Make a folder with a configuration and empty books
+    /// Create a folder with a configuration and empty books
     Init(init::InitArgs),
-    /// Move books from a folder to a Postgres database, and prove them the same there
+    /// Move books from a folder to a Postgres database, and prove that they are the same
     MigrateBooks(migrate_books::MigrateBooksArgs),
-    /// Look at accounts
+    /// Show accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),
-    /// Where an account stands, or stood at a time
+    /// Show the balance of an account, now or at a past time
     Balance(balance::BalanceArgs),
-    /// Line by line, how an account got where it stands
+    /// List the entries of an account, each with the balance after it
     Statement(statement::StatementArgs),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
-    /// One timeline of all that happened to a key, a wallet or a transaction
+    /// Show everything that happened to a key, a wallet or a transaction
     Explain(explain::ExplainArgs),
     /// Write a statement or the whole journal to standard output
     Export(export::ExportArgs),
-    /// Proof that a record is in the journal, and its check without any books
+    /// Prove that a record is in the journal, and check such a proof offline
     Receipt(receipt::ReceiptArgs),
-    /// Compute the books again from the journal, and name the first difference
+    /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
-    /// Say what is wrong with a folder, and how to mend it
+    /// Check a folder, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
-    /// Look at the configuration
+    /// Show or check the configuration
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),
-    /// Measure
+    /// Run benchmarks
     #[command(subcommand, after_help = bench::EXAMPLES)]
     Bench(bench::BenchCommand),
-    /// Play hands of poker that anybody can check, and check them
+    /// Play and check verifiable hands of poker
     #[command(subcommand, after_help = hand::EXAMPLES)]
     Hand(hand::HandCommand),
-    /// Keep keys, and sign payouts by rules and a memory of their own
+    /// Run the signer: it keeps the keys and signs payouts within its limits
     #[command(subcommand, after_help = bankroll_signer::cli::EXAMPLES)]
     Signer(bankroll_signer::cli::SignerCommand),
-    /// Run a simulated chain that any tool for Ethereum can talk to
+    /// Run a simulated chain for any Ethereum tool
     Chain(chain::ChainArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(completions::CompletionsArgs),
 }

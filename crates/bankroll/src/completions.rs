@@ -15,7 +15,7 @@ Examples:
   bankroll completions zsh > ~/.zfunc/_bankroll
   bankroll completions fish > ~/.config/fish/completions/bankroll.fish")]
 pub struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     pub shell: Shell,
 }
 

@@ -7,7 +7,7 @@ use bankroll_terminal::{self as terminal, Exit, Paint, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, json};
 
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -17,39 +17,39 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print the configuration as it is in force
+    /// Print the effective configuration
     #[command(after_help = EXAMPLES)]
-    Show(ShowArgs),
-    /// Say whether the configuration can be used
+    Show(ConfigShowArgs),
+    /// Check the configuration
     #[command(after_help = EXAMPLES)]
-    Check(CheckArgs),
+    Check(ConfigCheckArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct ShowArgs {
+pub struct ConfigShowArgs {
     #[command(flatten)]
-    place: Place,
-    /// Also say where each value comes from
+    location: LocationArgs,
+    /// Also print the source of each value
     #[arg(long)]
     origin: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub struct ConfigCheckArgs {
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 pub fn run(command: &ConfigCommand, json: bool) -> anyhow::Result<Exit> {
     match command {
         ConfigCommand::Show(args) => show(args, json)?,
-        ConfigCommand::Check(args) => check(&args.place.load()?, json)?,
+        ConfigCommand::Check(args) => check(&args.location.load()?, json)?,
     }
     Ok(Exit::Ok)
 }
 
-fn show(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
-    let loaded = args.place.load()?;
+fn show(args: &ConfigShowArgs, json: bool) -> anyhow::Result<()> {
+    let loaded = args.location.load()?;
     let values = KEYS.into_iter().filter_map(|key| Some((key, loaded.value_of(key)?)));
     match (args.origin, json) {
         (true, true) => {
@@ -89,5 +89,9 @@ fn check(loaded: &Loaded, json: bool) -> anyhow::Result<()> {
     }
     let file = loaded.file.as_ref().map_or_else(|| "no file".into(), |file| file.display().to_string());
     let good = Paint::stdout().good("ok");
-    terminal::answer(&format!("{good}  {file}; {} of {} keys set, the rest are defaults", changed.len(), KEYS.len()))
+    let set = match changed.len() {
+        all if all == KEYS.len() => format!("all {all} keys set"),
+        set => format!("{set} of {} keys set, the others have their defaults", KEYS.len()),
+    };
+    terminal::answer(&format!("{good}  {file}; {set}"))
 }

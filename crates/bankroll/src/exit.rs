@@ -1,4 +1,4 @@
-//! Which exit code an error of another crate ends with.
+//! The exit codes for errors of other crates.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use bankroll_signer::cli::Ending;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
 
-/// The code of one cause, if it has one of its own.
+/// The exit code of one cause; `None` if it has no code of its own.
 pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if cause.is::<ConfigError>() {
         Some(Exit::Usage)

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::{
     accounts::find,
-    journal::{Shown, entry_json, namespace_word, principal_words},
-    place::Place,
+    journal::{DisplayContext, entry_json, namespace_word, principal_words},
+    location::LocationArgs,
     statement::{HEADER, line_cells, line_json},
 };
 
-/// Records read at a time: short enough that the log of a busy writer stays short.
+/// Records per read. Short reads keep the write-ahead log of a busy writer short.
 const PAGE: usize = 2_000;
 
 #[derive(Debug, Args)]
@@ -26,18 +26,18 @@ Examples:
   bankroll export --account arena/world/1 --format csv > world.csv
   bankroll export --format json | jq -c 'select(.type == \"decided\")'
 
-JSON is one object a line. The journal's CSV has a row for each move and each
-change of a hold, and one for each record without either. Cells that would be
-a formula in a spreadsheet begin with an apostrophe.")]
+JSON is one object per line. The journal's CSV has a row for each move and each
+change of a hold, and one for each record without either. A cell that would be
+a formula in a spreadsheet begins with an apostrophe.")]
 pub struct ExportArgs {
-    /// Only the statement of this account, by its number or its name
+    /// Only the statement of this account, by its number or name
     #[arg(long, value_name = "ACCOUNT")]
     account: Option<String>,
-    /// How to write it
+    /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     format: ExportFormat,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,23 +47,22 @@ enum ExportFormat {
 }
 
 pub fn run(args: &ExportArgs, json: bool) -> anyhow::Result<Exit> {
-    let reader = args.place.reader()?;
-    let shown = Shown::new(&reader)?;
+    let reader = args.location.reader()?;
+    let display = DisplayContext::new(&reader)?;
     let format = if json { ExportFormat::Json } else { args.format };
     match &args.account {
-        Some(account) => export_statement(&reader, account, &shown, format)?,
-        None => export_journal(&reader, &shown, format)?,
+        Some(account) => export_statement(&reader, account, &display, format)?,
+        None => export_journal(&reader, &display, format)?,
     }
     Ok(Exit::Ok)
 }
 
-/// Where it goes: rows, or objects.
-enum Out<W: Write> {
+enum ExportWriter<W: Write> {
     Csv(Box<Sheet<W>>),
     Json(W),
 }
 
-impl Out<BufWriter<io::StdoutLock<'static>>> {
+impl ExportWriter<BufWriter<io::StdoutLock<'static>>> {
     fn open(format: ExportFormat, header: &[&str]) -> anyhow::Result<Self> {
         let out = BufWriter::new(io::stdout().lock());
         Ok(match format {
@@ -87,14 +86,19 @@ impl Out<BufWriter<io::StdoutLock<'static>>> {
     }
 }
 
-fn export_statement(reader: &Reader, account: &str, shown: &Shown<'_>, format: ExportFormat) -> anyhow::Result<()> {
+fn export_statement(
+    reader: &Reader,
+    account: &str,
+    display: &DisplayContext<'_>,
+    format: ExportFormat,
+) -> anyhow::Result<()> {
     let account = find(reader, account)?;
-    let mut out = Out::open(format, &HEADER)?;
+    let mut out = ExportWriter::open(format, &HEADER)?;
     let mut query = StatementQuery { most: PAGE, ..StatementQuery::of(account.id) };
     loop {
         let page = reader.statement(&query)?;
         for line in &page.items {
-            out.put(|| vec![line_cells(&account, line, shown)], || line_json(&account, line, shown))?;
+            out.put(|| vec![line_cells(&account, line, display)], || line_json(&account, line, display))?;
         }
         query.after = page.next;
         if query.after.is_none() {
@@ -103,14 +107,14 @@ fn export_statement(reader: &Reader, account: &str, shown: &Shown<'_>, format: E
     }
 }
 
-fn export_journal(reader: &Reader, shown: &Shown<'_>, format: ExportFormat) -> anyhow::Result<()> {
-    let mut out = Out::open(format, &JOURNAL_HEADER)?;
+fn export_journal(reader: &Reader, display: &DisplayContext<'_>, format: ExportFormat) -> anyhow::Result<()> {
+    let mut out = ExportWriter::open(format, &JOURNAL_HEADER)?;
     let mut after = Seq(0);
     loop {
         let page = reader.journal_after(after, PAGE)?;
         for entry in &page {
             let reversed_by = reader.reversal_of(entry.seq)?;
-            out.put(|| rows_of(entry, shown), || entry_json(entry, reversed_by, shown))?;
+            out.put(|| rows_of(entry, display), || entry_json(entry, reversed_by, display))?;
         }
         match page.last() {
             Some(last) => after = last.seq,
@@ -148,14 +152,14 @@ const JOURNAL_HEADER: [&str; 25] = [
     "reverses",
 ];
 
-/// What the rows of one record differ in: the columns from `from` to `held_after`.
-type Moved = [String; 11];
+/// The cells that differ between rows of one record: the columns from `from` to `held_after`.
+type MoveCells = [String; 11];
 
 /// A row for each posting and each change of a hold; one for a record that has neither.
-fn rows_of(entry: &Entry, shown: &Shown<'_>) -> Vec<Vec<String>> {
+fn rows_of(entry: &Entry, display: &DisplayContext<'_>) -> Vec<Vec<String>> {
     let none = Effects::default();
-    let nobody = References::default();
-    let (sort, result, request, effects) = match &entry.record {
+    let no_references = References::default();
+    let (record_type, result, request, effects) = match &entry.record {
         Record::AssetListed { .. } => ("asset_listed", "", None, &none),
         Record::AccountOpened { .. } => ("account_opened", "", None, &none),
         Record::HoldExpired(_) => ("hold_expired", "", None, &none),
@@ -175,14 +179,14 @@ fn rows_of(entry: &Entry, shown: &Shown<'_>) -> Vec<Vec<String>> {
     let before = [
         entry.seq.to_string(),
         when::show(entry.at),
-        sort.into(),
+        record_type.into(),
         result.into(),
         key.map_or_else(String::new, |key| namespace_word(key.namespace).into()),
         key.map_or_else(String::new, |key| key.scope.to_string()),
         text(key.map(|key| &key.text)),
         by.map_or_else(String::new, principal_words),
     ];
-    let about = request.map_or(&nobody, |request| &request.references);
+    let about = request.map_or(&no_references, |request| &request.references);
     let behind = [
         text(about.deposit.as_ref()),
         text(about.intent.as_ref()),
@@ -191,14 +195,14 @@ fn rows_of(entry: &Entry, shown: &Shown<'_>) -> Vec<Vec<String>> {
         about.block.as_ref().map_or_else(String::new, |block| format!("{} {}", block.number, block.hash)),
         effects.reverses.map_or_else(String::new, |seq| seq.to_string()),
     ];
-    let moved = moved(&entry.record, effects, shown);
+    let moved = moved(&entry.record, effects, display);
     moved.into_iter().map(|moved| before.iter().cloned().chain(moved).chain(behind.iter().cloned()).collect()).collect()
 }
 
-fn moved(record: &Record, effects: &Effects, shown: &Shown<'_>) -> Vec<Moved> {
+fn moved(record: &Record, effects: &Effects, display: &DisplayContext<'_>) -> Vec<MoveCells> {
     let postings = effects.postings.iter().map(|posting| {
-        let [amount, decimal, symbol] = amount_cells(posting.from, posting.amount, shown);
-        let (from, to) = (shown.account(posting.from), shown.account(posting.to));
+        let [amount, decimal, symbol] = amount_cells(posting.from, posting.amount, display);
+        let (from, to) = (display.account(posting.from), display.account(posting.to));
         let after = [posting.from_after, posting.to_after].map(|after| after.to_string());
         let [from_after, to_after] = after;
         let none = String::new;
@@ -206,9 +210,9 @@ fn moved(record: &Record, effects: &Effects, shown: &Shown<'_>) -> Vec<Moved> {
     });
     let expired = if let Record::HoldExpired(change) = record { Some(change) } else { None };
     let holds = effects.holds.iter().chain(expired).map(|change| {
-        let (hold, mut cells) = (&change.hold, Moved::default());
-        cells[0] = shown.account(hold.account);
-        cells[4] = amount_cells(hold.account, hold.remaining, shown)[2].clone();
+        let (hold, mut cells) = (&change.hold, MoveCells::default());
+        cells[0] = display.account(hold.account);
+        cells[4] = amount_cells(hold.account, hold.remaining, display)[2].clone();
         let state = match hold.state {
             HoldState::Open => "open",
             HoldState::Settled => "settled",
@@ -220,20 +224,21 @@ fn moved(record: &Record, effects: &Effects, shown: &Shown<'_>) -> Vec<Moved> {
         cells[10] = change.held_after.to_string();
         cells
     });
-    let all: Vec<Moved> = postings.chain(holds).collect();
+    let all: Vec<MoveCells> = postings.chain(holds).collect();
     if !all.is_empty() {
         return all;
     }
-    let mut cells = Moved::default();
+    let mut cells = MoveCells::default();
     if let Record::AccountOpened { name, .. } = record {
         cells[0] = name.to_string();
     }
     vec![cells]
 }
 
-fn amount_cells(account: AccountId, amount: Amount, shown: &Shown<'_>) -> [String; 3] {
-    let asset = shown.asset_of(account);
-    let decimal = asset.map_or_else(String::new, |asset| shown.assets.decimal(asset, amount));
-    let symbol = asset.and_then(|asset| shown.assets.get(asset)).map_or_else(String::new, |asset| asset.symbol.clone());
+fn amount_cells(account: AccountId, amount: Amount, display: &DisplayContext<'_>) -> [String; 3] {
+    let asset = display.asset_of(account);
+    let decimal = asset.map_or_else(String::new, |asset| display.assets.decimal(asset, amount));
+    let symbol =
+        asset.and_then(|asset| display.assets.get(asset)).map_or_else(String::new, |asset| asset.symbol.clone());
     [amount.to_string(), decimal, symbol]
 }

@@ -1,4 +1,4 @@
-//! `bankroll`: the program. This file wires; each command lies in the module of its name.
+//! `bankroll`: the program. Each command is in the module of its name.
 
 mod accounts;
 mod audit;
@@ -14,9 +14,9 @@ mod export;
 mod hand;
 mod init;
 mod journal;
+mod location;
 mod migrate_books;
 mod nodes;
-mod place;
 mod receipt;
 mod search;
 mod serve;

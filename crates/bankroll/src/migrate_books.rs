@@ -1,16 +1,16 @@
-//! `bankroll migrate-books`: books move from a folder to a Postgres database, and are proven the same there.
+//! `bankroll migrate-books`: moves books from a folder to a Postgres database, and proves that they are the same.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use bankroll_roles::flows;
 use bankroll_store::{Clock, DatabaseUrl, Move, Moving, Progress};
-use bankroll_terminal::{self as terminal, Exit, Paint, Usage, thousands};
+use bankroll_terminal::{self as terminal, Exit, Paint, UsageError, counted};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,9 +18,10 @@ Examples:
   bankroll migrate-books --from casino --to postgres://bank@127.0.0.1:5432/casino
   BANKROLL__BOOKS__DATABASE=postgres://bank:secret@db/casino bankroll migrate-books --from casino
 
-The folder is locked meanwhile and left as it is. The database must have no books yet. Journal, chain and receipts stay
-what they are; at the end both books are audited and compared. Afterwards set books.database. If it is interrupted, the
-database has books that nobody can open: drop it, and move again.")]
+The folder is locked meanwhile and stays unchanged. The database must have no
+books yet. Journal, hash chain and receipts stay the same; at the end both books
+are audited and compared. Afterwards set books.database. If the move is
+interrupted, the books in the database cannot be opened: drop it, and move again.")]
 pub struct MigrateBooksArgs {
     /// The folder with the books
     #[arg(long, value_name = "DIR")]
@@ -29,14 +30,14 @@ pub struct MigrateBooksArgs {
     #[arg(long, value_name = "URL")]
     to: Option<String>,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
     let to = match &args.to {
         Some(url) => DatabaseUrl::new(url.clone()),
-        None => args.place.load()?.config.books.database.url().ok_or_else(|| {
-            Usage("say where the books go: --to postgres://user@host/database, or books.database".into())
+        None => args.location.load()?.config.books.database.url().ok_or_else(|| {
+            UsageError("give a destination: --to postgres://user@host/database, or books.database".into())
         })?,
     };
     let moving = Move { from: args.from.clone(), to, migrations: flows::migrations(), now: Clock::machine().now() };
@@ -53,19 +54,19 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
         Moving::AuditingNew(progress) => show("auditing the database", progress),
     });
     bar.finish_and_clear();
-    let report = moved.context("the books have not moved; those in the folder are as they were")?;
+    let report = moved.context("the books were not moved; those in the folder are unchanged")?;
     let head: String = report.head.iter().map(|byte| format!("{byte:02x}")).collect();
     if json {
-        let told = json!({ "moved": true, "records": report.rows, "batches": report.batches,
+        let outcome = json!({ "moved": true, "records": report.rows, "batches": report.batches,
                            "accounts": report.accounts, "head": head });
-        terminal::answer_json(&told)?;
+        terminal::answer_json(&outcome)?;
     } else {
         terminal::answer(&format!(
-            "{} {} records in {} batches, {} accounts: the same in the database, to the wei\nhead {head}\n\nNext: set books.database, and keep the folder as a backup.\n",
+            "{} {} in {}, {}: the same in the database, to the wei\nhead {head}\n\nNext: set books.database, and keep the folder as a backup.\n",
             Paint::stdout().good("moved"),
-            thousands(report.rows),
-            thousands(report.batches),
-            thousands(report.accounts),
+            counted(report.rows, "record", "records"),
+            counted(report.batches, "batch", "batches"),
+            counted(report.accounts, "account", "accounts"),
         ))?;
     }
     Ok(Exit::Ok)

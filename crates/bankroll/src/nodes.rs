@@ -1,4 +1,4 @@
-//! `bankroll nodes`: the certificates by which nodes know each other and what each may do.
+//! `bankroll nodes`: the certificates by which nodes recognise each other, and which name the roles of each.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -18,63 +18,64 @@ Examples:
   bankroll nodes add api-1 --roles api,notify --days 90 --dir casino
 
 Give each node ca.pem and its own two files, and keep ca.key away from all of
-them: whoever has it can make a node with any role. A certificate says which
-principals a node may speak for; the node that holds the books keeps to it.";
+them: with that key anyone can create a node with any role. A certificate names
+the roles of its node; the node that holds the books enforces them.";
 
 #[derive(Debug, Subcommand)]
 pub enum NodesCommand {
-    /// Make the authority of a deployment
+    /// Create the certificate authority of a deployment
     #[command(after_help = EXAMPLES)]
-    Init(InitArgs),
-    /// Make the certificate and the key of one node
+    Init(NodesInitArgs),
+    /// Create the certificate and the key of one node
     #[command(after_help = EXAMPLES)]
-    Add(AddArgs),
+    Add(NodesAddArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct InitArgs {
+pub struct NodesInitArgs {
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct AddArgs {
-    /// The node's name: small letters, digits, hyphens
+pub struct NodesAddArgs {
+    /// The node's name: lower-case letters, digits, hyphens
     name: NodeName,
-    /// What it may act for: "all", or some of books,api,indexer,payouts,notify,reconciler,drainer
+    /// The node's roles: "all", or some of books,api,indexer,payouts,notify,reconciler,drainer
     #[arg(long, value_name = "ROLES")]
     roles: NodeRoles,
-    /// For how many days
+    /// Days until the certificate expires
     #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3_650))]
     days: u32,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 pub fn run(command: &NodesCommand, json: bool) -> anyhow::Result<Exit> {
     let now = Clock::machine().now();
     let made = match command {
         NodesCommand::Init(args) => {
-            let folder = args.place.load()?.certificates();
+            let folder = args.location.load()?.certificates();
             Authority::init(&folder, now)?;
             [folder.join(CA_CERTIFICATE), folder.join(CA_KEY)]
         }
         NodesCommand::Add(args) => {
-            let folder = args.place.load()?.certificates();
-            let authority = Authority::open(&folder, now).context("no authority; `bankroll nodes init` makes one")?;
+            let folder = args.location.load()?.certificates();
+            let authority = Authority::open(&folder, now)
+                .context("no certificate authority; create one with `bankroll nodes init`")?;
             authority.add(&folder, &args.name, args.roles, args.days, now)?
         }
     };
-    tell(&made, json)?;
+    print(&made, json)?;
     Ok(Exit::Ok)
 }
 
-fn tell(made: &[PathBuf; 2], json: bool) -> anyhow::Result<()> {
-    let [certificate, key] = made;
+fn print(files: &[PathBuf; 2], json: bool) -> anyhow::Result<()> {
+    let [certificate, key] = files;
     if json {
         return terminal::answer_json(&json!({ "certificate": certificate, "key": key }));
     }
-    let line = |path: &Path, what: &str| format!("{} {} ({what})\n", Paint::stdout().good("made"), path.display());
-    let text = line(certificate, "may be seen by anybody") + &line(key, "secret: its owner alone can read it");
+    let line = |path: &Path, what: &str| format!("{} {} ({what})\n", Paint::stdout().good("created"), path.display());
+    let text = line(certificate, "public") + &line(key, "secret: only its owner can read it");
     terminal::answer(&text)
 }

@@ -3,13 +3,13 @@
 use anyhow::Context;
 use bankroll_ledger::{Name, Namespace, Scope};
 use bankroll_store::{Cursor, KeyQuery, SearchQuery, Subject};
-use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
+use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::{
-    journal::{self, Shown, entry_json},
-    place::Place,
+    journal::{self, DisplayContext, entry_json},
+    location::LocationArgs,
 };
 
 #[derive(Debug, Args)]
@@ -19,35 +19,35 @@ Examples:
   bankroll search --key spawn-81 --namespace client --scope arena --json
   bankroll search --wallet 0xab12 --descending --limit 20
   bankroll search --tx 0x5f3a...
-  bankroll search --reference dep_01h...      a deposit, an intent, a transaction, a hand or a block
+  bankroll search --reference eip155:1:0x5f...  a deposit, an intent, a transaction, a hand or a block
 
-A key belongs to a namespace and a server; without these every key of that text
-is found. `bankroll explain` also follows holds and reversals.")]
+A key belongs to a namespace and a server; without these, every key with that
+text is found. `bankroll explain` also follows holds and reversals.")]
 pub struct SearchArgs {
     #[command(flatten)]
-    what: What,
+    what: SearchFor,
     /// With --key: only in this namespace
     #[arg(long, value_name = "NAMESPACE", value_parser = journal::parse_namespace, requires = "key")]
     namespace: Option<Namespace>,
     /// With --key: only of this game server; @house for the operator's own
     #[arg(long, value_name = "SERVER", requires = "key")]
     scope: Option<Scope>,
-    /// Only behind the page that gave this cursor
+    /// Continue after this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// How many at the most
+    /// Maximum number of records
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// Newest first
     #[arg(long)]
     descending: bool,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-struct What {
+struct SearchFor {
     /// An idempotency key
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
@@ -64,7 +64,7 @@ struct What {
 
 impl SearchArgs {
     fn subject(&self) -> anyhow::Result<Subject> {
-        let What { key, wallet, reference, tx } = &self.what;
+        let SearchFor { key, wallet, reference, tx } = &self.what;
         let by_key = key
             .clone()
             .map(|text| Subject::Key(KeyQuery { text, namespace: self.namespace, scope: self.scope.clone() }));
@@ -72,27 +72,27 @@ impl SearchArgs {
         let by_reference = reference.clone().map(Subject::Reference);
         let by_tx = tx.clone().map(Subject::Transaction);
         let subject = by_key.or(by_wallet).or(by_reference).or(by_tx);
-        Ok(subject.ok_or_else(|| Usage("say what to search for: --key, --wallet, --reference or --tx".into()))?)
+        Ok(subject.ok_or_else(|| UsageError("give one of --key, --wallet, --reference or --tx".into()))?)
     }
 }
 
 /// A wallet as people paste it: the ledger's names have no upper case.
 pub fn parse_wallet(text: &str) -> anyhow::Result<Name> {
-    Ok(text.to_lowercase().parse().map_err(|error| Usage(format!("{text:?}: {error}")))?)
+    Ok(text.to_lowercase().parse().map_err(|error| UsageError(format!("{text:?}: {error}")))?)
 }
 
 pub fn run(args: &SearchArgs, json: bool) -> anyhow::Result<Exit> {
     let subject = args.subject()?;
     let after: Option<Cursor> = args.after.as_ref().map(|text| text.parse()).transpose().context("--after")?;
-    let reader = args.place.reader()?;
+    let reader = args.location.reader()?;
     let query = SearchQuery { subject, descending: args.descending, after, most: args.limit as usize };
     let page = reader.search(&query)?;
-    let shown = Shown::new(&reader)?;
+    let display = DisplayContext::new(&reader)?;
     let next = page.next.as_ref().map(ToString::to_string);
     if json {
         let mut found = Vec::new();
         for entry in &page.items {
-            found.push(entry_json(entry, reader.reversal_of(entry.seq)?, &shown));
+            found.push(entry_json(entry, reader.reversal_of(entry.seq)?, &display));
         }
         terminal::answer_json(&json!({ "found": found, "next": next.map(Value::from) }))?;
         return Ok(Exit::Ok);
@@ -100,10 +100,10 @@ pub fn run(args: &SearchArgs, json: bool) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
     let mut text = String::new();
     for entry in &page.items {
-        text.push_str(&journal::told(entry, reader.reversal_of(entry.seq)?, &shown, paint)?);
+        text.push_str(&journal::entry_text(entry, reader.reversal_of(entry.seq)?, &display, paint)?);
     }
     if page.items.is_empty() {
-        text.push_str("nothing found; keys, references and wallets must be given whole\n");
+        text.push_str("no matches; give the full key, reference or wallet\n");
     }
     if let Some(next) = next {
         text.push_str(&paint.quiet(&format!("\nmore: --after {next}\n")));

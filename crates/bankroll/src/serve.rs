@@ -1,50 +1,50 @@
-//! `bankroll serve`: one node, until a signal ends it.
+//! `bankroll serve`: runs one node until a signal ends it.
 
 use std::{io::BufRead, thread};
 
 use bankroll_nodes::NodeRoles;
 use bankroll_roles::{Log, flows::Stop, serve};
-use bankroll_terminal::{Exit, Interrupt, Usage};
+use bankroll_terminal::{Exit, StopSignal, UsageError};
 use clap::Args;
 
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   bankroll serve --dir casino                     books in a folder: one process, all roles
   bankroll serve --dir casino --roles books       one of several nodes: holds the books, or stands by
-  bankroll serve --dir casino --roles api --json  one JSON object a line
+  bankroll serve --dir casino --roles api --json  one JSON object per line
 
-Several nodes need books.database, and certificates by which they know each
-other: `bankroll nodes`. Each node has a name of its own (node.name). Of the
-nodes with the role `books` one holds them; when it ends or goes silent for
-longer than books.lease_ms, another takes over. SIGTERM and Ctrl-C let it
-finish what it has, and give the books up at once.
+Several nodes need books.database, and certificates by which they recognise each
+other: `bankroll nodes`. Each node has its own name (node.name). One of the
+nodes with the role `books` holds them; when it ends, or is silent for longer
+than books.lease_ms, another takes over. On SIGTERM or Ctrl-C a node finishes
+its work and releases the books at once.
 
 With chain.rpc set, the role `indexer` follows the chain, `books` credits what
 is final and settles payouts, and `payouts` has them signed by the signer at
-chain.signer (`bankroll signer`), sent, and watched. A node, a signer or a
-database that is away is said once and waited for.")]
+chain.signer (`bankroll signer`), sends them and tracks them. When the chain,
+the signer or the database is unreachable, the node reports it once and waits.")]
 pub struct ServeArgs {
     #[command(flatten)]
-    place: Place,
-    /// What this node does, above the configuration's node.roles
+    location: LocationArgs,
+    /// The roles of this node; overrides node.roles
     #[arg(long, value_name = "ROLES")]
     roles: Option<NodeRoles>,
-    /// A node of `bankroll demo`: it ends when standard input does, and does not tell of each deposit and payout
+    /// A node of `bankroll demo`: it ends when standard input does, and does not log each deposit and payout
     #[arg(long, hide = true)]
     demo: bool,
 }
 
 pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
-    let mut place = args.place.clone();
+    let mut location = args.location.clone();
     if let Some(roles) = args.roles {
-        place.set.push(format!("node.roles={roles}").parse().map_err(Usage)?);
+        location.set.push(format!("node.roles={roles}").parse().map_err(UsageError)?);
     }
-    let loaded = place.load()?;
+    let loaded = location.load()?;
     loaded.config.books.warn_if_lossy();
-    let stop = Stop::on(Interrupt::listen()?);
+    let stop = Stop::on(StopSignal::listen()?);
     let log = Log::new(loaded.config.node.name.clone(), json, !args.demo);
     if args.demo {
         end_with_input(stop.clone());
@@ -53,7 +53,7 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Ends the node when standard input does: whoever started it is gone, or wants it to.
+/// Stops the node when standard input ends: the demo that started it closed it, or has died.
 fn end_with_input(stop: Stop) {
     thread::spawn(move || {
         std::io::stdin().lock().lines().take_while(Result::is_ok).for_each(drop);

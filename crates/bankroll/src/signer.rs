@@ -1,4 +1,4 @@
-//! `bankroll signer`: the signer, in this process and with no other role in it. All of it is the signer's own code.
+//! `bankroll signer`: runs the signer in this process, with no other role in it. All of the code is in the signer's crate.
 
 use bankroll_signer::cli::{self, SignerCommand};
 use bankroll_terminal::Exit;

@@ -1,4 +1,4 @@
-//! The hand evaluator beside the fastest crate for it, on the same hands in the same run.
+//! Compares the hand evaluator with the fastest crate for it, on the same hands in the same run.
 //!
 //! Both get seven cards in their own form and build what they need from them, as a showdown does. The hands are random,
 //! so that neither profits from neighbours that resemble each other. Rounds alternate and the best of each counts.
@@ -20,11 +20,11 @@ pub struct Rates {
     pub ours: f64,
     /// `aya_poker`.
     pub aya_poker: f64,
-    /// How many random hands each round went through.
+    /// Random hands in each round.
     pub hands: usize,
 }
 
-/// Measures for about so long, after checking that both put all the hands in one order.
+/// Measures for about this time, after checking that both evaluators order all hands equally.
 ///
 /// # Errors
 /// If they do not.
@@ -83,7 +83,7 @@ fn same_order(ours: &[[Card; 7]], theirs: &[[TheirCard; 7]]) -> anyhow::Result<(
     for (cards, theirs) in ours.iter().zip(theirs) {
         let rank = their_rank(theirs);
         let known = *ranks.entry(bankroll_poker::strength(cards)).or_insert(rank);
-        ensure!(known == rank, "the evaluators do not agree about {cards:?}");
+        ensure!(known == rank, "the evaluators disagree about {cards:?}");
     }
     ensure!(
         ranks.values().is_sorted_by(|weaker, stronger| weaker < stronger),

@@ -1,4 +1,4 @@
-//! Growth: the same load at the end of a long journal as at its start, and the memory it takes.
+//! Growth: compares the same load at the start and at the end of a long journal, and measures the memory.
 
 use std::{
     sync::atomic::Ordering,
@@ -8,16 +8,15 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    ACCOUNTS, Bed,
+    ACCOUNTS, BenchTarget,
     load::{self, Keys, Run, Shape},
-    say,
+    log,
     seats::Seats,
 };
 
-/// Transfers before the first fifth: with less than this all keys are in memory, and nothing is stored of them.
+/// Transfers before the first fifth: with fewer, all keys are in memory and the key index stores nothing.
 const WARM_UP: u64 = 300_000;
 
-/// What a long run came to.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Growth {
     pub engine: &'static str,
@@ -29,16 +28,15 @@ pub(super) struct Growth {
     pub last_per_s: f64,
     /// How much slower the last fifth was than the first, in per cent; negative if it was faster.
     pub slower_percent: f64,
-    /// The most memory that this process has had resident, load and all, in MiB.
+    /// The peak resident memory of this process, load included, in MiB.
     pub peak_rss_mib: u64,
     pub disk_bytes_per_transfer: u64,
 }
 
-/// How long a run is to be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Length {
     pub transfers: u64,
-    /// Accounts that are opened; ten thousand of them pay each other.
+    /// Accounts to open; ten thousand of them pay each other.
     pub accounts: usize,
 }
 
@@ -47,20 +45,20 @@ impl Length {
     pub const LONG: Self = Self { transfers: 10_000_000, accounts: 1_000_000 };
 }
 
-/// So many transfers with random keys between ten thousand of the accounts; then, if there are more, between all of them.
-pub(super) fn run(bed: &Bed, length: Length, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
-    let (engine, Length { transfers, accounts }) = (bed.engine(), length);
-    // From here on; where the kernel does not let us, since the process began.
+/// Makes transfers with random keys between ten thousand of the accounts; then, if there are more accounts, between all.
+pub(super) fn run(target: &BenchTarget, length: Length, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
+    let (engine, Length { transfers, accounts }) = (target.engine(), length);
+    // Resets the peak. Where the kernel refuses, the peak counts from the start of the process.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-    say(&format!("{engine}, growth: {accounts} accounts are opened and funded"));
-    let location = bed.books(accounts)?;
+    log(&format!("{engine}, growth: opening and funding {accounts} accounts"));
+    let location = target.books(accounts)?;
     let mut seats = Seats::open(&location, accounts, false)?;
     seats.active = ACCOUNTS;
     seats.remember(WARM_UP)?;
     let fifth = transfers / 5;
     let mut per_s = Vec::new();
     for number in 0..5 {
-        say(&format!("{engine}, growth: {} of {transfers} transfers", number * fifth));
+        log(&format!("{engine}, growth: {} of {transfers} transfers", number * fifth));
         let first = seats.next.fetch_add(fifth, Ordering::SeqCst);
         let start = Instant::now();
         seats.send(first..first + fifth, true)?;
@@ -75,16 +73,16 @@ pub(super) fn run(bed: &Bed, length: Length, cell: Duration) -> anyhow::Result<(
         last_per_s: per_s[4].round(),
         slower_percent: ((1.0 - per_s[4] / per_s[0]) * 1_000.0).round() / 10.0,
         peak_rss_mib: peak_rss_mib(),
-        disk_bytes_per_transfer: bed.bytes(&location)? / transfers,
+        disk_bytes_per_transfer: target.bytes(&location)? / transfers,
     };
     seats.active = accounts;
     let spread = (accounts > ACCOUNTS).then(|| load::run(&seats, Shape::FULL, Keys::Random, cell)).transpose()?;
     seats.close_and_audit()?;
-    bed.clear(&location)?;
+    target.clear(&location)?;
     Ok((growth, spread))
 }
 
-/// From the kernel's own account of this process; 0 where there is none.
+/// From the kernel's status of this process; 0 if it has none.
 fn peak_rss_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

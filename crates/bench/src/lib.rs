@@ -1,12 +1,11 @@
-//! `bankroll bench`: what the books, reading them, and hands of poker cost on this machine.
+//! `bankroll bench`: the cost of the books, of reading them, and of hands of poker on this machine.
 //!
-//! `bench ledger` is what the books do per second, beside what the database alone would do. Every figure is of durable
-//! transfers: a call counts when its answer is there, and the answer comes after the sync. Beside each shape stand,
-//! measured in the same run: the raw rate (the same rows in the same batches, written to SQLite by one thread that decides
-//! nothing) and the rate of one SQL transaction per transfer.
+//! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when its
+//! answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate (the same
+//! rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per transfer.
 //!
-//! It guarantees: books that were measured are audited before they are removed, and nothing but the folder and the databases
-//! that it made is removed. It does not know: configuration, chains, nodes.
+//! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases that it
+//! created. It does not know: configuration, chains, nodes.
 
 mod args;
 mod evaluator;
@@ -30,12 +29,11 @@ use load::{Keys, Shape};
 use report::{Report, Row};
 use seats::Seats;
 
-/// What to measure, and how to tell it.
 #[derive(Clone, Debug)]
-struct Options {
+struct BenchOptions {
     /// Shorter runs: under 45 seconds in all.
     pub quick: bool,
-    /// Nothing but what growth costs; on the server, if one is named.
+    /// Only growth; on the server, if one is named.
     pub growth_only: bool,
     /// A Postgres server to measure on as well: `postgres://user@host:port`.
     pub postgres: Option<String>,
@@ -49,7 +47,7 @@ struct Options {
 const ACCOUNTS: usize = 10_000;
 
 /// Runs the benchmark of the ledger and prints its report.
-fn run_ledger(options: &Options) -> anyhow::Result<()> {
+fn run_ledger(options: &BenchOptions) -> anyhow::Result<()> {
     let report = in_folder(options, |folder| measure(options, folder))?;
     if options.json {
         report.print_json()
@@ -60,16 +58,19 @@ fn run_ledger(options: &Options) -> anyhow::Result<()> {
 }
 
 /// Runs the benchmark of reading and prints its report.
-fn run_reading(options: &Options, entries: Option<u64>) -> anyhow::Result<()> {
+fn run_reading(options: &BenchOptions, entries: Option<u64>) -> anyhow::Result<()> {
     let entries = entries.unwrap_or(if options.quick { 300_000 } else { 10_000_000 });
     in_folder(options, |folder| reading::measure(folder, entries))?.print(options.json)
 }
 
-/// Measures in a folder that is gone afterwards.
-fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+/// Measures in a temporary folder, and removes it.
+fn in_folder<T>(
+    options: &BenchOptions,
+    measure: impl FnOnce(&std::path::Path) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let parent = options.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     let folder = parent.join(format!("bankroll-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let measured = measure(&folder);
     let removed = std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()));
     let report = measured?;
@@ -77,38 +78,39 @@ fn in_folder<T>(options: &Options, measure: impl FnOnce(&std::path::Path) -> any
     Ok(report)
 }
 
-fn measure(options: &Options, folder: &std::path::Path) -> anyhow::Result<Report> {
+fn measure(options: &BenchOptions, folder: &std::path::Path) -> anyhow::Result<Report> {
     let (cell, side) = if options.quick { (0.5, 0.4) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
     let server = options.postgres.as_deref().map(postgres::Server::at).transpose()?;
-    let beds: Vec<Bed> = [Bed::Folder(folder.to_owned())].into_iter().chain(server.map(Bed::Server)).collect();
+    let targets: Vec<BenchTarget> =
+        [BenchTarget::Folder(folder.to_owned())].into_iter().chain(server.map(BenchTarget::Server)).collect();
     let mut rows = Vec::new();
-    for bed in beds.iter().filter(|_| !options.growth_only) {
-        rows.extend(measure_on(bed, cell, side)?);
+    for target in targets.iter().filter(|_| !options.growth_only) {
+        rows.extend(measure_on(target, cell, side)?);
     }
-    let grown = match beds.len() {
+    let grown = match targets.len() {
         last if options.growth_only => last - 1..last,
         _ if options.quick => 0..1,
         all => 0..all,
     };
     let mut growths = Vec::new();
-    for bed in &beds[grown] {
+    for target in &targets[grown] {
         let length = if options.quick { Length::QUICK } else { Length::LONG };
-        let (growth, spread) = growth::run(bed, length, cell)?;
-        let row = |run| Row::new(bed.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
+        let (growth, spread) = growth::run(target, length, cell)?;
+        let row = |run| Row::new(target.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
         rows.extend(spread.map(row));
         growths.push(growth);
     }
     Ok(Report { rows, growth: growths })
 }
 
-/// What the books lie on.
-enum Bed {
+/// Where the books are.
+enum BenchTarget {
     Folder(PathBuf),
     Server(postgres::Server),
 }
 
-impl Bed {
+impl BenchTarget {
     const fn engine(&self) -> &'static str {
         match self {
             Self::Folder(_) => "sqlite",
@@ -144,7 +146,6 @@ impl Bed {
         }
     }
 
-    /// What the books take on disk.
     fn bytes(&self, location: &Location) -> anyhow::Result<u64> {
         match (self, location) {
             (Self::Server(server), Location::Postgres(url)) => server.database_bytes(url),
@@ -152,7 +153,7 @@ impl Bed {
                 let sizes = std::fs::read_dir(folder)?.map(|file| Ok(file?.metadata()?.len()));
                 Ok(sizes.sum::<std::io::Result<u64>>()?)
             }
-            _ => anyhow::bail!("these books are not here"),
+            _ => anyhow::bail!("these books are on another target"),
         }
     }
 
@@ -173,23 +174,23 @@ impl Bed {
     }
 }
 
-fn measure_on(bed: &Bed, cell: Duration, side: Duration) -> anyhow::Result<Vec<Row>> {
-    let (engine, mut rows) = (bed.engine(), Vec::new());
+fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::Result<Vec<Row>> {
+    let (engine, mut rows) = (target.engine(), Vec::new());
     for accounts in [ACCOUNTS, 1] {
-        let single_tx_per_s = bed.one_transaction_each(accounts, side)?;
-        let location = bed.books(accounts)?;
+        let single_tx_per_s = target.one_transaction_each(accounts, side)?;
+        let location = target.books(accounts)?;
         let seats = Seats::open(&location, ACCOUNTS, accounts == 1)?;
         seats.remember(load::HISTORY)?;
-        for shape in bed.shapes() {
+        for shape in target.shapes() {
             for keys in Keys::ALL {
                 let name = keys.name();
-                say(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
+                log(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
                 let run = load::run(&seats, shape, keys, cell)?;
-                // The batches that came about, stored again without deciding anything, by nobody else but the raw engine and
-                // right behind the run, since a disk is not the same from one minute to the next. A replay stores no rows.
+                // The raw engine stores batches of the same size, without deciding anything. It runs right after the books,
+                // because the speed of a disk changes from one minute to the next. A replay stores no rows.
                 let raw = (keys != Keys::Replay).then(|| {
                     seats.settle()?;
-                    bed.same_rows(accounts, run.mean_batch, side)
+                    target.same_rows(accounts, run.mean_batch, side)
                 });
                 rows.push(Row::new(
                     engine,
@@ -202,17 +203,17 @@ fn measure_on(bed: &Bed, cell: Duration, side: Duration) -> anyhow::Result<Vec<R
                 ));
             }
         }
-        // Latency is of a quiet day: what the runs before left to the kernel is on disk before it is measured.
+        // Latency is measured on an idle disk: what earlier runs left in the page cache is synced first.
         seats.settle()?;
-        bed.sync(&location)?;
+        target.sync(&location)?;
         let pace = load::paced(&seats, 1_000, cell * 3)?;
         rows.push(Row::new(engine, "1000/s".into(), accounts, "ordered", &pace, None, None));
         seats.close_and_audit()?;
-        bed.clear(&location)?;
+        target.clear(&location)?;
     }
     Ok(rows)
 }
 
-fn say(what: &str) {
+fn log(what: &str) {
     eprintln!("bench: {what}");
 }

@@ -1,7 +1,7 @@
 //! Callers: they send calls and wait for their answers.
 //!
 //! As in a server, callers are tasks of a few threads, not threads of their own: waking thirty-two threads takes longer
-//! than storing what they asked for, and would be measured as if it were the ledger's work.
+//! than storing their requests, and would be measured as the ledger's work.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use futures_util::future::try_join_all;
 
 use super::seats::Seats;
 
-/// How the load is cut into calls.
+/// How the load is divided into calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub callers: usize,
@@ -26,14 +26,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// One caller with full calls: one on its way to disk, one being decided, one waiting, one that he makes.
+    /// One caller with full calls: one being written, one being decided, one queued, one being prepared.
     pub const FULL: Self = Self { callers: 1, per_call: 8_189, in_flight: 4 };
     pub const ALL: [Self; 3] = [
         Self { callers: 32, per_call: 1, in_flight: 1 },
         Self { callers: 32, per_call: 100, in_flight: 1 },
         Self::FULL,
     ];
-    /// As many single requests in flight as a busy server has: what Postgres books are held to.
+    /// As many single requests in flight as a busy server has: the target for Postgres books.
     pub const CROWD: Self = Self { callers: 4_096, per_call: 1, in_flight: 1 };
 
     pub fn name(self) -> String {
@@ -41,7 +41,6 @@ impl Shape {
     }
 }
 
-/// Which keys the transfers carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     Ordered,
@@ -62,7 +61,6 @@ impl Keys {
     }
 }
 
-/// What a run came to.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub per_s: f64,
@@ -72,13 +70,13 @@ pub(super) struct Run {
     pub mean_batch: usize,
 }
 
-/// Transfers that were made before the measurement, for replays: enough to lie in runs on disk.
+/// Transfers made before the measurement, for replays: enough for the key index to store them in runs on disk.
 pub(super) const HISTORY: u64 = 300_000;
 
-/// Threads that the callers are tasks of.
+/// Threads that run the callers' tasks.
 const THREADS: usize = 2;
 
-/// Sends calls for so long and waits for the last answers.
+/// Sends calls for this time, and waits for the last answers.
 pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<Run> {
     let reader = Reader::open(seats.ledger.location())?;
     let before = reader.head()?;
@@ -116,7 +114,7 @@ async fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed:
         let Some((start, reply)) = on_their_way.pop_front() else { return Ok(took) };
         for answer in reply.await? {
             answer.effects()?;
-            anyhow::ensure!(answer.replayed == (keys == Keys::Replay), "a transfer was taken for another one");
+            anyhow::ensure!(answer.replayed == (keys == Keys::Replay), "a transfer was confused with another one");
         }
         took.push(start.elapsed());
     }
@@ -130,7 +128,7 @@ fn next_call(seats: &Seats, count: usize, keys: Keys, random: &mut fastrand::Rng
     (first..first + count as u64).map(|number| seats.transfer(number, keys == Keys::Random)).collect()
 }
 
-/// Sends single transfers at a steady pace; latency counts from the moment each was due.
+/// Sends single transfers at a steady pace; latency counts from the time when each was due.
 pub(super) fn paced(seats: &Seats, per_s: u32, time: Duration) -> anyhow::Result<Run> {
     const CALLERS: u32 = 32;
     let start = Instant::now();

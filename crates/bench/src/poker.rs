@@ -1,7 +1,7 @@
-//! `bankroll bench poker`: what the proofs of a hand cost on one core of this machine, and how fast hands are evaluated.
+//! `bankroll bench poker`: the cost of a hand's proofs on one core of this machine, and the speed of the hand evaluator.
 //!
-//! Every time is the processor time of the one thread that does the work, and the best of fifty (`--quick`: of three): what the mathematics
-//! takes, whatever else the machine is doing. The randomness has a fixed seed, so every run measures the same work.
+//! Every time is the processor time of the one thread that does the work, and the best of fifty runs (`--quick`: of three),
+//! so that other load on the machine matters little. The random seed is fixed, so every run measures the same work.
 
 mod report;
 
@@ -44,19 +44,19 @@ pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
 
 /// All rows of one curve.
 fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
-    super::say(&format!("proofs on {}, {runs} times each", C::NAME));
+    super::log(&format!("proofs on {}, {runs} times each", C::NAME));
     let mut hand = Hand::<C>::new()?;
     let size = hand.parameters.size();
     let first = Shuffling::new(&hand.parameters, &hand.keys);
-    let shuffle = best(runs, || first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first"))?;
-    let unproven = first.shuffle_unproven(&mut hand.rng).context("somebody shuffles first")?;
+    let shuffle = best(runs, || first.shuffle_unproven(&mut hand.rng).context("there is a first shuffler"))?;
+    let unproven = first.shuffle_unproven(&mut hand.rng).context("there is a first shuffler")?;
     let prove = best(runs, || Ok(unproven.prove(&hand.parameters, &mut hand.rng)))?;
     let messages = hand.shuffles()?;
     let (keys, parameters) = (&hand.keys, &hand.parameters);
     let contexts: Vec<_> = (0..).map_while(|step| keys.shuffle_context(step)).collect();
     let steps: Vec<ShuffleStep<'_, C>> =
         contexts.iter().zip(&messages).map(|(context, message)| step(context, message)).collect();
-    // The second step: the first starts from open cards, half of which cost nothing.
+    // The second step: the first starts from open cards, which are cheaper.
     let (before, second) = (&messages[0].deck, &steps[1..2]);
     let single = best(runs, || Ok(verify_shuffles(parameters, keys.aggregate(), before, second)?))?;
     let first_deck = parameters.first_deck();
@@ -65,7 +65,7 @@ fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
     let decode = best(runs, || Ok(ShuffleMessage::<C>::decode(&bytes, size)?))?;
     let claims = hand.claims(&messages[SHUFFLERS - 1].deck)?;
     let together = best(runs, || Ok(verify_claims(&claims)?))?;
-    // The targets are for the default curve; the others stand beside it.
+    // The targets are for the default curve only.
     let is_default = C::NAME == Secp256k1::NAME;
     let target = |ms: f64| is_default.then_some(ms);
     let row = |what, ms, target_ms| Row::time(what, C::NAME, ms, target_ms);
@@ -81,10 +81,10 @@ fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// How many random hands of seven cards are ranked in a second, beside the best crate for it on the same hands.
+/// Random hands of seven cards evaluated per second, by our evaluator and by the best other crate, on the same hands.
 fn evaluate(quick: bool) -> anyhow::Result<[Row; 2]> {
     let (hands, time) = if quick { (20_000, Duration::ZERO) } else { (1_000_000, Duration::from_secs(3)) };
-    super::say(&format!("hands of seven cards, {hands} random ones"));
+    super::log(&format!("hands of seven cards, {hands} random ones"));
     let rates = evaluator::measure(hands, time)?;
     Ok([
         Row::rate("evaluate seven cards", rates.hands, rates.ours),
@@ -96,7 +96,7 @@ fn step<'a, C: Curve>(context: &'a bankroll_deck::Context, message: &'a ShuffleM
     ShuffleStep { context, output: &message.deck, proof: &message.proof }
 }
 
-/// The least processor time of so many calls, in milliseconds.
+/// The least processor time of these calls, in milliseconds.
 fn best<T>(runs: u32, mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..runs {
@@ -107,14 +107,14 @@ fn best<T>(runs: u32, mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Re
     Ok(best)
 }
 
-/// The processor time that this thread has had.
+/// The processor time of this thread.
 #[cfg(unix)]
 fn thread_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Elsewhere there is only the time on the wall, which is longer.
+/// Other systems offer only wall-clock time, which is longer.
 #[cfg(not(unix))]
 fn thread_seconds() -> f64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
@@ -159,7 +159,7 @@ impl<C: Curve> Hand<C> {
         Ok(messages)
     }
 
-    /// What a hundred blindings of hole cards claim.
+    /// The equality claims of a hundred blindings of hole cards.
     fn claims(&mut self, deck: &Deck<C>) -> anyhow::Result<Vec<EqualityClaim<C>>> {
         let plan = vec![Destination::Seat(0); self.parameters.size()];
         let deal = Deal::new(&self.keys, deck, &plan, SeenBlindings::default())?;

@@ -1,4 +1,4 @@
-//! A Postgres server to measure on: databases of its own for each run, the server alone, and one SQL transaction per
+//! A Postgres server to measure on: a new database for each run, the server without a ledger, and one SQL transaction per
 //! transfer over thirty-two connections.
 
 use std::{
@@ -20,19 +20,20 @@ use super::{
 /// Connections that make one transaction per transfer.
 const CONNECTIONS: usize = 32;
 
-/// A server that is there, on which databases are made for the bench and removed behind it.
+/// A running server. Databases are created on it for the bench, and removed afterwards.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     /// `postgres://user@host:port`, without a database.
     url: String,
-    /// With the database from which others are made.
+    /// The URL of the database that is used to create others.
     first: String,
 }
 
 impl Server {
-    /// The server of this address, with or without a database; there, or an error before anything is measured.
+    /// The server of this URL, with or without a database. Fails before anything is measured if it is unreachable.
     pub fn at(address: &str) -> anyhow::Result<Self> {
-        let (scheme, rest) = address.split_once("://").context("an address of Postgres begins with postgres://")?;
+        let (scheme, rest) =
+            address.split_once("://").context("the URL of a Postgres server begins with postgres://")?;
         let (server, database) = rest.split_once('/').unwrap_or((rest, ""));
         let url = format!("{scheme}://{server}");
         let first = format!("{url}/{}", if database.is_empty() { "postgres" } else { database });
@@ -40,7 +41,6 @@ impl Server {
         Ok(Self { url, first })
     }
 
-    /// A new database.
     pub fn new_database(&self) -> anyhow::Result<Location> {
         Ok(DatabaseUrl::new(self.make_database()?).into())
     }
@@ -53,14 +53,13 @@ impl Server {
         Ok(format!("{}/{name}", self.url))
     }
 
-    /// Removes what was made.
     pub fn drop_database(&self, url: &DatabaseUrl) -> anyhow::Result<()> {
         let name = url.reveal().rsplit('/').next().context("a database has a name")?;
         let (runtime, client) = connect(&self.first)?;
         Ok(runtime.block_on(client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")))?)
     }
 
-    /// What a database takes on disk, of its log nothing.
+    /// The size of a database on disk, without the server's log.
     pub fn database_bytes(&self, url: &DatabaseUrl) -> anyhow::Result<u64> {
         let (runtime, client) = connect(url.reveal())?;
         let row = runtime.block_on(client.query_one("SELECT pg_database_size(current_database())", &[]))?;
@@ -98,7 +97,7 @@ impl Server {
         Ok(per_s)
     }
 
-    /// A database with the books' own tables and so many balances.
+    /// A database with the books' own tables and this number of balances.
     fn fresh(&self, accounts: usize) -> anyhow::Result<String> {
         let url = self.make_database()?;
         let (runtime, client) = connect(&url)?;
@@ -114,7 +113,7 @@ impl Server {
     }
 }
 
-/// In one statement, which is its own transaction: the server does not do it faster.
+/// One statement, which is its own transaction: the fastest way for the server.
 async fn store_rows(client: &Client, accounts: usize, batch: usize, time: Duration) -> anyhow::Result<f64> {
     let all = client
         .prepare(
@@ -170,7 +169,8 @@ async fn transfer_by_transfer(client: &Client, accounts: usize, seed: u64, end: 
 
 fn connect(url: &str) -> anyhow::Result<(Runtime, Client)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (client, connection) = runtime.block_on(tokio_postgres::connect(url, NoTls)).context("no Postgres there")?;
+    let (client, connection) =
+        runtime.block_on(tokio_postgres::connect(url, NoTls)).context("cannot connect to Postgres")?;
     runtime.spawn(connection);
     Ok((runtime, client))
 }

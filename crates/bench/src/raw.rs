@@ -1,7 +1,7 @@
 //! The database alone: the same rows without a ledger, and a ledger without batches.
 //!
-//! Balances change with every write here as they do in books: SQLite leaves a page alone that would stay as it is, and a
-//! database that is told the same balances again and again has nothing to store.
+//! Balances change with every write, as in the books: SQLite does not write a page that stays the same, so constant balances
+//! would cost nothing.
 
 use std::{
     path::Path,
@@ -11,13 +11,13 @@ use std::{
 use anyhow::Context;
 use rusqlite::{Connection, params};
 
-/// What a stored transfer takes in the journal, and what the key index adds for it.
+/// The bytes of a stored transfer in the journal, and in the key index.
 pub(super) const RECORD_BYTES: usize = 130;
 const KEYS_PER_CHUNK: usize = 340;
 const CHUNK_BYTES: usize = 8_168;
-/// Each key is written when it is flushed, and about once more by a merge in runs of this length.
+/// Each key is written by a flush, and about once more by a merge, in runs of this length.
 const CHUNK_COPIES: usize = 2;
-/// What each account begins with.
+/// The first balance of each account.
 const STACK: u128 = 1 << 100;
 
 /// Rows of `batch` transfers per transaction: journal, batch, balances, key chunks; transfers per second.

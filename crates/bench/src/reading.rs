@@ -1,9 +1,9 @@
-//! `bankroll bench reading`: what it costs to read the past of one hot account, and what that costs the writer.
+//! `bankroll bench reading`: the cost of reading the history of one hot account, also for the writer.
 //!
-//! All transfers of the books are paid by one account. Every question is asked of one open reader, as a server has it,
-//! at random places. The writer's latency at a steady pace is measured alone; with a reader that never pauses; and with a
-//! thread that computes and reads nothing, since a machine whose other core is busy is another machine. All in turns, so
-//! that all see the same; and whoever keeps the writer company gives way to it, as readers of a server do.
+//! One account pays all transfers. Every query goes to one open reader, as in a server, at random positions. The writer's
+//! latency at a steady pace is measured three times: alone, with a reader that never pauses, and with a thread that computes
+//! and reads nothing, because a busy second core alone slows the machine. The three alternate, so that they meet the same
+//! conditions, and the other thread has a lower priority than the writer, as readers in a server have.
 
 use std::{
     path::Path,
@@ -19,21 +19,21 @@ use serde::Serialize;
 
 use super::{
     load::{self, Run},
-    say,
+    log,
     seats::Seats,
 };
 
-/// Lines on a page.
+/// Entries on a page.
 const LINES: usize = 100;
 /// Seats that are paid.
 const SEATS: usize = 1_000;
 /// Transfers a second at which the writer is measured.
 const PACE: u32 = 1_000;
-/// How often the writer is measured in each company.
+/// How often the writer is measured with each kind of company.
 const TURNS: u32 = 3;
 /// How long each time.
 const TURN: Duration = Duration::from_secs(3);
-/// How often each question is asked.
+/// How often each query is made.
 const ASKED: usize = 500;
 
 #[derive(Debug, Serialize)]
@@ -41,19 +41,19 @@ pub(super) struct Report {
     entries: u64,
     runs: usize,
     index_bytes: u64,
-    /// How long the index took to have everything, after the last transfer was answered.
+    /// How long the index needed to be complete after the last answer.
     index_trailed_ms: u64,
     questions: Vec<Question>,
     writer: Vec<Writer>,
     /// By how much a reader that never pauses makes the writer slower, in per cent of its latency alone.
     p50_slower_percent: f64,
     p99_slower_percent: f64,
-    /// The same, in per cent of its latency beside a thread that only computes.
+    /// The same, in per cent of its latency with a thread that only computes.
     p50_slower_than_computing_percent: f64,
     p99_slower_than_computing_percent: f64,
 }
 
-/// Who is at work on the other core.
+/// What runs on the other core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Company {
@@ -65,7 +65,7 @@ enum Company {
 impl Company {
     const ALL: [Self; 3] = [Self::Nobody, Self::Computing, Self::Reading];
 
-    const fn told(self) -> &'static str {
+    const fn text(self) -> &'static str {
         match self {
             Self::Nobody => "alone",
             Self::Computing => "with a thread that computes",
@@ -91,33 +91,33 @@ struct Writer {
 }
 
 pub(super) fn measure(folder: &Path, entries: u64) -> anyhow::Result<Report> {
-    say(&format!("reading: {entries} transfers of one account are made"));
+    log(&format!("reading: making {entries} transfers of one account"));
     let books = folder.join("reading");
     let seats = Seats::open(&books.clone().into(), SEATS, true)?;
     seats.remember(entries)?;
-    say("reading: waiting for the index");
+    log("reading: waiting for the index");
     let reader = Reader::open(&books)?;
     let trailing = Instant::now();
     let state = loop {
         let state = reader.index_state()?;
-        // Merges go on for a while after everything is covered.
+        // Merges continue for a while after the index is complete.
         if state.covered == state.last && state.runs <= 24 {
             break state;
         }
         thread::sleep(Duration::from_millis(20));
     };
     let index_trailed_ms = u64::try_from(trailing.elapsed().as_millis())?;
-    // The file and its log: what is in the one is soon in the other.
+    // The file and its write-ahead log: a checkpoint moves pages from one to the other.
     let size = |ending: &str| {
         let file = books.join(format!("{}{ending}", bankroll_store::STATEMENTS_FILE));
         std::fs::metadata(file).map_or(0, |found| found.len())
     };
     let index_bytes = size("").max(size("-wal"));
-    say("reading: questions are asked");
+    log("reading: measuring queries");
     let questions = ask_all(&reader, &seats)?;
     let mut writer = Vec::new();
     for turn in 0..TURNS {
-        say(&format!("reading: the writer at {PACE}/s, alone and in company, turn {}", turn + 1));
+        log(&format!("reading: the writer at {PACE}/s, alone and in company, turn {}", turn + 1));
         for company in Company::ALL {
             let (run, reads_per_s) = in_company(&seats, &books, company)?;
             writer.push(Writer::new(company, &run, reads_per_s));
@@ -186,7 +186,7 @@ fn ask_all(reader: &Reader, seats: &Seats) -> anyhow::Result<Vec<Question>> {
     ])
 }
 
-/// A little before the end, so that the page is the last one.
+/// A time shortly before the end, so that the page is the last one.
 fn times_end(reader: &Reader, last: Seq) -> anyhow::Result<Time> {
     Ok(reader.journal_after(Seq(last.0 - 50), 1)?[0].at)
 }
@@ -203,7 +203,7 @@ fn ask(question: &'static str, mut ask: impl FnMut(usize) -> anyhow::Result<()>)
     Ok(Question { question, p50_ms: percentile(50), p99_ms: percentile(99) })
 }
 
-/// The writer's latency while another thread does this without a pause; and how often it did.
+/// The writer's latency while another thread runs `work` without a pause, and how often it ran.
 fn in_company(seats: &Seats, books: &Path, company: Company) -> anyhow::Result<(Run, f64)> {
     let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();
@@ -222,20 +222,20 @@ fn in_company(seats: &Seats, books: &Path, company: Company) -> anyhow::Result<(
         });
         let run = load::paced(seats, PACE, TURN);
         stop.store(true, Ordering::Relaxed);
-        company.join().map_err(|_| anyhow::anyhow!("the company panicked"))??;
+        company.join().map_err(|_| anyhow::anyhow!("the reading or computing thread panicked"))??;
         run
     })?;
     Ok((run, done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()))
 }
 
-/// Adds numbers up: of the machine it takes a core, and nothing else.
+/// Uses a core, and nothing else of the machine.
 fn compute(at_work: impl Fn() -> bool) {
     while at_work() {
         std::hint::black_box((0..100_000_u64).fold(0, |sum, number| std::hint::black_box(sum ^ number)));
     }
 }
 
-/// Asks one reader one question after the other.
+/// Makes one query after another with one reader.
 fn read(seats: &Seats, books: &Path, at_work: impl Fn() -> bool) -> anyhow::Result<()> {
     let reader = Reader::open(books)?;
     let mut random = fastrand::Rng::with_seed(9);
@@ -269,7 +269,7 @@ impl Report {
         if json {
             return terminal::answer_json(&serde_json::to_value(self)?);
         }
-        let mut questions = table(&["QUESTION", "P50 MS", "P99 MS"], &[1, 2]);
+        let mut questions = table(&["QUERY", "P50 MS", "P99 MS"], &[1, 2]);
         for row in &self.questions {
             questions.add_row([row.question.to_owned(), format!("{:.2}", row.p50_ms), format!("{:.2}", row.p99_ms)]);
         }
@@ -277,11 +277,11 @@ impl Report {
         for row in &self.writer {
             let figures = [row.p50_ms, row.p99_ms].map(|figure| format!("{figure:.2}"));
             let [p50, p99] = figures;
-            writer.add_row([row.company.told().to_owned(), p50, p99, format!("{:.0}", row.reads_per_s)]);
+            writer.add_row([row.company.text().to_owned(), p50, p99, format!("{:.0}", row.reads_per_s)]);
         }
         terminal::answer(&format!(
             "{} entries of one account; index of {} runs, {} KiB, complete {} ms after the last transfer\n\n{}\n\n{}\n\n\
-             a reader that never pauses: p50 {:+.1} %, p99 {:+.1} %; beside a busy core as such: p50 {:+.1} %, p99 {:+.1} %\n",
+             a reader that never pauses: p50 {:+.1} %, p99 {:+.1} %; compared with a busy core: p50 {:+.1} %, p99 {:+.1} %\n",
             thousands(self.entries),
             self.runs,
             thousands(self.index_bytes >> 10),

@@ -1,6 +1,6 @@
-//! The report, for people and for programs.
+//! The report of `bench ledger`, as a table and as JSON.
 
-use bankroll_terminal::thousands;
+use bankroll_terminal::{counted, thousands};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -50,15 +50,6 @@ impl Row {
     }
 }
 
-/// What others were measured at on a two-core machine of this class, durable, one node: transfers per second at
-/// 32 x 1, 32 x 100, in full batches, and on one hot account.
-const PEERS: [(&str, &str, &str, &str, &str); 4] = [
-    ("TigerBeetle", "1,465", "40,628", "255,000", "312,000"),
-    ("pgledger (Postgres)", "1,300-1,550", "about 4,100", "-", "480-700"),
-    ("cala (Postgres)", "570", "-", "-", "290"),
-    ("Redis function, AOF always", "30,600", "50,700", "-", "30,000-58,000"),
-];
-
 impl Report {
     pub fn print_json(&self) {
         println!("{}", serde_json::to_string(self).expect("a report is plain data"));
@@ -66,8 +57,8 @@ impl Report {
 
     pub fn print_table(&self) {
         let header = ["engine", "callers x per call", "accounts", "keys", "transfers/s", "p50 ms", "p99 ms"];
-        let beside = ["raw engine/s", "of raw", "1 tx each/s", "times"];
-        let mut table = table(header.iter().chain(&beside).copied());
+        let comparison = ["raw engine/s", "of raw", "1 tx each/s", "times"];
+        let mut table = table(header.iter().chain(&comparison).copied());
         for row in &self.rows {
             let ratio = |other: Option<f64>| other.map(|other| row.per_s / other);
             table.add_row([
@@ -88,23 +79,17 @@ impl Report {
         for growth in &self.growth {
             growth.print();
         }
-        println!("\nothers, as measured on a two-core machine of this class (not in this run):");
-        let mut peers = self::table(["", "32 x 1", "32 x 100", "full batches", "one hot account"].into_iter());
-        for (peer, one, hundred, full, hot) in PEERS {
-            peers.add_row([peer, one, hundred, full, hot]);
-        }
-        println!("{peers}");
     }
 }
 
 impl Growth {
     fn print(&self) {
         println!(
-            "{}, growth: {} transfers, {} accounts: {}/s in the first fifth, {}/s in the last ({:+.1} % slower); \
-             {} bytes of disk a transfer, at most {} MiB of memory",
+            "{}, growth: {}, {}: {}/s in the first fifth, {}/s in the last ({:+.1} % slower); \
+             {} bytes on disk per transfer, at most {} MiB of memory",
             self.engine,
-            thousands(self.transfers),
-            thousands(self.accounts as u64),
+            counted(self.transfers, "transfer", "transfers"),
+            counted(self.accounts as u64, "account", "accounts"),
             rate(self.first_per_s),
             rate(self.last_per_s),
             self.slower_percent,
@@ -123,7 +108,7 @@ fn table<'a>(header: impl Iterator<Item = &'a str>) -> Table {
     table
 }
 
-/// So many a second, in whole numbers.
+/// A rate per second as a whole number.
 fn rate(per_s: f64) -> String {
     thousands(per_s.round() as u64)
 }

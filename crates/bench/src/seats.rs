@@ -1,4 +1,4 @@
-//! The books that are measured: one poker server whose seats pay each other, so that any account can pay any other.
+//! The measured books: one poker server whose seats pay each other, so that any account can pay any other.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ use super::load::Shape;
 /// Enough for any run: a trillion times the largest transfer.
 const STACK: u128 = 1_000_000_000_000_000_000_000_000_000_000;
 
-/// Seats that are opened in one call.
+/// Seats opened in one call.
 const CALL: usize = 8_000;
 
 pub(super) struct Seats {
@@ -26,7 +26,7 @@ pub(super) struct Seats {
     pub accounts: Vec<AccountId>,
     /// The number of the next transfer.
     pub next: AtomicU64,
-    /// How many of the seats, from the first, pay and are paid.
+    /// How many seats, from the first, pay and are paid.
     pub active: usize,
     /// Whether the first seat pays every transfer.
     hot: bool,
@@ -34,7 +34,7 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    /// New books with so many funded seats; with `hot`, the first one pays everything.
+    /// Creates books with this number of funded seats; with `hot`, the first one pays everything.
     pub fn open(location: &Location, count: usize, hot: bool) -> anyhow::Result<Self> {
         let ledger = Ledger::open(Options::new(location))?;
         let server: Name = "bench".parse()?;
@@ -60,7 +60,7 @@ impl Seats {
         Ok(seats)
     }
 
-    /// Opens some more seats and gives each its stack.
+    /// Opens more seats and gives each its stack.
     fn seat(&mut self, bank: AccountId, asset: AssetId, numbers: Range<usize>) -> anyhow::Result<()> {
         let names = numbers.map(|seat| self.name(Kind::Table, asset, &format!("seat-{seat}")));
         let opened = self.ledger.open_accounts(&Principal::System, names.collect::<anyhow::Result<_>>()?)?;
@@ -80,7 +80,7 @@ impl Seats {
         Ok(AccountName { scope: Scope::Server(self.server.clone()), kind, asset, owner: Some(owner.parse()?) })
     }
 
-    /// Transfer number `number`: always the same one, so that it can be sent again.
+    /// Transfer number `number`: always the same request, so that it can be sent again.
     pub fn transfer(&self, number: u64, random_key: bool) -> Request {
         let mut random = fastrand::Rng::with_seed(number);
         let count = self.active;
@@ -88,7 +88,7 @@ impl Seats {
         let to = (from + 1 + random.usize(..count - 1)) % count;
         let amount = Amount::new(1 + random.u128(..1_000_000_000_000_000_000));
         let leg = Leg::Move { from: self.accounts[from], to: self.accounts[to], amount };
-        // A UUIDv7 begins with the time; a random key with anything. The other half tells them all apart.
+        // A UUIDv7 begins with the time; a random key with anything. The other half makes each key unique.
         let (first, second) = if random_key { (random.u64(..), number) } else { (number, random.u64(..)) };
         let key = hex([first, second]);
         self.request(Principal::Tables, Namespace::Tables, key, vec![leg])
@@ -100,7 +100,7 @@ impl Seats {
         self.send(first..first + count, false)
     }
 
-    /// Sends these transfers in full calls, as many at a time as a caller of such calls does.
+    /// Sends these transfers in full calls, as many in flight as [`Shape::FULL`] has.
     pub fn send(&self, mut numbers: Range<u64>, random_keys: bool) -> anyhow::Result<()> {
         let mut on_their_way = VecDeque::new();
         while !numbers.is_empty() || !on_their_way.is_empty() {
@@ -130,7 +130,7 @@ impl Seats {
         }
     }
 
-    /// Waits until the statement index has caught up, so that it is not at work while something else is measured.
+    /// Waits until the statement index has caught up, so that it does not run during the next measurement.
     pub fn settle(&self) -> anyhow::Result<()> {
         let reader = Reader::open(self.ledger.location())?;
         loop {
@@ -142,7 +142,7 @@ impl Seats {
         }
     }
 
-    /// A measurement of books that are not sound is worth nothing.
+    /// A measurement of unsound books is worthless.
     pub fn close_and_audit(self) -> anyhow::Result<()> {
         let location = self.ledger.location().clone();
         self.ledger.close();
@@ -154,7 +154,7 @@ impl Seats {
     }
 }
 
-/// Thirty-two digits, quickly: whoever makes the load shares the cores with what is measured.
+/// Thirty-two digits, quickly: the load shares its cores with the measured books.
 fn hex(halves: [u64; 2]) -> String {
     let digit = |nibble: u64| char::from(b"0123456789abcdef"[(nibble & 15) as usize]);
     let digits = |half: u64| (0..16).rev().map(move |place| digit(half >> (4 * place)));

@@ -1,9 +1,6 @@
 //! The arena: one game server, its accounts and its prices.
 
-use std::sync::Arc;
-
 use anyhow::Context;
-use bankroll_chains_simulated::Key as WalletKey;
 use bankroll_deposits::{BuyIn, ServerRules};
 use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, References,
@@ -12,28 +9,21 @@ use bankroll_ledger::{
 use bankroll_store::{Ledger, Reader};
 use bankroll_withdrawals::Policy;
 
-use super::{
-    chain::CHAIN,
-    room::{Player, Room},
-    street::Street,
-};
+use super::chain::CHAIN;
 
-/// Rooms of the server, each with a thread that asks.
-pub const ROOMS: u32 = 4;
-/// Accounts opened in one call: fits the smallest queue there can be.
+/// Accounts opened in one call: fits the smallest queue.
 const OPEN_AT_ONCE: usize = 1_024;
 pub const SERVER: &str = "arena";
 /// 0.01 ETH, and what the server takes on top.
 pub const BUY_IN: BuyIn = BuyIn { amount: Amount::new(10_000_000_000_000_000), developer_bps: 250, world_bps: 100 };
-/// More than any player ever takes home: nobody is there to approve.
+/// More than any player wins, because the demo has no operator who could approve payouts.
 pub const AT_ONCE: Amount = Amount::new(1_000_000_000_000_000_000_000);
 
-/// Who comes.
 pub struct People {
     pub players: u32,
-    /// What chance begins with.
+    /// Random seed.
     pub seed: u64,
-    /// Of how many moves two are a player's last.
+    /// One of this many moves gets the player eaten, and one makes them leave.
     pub fates: u32,
 }
 
@@ -52,20 +42,20 @@ pub struct Arena {
     pub developer: AccountId,
     pub house: AccountId,
     pub network_fees: AccountId,
-    /// What tells this run's keys and players from those of earlier demos in the same books.
+    /// Distinguishes this run's keys and players from those of earlier demos in the same books.
     pub run: u64,
 }
 
 impl Arena {
     /// Lists the asset and opens the server's accounts, or finds those of an earlier demo.
     pub fn open(ledger: &Ledger, reader: &Reader) -> anyhow::Result<Self> {
-        // Every run commits something, so the number of the last batch is a new one each time.
+        // Every run commits something, so the number of the last batch is new in each run.
         let run = reader.head()?.batch;
         let coin = coin()?;
         let (chain, decimals, symbol) = (coin.chain.clone(), coin.decimals, coin.symbol.clone());
         let server: Name = SERVER.parse()?;
         let asset = ledger.list_asset(coin)?;
-        let opened = open(ledger, own_accounts(&server, asset)?)?;
+        let opened = open_accounts(ledger, own_accounts(&server, asset)?)?;
         let [custody, house, network_fees, world, ecosystem, developer, ..] = opened[..] else {
             anyhow::bail!("an account was not opened")
         };
@@ -85,36 +75,6 @@ impl Arena {
             network_fees,
             run,
         })
-    }
-
-    /// The rooms with their players, each player with a wallet and accounts of his own.
-    pub fn rooms(&self, ledger: &Ledger, street: &Street, people: &People) -> anyhow::Result<Vec<Room>> {
-        let People { players, seed, fates } = *people;
-        let seed = seed ^ self.run.rotate_left(32);
-        let mut chance = fastrand::Rng::with_seed(seed);
-        let keys: Vec<WalletKey> = (1..=u64::from(players)).map(|number| WalletKey::derived(seed, number)).collect();
-        let wallets: Vec<Name> =
-            keys.iter().map(|key| format!("{:#x}", key.address()).parse()).collect::<Result<_, _>>()?;
-        let names = wallets.iter().flat_map(|wallet| {
-            [Kind::Funds, Kind::Unallocated, Kind::Debt].map(|kind| self.account(kind, Some(wallet.clone())))
-        });
-        let accounts = open(ledger, names.collect())?;
-        let people = keys.into_iter().zip(wallets).zip(accounts.chunks_exact(3));
-        let mut players: Vec<Player> = people
-            .map(|((key, name), accounts)| {
-                let address = bankroll_orders::Address(key.address().into());
-                Player::new(street.add(key), name, address, accounts[0])
-            })
-            .collect();
-        let rooms = ROOMS.min(u32::try_from(players.len())?) as usize;
-        let arena = Arc::new(self.clone());
-        let mut made = Vec::new();
-        for number in 0..rooms {
-            let share = players.len().div_ceil(rooms - number);
-            let own = players.split_off(players.len() - share);
-            made.push(Room::new(number, Arc::clone(&arena), own, chance.fork(), fates));
-        }
-        Ok(made)
     }
 
     /// One of the server's accounts.
@@ -141,7 +101,6 @@ pub fn coin() -> anyhow::Result<Asset> {
     Ok(Asset { chain: CHAIN.parse()?, unit: Unit::Native, decimals: 18, symbol: "ETH".into() })
 }
 
-/// What deposits become.
 pub fn rules() -> ServerRules {
     ServerRules { buy_in: BUY_IN, accepts: true, version: 1 }
 }
@@ -150,7 +109,7 @@ pub fn policy() -> Policy {
     Policy { at_once: AT_ONCE }
 }
 
-/// The house's three, the server's three, and what each of them may come to owe.
+/// The house's three accounts, the server's three, and their debt accounts.
 fn own_accounts(server: &Name, asset: AssetId) -> anyhow::Result<Vec<AccountName>> {
     let hot: Name = "hot".parse()?;
     let house = |kind: Kind, owner| AccountName { scope: Scope::House, kind, asset, owner };
@@ -169,7 +128,7 @@ fn own_accounts(server: &Name, asset: AssetId) -> anyhow::Result<Vec<AccountName
     Ok(names)
 }
 
-fn open(ledger: &Ledger, names: Vec<AccountName>) -> anyhow::Result<Vec<AccountId>> {
+pub fn open_accounts(ledger: &Ledger, names: Vec<AccountName>) -> anyhow::Result<Vec<AccountId>> {
     let mut opened = Vec::with_capacity(names.len());
     for names in names.chunks(OPEN_AT_ONCE) {
         for account in ledger.open_accounts(&Principal::System, names.to_vec())? {

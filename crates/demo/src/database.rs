@@ -1,11 +1,11 @@
-//! Which databases a demo may use: an empty one, or one whose books are all play money.
+//! Which databases a demo may use: an empty one, or one whose books have play money only.
 
 use anyhow::bail;
 use bankroll_store::{DatabaseUrl, Reader, StoreError};
 
 use super::chain::CHAIN;
 
-/// Refuses books that no demo has made. Real ones list assets of real chains, or none yet.
+/// Refuses books that no demo created. Real ones list assets of real chains, or none yet.
 pub fn refuse_real_books(url: &DatabaseUrl) -> anyhow::Result<()> {
     let reader = match Reader::open(url.clone()) {
         Err(StoreError::NoBooks) => return Ok(()),
@@ -13,7 +13,7 @@ pub fn refuse_real_books(url: &DatabaseUrl) -> anyhow::Result<()> {
     };
     let assets = reader.assets()?;
     if assets.is_empty() || assets.iter().any(|(_, asset)| asset.chain.as_str() != CHAIN) {
-        bail!("this database has books that no demo made; give an empty one with --postgres (nothing was changed)");
+        bail!("this database has books that no demo created; give an empty one with --postgres (nothing was changed)");
     }
     Ok(())
 }

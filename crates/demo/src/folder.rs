@@ -1,4 +1,4 @@
-//! The demo's folder: only an empty one or an earlier demo's is used, and only a demo's is ever emptied.
+//! The demo's folder: a demo uses only an empty one or an earlier demo's, and empties only a demo's.
 
 use std::{
     fs::{self, TryLockError},
@@ -15,28 +15,28 @@ const MARKER: &str = ".bankroll-demo";
 const MARKER_TEXT: &str =
     "Books, chain and signer of `bankroll demo`: play money. `bankroll demo --fresh` deletes them.\n";
 
-/// Whether this is a folder that a demo made.
+/// Whether a demo created this folder.
 pub fn is_demo(folder: &Path) -> bool {
     folder.join(MARKER).is_file()
 }
 
-/// Makes the folder if it is not there, and empties it if that is wanted and allowed.
+/// Creates the folder if it is missing, and empties a demo's folder if `fresh`.
 pub fn prepare(folder: &Path, fresh: bool) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     if is_demo(folder) {
         return if fresh { empty(folder) } else { Ok(()) };
     }
     let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     if entries.next().is_some() {
         bail!(
-            "{} has files that no demo made; give an empty or a new folder with --dir (nothing was changed)",
+            "{} has files that no demo created; give an empty or a new folder with --dir (nothing was changed)",
             folder.display()
         );
     }
     fs::write(folder.join(MARKER), MARKER_TEXT).with_context(|| format!("cannot write to {}", folder.display()))
 }
 
-/// Deletes the books, the chain and the signer, and nothing else that may lie there.
+/// Deletes the books, the chain and the signer, and nothing else in the folder.
 fn empty(folder: &Path) -> anyhow::Result<()> {
     let lock_path = folder.join(LOCK_FILE);
     let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&lock_path);
@@ -48,7 +48,8 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
             return Err(error).with_context(|| format!("cannot lock {}", lock_path.display()));
         }
     }
-    // The write-ahead log first: the file without its log is old, a log without its file would be somebody else's.
+    // The write-ahead log first: a database without its log is only old, but a log without its database would be applied to
+    // the next one.
     let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
     let files = files.into_iter().flatten().chain([chain::FILE.to_owned()]);
     for name in files {

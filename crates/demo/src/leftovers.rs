@@ -1,5 +1,5 @@
-//! What a demo that was killed left behind: value in a world that nobody plays in, and payouts on their way, which the flows
-//! go on with by themselves.
+//! What a killed demo left: money in a world without players, and payouts in flight, which the flows continue by
+//! themselves.
 
 use bankroll_ledger::{Amount, Leg};
 use bankroll_store::{Ledger, Reader};
@@ -8,14 +8,14 @@ use super::{arena::Arena, progress::open_payouts};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Leftovers {
-    /// Payouts that are wanted and not paid yet.
+    /// Payouts that are requested and not paid yet.
     pub payouts: u64,
     pub paid_out: Amount,
-    /// What was in the world.
+    /// The amount that was in the world.
     pub swept: Amount,
 }
 
-/// Counts what is on its way, and recycles what is in the world: the game that knew whose it was is gone.
+/// Counts the payouts in flight, and recycles the money in the world: only the killed game knew its owners.
 pub fn settle(ledger: &Ledger, reader: &Reader, arena: &Arena) -> anyhow::Result<Leftovers> {
     let (payouts, paid_out) = open_payouts(reader)?;
     let swept = reader.account(arena.world)?.map_or(Amount::ZERO, |account| account.balance);

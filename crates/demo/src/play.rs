@@ -1,4 +1,4 @@
-//! The threads: each room asks, waits, and takes in the answers; whoever watches looks at the tally.
+//! The threads: each game sends requests, waits, and applies the answers; the view reads the tally.
 
 use std::{
     sync::{
@@ -11,35 +11,34 @@ use std::{
 
 use anyhow::anyhow;
 use bankroll_ledger::Amount;
-use bankroll_terminal::Interrupt;
+use bankroll_terminal::StopSignal;
 
 use super::{
-    asks::Asked,
-    outside::Outside,
-    room::{Room, Turn},
-    street::{PaymentId, Street},
-    tally::Tally,
+    context::GameContext,
+    game::{ArenaGame, Turn},
+    player_wallets::{PaymentId, PlayerWallets},
+    requests::NumberedRequest,
+    tally::GameTally,
     teller::Teller,
-    view::View,
+    view::DemoView,
 };
 
-/// Asks in one call at the most.
+/// Maximum number of requests in one call.
 const CALL_MAX: usize = 1_000;
 const VIEW_PAUSE: Duration = Duration::from_millis(100);
-/// How long a room waits in which everybody waits for the chain.
+/// How long a game pauses while all its players wait for the chain.
 const IDLE_PAUSE: Duration = Duration::from_millis(1);
-/// How many turns a payment takes, where turns are counted.
+/// How many turns a payment takes in a game of counted turns.
 const DUE_AFTER: u64 = 8;
 
-/// What a game came to.
 #[derive(Debug)]
 pub struct Played {
-    pub tally: Tally,
+    pub tally: GameTally,
     pub took: Duration,
     pub interrupted: bool,
 }
 
-/// How many asks fit into one call: a call that is larger than the queue could never be taken.
+/// How many requests fit into one call: a call larger than the queue could never be accepted.
 pub fn call_max(queue_max: usize) -> usize {
     CALL_MAX.min(queue_max / 2).max(1)
 }
@@ -47,11 +46,10 @@ pub fn call_max(queue_max: usize) -> usize {
 /// When the arena closes.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
-    /// After this time, whatever was played in it.
     Time(Duration),
-    /// After so many turns of each room, however long they take: the same seed gives the same game.
+    /// After this number of turns of each game, however long they take: the same seed gives the same result.
     Ticks(u64),
-    /// When somebody presses Ctrl-C.
+    /// On Ctrl-C only.
     Endless,
 }
 
@@ -60,7 +58,7 @@ impl Length {
         matches!(self, Self::Time(time) if elapsed >= time)
     }
 
-    /// Whether the room whose turns these are is in the middle of the game, or past it.
+    /// Whether half of the play is over, for a game that has played this number of turns.
     fn is_half_over(self, elapsed: Duration, turns: u64) -> bool {
         match self {
             Self::Time(time) => elapsed >= time / 2,
@@ -70,149 +68,136 @@ impl Length {
     }
 }
 
-/// A payment that the books do not have yet.
-struct OnTheWay {
+/// A payment that the books have not credited yet.
+struct PendingPayment {
     player: usize,
     paid: Amount,
     payment: PaymentId,
     due: u64,
 }
 
-struct Game<'a> {
+struct Play<'a> {
     teller: &'a Teller,
-    street: &'a Street,
+    wallets: &'a PlayerWallets,
     call_max: usize,
     length: Length,
     begun: Instant,
-    tally: Mutex<Tally>,
+    tally: Mutex<GameTally>,
     over: AtomicBool,
 }
 
-/// Whom a game has around it.
-pub struct Around<'a> {
-    pub teller: &'a Teller,
-    pub outside: &'a Outside,
-}
-
-impl Around<'_> {
-    /// What nodes and flows have said since this was last asked.
-    pub fn notes(&self) -> Vec<String> {
-        self.teller.notes().into_iter().chain(self.outside.notes()).collect()
-    }
-}
-
-/// Plays until the game is over, somebody presses Ctrl-C, or something is wrong.
+/// Plays until the time is over, Ctrl-C, or a failure.
 pub fn run(
-    around: &Around<'_>,
-    rooms: Vec<Room>,
+    context: &GameContext<'_>,
+    games: Vec<ArenaGame>,
     call_max: usize,
     length: Length,
-    interrupt: &Interrupt,
-    view: &mut View,
+    stop_signal: &StopSignal,
+    view: &mut DemoView,
 ) -> anyhow::Result<Played> {
-    let (begun, teller, street) = (Instant::now(), around.teller, &around.outside.street);
-    let game = Game { teller, street, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
+    let (begun, teller, wallets) = (Instant::now(), context.teller, &context.environment.wallets);
+    let play = Play { teller, wallets, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
     let ended = thread::scope(|scope| {
-        let threads: Vec<_> = rooms.into_iter().map(|room| scope.spawn(|| game.play(room))).collect();
+        let threads: Vec<_> = games.into_iter().map(|game| scope.spawn(|| play.play(game))).collect();
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
             thread::sleep(VIEW_PAUSE);
-            view.show(around, &game.tally().clone(), begun.elapsed());
-            if interrupt.is_asked() || length.is_over(begun.elapsed()) {
-                game.over.store(true, Ordering::Relaxed);
+            view.show(context, &play.tally().clone(), begun.elapsed());
+            if stop_signal.is_requested() || length.is_over(begun.elapsed()) {
+                play.over.store(true, Ordering::Relaxed);
             }
         }
         threads
             .into_iter()
-            .try_for_each(|room| room.join().map_err(|_| anyhow!("a room panicked; its message is above"))?)
+            .try_for_each(|game| game.join().map_err(|_| anyhow!("a game panicked; its message is above"))?)
     });
     ended.map_err(|error| teller.explain(error))?;
-    let interrupted = interrupt.is_asked();
-    interrupt.no_longer();
-    let tally = game.tally().clone();
+    let interrupted = stop_signal.is_requested();
+    stop_signal.exit_on_next();
+    let tally = play.tally().clone();
     Ok(Played { tally, took: begun.elapsed(), interrupted })
 }
 
-impl Game<'_> {
-    /// Plays one room. If that fails or panics, the game is over for all: the others would play for nothing.
-    fn play(&self, room: Room) -> anyhow::Result<()> {
-        let ends_all = EndsAll(&self.over);
-        self.play_to_the_end(room)?;
-        std::mem::forget(ends_all);
+impl Play<'_> {
+    /// Plays one game. If it fails or panics, all games end: the result would be incomplete.
+    fn play(&self, game: ArenaGame) -> anyhow::Result<()> {
+        let end_all = EndGameOnDrop(&self.over);
+        self.play_to_end(game)?;
+        std::mem::forget(end_all);
         Ok(())
     }
 
-    /// Turn after turn until the game is over; then the arena closes.
-    fn play_to_the_end(&self, mut room: Room) -> anyhow::Result<()> {
-        let is_last = |room: &Room| matches!(self.length, Length::Ticks(ticks) if room.turns() >= ticks);
-        let mut on_their_way = Vec::new();
-        while !self.over.load(Ordering::Relaxed) && !is_last(&room) {
-            if room.number == 0 && self.length.is_half_over(self.begun.elapsed(), room.turns()) {
+    /// Plays turns until the time is over; then closes the game.
+    fn play_to_end(&self, mut game: ArenaGame) -> anyhow::Result<()> {
+        let is_last = |game: &ArenaGame| matches!(self.length, Length::Ticks(ticks) if game.turns() >= ticks);
+        let mut pending = Vec::new();
+        while !self.over.load(Ordering::Relaxed) && !is_last(&game) {
+            if game.number == 0 && self.length.is_half_over(self.begun.elapsed(), game.turns()) {
                 self.teller.half_time()?;
             }
-            self.let_in(&mut room, &mut on_their_way)?;
-            let Turn { asked, payments } = room.turn(self.call_max);
+            self.admit_paid(&mut game, &mut pending)?;
+            let Turn { requests, payments } = game.turn(self.call_max);
             for (player, paid) in payments {
-                let payment = self.street.pay(room.wallet(player), paid);
-                on_their_way.push(OnTheWay { player, paid, payment, due: room.turns() + DUE_AFTER });
+                let payment = self.wallets.pay(game.wallet(player), paid);
+                pending.push(PendingPayment { player, paid, payment, due: game.turns() + DUE_AFTER });
             }
-            if asked.is_empty() && !on_their_way.is_empty() && !matches!(self.length, Length::Ticks(_)) {
+            if requests.is_empty() && !pending.is_empty() && !matches!(self.length, Length::Ticks(_)) {
                 thread::sleep(IDLE_PAUSE);
             }
-            self.call(&mut room, &asked)?;
+            self.call(&mut game, &requests)?;
         }
-        for paid in &on_their_way {
-            self.street.wait(paid.payment)?;
-            room.credited(paid.player, paid.paid, &mut self.tally());
+        for paid in &pending {
+            self.wallets.wait(paid.payment)?;
+            game.credited(paid.player, paid.paid, &mut self.tally());
         }
         loop {
-            let asked = room.close(self.call_max);
-            if asked.is_empty() {
+            let requests = game.close(self.call_max);
+            if requests.is_empty() {
                 return Ok(());
             }
-            self.call(&mut room, &asked)?;
+            self.call(&mut game, &requests)?;
         }
     }
 
-    /// Lets those in whose payments are credited. In a game of so many turns, that is so many turns after they paid, however
-    /// long that takes: the same game each time.
-    fn let_in(&self, room: &mut Room, on_their_way: &mut Vec<OnTheWay>) -> anyhow::Result<()> {
+    /// Admits players whose payments are credited. In a game of counted turns a player is admitted a fixed number of turns
+    /// after the payment, however long that takes, so that every run is the same.
+    fn admit_paid(&self, game: &mut ArenaGame, pending: &mut Vec<PendingPayment>) -> anyhow::Result<()> {
         let is_counted = matches!(self.length, Length::Ticks(_));
         let mut still = Vec::new();
-        for paid in on_their_way.drain(..) {
-            let comes = if is_counted { paid.due <= room.turns() } else { self.street.is_credited(paid.payment) };
+        for paid in pending.drain(..) {
+            let comes = if is_counted { paid.due <= game.turns() } else { self.wallets.is_credited(paid.payment) };
             if !comes {
                 still.push(paid);
                 continue;
             }
-            self.street.wait(paid.payment)?;
-            room.credited(paid.player, paid.paid, &mut self.tally());
+            self.wallets.wait(paid.payment)?;
+            game.credited(paid.player, paid.paid, &mut self.tally());
         }
-        *on_their_way = still;
+        *pending = still;
         Ok(())
     }
 
-    fn call(&self, room: &mut Room, asked: &[Asked]) -> anyhow::Result<()> {
-        if asked.is_empty() {
+    fn call(&self, game: &mut ArenaGame, requests: &[NumberedRequest]) -> anyhow::Result<()> {
+        if requests.is_empty() {
             return Ok(());
         }
-        let heard = self.teller.ask(room, asked, || self.tally().busy += 1)?;
+        let outcomes = self.teller.ask(game, requests, || self.tally().busy += 1)?;
         let mut tally = self.tally();
-        for (asked, heard) in asked.iter().zip(heard) {
-            room.hear(asked, heard, &mut tally)?;
+        for (request, outcome) in requests.iter().zip(outcomes) {
+            game.apply_answer(request, outcome, &mut tally)?;
         }
-        tally.crowds.insert(room.number, room.crowd());
+        tally.crowds.insert(game.number, game.crowd());
         Ok(())
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
+    fn tally(&self) -> MutexGuard<'_, GameTally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Ends the game for all rooms when it is dropped.
-struct EndsAll<'a>(&'a AtomicBool);
+/// Ends all games when it is dropped.
+struct EndGameOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for EndsAll<'_> {
+impl Drop for EndGameOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

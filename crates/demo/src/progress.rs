@@ -1,4 +1,4 @@
-//! Where deposits and payouts stand, as their rows say.
+//! The states of deposits and payouts, counted from their rows.
 
 use bankroll_deposits::{
     ChainState, LedgerState, Purpose,
@@ -11,27 +11,27 @@ use bankroll_withdrawals::{IntentStatus, JobStage, ViewError, views};
 use super::tally::add;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Players' deposits that are in a block and not final, final and not booked, booked.
+pub struct DemoProgress {
+    /// Players' deposits: in a block and not final; final and not booked; booked.
     pub confirming: u64,
     pub due: u64,
     pub credited: u64,
-    /// The treasury's that are booked, and those that are not.
+    /// The treasury's deposits: booked; not booked.
     pub capital: u64,
     pub capital_open: u64,
-    /// Payouts that are wanted and have no bytes yet; have bytes; were sent; are in a block; are final.
+    /// Payouts: requested and not signed; signed; sent; in a block; final.
     pub wanted: u64,
     pub signed: u64,
     pub sent: u64,
     pub mined: u64,
     pub final_: u64,
-    /// Intents that are settled as paid, settled as not paid, and not settled.
+    /// Intents: settled as paid; settled as not paid; not settled.
     pub paid: u64,
     pub refunded: u64,
     pub open: u64,
 }
 
-impl Progress {
+impl DemoProgress {
     pub fn read(reader: &Reader) -> anyhow::Result<Self> {
         let mut progress = Self::default();
         for DepositCount { purpose, chain_state, ledger_state, count } in view::counts(reader)? {
@@ -68,7 +68,7 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Whether all that came is booked, and all that was wanted is paid or given back.
+    /// Whether every deposit is booked, and every payout is paid or refunded.
     pub fn is_at_rest(&self) -> bool {
         self.confirming + self.due + self.capital_open + self.open == 0
     }
@@ -78,7 +78,7 @@ impl Progress {
     }
 }
 
-/// What is wanted and not paid, with how many payouts that is.
+/// The number of payouts that are requested and not paid, and their sum.
 pub fn open_payouts(reader: &Reader) -> Result<(u64, Amount), ViewError> {
     let (mut count, mut sum) = (0, Amount::ZERO);
     for amount in views::open_amounts(reader)? {

@@ -1,4 +1,4 @@
-//! What a demo came to: the figures, and the books as the journal gives them.
+//! The report of a demo: its figures, and the books recomputed from the journal.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,30 @@ use bankroll_store::StoreError;
 use bankroll_terminal::{self as terminal, Exit, decimal};
 use serde_json::{Value, json};
 
-use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played, progress::Progress};
+use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Played, progress::DemoProgress};
 
-mod told;
+mod text;
 
-pub struct Report<'a> {
+pub struct DemoReport<'a> {
     pub args: &'a DemoArgs,
     pub arena: &'a Arena,
     pub leftovers: Leftovers,
     pub played: Played,
-    /// Where deposits and payouts stood before it, and stand now.
-    pub before: Progress,
-    pub after: Progress,
+    /// Deposits and payouts before the run, and after it.
+    pub before: DemoProgress,
+    pub after: DemoProgress,
     pub reconciled: Reconciliation,
     pub audited: Result<Audited, StoreError>,
 }
 
-/// All accounts of one kind together.
+/// The sum over all accounts of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     accounts: u64,
     balance: Amount,
 }
 
-impl Report<'_> {
+impl DemoReport<'_> {
     pub fn print(self, json: bool) -> anyhow::Result<Exit> {
         let exit = match &self.audited {
             Ok(_) if self.is_sound() => Exit::Ok,
@@ -46,7 +46,7 @@ impl Report<'_> {
             return terminal::answer_json(&self.json()).map(|()| exit);
         }
         match &self.audited {
-            Ok(audited) => terminal::answer(&self.told(audited)?).map(|()| exit),
+            Ok(audited) => terminal::answer(&self.text(audited)?).map(|()| exit),
             Err(_) => self.audited.map(|_| exit).context("the books could not be recomputed"),
         }
     }
@@ -61,21 +61,22 @@ impl Report<'_> {
         self.reconciled.finding(after.confirming + after.due + after.capital_open, after.open)
     }
 
-    /// The chain has what the books say, nothing is in flight any more, and every transaction is known.
+    /// The chain and the books agree, nothing is in flight, and every transaction is known to both.
     fn adds_up(&self) -> bool {
         self.finding() == Finding::Agree
     }
 
-    /// Deposits of players that were credited in this run, and payouts that were settled as paid.
+    /// Players' deposits that were credited in this run.
     fn credited(&self) -> u64 {
         self.after.credited.saturating_sub(self.before.credited)
     }
 
+    /// Payouts that were settled as paid in this run.
     fn paid(&self) -> u64 {
         self.after.paid.saturating_sub(self.before.paid)
     }
 
-    /// What entered the world has left it, now that the arena is closed.
+    /// All money that entered the world has left it when the arena is closed.
     fn world_is_empty(&self, audited: &Audited) -> bool {
         balance(audited, self.arena.world).is_zero()
     }

@@ -1,7 +1,7 @@
-//! The signer as a process of its own, with its own folder, rules and memory: this program again, as `bankroll signer run`.
+//! The signer as a separate process, with its own folder, limits and memory: this program, run as `bankroll signer run`.
 //!
-//! Nothing of the game's process gets at its key but through the socket. Whenever it ends, it is started again: what it has
-//! promised is in its memory. It ends with the game's process, however that ends: its standard input is a pipe from it.
+//! The game's process reaches its key only through the socket. Whenever the signer ends, it is started again: its promises
+//! are in its memory. It ends with the game's process, however that ends: its standard input is a pipe from it.
 
 use std::{
     fs,
@@ -24,22 +24,22 @@ use super::chain::CHAIN_ID;
 /// In the demo's folder.
 pub const FOLDER: &str = "signer";
 const SOCKET: &str = "signer.sock";
-/// It is play money: whoever has the folder has the key.
+/// Play money: the folder is enough to get the key.
 const PASSWORD: &str = "play money";
 const STEP: Duration = Duration::from_millis(20);
-/// How long one may take to start or to end; far longer than it does.
+/// Far longer than a signer takes to start or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub struct Signer {
+pub struct SignerProcess {
     pub wallet: Address,
     pub socket: PathBuf,
     stop: Stop,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
-impl Signer {
-    /// Makes its folder if there is none, starts it, and waits until it listens.
+impl SignerProcess {
+    /// Creates its folder if there is none, starts it, and waits until it listens.
     pub fn start(demo: &Path, notes: Sender<String>) -> anyhow::Result<Self> {
         let folder = demo.join(FOLDER);
         let wallet = prepare(&folder)?;
@@ -49,7 +49,7 @@ impl Signer {
         let thread = thread::spawn(move || {
             while !over.is_asked() {
                 if let Ok(Some(status)) = child.try_wait() {
-                    let _ = notes.send(format!("signer: ended with {status}; it is started again"));
+                    let _ = notes.send(format!("signer: ended with {status}; starting it again"));
                     child = run(&folder, &notes)?;
                 }
                 over.rest(STEP);
@@ -61,27 +61,31 @@ impl Signer {
 
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.ask();
-        self.thread.join().map_err(|_| anyhow!("the signer's keeper panicked; its message is above"))?
+        self.thread.join().map_err(|_| anyhow!("the signer's supervisor panicked; its message is above"))?
     }
 }
 
-/// The folder of a signer with the demo's rules; whose wallet it is.
+/// Prepares the folder of a signer with the demo's limits, and returns its wallet.
 fn prepare(folder: &Path) -> anyhow::Result<Address> {
     let file = folder.join(config::CONFIG_FILE);
     if !file.exists() {
         if folder.exists() {
-            // A demo that was killed while it made it: without rules it never signed anything.
+            // A demo was killed while it created this folder: without a configuration the signer never signed anything.
             fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
         }
         let chain = CHAIN_ID.to_string();
         let mut init = program(folder, "init")?;
-        let made = init.args(["--light", "--chain", &chain]).output().context("cannot make a signer")?;
-        ensure!(made.status.success(), "cannot make a signer: {}", String::from_utf8_lossy(&made.stderr).trim());
+        let made = init.args(["--light", "--chain", &chain]).output().context("cannot create a signer")?;
+        ensure!(made.status.success(), "cannot create a signer: {}", String::from_utf8_lossy(&made.stderr).trim());
     }
-    let [(wallet, _)] = config::Config::read(folder)?.wallets[..] else { bail!("a signer with one wallet is wanted") };
-    // Its own limits are for the careful; a demo pays thousands.
+    let [(wallet, _)] = config::Config::read(folder)?.wallets[..] else {
+        bail!("the signer must have exactly one wallet")
+    };
+    // The default limits are strict; a demo makes thousands of payouts.
     let new = file.with_extension("new");
-    fs::write(&new, rules(wallet)).and_then(|()| fs::rename(&new, &file)).context("cannot write the signer's rules")?;
+    fs::write(&new, rules(wallet))
+        .and_then(|()| fs::rename(&new, &file))
+        .context("cannot write the signer's configuration")?;
     Ok(wallet)
 }
 
@@ -112,12 +116,12 @@ per_window = "1000000000000000000000000"
 fn program(folder: &Path, command: &str) -> anyhow::Result<Command> {
     let mut program = Command::new(std::env::current_exe().context("cannot find this program")?);
     program.args(["signer", command, "--json", "--dir"]).arg(folder).env(PASSWORD_VARIABLE, PASSWORD);
-    // Ctrl-C is for the game; what it ends, and in which order, is the game's affair.
+    // Ctrl-C must reach the game only: the game stops its processes in order.
     std::os::unix::process::CommandExt::process_group(&mut program, 0);
     Ok(program)
 }
 
-/// Starts it. One that a killed demo has left needs a moment to end.
+/// Starts the signer. The signer of a killed demo may need a moment to end.
 fn run(folder: &Path, notes: &Sender<String>) -> anyhow::Result<Child> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -126,15 +130,15 @@ fn run(folder: &Path, notes: &Sender<String>) -> anyhow::Result<Child> {
         let mut child = signer.spawn().context("cannot start the signer")?;
         let mut line = String::new();
         let out = child.stdout.take().context("the signer has no output")?;
-        BufReader::new(out).read_line(&mut line).context("cannot hear the signer")?;
-        if let Ok(told) = serde_json::from_str::<Value>(&line) {
-            let (process, entries) = (&told["process"], &told["entries"]);
+        BufReader::new(out).read_line(&mut line).context("cannot read the signer's output")?;
+        if let Ok(started) = serde_json::from_str::<Value>(&line) {
+            let (process, entries) = (&started["process"], &started["entries"]);
             let _ = notes.send(format!("signer: process {process}; entries in its memory: {entries}"));
             return Ok(child);
         }
-        let failed = child.wait_with_output().context("cannot hear the signer")?;
-        let said = String::from_utf8_lossy(&failed.stderr).trim().to_owned();
-        ensure!(Instant::now() < until, "the signer does not start: {said}");
+        let failed = child.wait_with_output().context("cannot read the signer's output")?;
+        let message = String::from_utf8_lossy(&failed.stderr).trim().to_owned();
+        ensure!(Instant::now() < until, "the signer does not start: {message}");
         thread::sleep(STEP);
     }
 }

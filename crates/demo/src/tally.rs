@@ -1,12 +1,12 @@
-//! What has happened so far, counted.
+//! Counts of what has happened in the games.
 
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{Amount, Rejection};
 
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Requests that were applied; a replay is none.
+pub struct GameTally {
+    /// Requests that were applied; replays do not count.
     pub transfers: u64,
     /// Players' payments that were credited.
     pub deposits: u64,
@@ -14,16 +14,16 @@ pub struct Tally {
     pub pellets: u64,
     pub recycled: u64,
     pub exits: u64,
-    /// Players whose mass became their money when the arena closed.
+    /// Players whose mass was returned to their balance when the arena closed.
     pub returns: u64,
-    /// Requests that were sent again and got the stored answer again.
+    /// Requests that were sent again and got the stored answer.
     pub replayed: u64,
-    /// Calls that were refused because the queue was full, and made again.
+    /// Calls that were refused because the queue was full, and repeated.
     pub busy: u64,
     pub rejected: BTreeMap<&'static str, u64>,
-    /// Who is there, by room.
+    /// The players of each game.
     pub crowds: BTreeMap<usize, Crowd>,
-    /// What players have paid in, and wanted paid out.
+    /// What players have paid in, and requested as payouts.
     pub paid_in: Amount,
     pub wanted_out: Amount,
 }
@@ -35,7 +35,7 @@ pub struct Crowd {
     pub in_world: u64,
 }
 
-impl Tally {
+impl GameTally {
     pub fn reject(&mut self, rejection: Rejection) {
         *self.rejected.entry(rejection.code()).or_default() += 1;
     }
@@ -49,12 +49,12 @@ impl Tally {
     }
 }
 
-/// Adds amounts of play money, which are far from 128 bits.
+/// Adds amounts of play money, which never reach 128 bits.
 pub fn add(to: &mut Amount, amount: Amount) {
     *to = to.checked_add(amount).expect("a demo's money fits 128 bits");
 }
 
-/// Takes from an amount what is known to be in it.
+/// Subtracts an amount that is known to be there.
 pub fn take(from: &mut Amount, amount: Amount) {
     *from = from.checked_sub(amount).expect("the game takes only what is there");
 }

@@ -1,4 +1,4 @@
-//! What people see while the game runs: a few live lines on a terminal, plain lines otherwise. On standard error.
+//! The view of a running game, on standard error: a few live lines on a terminal, plain lines otherwise.
 
 use std::{
     io::IsTerminal,
@@ -7,31 +7,32 @@ use std::{
 
 use bankroll_ledger::{AccountId, Amount};
 use bankroll_store::Reader;
-use bankroll_terminal::{Paint, decimal_cut, per_second, thousands};
+use bankroll_terminal::{Paint, counted, decimal_cut, per_second, thousands};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{DemoArgs, arena::Arena, leftovers::Leftovers, play::Around, progress::Progress, tally::Tally};
+use super::{
+    DemoArgs, arena::Arena, context::GameContext, leftovers::Leftovers, progress::DemoProgress, tally::GameTally,
+};
 
 /// How often a plain line is printed.
 const LINE_EVERY: Duration = Duration::from_secs(1);
 /// How often deposits and payouts are counted.
 const LOOK_EVERY: Duration = Duration::from_millis(400);
-/// Digits behind the point in the view.
+/// Decimals in the view.
 const PLACES: usize = 4;
 
 #[derive(Debug)]
-pub struct View {
-    /// Reads beside the writer, as anybody could.
+pub struct DemoView {
     pub reader: Reader,
     arena: Arena,
     screen: Screen,
     head: String,
     time: u64,
-    /// Transfers a second or so ago, for the rate now.
+    /// When the rate was last computed, and the transfers at that time.
     earlier: (Instant, u64),
     rate: u64,
-    /// Where deposits and payouts stood when that was last looked at.
-    progress: (Instant, Progress),
+    /// When deposits and payouts were last counted, and the result.
+    progress: (Instant, DemoProgress),
 }
 
 #[derive(Debug)]
@@ -41,19 +42,19 @@ enum Screen {
     Live { all: MultiProgress, time: ProgressBar, lines: [ProgressBar; 7] },
 }
 
-impl View {
+impl DemoView {
     pub fn new(args: &DemoArgs, json: bool, arena: &Arena, reader: Reader) -> Self {
-        // Turns are not counted here; a game of so many is shown as one without an end.
+        // The view does not count turns: a game of counted turns is shown like an endless one.
         let time = if args.ticks.is_some() { 0 } else { args.seconds };
         let screen = match std::io::stderr().is_terminal() {
             _ if json => Screen::Quiet,
             false => Screen::Lines { next: LINE_EVERY },
             true => live(time),
         };
-        let players = thousands(args.players.into());
+        let players = counted(args.players.into(), "player", "players");
         let head = match args.postgres {
-            None => format!("{players} players in {}", args.dir.display()),
-            Some(_) => format!("{players} players; books in a database, each role in a process of its own"),
+            None => format!("{players} in {}", args.dir.display()),
+            Some(_) => format!("{players}; books in a database, each role in its own process"),
         };
         Self {
             reader,
@@ -63,11 +64,11 @@ impl View {
             time,
             earlier: (Instant::now(), 0),
             rate: 0,
-            progress: (Instant::now(), Progress::default()),
+            progress: (Instant::now(), DemoProgress::default()),
         }
     }
 
-    /// Says what is about to happen, and what an earlier demo had left undone.
+    /// Prints what starts now, and what an earlier demo left undone.
     pub fn begin(&mut self, leftovers: &Leftovers) {
         if matches!(self.screen, Screen::Quiet) {
             return;
@@ -75,20 +76,23 @@ impl View {
         let paint = Paint::stderr();
         eprintln!("{}  {}", paint.strong("bankroll demo"), self.head);
         if leftovers.payouts > 0 || !leftovers.swept.is_zero() {
-            let (payouts, swept) = (thousands(leftovers.payouts), self.money(leftovers.swept));
-            eprintln!("an earlier demo was cut short: {payouts} payouts go on, {swept} swept out of its world");
+            let payouts = counted(leftovers.payouts, "payout continues", "payouts continue");
+            let swept = self.money(leftovers.swept);
+            eprintln!(
+                "an earlier demo was interrupted: {payouts}, {swept} from its world moved to the ecosystem account"
+            );
         }
         self.earlier = (Instant::now(), 0);
     }
 
-    pub fn show(&mut self, around: &Around<'_>, tally: &Tally, elapsed: Duration) {
-        around.notes().iter().for_each(|note| self.note(note));
+    pub fn show(&mut self, context: &GameContext<'_>, tally: &GameTally, elapsed: Duration) {
+        context.notes().iter().for_each(|note| self.note(note));
         if matches!(self.screen, Screen::Quiet) {
             return;
         }
         if self.progress.0.elapsed() >= LOOK_EVERY {
-            // A view that cannot read shows what it knew.
-            self.progress = (Instant::now(), Progress::read(&self.reader).unwrap_or(self.progress.1));
+            // If reading fails, the last counts stay on screen.
+            self.progress = (Instant::now(), DemoProgress::read(&self.reader).unwrap_or(self.progress.1));
         }
         let since = self.earlier.0.elapsed();
         if since >= LINE_EVERY || self.rate == 0 {
@@ -122,33 +126,33 @@ impl View {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub fn note(&self, note: &str) {
         match &self.screen {
             Screen::Quiet => {}
             Screen::Lines { .. } => eprintln!("{note}"),
             Screen::Live { all, .. } => {
-                // A terminal that went away does not matter any more.
+                // A closed terminal does not matter here.
                 let _ = all.println(note);
             }
         }
     }
 
-    /// The live lines go: what is worth keeping is in the report.
+    /// Removes the live lines; the report follows.
     pub fn end(self) {
         if let Screen::Live { all, time, lines } = &self.screen {
             lines.iter().chain([time]).for_each(ProgressBar::finish_and_clear);
-            // A terminal that went away does not matter any more.
+            // A closed terminal does not matter here.
             let _ = all.clear();
         }
     }
 
-    fn line(&self, tally: &Tally, elapsed: Duration) -> String {
+    fn line(&self, tally: &GameTally, elapsed: Duration) -> String {
         let of = if self.time > 0 { format!(" of {}", self.time) } else { String::new() };
-        let Progress { credited, confirming, paid, open, .. } = self.progress.1;
+        let DemoProgress { credited, confirming, paid, open, .. } = self.progress.1;
         let [credited, confirming, paid, open] = [credited, confirming, paid, open].map(thousands);
         format!(
-            "{:>3}{of} s  {} in the world  {} transfers  {}/s  deposits {credited} credited, {confirming} confirming  payouts {paid} final, {open} on their way",
+            "{:>3}{of} s  {} in the world  {} transfers  {}/s  deposits {credited} credited, {confirming} confirming  payouts {paid} final, {open} in flight",
             elapsed.as_secs(),
             thousands(tally.in_world()),
             thousands(tally.transfers),
@@ -157,36 +161,36 @@ impl View {
     }
 
     fn deposits(&self) -> String {
-        let Progress { confirming, credited, .. } = self.progress.1;
+        let DemoProgress { confirming, credited, .. } = self.progress.1;
         let [seen, confirming, credited] = [self.progress.1.seen(), confirming, credited].map(thousands);
         format!("{seen} seen, {confirming} confirming, {credited} credited")
     }
 
     fn payouts(&self) -> String {
-        let Progress { wanted, signed, sent, mined, paid, .. } = self.progress.1;
+        let DemoProgress { wanted, signed, sent, mined, paid, .. } = self.progress.1;
         let [wanted, signed, sent, mined, paid] = [wanted, signed, sent, mined, paid].map(thousands);
-        format!("{wanted} wanted, {signed} signed, {sent} sent, {mined} in a block, {paid} final")
+        format!("{wanted} requested, {signed} signed, {sent} sent, {mined} in a block, {paid} final")
     }
 
-    fn players(&self, tally: &Tally) -> String {
+    fn players(&self, tally: &GameTally) -> String {
         format!(
-            "{} in the world, {} have come, {} have left",
+            "{} in the world now, {} arrived in all, {} exits",
             thousands(tally.in_world()),
             thousands(tally.players()),
             thousands(tally.exits)
         )
     }
 
-    fn transfers(&self, tally: &Tally) -> String {
+    fn transfers(&self, tally: &GameTally) -> String {
         let [transfers, rate, replayed] = [tally.transfers, self.rate, tally.replayed].map(thousands);
-        format!("{transfers} on disk, {rate} a second, {replayed} replayed")
+        format!("{transfers} on disk, {rate}/s, {replayed} replayed")
     }
 
     fn owned(&self) -> String {
         format!("{} in custody", self.money(self.balance(self.arena.custody)))
     }
 
-    /// Read one after the other while the writer goes on: what is left for the players is about right.
+    /// The balances are read one after another while the writer runs, so the rest, which is the players', is approximate.
     fn owed(&self) -> String {
         let Arena { custody, network_fees, world, ecosystem, developer, house, .. } = self.arena;
         let owned = self.balance(custody).checked_add(self.balance(network_fees));
@@ -198,7 +202,7 @@ impl View {
     }
 
     fn balance(&self, account: AccountId) -> Amount {
-        // A view that cannot read shows nothing rather than stop a game.
+        // If reading fails, zero is shown: a view must not stop the game.
         self.reader.account(account).ok().flatten().map_or(Amount::ZERO, |account| account.balance)
     }
 
@@ -211,7 +215,7 @@ impl View {
     }
 }
 
-fn refused(tally: &Tally) -> String {
+fn refused(tally: &GameTally) -> String {
     let codes: Vec<String> =
         tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
     if codes.is_empty() { "nothing yet".into() } else { codes.join("  ") }
@@ -222,7 +226,7 @@ fn live(seconds: u64) -> Screen {
     let style =
         |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let time = match seconds {
-        0 => ProgressBar::no_length().with_style(style("  play       {elapsed} (Ctrl-C ends it)")),
+        0 => ProgressBar::no_length().with_style(style("  play       {elapsed} (stop with Ctrl-C)")),
         _ => ProgressBar::new(seconds * 1_000).with_style(style("  play       {wide_bar:.green} {elapsed}")),
     };
     let time = all.add(time);

@@ -1,4 +1,4 @@
-//! Amounts for people: base units written with the point where an asset has it. Exact, digit by digit.
+//! Amounts for people: base units written with the decimals of their asset. Exact, digit by digit.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl Assets {
         self.0.get(&id)
     }
 
-    /// The amount without its symbol: `1.0325`. An asset that nobody knows has no point.
+    /// The amount without its symbol: `1.0325`. An unknown asset has no decimals.
     pub fn decimal(&self, id: AssetId, amount: Amount) -> String {
         decimal(amount, self.get(id).map_or(0, |asset| asset.decimals))
     }
@@ -34,14 +34,19 @@ impl Assets {
     }
 }
 
-/// All digits, without the zeros that say nothing at the end.
+/// The amount in base units: `1 base unit`, `1500000 base units`.
+pub fn base_units(amount: Amount) -> String {
+    format!("{amount} base {}", if amount == Amount::new(1) { "unit" } else { "units" })
+}
+
+/// All digits, without trailing zeros.
 pub fn decimal(amount: Amount, decimals: u8) -> String {
     let (whole, fraction) = digits(amount, decimals);
     let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
 }
 
-/// So many places behind the point, the rest cut off: for a view that must not jump about.
+/// Exactly `places` decimals, the rest cut off: a live view must keep its width.
 pub fn decimal_cut(amount: Amount, decimals: u8, places: usize) -> String {
     let (whole, mut fraction) = digits(amount, decimals);
     fraction.truncate(places);
@@ -77,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_is_not_rounded() {
+    fn a_cut_amount_is_not_rounded() {
         let check = |units: u128, expected: &str| assert_eq!(decimal_cut(Amount::new(units), 6, 3), expected);
         check(1_999_999, "1.999");
         check(1_000_000, "1.000");

@@ -1,4 +1,4 @@
-//! How the program ends, and the one place where errors are printed.
+//! Exit codes, and the one place that prints errors.
 
 use std::{error::Error, io::ErrorKind};
 
@@ -16,30 +16,30 @@ pub enum Exit {
     Unsound = 4,
 }
 
-/// Something that the caller named is not there.
+/// The named thing does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFound(pub String);
 
-/// The caller's words make no sense, in a way that the argument parser cannot see.
+/// Wrong arguments that the argument parser cannot recognise.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Usage(pub String);
+pub struct UsageError(pub String);
 
-/// A hand that does not verify.
+/// A hand does not verify.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Unsound(pub String);
+pub struct UnsoundError(pub String);
 
 impl Exit {
-    /// The code that scripts know an error by: the first that one of its causes has.
+    /// The code of the first cause that has one.
     fn of(error: &anyhow::Error, exit_of: impl Fn(&(dyn Error + 'static)) -> Option<Self>) -> Self {
         let code = |cause: &(dyn Error + 'static)| {
             if cause.is::<NotFound>() {
                 Some(Self::NotFound)
-            } else if cause.is::<Usage>() {
+            } else if cause.is::<UsageError>() {
                 Some(Self::Usage)
-            } else if cause.is::<Unsound>() {
+            } else if cause.is::<UnsoundError>() {
                 Some(Self::Unsound)
             } else {
                 exit_of(cause)
@@ -65,13 +65,13 @@ pub fn report(error: &anyhow::Error, json: bool, exit_of: impl Fn(&(dyn Error + 
     let broken_pipe = |cause: &(dyn Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == ErrorKind::BrokenPipe)
     };
-    // Whoever read our output has seen enough: `bankroll accounts list | head`.
+    // The reader of our output has ended, which is no failure: `bankroll accounts list | head`.
     if error.chain().any(broken_pipe) {
         return Exit::Ok;
     }
     let exit = Exit::of(error, exit_of);
     let mut causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
-    // SQLite's errors say the same twice, the second time with a number in front.
+    // SQLite's errors repeat their text, the second time with a number in front.
     causes.dedup_by(|cause, before| cause.ends_with(before.as_str()));
     if json {
         let body = json!({ "error": { "code": exit.name(), "message": error.to_string(), "causes": causes } });

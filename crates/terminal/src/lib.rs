@@ -1,4 +1,4 @@
-//! What commands print with: answers, tables, colours, amounts, times, CSV, exit codes, and Ctrl-C.
+//! Output of commands: answers, tables, colours, amounts, times, CSV, exit codes, and Ctrl-C.
 //!
 //! It guarantees:
 //! - an amount is written digit by digit, without rounding, and a time with all its digits, in UTC;
@@ -6,8 +6,8 @@
 //! - the exit codes of [`Exit`] do not change: scripts rely on them;
 //! - no cell of a [`Sheet`] is a formula to a spreadsheet.
 //!
-//! It does not know: commands, configuration, the store. Which exit code an error of another crate ends with, the program
-//! says when it calls [`report`].
+//! It does not know: commands, configuration, the store. The program passes the exit codes for errors of other crates to
+//! [`report`].
 //!
 //! | to learn | read |
 //! | --- | --- |
@@ -17,13 +17,15 @@
 
 mod decimal;
 mod exit;
-mod interrupt;
 mod output;
 mod sheet;
+mod stop_signal;
 pub mod when;
 
-pub use decimal::{Assets, decimal, decimal_cut};
-pub use exit::{Exit, NotFound, Unsound, Usage, report};
-pub use interrupt::Interrupt;
-pub use output::{Paint, answer, answer_json, invocation, per_second, table, thousands};
+pub use decimal::{Assets, base_units, decimal, decimal_cut};
+pub use exit::{Exit, NotFound, UnsoundError, UsageError, report};
+pub use exit::{UnsoundError as Unsound, UsageError as Usage}; // TEMPORARY alias
+pub use output::{Paint, answer, answer_json, counted, invocation, per_second, table, thousands};
 pub use sheet::Sheet;
+pub use stop_signal::StopSignal;
+pub use stop_signal::StopSignal as Interrupt; // TEMPORARY alias

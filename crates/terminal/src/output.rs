@@ -1,4 +1,4 @@
-//! What people see: the answer on standard output, colours where somebody looks.
+//! Output: the answer on standard output, with colours on a terminal only.
 
 use std::io::{IsTerminal, Write};
 
@@ -6,7 +6,6 @@ use anyhow::Context;
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-/// Colours, or none.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint {
     on: bool,
@@ -51,20 +50,20 @@ fn colours_wanted() -> bool {
     !no_color && !dumb
 }
 
-/// Prints the answer. A reader that went away is an error like any other, not a panic.
+/// Prints the answer. A closed pipe is an error, not a panic.
 pub fn answer(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     write!(out, "{text}{end}").and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
-/// Prints the answer as JSON: on one line for programs, readable for people.
+/// Prints the answer as JSON: indented on a terminal, else on one line.
 pub fn answer_json(value: &serde_json::Value) -> anyhow::Result<()> {
     let text = if std::io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() };
     answer(&text)
 }
 
-/// How to call this program again, as the reader of a hint would have to type it.
+/// How this program was called, for the commands in hints.
 pub fn invocation() -> String {
     if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
         let profile = if cfg!(debug_assertions) { "" } else { " --release" };
@@ -73,7 +72,7 @@ pub fn invocation() -> String {
     std::env::args().next().unwrap_or_else(|| "bankroll".into())
 }
 
-/// A table without lines; the columns with these places have numbers in them.
+/// A table without rules; `numbers` are the columns that are aligned right.
 pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header);
@@ -85,7 +84,7 @@ pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     table
 }
 
-/// A count with its thousands apart: 1,234,567.
+/// A count with separated thousands: 1,234,567.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -98,9 +97,14 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// So many a second, for showing.
+/// A count with its noun: `1 exit`, `1,234 exits`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(count), if count == 1 { one } else { many })
+}
+
+/// The rate per second, rounded down, for display.
 pub fn per_second(count: u64, took: std::time::Duration) -> u64 {
-    // A rate for people: whole numbers, and no division by nothing.
+    // At least one microsecond: no division by zero.
     let micros = took.as_micros().max(1);
     u64::try_from(u128::from(count) * 1_000_000 / micros).unwrap_or(u64::MAX)
 }
@@ -111,13 +115,21 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn thousands_stand_apart() {
+    fn thousands_are_separated() {
         let check = |count: u64, expected: &str| assert_eq!(thousands(count), expected);
         check(0, "0");
         check(999, "999");
         check(1_000, "1,000");
         check(1_234_567, "1,234,567");
         check(u64::MAX, "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let check = |count: u64, expected: &str| assert_eq!(counted(count, "batch", "batches"), expected);
+        check(0, "0 batches");
+        check(1, "1 batch");
+        check(1_234, "1,234 batches");
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! CSV that is safe to open: quoted where needed, and no cell that a spreadsheet would take for a formula.
+//! CSV that is safe to open: quoted where needed, and no cell is a formula to a spreadsheet.
 
 use std::io::Write;
 
 use anyhow::Context;
 
-/// Rows on their way out. The first one is the header, whose columns never change their places.
+/// Writes rows after a header.
 pub struct Sheet<W: Write>(csv::Writer<W>);
 
 impl<W: Write> Sheet<W> {
@@ -24,7 +24,7 @@ impl<W: Write> Sheet<W> {
     }
 }
 
-/// The error of the file itself, so that a reader that went away is seen for what it is.
+/// The I/O error itself, so that `report` recognises a closed pipe.
 fn plain(error: csv::Error) -> anyhow::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
@@ -32,7 +32,7 @@ fn plain(error: csv::Error) -> anyhow::Error {
     }
 }
 
-/// Whatever a caller chose (a key, a reference) may begin like a formula; amounts and times never do.
+/// Text that a caller chose (a key, a reference) may begin like a formula; amounts and times never do.
 fn harmless(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
 }

@@ -1,4 +1,4 @@
-//! Times as people write and read them. The ledger's own are microseconds since 1970 UTC.
+//! Times as people write and read them. The ledger counts microseconds since 1970 UTC.
 
 use bankroll_ledger::Time;
 use jiff::{Timestamp, civil, tz::TimeZone};
@@ -12,7 +12,7 @@ pub fn parse(text: &str) -> Result<Time, String> {
     }
     let stamp: Timestamp = match text.parse() {
         Ok(stamp) => stamp,
-        // A moment without an offset is nobody's time, and must not pass for its date.
+        // A time without an offset is ambiguous, and must not be read as its date.
         Err(_) if text.len() != "2026-11-15".len() => return Err(hint().to_owned()),
         Err(_) => {
             let date: civil::Date = text.parse().map_err(|_| hint().to_owned())?;
@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Time, String> {
     u64::try_from(stamp.as_microsecond()).map(Time).map_err(|_| "a time is not before 1970".into())
 }
 
-/// A time as text, in UTC, with all its digits. One that no calendar has is its number.
+/// A time as text, in UTC, with all its digits. A time outside the calendar is shown as its number.
 pub fn show(time: Time) -> String {
     let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
     stamp.map_or_else(|| time.to_string(), |stamp| format!("{stamp:.6}"))

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::account_json;
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -16,25 +16,25 @@ Examples:
   bankroll accounts list --server arena --kind funds --non-zero
   bankroll accounts list --server @house
   bankroll accounts list --limit 1000 --after 1000 --json")]
-pub struct ListArgs {
+pub struct AccountListArgs {
     #[command(flatten)]
-    place: Place,
-    /// Only of this game server; @house for the operator's own
+    location: LocationArgs,
+    /// Only accounts of this game server; @house for the operator's own
     #[arg(long, value_name = "SERVER")]
     server: Option<Scope>,
-    /// Only of this kind: funds, world, custody, ...
+    /// Only accounts of this kind: funds, world, custody, ...
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<Kind>,
-    /// Only of this player or wallet
+    /// Only accounts of this player or wallet
     #[arg(long, value_name = "OWNER")]
     owner: Option<Name>,
-    /// Only with something in them
+    /// Only accounts whose balance or held amount is not zero
     #[arg(long)]
     non_zero: bool,
-    /// How many at the most
+    /// Maximum number of accounts
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
-    /// Only after this account, by its number
+    /// Continue after the account with this number
     #[arg(long, value_name = "ID")]
     after: Option<u64>,
 }
@@ -44,8 +44,8 @@ fn kind(text: &str) -> Result<Kind, String> {
     text.parse().map_err(|_| format!("the kinds are {}", all()))
 }
 
-pub fn run(args: &ListArgs, json: bool) -> anyhow::Result<()> {
-    let reader = args.place.reader()?;
+pub fn run(args: &AccountListArgs, json: bool) -> anyhow::Result<()> {
+    let reader = args.location.reader()?;
     let assets = Assets::new(reader.assets()?);
     let filter = AccountFilter {
         scope: args.server.as_ref().map(ToString::to_string),
@@ -55,7 +55,7 @@ pub fn run(args: &ListArgs, json: bool) -> anyhow::Result<()> {
         after: args.after.map(AccountId),
     };
     let limit = args.limit as usize;
-    // One more than asked for, to know whether there are more.
+    // One more than requested, to know whether there are more.
     let mut accounts = reader.accounts(&filter, limit + 1)?;
     let more = accounts.len() > limit;
     accounts.truncate(limit);
@@ -64,12 +64,12 @@ pub fn run(args: &ListArgs, json: bool) -> anyhow::Result<()> {
         let all: Vec<Value> = accounts.iter().map(|account| account_json(account, &assets)).collect();
         return terminal::answer_json(&json!({ "accounts": all, "next_after": next }));
     }
-    terminal::answer(&told(&accounts, &assets, next))
+    terminal::answer(&text(&accounts, &assets, next))
 }
 
-fn told(accounts: &[Account], assets: &Assets, next: Option<AccountId>) -> String {
+fn text(accounts: &[Account], assets: &Assets, next: Option<AccountId>) -> String {
     if accounts.is_empty() {
-        return "no account".into();
+        return "no accounts match".into();
     }
     let holding = accounts.iter().any(|account| !account.held.is_zero());
     let header = ["ID", "ACCOUNT", "BALANCE", "BASE UNITS", "HELD (BASE UNITS)"];

@@ -1,4 +1,4 @@
-//! `bankroll accounts`: looking at accounts. Reads beside the writer, whoever that is; changes nothing.
+//! `bankroll accounts`: shows accounts. It reads while a writer may be running, and changes nothing.
 
 mod list;
 mod show;
@@ -18,9 +18,9 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub enum AccountsCommand {
     /// List accounts, in the order of their numbers
-    List(list::ListArgs),
+    List(list::AccountListArgs),
     /// Show one account: balance, holds, who may do what with it
-    Show(show::ShowArgs),
+    Show(show::AccountShowArgs),
 }
 
 pub fn run(command: &AccountsCommand, json: bool) -> anyhow::Result<Exit> {

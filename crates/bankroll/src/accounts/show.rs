@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
 use bankroll_store::Reader;
-use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, Usage};
+use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, base_units};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::account_json;
-use crate::place::Place;
+use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -19,42 +19,42 @@ Examples:
   bankroll accounts show @house/suspense/1 --json
 
 A name is server/kind/asset or server/kind/asset/owner; the asset is its number.")]
-pub struct ShowArgs {
-    /// Its number, or its name
+pub struct AccountShowArgs {
+    /// The account's number or name
     #[arg(value_name = "NAME|ID")]
     account: String,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
-/// What there is to say about an account.
-struct Shown {
+/// All that `accounts show` prints about an account.
+struct AccountDetails {
     account: Account,
     holds: Vec<Hold>,
     debt: Option<Account>,
 }
 
-pub fn run(args: &ShowArgs, json: bool) -> anyhow::Result<()> {
-    let reader = args.place.reader()?;
+pub fn run(args: &AccountShowArgs, json: bool) -> anyhow::Result<()> {
+    let reader = args.location.reader()?;
     let assets = Assets::new(reader.assets()?);
     let account = find(&reader, &args.account)?;
     let holds = reader.open_holds(account.id)?;
     let debt = account.debt.map(|debt| reader.account(debt)).transpose()?.flatten();
-    let shown = Shown { account, holds, debt };
-    if json { terminal::answer_json(&shown.json(&assets)) } else { terminal::answer(&shown.told(&assets)?) }
+    let details = AccountDetails { account, holds, debt };
+    if json { terminal::answer_json(&details.json(&assets)) } else { terminal::answer(&details.text(&assets)?) }
 }
 
 pub fn find(reader: &Reader, text: &str) -> anyhow::Result<Account> {
     let found = if let Ok(id) = text.parse() {
         reader.account(AccountId(id))?
     } else {
-        let name: AccountName = text.parse().map_err(|error| Usage(format!("{text:?}: {error}")))?;
+        let name: AccountName = text.parse().map_err(|error| UsageError(format!("{text:?}: {error}")))?;
         reader.account_named(&name)?
     };
     Ok(found.ok_or_else(|| NotFound(format!("there is no account {text}; `bankroll accounts list` shows all")))?)
 }
 
-impl Shown {
+impl AccountDetails {
     fn json(&self, assets: &Assets) -> Value {
         let policy = &self.account.policy;
         let hold = |hold: &Hold| json!({ "id": hold.id, "remaining": hold.remaining, "expires": hold.expires, "settler": hold.settler });
@@ -65,9 +65,9 @@ impl Shown {
         value
     }
 
-    fn told(&self, assets: &Assets) -> Result<String, std::fmt::Error> {
+    fn text(&self, assets: &Assets) -> Result<String, std::fmt::Error> {
         let (account, asset) = (&self.account, self.account.name.asset);
-        let amount = |amount| format!("{}  ({amount} base units)", assets.with_symbol(asset, amount));
+        let amount = |amount| format!("{}  ({})", assets.with_symbol(asset, amount), base_units(amount));
         let side = match account.name.kind.side() {
             Side::Credit => "credit side: what we owe",
             Side::Debit => "debit side: what we own",
@@ -83,7 +83,7 @@ impl Shown {
         let debt = self.debt.as_ref().map(|debt| format!("{} in {}", amount(debt.balance), debt.name));
         writeln!(text, "  debt       {}", debt.unwrap_or_else(|| "no debt account".into()))?;
         writeln!(text, "  may put money in:         {}", words(account.policy.deposit))?;
-        writeln!(text, "  may set aside, pay out:   {}", words(account.policy.withdraw))?;
+        writeln!(text, "  may hold, pay out:        {}", words(account.policy.withdraw))?;
         writeln!(text, "  may move money out:       {}", words(account.policy.transfer))?;
         Ok(text)
     }
@@ -106,7 +106,7 @@ fn roles(set: Roles) -> Vec<Role> {
 
 fn words(set: Roles) -> String {
     let all: Vec<&str> = roles(set).into_iter().map(word).collect();
-    if all.is_empty() { "nobody".into() } else { all.join(", ") }
+    if all.is_empty() { "no role".into() } else { all.join(", ") }
 }
 
 const fn word(role: Role) -> &'static str {

@@ -1,4 +1,4 @@
-//! The checks, in the order in which one depends on the other.
+//! The checks. Each one depends on those before it.
 
 use std::path::Path;
 
@@ -8,29 +8,29 @@ use bankroll_roles::{
     config::{Durable, Loaded},
 };
 use bankroll_store::{BOOKS, Clock, DatabaseUrl, Location, Protection, Reader, StoreError, Watch};
-use bankroll_terminal::{invocation, thousands};
+use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, sight};
-use crate::place::Place;
+use super::{Check, folder_state};
+use crate::location::LocationArgs;
 
 /// Free space below which a busy ledger is in danger.
 const FREE_MIN: u64 = 1 << 30;
-const RESTORE: &str = "stop the writer, keep this folder as it is, and restore a backup into another one";
+const RESTORE: &str = "stop the writer, keep this folder unchanged, and restore a backup into another folder";
 
-pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
-    let loaded = match place.load() {
+pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
+    let loaded = match location.load() {
         Ok(loaded) => loaded,
         Err(error) => {
             return vec![Check::red(
                 "configuration",
                 format!("{error:#}"),
-                "mend it; `bankroll config check` tells when it is",
+                "correct it, then run `bankroll config check`",
             )];
         }
     };
     let folder = match loaded.books() {
         Location::Folder(folder) => folder,
-        Location::Postgres(url) => return of_database(place, &loaded, url, full, quiet),
+        Location::Postgres(url) => return of_database(location, &loaded, url, full, quiet),
     };
     let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
     checks.extend(space(&folder));
@@ -41,13 +41,13 @@ pub fn all(place: &Place, full: bool, quiet: bool) -> Vec<Check> {
                 checks.push(books(&folder.clone().into(), quiet));
             }
         }
-        Err(error) => checks.push(unreadable(&error, &folder, place)),
+        Err(error) => checks.push(unreadable(&error, &folder, location)),
     }
     checks
 }
 
-/// What can be seen of books in a database; connecting checks the server's settings.
-fn of_database(place: &Place, loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
+/// The checks of books in a database. Connecting checks the server's settings.
+fn of_database(location: &LocationArgs, loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
     let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
     let database = Location::from(url);
     match Reader::open(&database) {
@@ -58,7 +58,7 @@ fn of_database(place: &Place, loaded: &Loaded, url: DatabaseUrl, full: bool, qui
             }
         }
         Err(error @ StoreError::NoBooks) => {
-            checks.extend([server(), Check::red("books", error.to_string(), made_by_init(place))]);
+            checks.extend([server(), Check::red("books", error.to_string(), init_command(location))]);
         }
         Err(error) => {
             let found = format!("{:#}", anyhow::Error::from(error));
@@ -68,32 +68,32 @@ fn of_database(place: &Place, loaded: &Loaded, url: DatabaseUrl, full: bool, qui
     checks
 }
 
-/// Whoever connects has checked its settings.
+/// Opening the reader has checked the server's settings.
 fn server() -> Check {
-    Check::green("server", "fsync, full_page_writes and synchronous_commit keep what is committed")
+    Check::green("server", "fsync, full_page_writes and synchronous_commit make commits durable")
 }
 
-fn made_by_init(place: &Place) -> String {
-    format!("{} init --dir {}", invocation(), place.base().display())
+fn init_command(location: &LocationArgs) -> String {
+    format!("{} init --dir {}", invocation(), location.base().display())
 }
 
-/// Whether somebody on the way to the server could read along, or be the server.
+/// Whether an attacker between here and the server could read the connection, or impersonate the server.
 fn protection(url: &DatabaseUrl) -> Check {
-    const FIX: &str = "let it prove who it is: ?sslmode=verify-full&sslrootcert=FILE behind books.database";
+    const FIX: &str = "append ?sslmode=verify-full&sslrootcert=FILE to books.database";
     let name = "connection";
     match url.protection() {
         Ok(Protection::Local) => Check::green(name, "the server is on this machine"),
-        Ok(Protection::Verified) => Check::green(name, "TLS, with the server that its certificate names"),
+        Ok(Protection::Verified) => Check::green(name, "TLS, and the server's certificate is verified"),
         Ok(Protection::Unverified) => {
-            Check::red(name, "TLS with whoever answers: anybody on the way can be the server", FIX)
+            Check::red(name, "TLS without verification: an attacker on the network can impersonate the server", FIX)
         }
         Ok(Protection::IfOffered { .. }) => {
-            Check::red(name, "TLS if the server offers it: anybody on the way can say that it does not", FIX)
+            Check::red(name, "TLS only if the server offers it: an attacker on the network can turn it off", FIX)
         }
         Ok(Protection::PlainText) => {
-            Check::red(name, "plain text: anybody on the way reads the password and can change money", FIX)
+            Check::red(name, "plain text: an attacker on the network can read the password and change transfers", FIX)
         }
-        Err(error) => Check::red(name, format!("{:#}", anyhow::Error::from(error)), "mend books.database"),
+        Err(error) => Check::red(name, format!("{:#}", anyhow::Error::from(error)), "correct books.database"),
     }
 }
 
@@ -103,7 +103,7 @@ fn configuration(loaded: &Loaded) -> Check {
     Check::green("configuration", found)
 }
 
-/// Whether other nodes would believe this one.
+/// Whether other nodes would accept this one.
 fn node(loaded: &Loaded) -> Check {
     let (node, folder) = (&loaded.config.node, loaded.certificates());
     if !folder.is_dir() {
@@ -115,7 +115,7 @@ fn node(loaded: &Loaded) -> Check {
         }
         Ok(identity) => {
             let found = format!("its certificate is for {}, and node.roles is {}", identity.roles(), node.roles);
-            Check::red("node", found, "change node.roles, or make a certificate: bankroll nodes add")
+            Check::red("node", found, "change node.roles, or create a certificate with `bankroll nodes add`")
         }
         Err(error) => {
             let fix = format!("{} nodes add {} --roles {}", invocation(), node.name, node.roles);
@@ -125,18 +125,18 @@ fn node(loaded: &Loaded) -> Check {
 }
 
 fn lease(database: &Location) -> Check {
-    let Location::Postgres(url) = database else { return Check::green("lease", "none is needed") };
+    let Location::Postgres(url) = database else { return Check::green("lease", "not needed") };
     match Watch::new(url.clone()).look() {
         Ok(Some(holder)) if holder.is_move() && !holder.left.is_zero() => {
-            let found = "books are being moved here, or were when that was interrupted";
-            Check::red("lease", found, "wait for it; if it was interrupted, drop this database and move again")
+            let found = "books are being moved into this database, or a move was interrupted";
+            Check::red(
+                "lease",
+                found,
+                "wait for the move to end; if it was interrupted, drop this database and move again",
+            )
         }
         Ok(Some(holder)) if !holder.left.is_zero() => {
-            let at = if holder.address.is_empty() {
-                String::new()
-            } else {
-                format!(", which answers at {}", holder.address)
-            };
+            let at = if holder.address.is_empty() { String::new() } else { format!(" at {}", holder.address) };
             Check::green("lease", format!("held by {}{at}; epoch {}", holder.name, holder.epoch))
         }
         Ok(_) => Check::green("lease", "free: no writer is running"),
@@ -157,34 +157,35 @@ fn durability(loaded: &Loaded) -> Check {
 }
 
 fn writable(folder: &Path) -> Check {
-    match sight::writable(folder) {
-        Ok(()) => Check::green("folder", format!("{} can be written to", folder.display())),
+    match folder_state::writable(folder) {
+        Ok(()) => Check::green("folder", format!("{} is writable", folder.display())),
         Err(error) => {
-            let fix = format!("make it, or give it to the user who runs the writer: {}", folder.display());
-            Check::red("folder", format!("{} cannot be written to: {error}", folder.display()), fix)
+            let fix = format!("create it, or make the writer's user its owner: {}", folder.display());
+            Check::red("folder", format!("{} is not writable: {error}", folder.display()), fix)
         }
     }
 }
 
 fn space(folder: &Path) -> Option<Check> {
-    let free = sight::free_bytes(folder)?;
+    let free = folder_state::free_bytes(folder)?;
     let found = format!("{} MiB free", thousands(free >> 20));
     Some(if free >= FREE_MIN {
         Check::green("disk", found)
     } else {
-        Check::red("disk", found, "make room: a full disk refuses every transfer (and loses none)")
+        Check::red("disk", found, "free some space: on a full disk every transfer is refused (none is lost)")
     })
 }
 
-/// The reader has opened, so no step of the books' schema is newer than what this program knows.
+/// The reader has opened, so this program supports every step of the books' schema.
 fn schema() -> Check {
-    Check::green("schema", format!("known: {} or older", BOOKS.steps.len()))
+    Check::green("schema", format!("schema {}, supported", BOOKS.steps.len()))
 }
 
 fn head(reader: &Reader) -> Check {
     match reader.head() {
         Ok(head) => {
-            let found = format!("{} records in {} batches", thousands(head.seq.0), thousands(head.batch));
+            let records = counted(head.seq.0, "record", "records");
+            let found = format!("{records} in {}", counted(head.batch, "batch", "batches"));
             Check::green("books", found)
         }
         Err(error) => Check::unsound("books", format!("cannot be read: {:#}", anyhow::Error::from(error)), RESTORE),
@@ -192,66 +193,68 @@ fn head(reader: &Reader) -> Check {
 }
 
 fn lock(folder: &Path) -> Check {
-    match sight::lock_holder(folder) {
+    match folder_state::lock_holder(folder) {
         Ok(None) => Check::green("lock", "free: no writer is running"),
         Ok(Some(holder)) => Check::green("lock", format!("held by {holder}: a writer is running")),
-        Err(error) => Check::red("lock", format!("cannot be looked at: {error}"), "check who owns books.lock"),
+        Err(error) => Check::red("lock", format!("cannot be checked: {error}"), "check who owns books.lock"),
     }
 }
 
 fn settings(folder: &Path) -> Check {
-    match sight::journal_mode(folder) {
+    match folder_state::journal_mode(folder) {
         Ok(mode) if mode == "wal" => Check::green("settings", "journal_mode is wal"),
         Ok(mode) => Check::red(
             "settings",
-            format!("journal_mode is {mode}: somebody has changed the file"),
-            "start the writer once: it sets wal, and reads it back",
+            format!("journal_mode is {mode}: another program changed the file"),
+            "start the writer once: it sets wal",
         ),
         Err(error) => Check::red("settings", format!("cannot be read: {error}"), RESTORE),
     }
 }
 
 fn tail(reader: &Reader) -> Check {
-    match sight::verify_tail(reader) {
+    match reader.verify_tail() {
         Ok(0) => Check::green("tail", "the journal is empty"),
-        Ok(batches) => Check::green("tail", format!("the last {batches} batches are what their chain says")),
+        Ok(batches) => {
+            Check::green("tail", format!("{} at the end of the journal verified", counted(batches, "batch", "batches")))
+        }
         Err(error) => Check::unsound("tail", format!("{:#}", anyhow::Error::from(error)), RESTORE),
     }
 }
 
-fn books(location: &Location, quiet: bool) -> Check {
-    match audit::run(location, quiet) {
+fn books(books: &Location, quiet: bool) -> Check {
+    match audit::run(books, quiet) {
         Ok(audited) => {
-            let (rows, accounts) = (thousands(audited.report.rows), thousands(audited.report.accounts));
+            let records = counted(audited.report.rows, "record", "records");
+            let accounts = counted(audited.report.accounts, "account", "accounts");
             let rate = thousands(audited.rows_per_s());
-            Check::green(
-                "audit",
-                format!("books balance to the wei: {rows} records, {accounts} accounts, {rate} records/s"),
-            )
+            Check::green("audit", format!("books balance to the wei: {records}, {accounts}, {rate} records/s"))
         }
         Err(error @ StoreError::Diverged { .. }) => Check::unsound("audit", error.to_string(), RESTORE),
-        Err(error) => {
-            Check::red("audit", format!("{:#}", anyhow::Error::from(error)), "read the message; then run it again")
-        }
+        Err(error) => Check::red(
+            "audit",
+            format!("{:#}", anyhow::Error::from(error)),
+            "resolve the error, then run `bankroll doctor --full` again",
+        ),
     }
 }
 
-fn unreadable(error: &StoreError, folder: &Path, place: &Place) -> Check {
+fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Check {
     let found = match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
     match error {
-        StoreError::NoLedger { .. } => Check::red("books", found, made_by_init(place)),
+        StoreError::NoLedger { .. } => Check::red("books", found, init_command(location)),
         StoreError::NewerSchema { .. } => {
-            Check::red("schema", found, "install the version of Bankroll that made these books, or a newer one")
+            Check::red("schema", found, "install the version of Bankroll that created these books, or a newer one")
         }
-        StoreError::Database(_) if sight::writable(folder).is_err() => {
-            let fix = "run this as the user of the writer: beside a write-ahead log, readers write too";
+        StoreError::Database(_) if folder_state::writable(folder).is_err() => {
+            let fix = "run this as the writer's user: with a write-ahead log, readers write too";
             Check::red("books", found, fix)
         }
         StoreError::Database(_) => {
-            Check::red("books", found, "is books.db a ledger? If it was one, restore a backup into another folder")
+            Check::red("books", found, "if books.db was a ledger, restore a backup into another folder")
         }
         _ => Check::red("books", found, RESTORE),
     }

@@ -5,9 +5,9 @@ use bankroll_store::Entry;
 use bankroll_terminal::when;
 use serde_json::{Value, json};
 
-use super::{Shown, namespace_word, principal_words};
+use super::{DisplayContext, namespace_word, principal_words};
 
-pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>) -> Value {
+pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, display: &DisplayContext<'_>) -> Value {
     let mut value = match &entry.record {
         Record::AssetListed { id, asset } => json!({
             "type": "asset_listed", "asset": { "id": id, "chain": asset.chain, "symbol": asset.symbol, "decimals": asset.decimals },
@@ -33,17 +33,17 @@ pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>) ->
                 "confirmed_by": request.confirmation.as_ref().map(|yes| &yes.by),
                 "references": references_json(&request.references),
                 "postings": effects.postings.iter().map(|posting| json!({
-                    "from": account(posting.from, shown), "to": account(posting.to, shown),
-                    "amount": posting.amount, "amount_decimal": decimal(posting.from, posting.amount, shown),
+                    "from": account(posting.from, display), "to": account(posting.to, display),
+                    "amount": posting.amount, "amount_decimal": decimal(posting.from, posting.amount, display),
                     "from_balance_after": posting.from_after, "to_balance_after": posting.to_after,
                 })).collect::<Vec<_>>(),
-                "holds": effects.holds.iter().map(|change| hold_json(change, shown)).collect::<Vec<_>>(),
+                "holds": effects.holds.iter().map(|change| hold_json(change, display)).collect::<Vec<_>>(),
                 "reverses": effects.reverses,
                 "reversed_by": reversed_by,
                 "events": events,
             })
         }
-        Record::HoldExpired(change) => json!({ "type": "hold_expired", "holds": [hold_json(change, shown)] }),
+        Record::HoldExpired(change) => json!({ "type": "hold_expired", "holds": [hold_json(change, display)] }),
     };
     value["seq"] = json!(entry.seq);
     value["at"] = json!(when::show(entry.at));
@@ -51,20 +51,20 @@ pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>) ->
     value
 }
 
-fn hold_json(change: &HoldChange, shown: &Shown<'_>) -> Value {
+fn hold_json(change: &HoldChange, display: &DisplayContext<'_>) -> Value {
     let hold = &change.hold;
     json!({
-        "id": hold.id, "account": account(hold.account, shown), "state": hold.state, "remaining": hold.remaining,
+        "id": hold.id, "account": account(hold.account, display), "state": hold.state, "remaining": hold.remaining,
         "held_after": change.held_after, "expires": hold.expires.map(when::show),
     })
 }
 
-fn account(id: AccountId, shown: &Shown<'_>) -> Value {
-    json!({ "id": id, "name": shown.name_of(id).map(|name| name.to_string()) })
+fn account(id: AccountId, display: &DisplayContext<'_>) -> Value {
+    json!({ "id": id, "name": display.name_of(id).map(|name| name.to_string()) })
 }
 
-fn decimal(id: AccountId, amount: Amount, shown: &Shown<'_>) -> Option<String> {
-    shown.asset_of(id).map(|asset| shown.assets.decimal(asset, amount))
+fn decimal(id: AccountId, amount: Amount, display: &DisplayContext<'_>) -> Option<String> {
+    display.asset_of(id).map(|asset| display.assets.decimal(asset, amount))
 }
 
 pub fn key_json(key: &Key) -> Value {

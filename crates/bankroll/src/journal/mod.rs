@@ -1,28 +1,28 @@
-//! Records of the journal as people and programs see them. Knows how to show, not what to look for.
+//! Records of the journal as text and as JSON. This module formats records; others find them.
 
 mod json;
-mod told;
+mod text;
 
 use std::{cell::RefCell, collections::HashMap};
 
 use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Principal};
 use bankroll_store::Reader;
-use bankroll_terminal::Assets;
+use bankroll_terminal::{Assets, base_units};
 
 pub use json::{entry_json, key_json, references_json};
-pub use told::{told, told_references};
+pub use text::{entry_text, references_text};
 
-/// Names at the most that are remembered; then it begins anew.
+/// Maximum number of cached names; when it is reached, the cache is emptied.
 const NAMES_MAX: usize = 100_000;
 
-/// What records need to be shown: accounts by their names, amounts with their point.
-pub struct Shown<'a> {
+/// What formatting a record needs: the names of accounts, and the decimals of assets.
+pub struct DisplayContext<'a> {
     reader: Option<&'a Reader>,
     pub assets: Assets,
     names: RefCell<HashMap<AccountId, Option<AccountName>>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> DisplayContext<'a> {
     pub fn new(reader: &'a Reader) -> anyhow::Result<Self> {
         Ok(Self { reader: Some(reader), assets: Assets::new(reader.assets()?), names: RefCell::default() })
     }
@@ -38,7 +38,7 @@ impl<'a> Shown<'a> {
         if names.len() >= NAMES_MAX {
             names.clear();
         }
-        // A name that cannot be read is shown as its number.
+        // An account whose name cannot be read is display by its number.
         names.entry(id).or_insert_with(|| reader.account(id).ok().flatten().map(|account| account.name)).clone()
     }
 
@@ -51,11 +51,11 @@ impl<'a> Shown<'a> {
         self.name_of(id).map(|name| name.asset)
     }
 
-    /// An amount of the account's asset in both ways: `1.5 ETH (1500000000000000000)`.
+    /// An amount of the account's asset, with decimals and in base units: `1.5 ETH (1500000000000000000)`.
     pub fn amount(&self, id: AccountId, amount: Amount) -> String {
         match self.asset_of(id) {
             Some(asset) => format!("{} ({amount})", self.assets.with_symbol(asset, amount)),
-            None => format!("{amount} base units"),
+            None => base_units(amount),
         }
     }
 }
@@ -79,7 +79,7 @@ pub fn parse_namespace(text: &str) -> Result<Namespace, String> {
     known.ok_or_else(|| format!("the namespaces are {}", Namespace::ALL.map(namespace_word).join(", ")))
 }
 
-/// Who asked: a word, and a name where there is one.
+/// The principal as a word, with its name if it has one.
 pub fn principal_words(principal: &Principal) -> String {
     match principal {
         Principal::Indexer => "indexer".into(),

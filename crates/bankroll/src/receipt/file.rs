@@ -1,5 +1,5 @@
-//! A receipt as a file: JSON with hashes and the record in hexadecimal digits. What is there for people to read is for
-//! them alone; nobody checks it.
+//! A receipt as a file: JSON with hashes and the record in hexadecimal digits. The readable part is for people
+//! only; no check reads it.
 
 use std::{fs::File, io::Write, path::Path};
 
@@ -7,7 +7,6 @@ use bankroll_ledger::{Batch, Receipt, Seq, Time, merkle::Hash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a receipt says of itself.
 pub const FORMAT: &str = "bankroll receipt 1";
 
 pub fn to_json(receipt: &Receipt, head: &Hash, readable: Value) -> Value {
@@ -26,7 +25,7 @@ pub fn to_json(receipt: &Receipt, head: &Hash, readable: Value) -> Value {
     })
 }
 
-/// Writes it for good, and never over another file.
+/// Writes and syncs the file; never overwrites another.
 pub fn save(path: &Path, value: &Value) -> std::io::Result<()> {
     let mut file = File::create_new(path)?;
     writeln!(file, "{value:#}")?;
@@ -34,17 +33,17 @@ pub fn save(path: &Path, value: &Value) -> std::io::Result<()> {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct ReceiptFile {
     format: String,
     seq: Seq,
     record: String,
     siblings: Vec<String>,
-    batch: WrittenBatch,
+    batch: ReceiptFileBatch,
     head: String,
 }
 
 #[derive(Deserialize)]
-struct WrittenBatch {
+struct ReceiptFileBatch {
     number: u64,
     first: Seq,
     count: u32,
@@ -53,23 +52,24 @@ struct WrittenBatch {
     previous: String,
 }
 
-/// Why a file is no receipt.
 #[derive(Debug, thiserror::Error)]
-pub enum NoReceipt {
-    #[error("it is not the JSON of a receipt")]
+pub enum ReceiptFileError {
+    #[error("not the JSON of a receipt")]
     Shape(#[from] serde_json::Error),
-    #[error("its format is {found:?}, and this program knows {FORMAT:?}")]
+    #[error("the format is {found:?}, and this program supports {FORMAT:?}")]
     Format { found: String },
-    #[error("{what} is not what it must be: hexadecimal digits, 64 of them for a hash")]
+    #[error("{what} must be 64 hexadecimal digits")]
     Digits { what: &'static str },
+    #[error("record must be hexadecimal digits")]
+    Record,
 }
 
-pub fn parse(text: &str) -> Result<(Receipt, Hash), NoReceipt> {
-    let written: Written = serde_json::from_str(text)?;
+pub fn parse(text: &str) -> Result<(Receipt, Hash), ReceiptFileError> {
+    let written: ReceiptFile = serde_json::from_str(text)?;
     if written.format != FORMAT {
-        return Err(NoReceipt::Format { found: written.format });
+        return Err(ReceiptFileError::Format { found: written.format });
     }
-    let WrittenBatch { number, first, count, at, root, previous } = written.batch;
+    let ReceiptFileBatch { number, first, count, at, root, previous } = written.batch;
     let batch = Batch {
         number,
         first,
@@ -78,13 +78,13 @@ pub fn parse(text: &str) -> Result<(Receipt, Hash), NoReceipt> {
         root: hash(&root, "batch.root")?,
         previous: hash(&previous, "batch.previous")?,
     };
-    let record = hex::decode(&written.record).map_err(|_| NoReceipt::Digits { what: "record" })?;
+    let record = hex::decode(&written.record).map_err(|_| ReceiptFileError::Record)?;
     let siblings = written.siblings.iter().map(|text| hash(text, "siblings")).collect::<Result<_, _>>()?;
     Ok((Receipt { seq: written.seq, record, siblings, batch }, hash(&written.head, "head")?))
 }
 
-pub fn hash(text: &str, what: &'static str) -> Result<Hash, NoReceipt> {
+pub fn hash(text: &str, what: &'static str) -> Result<Hash, ReceiptFileError> {
     let mut bytes = Hash::default();
-    hex::decode_to_slice(text, &mut bytes).map_err(|_| NoReceipt::Digits { what })?;
+    hex::decode_to_slice(text, &mut bytes).map_err(|_| ReceiptFileError::Digits { what })?;
     Ok(bytes)
 }

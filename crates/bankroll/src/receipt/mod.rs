@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use anyhow::Context;
 use bankroll_ledger::{Namespace, Scope, Seq};
 use bankroll_store::{KeyQuery, Reader};
-use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, Usage};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::{
-    journal::{self, Shown, entry_json, namespace_word},
-    place::Place,
+    journal::{self, DisplayContext, entry_json, namespace_word},
+    location::LocationArgs,
 };
 
 #[derive(Debug, Args)]
@@ -23,51 +23,51 @@ use crate::{
     subcommand_negates_reqs = true,
     after_help = "\
 Examples:
-  bankroll receipt 81 --out receipt.json                  of the record at place 81
+  bankroll receipt 81 --out receipt.json                  of record 81
   bankroll receipt spawn-81 --out receipt.json            of a key
   bankroll receipt check receipt.json --head 5b1c...      offline, without any books
 
-A receipt has the record, its way to the root of its batch, and that batch. It
-proves something to whoever knows, from elsewhere, the head that was published
-after that batch."
+A receipt has the record, its path to the root of its batch, and that batch. To
+check it, the reader needs the head that was published after that batch, from
+another source."
 )]
 pub struct ReceiptArgs {
     #[command(subcommand)]
     command: Option<ReceiptCommand>,
-    /// The place of a record, or a key
+    /// The number of a record, or a key
     #[arg(value_name = "SEQ|KEY", required = true)]
     what: Option<String>,
-    /// Write it to this file, which must not be there
+    /// Write it to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Of a key: only in this namespace
+    /// With a key: only in this namespace
     #[arg(long, value_name = "NAMESPACE", value_parser = journal::parse_namespace)]
     namespace: Option<Namespace>,
-    /// Of a key: only of this game server; @house for the operator's own
+    /// With a key: only of this game server; @house for the operator's own
     #[arg(long, value_name = "SERVER")]
     scope: Option<Scope>,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum ReceiptCommand {
     /// Check a receipt, offline
-    Check(check::CheckArgs),
+    Check(check::ReceiptCheckArgs),
 }
 
 pub fn run(args: &ReceiptArgs, json: bool) -> anyhow::Result<Exit> {
     if let Some(ReceiptCommand::Check(args)) = &args.command {
         return check::run(args, json);
     }
-    let reader = args.place.reader()?;
+    let reader = args.location.reader()?;
     let seq = find(&reader, args)?;
     let missing = || NotFound(format!("there is no record {seq}; the last one is {}", last(&reader)));
     let (receipt, head) = reader.receipt(seq)?.ok_or_else(missing)?;
-    let shown = Shown::new(&reader)?;
+    let display = DisplayContext::new(&reader)?;
     let before = Seq(seq.0.saturating_sub(1));
     let entry = reader.journal_after(before, 1)?.pop().ok_or_else(missing)?;
-    let readable = entry_json(&entry, reader.reversal_of(seq)?, &shown);
+    let readable = entry_json(&entry, reader.reversal_of(seq)?, &display);
     let written = file::to_json(&receipt, &head, readable);
     let Some(out) = &args.out else {
         terminal::answer_json(&written)?;
@@ -78,9 +78,9 @@ pub fn run(args: &ReceiptArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&json!({ "file": out, "seq": seq, "head": hex::encode(head) }))?;
     } else {
         let paint = Paint::stdout();
-        let told = journal::told(&entry, reader.reversal_of(seq)?, &shown, paint)?;
+        let text = journal::entry_text(&entry, reader.reversal_of(seq)?, &display, paint)?;
         let (file, head) = (out.display(), hex::encode(head));
-        terminal::answer(&format!("{told}{} {file}\nhead {head}\n", paint.good("written")))?;
+        terminal::answer(&format!("{text}{} {file}\nhead {head}\n", paint.good("written")))?;
     }
     Ok(Exit::Ok)
 }
@@ -89,13 +89,13 @@ fn last(reader: &Reader) -> Seq {
     reader.head().map_or(Seq(0), |head| head.seq)
 }
 
-/// The record at that place, or the one record of such a key.
+/// The record with that number, or the only record of such a key.
 fn find(reader: &Reader, args: &ReceiptArgs) -> anyhow::Result<Seq> {
-    let text = args.what.clone().ok_or_else(|| Usage("say which record: its place, or its key".into()))?;
-    if let Ok(place) = text.parse()
-        && (1..=last(reader).0).contains(&place)
+    let text = args.what.clone().ok_or_else(|| UsageError("give the number or the key of a record".into()))?;
+    if let Ok(number) = text.parse()
+        && (1..=last(reader).0).contains(&number)
     {
-        return Ok(Seq(place));
+        return Ok(Seq(number));
     }
     let query = KeyQuery { text: text.clone(), namespace: args.namespace, scope: args.scope.clone() };
     let found = reader.find_keys(&query)?;
@@ -103,7 +103,7 @@ fn find(reader: &Reader, args: &ReceiptArgs) -> anyhow::Result<Seq> {
         [one] => Ok(one.seq),
         [] => {
             let last = last(reader);
-            Err(NotFound(format!("{text:?} is no key here, and no place of a record (1 to {last})")).into())
+            Err(NotFound(format!("no match for {text:?}; give a key, or the number of a record (1 to {last})")).into())
         }
         several => {
             let each = several.iter().filter_map(|entry| match &entry.record {
@@ -114,7 +114,8 @@ fn find(reader: &Reader, args: &ReceiptArgs) -> anyhow::Result<Seq> {
                 _ => None,
             });
             let each = each.collect::<Vec<_>>().join(", ");
-            Err(Usage(format!("{text:?} is the key of several: {each}; add --namespace and --scope")).into())
+            Err(UsageError(format!("{text:?} is the key of several records: {each}; add --namespace and --scope"))
+                .into())
         }
     }
 }

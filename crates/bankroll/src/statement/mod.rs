@@ -1,4 +1,4 @@
-//! `bankroll statement`: line by line, how an account got where it stands.
+//! `bankroll statement`: the entries of an account, each with the balance after it.
 
 mod rows;
 
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     accounts::{account_json, find},
-    journal::{Shown, told_references},
-    place::Place,
+    journal::{DisplayContext, references_text},
+    location::LocationArgs,
 };
 pub use rows::{HEADER, line_cells, line_json};
 
@@ -22,45 +22,45 @@ Examples:
   bankroll statement arena/world/1 --dir bankroll-demo
   bankroll statement arena/funds/1/0xab12 --descending --limit 20
   bankroll statement 3 --from 2026-11-01 --to 2026-11-30T23:59:59Z --format csv > november.csv
-  bankroll statement 3 --after CURSOR --json     the page behind the one that gave the cursor
+  bankroll statement 3 --after CURSOR --json     the next page
 
-Every line names the other account of its leg and has the balance after it. In
-the table amounts stand with the asset's decimals and in base units.")]
+Every entry names the other account of its leg and the balance after it. The
+table shows amounts with the asset's decimals and in base units.")]
 pub struct StatementArgs {
-    /// Its number, or its name
+    /// The account's number or name
     #[arg(value_name = "ACCOUNT")]
     account: String,
-    /// Only from this time on
+    /// Only entries from this time on
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
     from: Option<Time>,
-    /// Only until this time, included
+    /// Only entries until this time, inclusive
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
     to: Option<Time>,
-    /// Only behind the page that gave this cursor
+    /// Continue after this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// How many lines at the most
+    /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// Newest first
     #[arg(long)]
     descending: bool,
-    /// How to print it
+    /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    format: StatementFormat,
     #[command(flatten)]
-    place: Place,
+    location: LocationArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum StatementFormat {
     Table,
     Csv,
     Json,
 }
 
 pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
-    let reader = args.place.reader()?;
+    let reader = args.location.reader()?;
     let account = find(&reader, &args.account)?;
     let after: Option<Cursor> = args.after.as_ref().map(|text| text.parse()).transpose().context("--after")?;
     let query = StatementQuery {
@@ -72,22 +72,22 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
         ..StatementQuery::of(account.id)
     };
     let page = reader.statement(&query)?;
-    let shown = Shown::new(&reader)?;
-    let format = if json { Format::Json } else { args.format };
+    let display = DisplayContext::new(&reader)?;
+    let format = if json { StatementFormat::Json } else { args.format };
     match format {
-        Format::Table => terminal::answer(&told(&account, &page, &shown))?,
-        Format::Json => {
-            let lines: Vec<Value> = page.items.iter().map(|line| line_json(&account, line, &shown)).collect();
+        StatementFormat::Table => terminal::answer(&text(&account, &page, &display))?,
+        StatementFormat::Json => {
+            let lines: Vec<Value> = page.items.iter().map(|line| line_json(&account, line, &display)).collect();
             let next = page.next.as_ref().map(ToString::to_string);
-            let account = account_json(&account, &shown.assets);
+            let account = account_json(&account, &display.assets);
             terminal::answer_json(&json!({ "account": account, "lines": lines, "next": next }))?;
         }
-        Format::Csv => {
+        StatementFormat::Csv => {
             let mut sheet = Sheet::new(std::io::stdout().lock(), &HEADER)?;
-            page.items.iter().try_for_each(|line| sheet.row(line_cells(&account, line, &shown)))?;
+            page.items.iter().try_for_each(|line| sheet.row(line_cells(&account, line, &display)))?;
             sheet.finish()?;
             if let Some(next) = &page.next {
-                // Not among the rows, which a program reads.
+                // On standard error: programs read the rows.
                 eprintln!("more: --after {next}");
             }
         }
@@ -95,14 +95,14 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn told(account: &Account, page: &Page<Line>, shown: &Shown<'_>) -> String {
+fn text(account: &Account, page: &Page<Line>, display: &DisplayContext<'_>) -> String {
     let paint = Paint::stdout();
     let asset = account.name.asset;
     let head = paint.strong(&account.name.to_string());
     if page.items.is_empty() {
-        return format!("{head}\nno line");
+        return format!("{head}\nno entries in this period");
     }
-    let symbol = shown.assets.get(asset).map_or_else(String::new, |asset| format!(" {}", asset.symbol));
+    let symbol = display.assets.get(asset).map_or_else(String::new, |asset| format!(" {}", asset.symbol));
     let header = [
         "RECORD",
         "TIME",
@@ -117,26 +117,26 @@ fn told(account: &Account, page: &Page<Line>, shown: &Shown<'_>) -> String {
     ];
     let mut table = table(&header, &[0, 4, 5, 6, 7]);
     for line in &page.items {
-        let other = if let Change::Moved { other, .. } = line.change { shown.account(other) } else { String::new() };
+        let other = if let Change::Moved { other, .. } = line.change { display.account(other) } else { String::new() };
         let sign = rows::sign(account, line);
         table.add_row([
             line.seq.to_string(),
             when::show(line.at),
             word(line.change).to_owned(),
             other,
-            format!("{sign}{}", shown.assets.decimal(asset, line.amount)),
+            format!("{sign}{}", display.assets.decimal(asset, line.amount)),
             format!("{sign}{}", line.amount),
-            shown.assets.decimal(asset, line.balance),
-            shown.assets.decimal(asset, line.held),
+            display.assets.decimal(asset, line.balance),
+            display.assets.decimal(asset, line.held),
             line.key.as_ref().map_or_else(String::new, |key| key.text.clone()),
-            told_references(&line.references),
+            references_text(&line.references),
         ]);
     }
     let hint = page.next.as_ref().map(|next| paint.quiet(&format!("\nmore: --after {next}")));
     format!("{head}\n{}{}", table.trim_fmt(), hint.unwrap_or_default())
 }
 
-/// What a line is about, in a word that never changes: CSV and JSON have it too.
+/// The kind of an entry, as CSV and JSON have it. These words never change.
 pub const fn word(change: Change) -> &'static str {
     match change {
         Change::Moved { direction: Direction::In, .. } => "in",

@@ -1,4 +1,4 @@
-//! The lines of a statement for programs: columns that never change their places, and JSON.
+//! The entries of a statement for programs: CSV columns that never change their order, and JSON.
 
 use bankroll_ledger::{Account, Side};
 use bankroll_store::{Change, Direction, Line};
@@ -6,7 +6,7 @@ use bankroll_terminal::when;
 use serde_json::{Value, json};
 
 use super::word;
-use crate::journal::{Shown, key_json, namespace_word, principal_words, references_json};
+use crate::journal::{DisplayContext, key_json, namespace_word, principal_words, references_json};
 
 /// The columns of a statement. New ones go to the end.
 pub const HEADER: [&str; 25] = [
@@ -37,7 +37,7 @@ pub const HEADER: [&str; 25] = [
     "reversed_by",
 ];
 
-/// Whether a line adds to the balance (or to what is held), or takes from it.
+/// `+` if an entry adds to the balance (or to the held amount), `-` if it takes from it.
 pub fn sign(account: &Account, line: &Line) -> &'static str {
     let adds = match line.change {
         Change::Moved { direction, .. } => (direction == Direction::In) == (account.name.kind.side() == Side::Credit),
@@ -47,7 +47,7 @@ pub fn sign(account: &Account, line: &Line) -> &'static str {
     if adds { "+" } else { "-" }
 }
 
-pub fn line_cells(account: &Account, line: &Line, shown: &Shown<'_>) -> Vec<String> {
+pub fn line_cells(account: &Account, line: &Line, display: &DisplayContext<'_>) -> Vec<String> {
     let asset = account.name.asset;
     let text = |text: Option<&String>| text.cloned().unwrap_or_default();
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
@@ -59,13 +59,13 @@ pub fn line_cells(account: &Account, line: &Line, shown: &Shown<'_>) -> Vec<Stri
         when::show(line.at),
         account.name.to_string(),
         word(line.change).to_owned(),
-        other.map_or_else(String::new, |other| shown.account(other)),
+        other.map_or_else(String::new, |other| display.account(other)),
         line.amount.to_string(),
-        shown.assets.decimal(asset, line.amount),
-        shown.assets.get(asset).map_or_else(String::new, |asset| asset.symbol.clone()),
+        display.assets.decimal(asset, line.amount),
+        display.assets.get(asset).map_or_else(String::new, |asset| asset.symbol.clone()),
         if sign(account, line) == "+" { "adds" } else { "takes" }.to_owned(),
         line.balance.to_string(),
-        shown.assets.decimal(asset, line.balance),
+        display.assets.decimal(asset, line.balance),
         line.held.to_string(),
         number(hold),
         key.map_or_else(String::new, |key| namespace_word(key.namespace).to_owned()),
@@ -82,7 +82,7 @@ pub fn line_cells(account: &Account, line: &Line, shown: &Shown<'_>) -> Vec<Stri
     ]
 }
 
-pub fn line_json(account: &Account, line: &Line, shown: &Shown<'_>) -> Value {
+pub fn line_json(account: &Account, line: &Line, display: &DisplayContext<'_>) -> Value {
     let asset = account.name.asset;
     let (other, hold) = ends(line);
     json!({
@@ -92,12 +92,12 @@ pub fn line_json(account: &Account, line: &Line, shown: &Shown<'_>) -> Value {
         "at_micros": line.at,
         "change": word(line.change),
         "sign": sign(account, line),
-        "other_account": other.map(|other| json!({ "id": other, "name": shown.name_of(other).map(|name| name.to_string()) })),
+        "other_account": other.map(|other| json!({ "id": other, "name": display.name_of(other).map(|name| name.to_string()) })),
         "hold": hold,
         "amount": line.amount,
-        "amount_decimal": shown.assets.decimal(asset, line.amount),
+        "amount_decimal": display.assets.decimal(asset, line.amount),
         "balance": line.balance,
-        "balance_decimal": shown.assets.decimal(asset, line.balance),
+        "balance_decimal": display.assets.decimal(asset, line.balance),
         "held": line.held,
         "key": line.key.as_ref().map(key_json),
         "principal": line.by.as_ref().map(principal_words),
@@ -107,7 +107,7 @@ pub fn line_json(account: &Account, line: &Line, shown: &Shown<'_>) -> Value {
     })
 }
 
-/// The other account of a move, or the hold that a line is about.
+/// The other account of a move, or the entry's hold.
 fn ends(line: &Line) -> (Option<bankroll_ledger::AccountId>, Option<u64>) {
     match line.change {
         Change::Moved { other, .. } => (Some(other), None),

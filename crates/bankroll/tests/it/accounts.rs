@@ -1,4 +1,4 @@
-//! `bankroll accounts`: every account is found, with exact amounts, also beside a writer.
+//! `bankroll accounts`: every account is found, with exact amounts, also while a writer runs.
 
 use std::process::Stdio;
 
@@ -68,13 +68,13 @@ fn one_account_is_found_by_name_and_by_number() {
 }
 
 #[test]
-fn the_words_say_who_may_do_what() {
+fn the_text_says_which_roles_may_do_what() {
     let (folder, _) = demo_folder();
     let text = run(folder.path(), &["accounts", "show", "arena/developer/1", "--dir", "bankroll-demo"]).ok();
     for what in [
         "credit side",
         "base units",
-        "may set aside, pay out:",
+        "may hold, pay out:",
         "operators (confirmed), developer, Bankroll",
         "in arena/debt/1",
     ] {
@@ -102,7 +102,7 @@ fn a_folder_without_books_is_not_found_in_json_too() {
 }
 
 #[test]
-fn reading_goes_on_beside_a_writer() {
+fn accounts_are_read_while_a_writer_runs() {
     let (folder, report) = demo_folder();
     let ledger = hold(&folder.path().join("bankroll-demo"));
     let page = run(folder.path(), &["accounts", "list", "--dir", "bankroll-demo", "--json", "--limit", "1000"]).json();
@@ -152,7 +152,7 @@ fn holds_and_debts_are_shown() {
         "held       0.500001 USDX  (500001 base units)",
         "available  0.999999 USDX  (999999 base units)",
         "0.5 USDX  (500000 base units), a payout: settled by Bankroll alone",
-        "0.000001 USDX  (1 base units), settled by game server or Bankroll",
+        "0.000001 USDX  (1 base unit), settled by game server or Bankroll",
         "debt       0 USDX  (0 base units) in arena/debt/1/ann",
     ] {
         assert!(text.contains(what), "{what:?} is not in: {text}");

@@ -1,4 +1,4 @@
-//! `bankroll audit`: sound books are told to be so, on a live folder and on a copy; the first difference is named.
+//! `bankroll audit`: sound books are reported as sound, on a live folder and on a copy; the first difference is reported.
 
 use std::fs;
 
@@ -27,8 +27,8 @@ fn sound_books_balance_to_the_wei() {
         "books balance to the wei",
         "9 records in",
         "3 accounts compared",
-        "asset 1: 1.1 USDX on either side",
-        "the indexes say what the journal says: 0 keys, 20 terms",
+        "asset 1: 1.1 USDX on each side",
+        "the indexes agree with the journal: 0 keys, 20 terms",
     ] {
         assert!(text.contains(what), "{what:?} is not in: {text}");
     }
@@ -70,7 +70,7 @@ fn an_edited_deposit_or_payout_is_named_and_what_the_flows_keep_for_themselves_i
     run(books.path(), &["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "50", "--dir", "."]).ok();
     let edit = |sql: &str| Connection::open(books.path().join("books.db")).unwrap().execute(sql, []).unwrap();
     let text = run(books.path(), &["audit"]).ok();
-    assert!(text.contains("rows of deposits and payouts are as the journal has left them"), "{text}");
+    assert!(text.contains("of deposits and payouts agree with the journal"), "{text}");
     assert!(edit("UPDATE deposits SET updated_at = 0") > 0);
     run(books.path(), &["audit"]).ok();
     let different = |column: &str, edit_first: &str| {
@@ -88,14 +88,14 @@ fn an_edited_deposit_or_payout_is_named_and_what_the_flows_keep_for_themselves_i
 }
 
 #[test]
-fn a_damaged_index_is_told_and_is_no_danger_to_money() {
+fn a_damaged_index_is_reported_and_does_not_endanger_money() {
     for edit in ["UPDATE term_chunks SET data = x'00'", "UPDATE term_runs SET entries = 3", "DELETE FROM term_chunks"] {
         let books = tampered("statements.db", edit);
         run(books.path(), &["audit"]).ok();
         let full = run(books.path(), &["audit", "--full"]);
         assert_eq!(full.code, 1, "{edit}: {}{}", full.stdout, full.stderr);
         assert!(
-            full.stdout.contains("the statement index is damaged") && full.stdout.contains("it is made again"),
+            full.stdout.contains("the statement index is damaged") && full.stdout.contains("that rebuilds the index"),
             "{}",
             full.stdout
         );

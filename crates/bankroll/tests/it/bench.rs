@@ -4,7 +4,7 @@
 use crate::program::{folder, run};
 
 #[test]
-fn the_proofs_of_a_hand_are_measured_on_three_curves_and_the_evaluator_beside_another() {
+fn the_proofs_of_a_hand_are_measured_on_three_curves_and_the_evaluator_against_another() {
     let report = run(folder().path(), &["bench", "poker", "--quick", "--json"]).json();
     let rows = report["rows"].as_array().unwrap();
     let of = |curve: &str| -> Vec<_> { rows.iter().filter(|row| row["curve"] == curve).collect() };
@@ -29,16 +29,17 @@ fn the_proofs_of_a_hand_are_measured_on_three_curves_and_the_evaluator_beside_an
     assert_eq!((of("bn254").len(), of("grumpkin").len(), rows.len()), (8, 8, 26));
     // Ours and the best crate's, on the same hands in the same run.
     let rates: Vec<_> = rows.iter().filter(|row| row["per_s"].is_number()).collect();
-    let told: Vec<_> = rates.iter().map(|row| (row["what"].as_str().unwrap(), row["hands"].as_u64())).collect();
-    assert_eq!(told, [("evaluate seven cards", Some(20_000)), ("evaluate seven cards with aya_poker", Some(20_000))]);
+    let named: Vec<_> = rates.iter().map(|row| (row["what"].as_str().unwrap(), row["hands"].as_u64())).collect();
+    assert_eq!(named, [("evaluate seven cards", Some(20_000)), ("evaluate seven cards with aya_poker", Some(20_000))]);
     assert!(rates.iter().all(|row| row["per_s"].as_f64().unwrap() > 0.0));
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_before_anything_is_measured() {
-    for (address, why) in
-        [("postgres://nobody@127.0.0.1:1/books", "no Postgres there"), ("127.0.0.1", "begins with postgres://")]
-    {
+fn an_unreachable_server_is_reported_before_anything_is_measured() {
+    for (address, why) in [
+        ("postgres://nobody@127.0.0.1:1/books", "cannot connect to Postgres"),
+        ("127.0.0.1", "begins with postgres://"),
+    ] {
         let ended = run(folder().path(), &["bench", "ledger", "--postgres", address]);
         assert!(!ended.stderr.contains("32 x 1"), "{}", ended.stderr);
         ended.fails(1, &[why]);

@@ -14,7 +14,7 @@ use crate::program::{command, folder, run};
 
 struct Served {
     process: Child,
-    told: Value,
+    started: Value,
 }
 
 impl Served {
@@ -25,11 +25,11 @@ impl Served {
             command.args(["chain", "--port", "0", "--json"]).args(args).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { process, told: serde_json::from_str(&line).unwrap() }
+        Self { process, started: serde_json::from_str(&line).unwrap() }
     }
 
     fn url(&self) -> &str {
-        self.told["url"].as_str().unwrap()
+        self.started["url"].as_str().unwrap()
     }
 
     fn node(&self, path: &str) -> Node {
@@ -37,8 +37,8 @@ impl Served {
     }
 
     fn node_within(&self, path: &str, limits: Limits) -> Node {
-        let genesis = self.told["genesis"].as_str().unwrap().parse().unwrap();
-        let identity = Identity { chain_id: self.told["chain_id"].as_u64().unwrap(), genesis };
+        let genesis = self.started["genesis"].as_str().unwrap().parse().unwrap();
+        let identity = Identity { chain_id: self.started["chain_id"].as_u64().unwrap(), genesis };
         Node::http(&format!("{}{path}", self.url()), identity, limits).unwrap()
     }
 
@@ -79,8 +79,8 @@ fn a_payment_through_a_served_chain() {
     let node = served.node("");
     let house = Address::repeat_byte(0xaa);
     let player = Key::derived(7, 0);
-    assert_eq!(served.told["accounts"][0]["address"], player.address().to_string());
-    assert_eq!(served.told["accounts"][0]["key"], player.to_bytes().to_string());
+    assert_eq!(served.started["accounts"][0]["address"], player.address().to_string());
+    assert_eq!(served.started["accounts"][0]["key"], player.to_bytes().to_string());
     let raw = player.sign(&Payment::new(31_337, 0, house, U256::from(5)));
     assert_eq!(node.send(&raw), Sent::Accepted);
     assert_eq!(node.find(transaction_hash(&raw)), Ok(Found::Waiting));

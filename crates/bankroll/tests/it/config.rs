@@ -78,15 +78,15 @@ fn a_named_file_must_be_there_and_carries_its_folder() {
 }
 
 #[test]
-fn books_may_lie_in_another_folder() {
+fn books_may_be_in_another_folder() {
     let folder = folder();
     run(folder.path(), &["init", "--dir", "data"]).ok();
     fs::write(folder.path().join("bankroll.toml"), "[books]\nfolder = \"data\"\n").unwrap();
-    assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no account\n");
+    assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no accounts match\n");
 }
 
 #[test]
-fn durability_that_loses_money_is_said_loudly() {
+fn durability_that_loses_money_gets_a_warning() {
     let env = [("BANKROLL__BOOKS__DURABILITY", "may_lose_recent_commits")];
     let checked = run_with(folder().path(), &env, &["config", "check"]);
     assert!(checked.stderr.contains("WARNING"), "{}", checked.stderr);

@@ -41,11 +41,11 @@ fn a_short_game_leaves_sound_books() {
     assert_eq!(side(&report, "debit"), side(&report, "credit"));
     assert_eq!(total(&report, "world")["balance"], "0");
     assert_eq!(report["chain"]["holds"], total(&report, "custody")["balance"]);
-    let told = &report["reconciliation"];
-    assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
-    assert_eq!(told["chain"], told["books"]);
+    let reconciliation = &report["reconciliation"];
+    assert_eq!((&reconciliation["ok"], &reconciliation["difference"]), (&true.into(), &"0".into()), "{reconciliation}");
+    assert_eq!(reconciliation["chain"], reconciliation["books"]);
     assert_eq!(report["deposits_credited"], report["moves"]["deposits"], "each payment was credited once");
-    assert_eq!(report["withdrawals_paid"], report["moves"]["exits"], "whoever left was paid");
+    assert_eq!(report["withdrawals_paid"], report["moves"]["exits"], "every exit was paid");
     // The house's capital came over the chain, too.
     assert_eq!(report["chain"]["deposits"].as_u64(), report["deposits_credited"].as_u64().map(|count| count + 1));
     assert_eq!(report["chain"]["payouts"], report["withdrawals_paid"]);
@@ -89,7 +89,7 @@ fn a_folder_that_no_demo_made_is_left_alone() {
     let folder = folder();
     run(folder.path(), &["init", "--dir", "casino"]).ok();
     for args in [["demo", "--exit", "--dir", "casino"], ["demo", "--fresh", "--dir", "casino"]] {
-        run(folder.path(), &args).fails(1, &["files that no demo made", "nothing was changed"]);
+        run(folder.path(), &args).fails(1, &["files that no demo created", "nothing was changed"]);
     }
     run(folder.path(), &["doctor", "--dir", "casino"]).ok();
 }
@@ -132,7 +132,7 @@ fn the_report_says_what_to_try_next_without_colours() {
     let report = run.ok();
     for what in [
         "books balance to the wei",
-        "the wallet on the chain holds what the books say",
+        "the wallet and the books agree",
         "try next",
         "accounts list --dir bankroll-demo",
         "bench ledger --quick",

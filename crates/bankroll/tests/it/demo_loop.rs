@@ -27,7 +27,7 @@ fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> boo
     panic!("it never said so: {heard:#?}");
 }
 
-/// A game of turns, in which players leave all the time; far longer than anybody waits for it.
+/// A game of turns, in which players leave all the time; far longer than any test waits.
 fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
     let mut demo = command(folder);
     demo.args(["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "100000"]);
@@ -37,10 +37,10 @@ fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
 }
 
 fn pays(line: &str) -> bool {
-    line.contains("on their way") && !line.ends_with(" 0 on their way")
+    line.contains("in flight") && !line.ends_with(" 0 in flight")
 }
 
-/// The next game in the same folder, so short that nobody leaves in it.
+/// The next game in the same folder, so short that no player leaves.
 fn next(folder: &Path) -> Value {
     run(folder, &["demo", "--exit", "--json", "--players", "4", "--ticks", "2"]).json()
 }
@@ -56,10 +56,10 @@ fn the_same_game_has_the_same_payments_to_the_wei() {
     assert_eq!((&chain["deposits"], &chain["deposited"]), (&52.into(), &"1519917778585965872".into()));
     // Five transfers at 21,000 gas and two gwei each, which the house has paid.
     assert_eq!(chain["fees"], "210000000000000");
-    let told = &report["reconciliation"];
-    assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
-    assert_eq!(told["chain"], "1470328556250182821");
-    assert_eq!(told["books"], told["chain"]);
+    let reconciliation = &report["reconciliation"];
+    assert_eq!((&reconciliation["ok"], &reconciliation["difference"]), (&true.into(), &"0".into()), "{reconciliation}");
+    assert_eq!(reconciliation["chain"], "1470328556250182821");
+    assert_eq!(reconciliation["books"], reconciliation["chain"]);
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn a_demo_that_is_killed_again_and_again_pays_everybody_once() {
     }
     let report = next(folder.path());
     let left = report["leftovers"]["payouts"].as_u64().unwrap();
-    let told = &report["reconciliation"];
-    assert_eq!((&told["ok"], &told["difference"]), (&true.into(), &"0".into()), "{told}");
-    assert_eq!(told["open"], json!({ "deposits": 0, "payouts": 0 }));
+    let reconciliation = &report["reconciliation"];
+    assert_eq!((&reconciliation["ok"], &reconciliation["difference"]), (&true.into(), &"0".into()), "{reconciliation}");
+    assert_eq!(reconciliation["open"], json!({ "deposits": 0, "payouts": 0 }));
     assert!(report["withdrawals_paid"].as_u64().unwrap() >= left, "{left} were left unpaid: {report}");
     assert_eq!(next(folder.path())["leftovers"], json!({ "payouts": 0, "paid_out": "0", "swept": "0" }));
 }
@@ -84,20 +84,20 @@ fn a_demo_that_is_killed_again_and_again_pays_everybody_once() {
 fn a_signer_that_is_killed_is_started_again_and_signs_nothing_twice() {
     let folder = folder();
     let (child, mut lines) = start(folder.path());
-    let told = until(&mut lines, |line| line.starts_with("signer: process "));
-    let process = told.split([' ', ';']).nth(2).unwrap();
+    let started = until(&mut lines, |line| line.starts_with("signer: process "));
+    let process = started.split([' ', ';']).nth(2).unwrap();
     until(&mut lines, pays);
     assert!(Command::new("kill").args(["-KILL", process]).status().unwrap().success());
     until(&mut lines, |line| line.starts_with("signer: ended with signal: 9"));
     until(&mut lines, |line| line.starts_with("signer: process "));
     until(&mut lines, pays);
     std::thread::spawn(move || lines.for_each(drop));
-    // The game ends when somebody says so: it cannot be over before its signer is killed.
+    // The game ends on a signal only: it cannot be over before its signer is killed.
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let report = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{report}");
-    assert!(report.contains("✓ the wallet on the chain holds what the books say"), "{report}");
+    assert!(report.contains("✓ the wallet and the books agree"), "{report}");
     assert_eq!(next(folder.path())["reconciliation"]["difference"], "0");
 }
 
@@ -143,12 +143,16 @@ fn a_wei_that_is_missing_on_the_chain_is_seen() {
     let again = run(folder.path(), &args);
     assert_eq!(again.code, 4, "{}", again.stderr);
     let report: Value = serde_json::from_str(&again.stdout).unwrap();
-    let told = &report["reconciliation"];
+    let reconciliation = &report["reconciliation"];
     // One wei, and 21,000 gas at one gwei and a wei.
-    assert_eq!((&told["ok"], &told["difference"]), (&false.into(), &"-21000000021001".into()), "{told}");
+    assert_eq!(
+        (&reconciliation["ok"], &reconciliation["difference"]),
+        (&false.into(), &"-21000000021001".into()),
+        "{reconciliation}"
+    );
     assert!(
-        told["foreign"][0].as_str().unwrap().starts_with("1 wei and 21000000021000 for gas left with 0x"),
-        "{told}"
+        reconciliation["foreign"][0].as_str().unwrap().starts_with("1 wei and 21000000021000 for gas left with 0x"),
+        "{reconciliation}"
     );
     assert_eq!(report["audit"]["ok"], false);
 
@@ -194,7 +198,7 @@ fn a_chain_that_is_not_the_books_own_is_refused() {
     next(folder.path());
     let chain = folder.path().join("bankroll-demo/chain.jsonl");
     let whole = std::fs::read_to_string(&chain).unwrap();
-    // A block that was being written when the machine stopped: nobody has seen it.
+    // A block that was being written when the machine stopped: no reader has seen it.
     std::fs::write(&chain, format!("{whole}{{\"time\":17")).unwrap();
     assert_eq!(next(folder.path())["reconciliation"]["ok"], true);
 
@@ -203,5 +207,5 @@ fn a_chain_that_is_not_the_books_own_is_refused() {
     run_with(folder.path(), &[], &args).fails(1, &["of another chain than the one in the demo's folder", "--fresh"]);
     std::fs::write(&chain, format!("{}\n{{\"time\":1,\"transactions\":[\"0x02\"]}}\n", whole.lines().next().unwrap()))
         .unwrap();
-    run(folder.path(), &args).fails(1, &["chain.jsonl cannot be played again", "line 2"]);
+    run(folder.path(), &args).fails(1, &["chain.jsonl cannot be replayed", "line 2"]);
 }

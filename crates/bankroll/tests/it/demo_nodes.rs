@@ -74,7 +74,7 @@ fn a_second_game_plays_on_in_the_same_database_and_real_books_are_left_alone() {
     let real = needed_database();
     bankroll_store::Ledger::open(bankroll_store::Options::new(real.clone())).unwrap().close();
     let args = ["demo", "--exit", "--ticks", "3", "--postgres", real.reveal()];
-    run(folder.path(), &args).fails(1, &["books that no demo made", "nothing was changed"]);
+    run(folder.path(), &args).fails(1, &["books that no demo created", "nothing was changed"]);
 }
 
 #[test]

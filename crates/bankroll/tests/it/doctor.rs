@@ -24,7 +24,7 @@ fn check_red(report: &Value, name: &str, found: &str) {
     assert!(!reds[0]["fix"].as_str().unwrap().is_empty(), "{report}");
 }
 
-/// The books of a demo after somebody has been at the file.
+/// The books of a demo after an edit of the file.
 fn tampered(sql: &str) -> TempDir {
     let (folder, _) = demo_folder();
     let books = Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
@@ -48,7 +48,7 @@ fn sound_books_are_green() {
 }
 
 #[test]
-fn a_running_writer_is_named_and_nothing_to_mend() {
+fn a_running_writer_is_named_and_needs_no_fix() {
     let (folder, _) = demo_folder();
     let ledger = hold(&folder.path().join("bankroll-demo"));
     let text = run(folder.path(), &["doctor", "--full", "--dir", "bankroll-demo"]).ok();
@@ -57,12 +57,12 @@ fn a_running_writer_is_named_and_nothing_to_mend() {
 }
 
 #[test]
-fn a_folder_without_books_is_told_how_to_get_some() {
+fn a_folder_without_books_gets_the_command_that_creates_them() {
     let folder = folder();
     let run = run(folder.path(), &["doctor"]);
     assert_eq!(run.code, 1);
     assert!(run.stdout.contains("✗ books") && run.stdout.contains("init --dir ."), "{}", run.stdout);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was created");
 }
 
 #[test]
@@ -111,11 +111,16 @@ fn a_file_that_is_no_database_is_red() {
 }
 
 #[test]
-fn one_wei_too_much_is_found_by_the_full_check() {
+fn one_wei_too_much_is_found_by_the_quick_check_and_by_the_full_one() {
     let folder = tampered("UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 4");
-    assert_eq!(doctor(folder.path(), &[]).0, 0, "the quick checks do not see it");
-    let (code, report) = doctor(folder.path(), &["--full"]);
+    let (code, report) = doctor(folder.path(), &[]);
     assert_eq!(code, 4);
+    check_red(&report, "tail", "account 4 is not what the journal says it is");
+    let (code, mut report) = doctor(folder.path(), &["--full"]);
+    assert_eq!(code, 4);
+    let checks = report["checks"].as_array_mut().unwrap();
+    let tail = checks.iter().position(|check| check["name"] == "tail").unwrap();
+    assert_eq!(checks.remove(tail)["ok"], false);
     check_red(&report, "audit", "arena/world/1 is not what the journal says it is");
 }
 
@@ -127,7 +132,7 @@ fn a_record_that_was_changed_is_found_by_the_quick_check() {
     );
     let (code, report) = doctor(folder.path(), &[]);
     assert_eq!(code, 4);
-    check_red(&report, "tail", "a batch is not what its chain says");
+    check_red(&report, "tail", "its records are not the ones its root was made of");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl World {
         (world, books)
     }
 
-    /// The node with the books, which pays on a chain that nobody serves: what may be asked for does not depend on it.
+    /// The node with the books, which pays on a chain that no server provides: what may be requested does not depend on it.
     fn books(&self, more: &[&str]) -> Running {
         let mut serve = command(self.folder.path());
         serve.env("BANKROLL__BOOKS__DATABASE", self.url.reveal()).env("BANKROLL__NODE__NAME", "books-1");
@@ -95,16 +95,16 @@ fn a_node_can_ask_for_what_is_held_and_for_nothing_else() {
     let (world, _books) = World::new();
     let [custody, alice] = world.accounts;
     let sound = request(&wanted("arena/funds/1/alice", "eip155:1"), alice);
-    let mut dearer = sound.clone();
-    let amount = dearer.facts[0].set.iter_mut().find(|(column, _)| column == "amount").unwrap();
+    let mut larger = sound.clone();
+    let amount = larger.facts[0].set.iter_mut().find(|(column, _)| column == "amount").unwrap();
     amount.1 = Value::Amount(Amount::new(1_000));
-    assert!(world.is_refused(dearer), "one wei is held, and a thousand are paid");
+    assert!(world.is_refused(larger), "one wei is held, and a thousand are paid");
     assert!(world.is_refused(request(&wanted("arena/funds/1/alice", "eip155:5"), alice)), "of another chain");
     assert!(world.is_refused(request(&wanted("arena/funds/1/alice", "eip155:1"), custody)), "from another account");
     let mut more = sound.clone();
     let Action::Legs(legs) = &mut more.action else { panic!("legs") };
     legs.push(Leg::Move { from: alice, to: custody, amount: Amount::new(1) });
-    assert!(world.is_refused(more), "something besides");
+    assert!(world.is_refused(more), "something else as well");
     let mut announced = sound.clone();
     announced.facts.clear();
     assert!(world.is_refused(announced), "a payout is announced, and none is written");

@@ -145,12 +145,12 @@ fn calls_survive_nodes_that_are_killed_stopped_and_drained() {
 fn first_to_take(nodes: &[&Running]) {
     let deadline = Instant::now() + PATIENCE;
     while !nodes.iter().any(|node| node.has_said("took")) {
-        assert!(Instant::now() < deadline, "nobody took the books");
+        assert!(Instant::now() < deadline, "no node acquired the books");
         std::thread::yield_now();
     }
 }
 
-/// The two, whoever holds the books first.
+/// The two nodes, the holder of the books first.
 fn holder_first(url: &DatabaseUrl, a: Running, b: Running) -> (Running, Running) {
     let holder = Watch::new(url.clone()).look().unwrap().unwrap().name;
     if holder.starts_with(&format!("process {}-", a.process())) { (a, b) } else { (b, a) }
@@ -164,7 +164,7 @@ fn a_node_of_another_role_is_refused_by_the_books() {
     let books = Running::start(folder.path(), &url, "books-1", "books");
     books.until("took");
     let api = forwarder(folder.path(), &url, "api-1");
-    let told = api.apply(vec![credit(accounts, "forged".into())], PATIENCE).unwrap().wait();
-    assert!(matches!(told, Err(CallError::Refused(Refusal::NotAllowed(_)))), "{told:?}");
+    let outcome = api.apply(vec![credit(accounts, "forged".into())], PATIENCE).unwrap().wait();
+    assert!(matches!(outcome, Err(CallError::Refused(Refusal::NotAllowed(_)))), "{outcome:?}");
     assert_eq!(journal(&url).len(), 0);
 }

@@ -90,12 +90,12 @@ fn there_are_completions_for_every_shell() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     assert_eq!(run(folder().path(), &["--version"]).ok(), format!("bankroll {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
-fn what_is_not_understood_is_usage() {
+fn wrong_arguments_are_a_usage_error() {
     let folder = folder();
     run(folder.path(), &["acounts"]).fails(2, &["a similar subcommand exists: 'accounts'"]);
     run(folder.path(), &["demo", "--players", "0"]).fails(2, &["0 is not in 1..=100000"]);

@@ -13,7 +13,7 @@ fn a_new_folder_has_a_configuration_and_empty_books() {
     assert_eq!(made["config"], "casino/bankroll.toml");
     assert_eq!(made["books"], "casino/books.db");
     run(folder.path(), &["doctor", "--full", "--dir", "casino"]).ok();
-    assert_eq!(run(folder.path(), &["accounts", "list", "--dir", "casino"]).ok(), "no account\n");
+    assert_eq!(run(folder.path(), &["accounts", "list", "--dir", "casino"]).ok(), "no accounts match\n");
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn a_second_init_is_refused_and_changes_nothing() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
     fs::write(folder.path().join("bankroll.toml"), "# mine").unwrap();
-    run(folder.path(), &["init"]).fails(1, &["bankroll.toml is there already", "nothing was changed"]);
+    run(folder.path(), &["init"]).fails(1, &["bankroll.toml exists already", "nothing was changed"]);
     assert_eq!(fs::read_to_string(folder.path().join("bankroll.toml")).unwrap(), "# mine");
 }
 
@@ -30,7 +30,7 @@ fn books_without_a_configuration_are_not_touched_either() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
     fs::remove_file(folder.path().join("bankroll.toml")).unwrap();
-    run(folder.path(), &["init"]).fails(1, &["books.db is there already"]);
+    run(folder.path(), &["init"]).fails(1, &["books.db exists already"]);
     assert!(!folder.path().join("bankroll.toml").exists());
 }
 
@@ -44,8 +44,8 @@ fn empty_books_are_made_in_the_database_that_is_named_and_once() {
     let doctor = program(&["doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("✗ books") && doctor.stdout.contains("init --dir ."), "{}", doctor.stdout);
-    let told = program(&["init"]).ok();
-    assert!(told.contains("bankroll.toml (all defaults") && told.contains("/books_"), "{told}");
+    let text = program(&["init"]).ok();
+    assert!(text.contains("bankroll.toml (every key, with comments)") && text.contains("/books_"), "{text}");
     assert!(!folder.path().join("books.db").exists(), "the books are not in the folder");
     program(&["doctor", "--full"]).ok();
     program(&["audit"]).ok();
@@ -60,5 +60,5 @@ fn a_database_named_in_the_folders_configuration_gets_its_books_and_the_configur
     let made = run(folder.path(), &["init", "--json"]).json();
     assert_eq!(made["books"], url.reveal());
     assert_eq!(fs::read_to_string(folder.path().join("bankroll.toml")).unwrap(), config);
-    assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no account\n");
+    assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no accounts match\n");
 }

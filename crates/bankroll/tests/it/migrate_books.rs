@@ -26,9 +26,9 @@ fn the_demos_books_are_the_same_in_a_database() {
 }
 
 #[test]
-fn what_cannot_be_moved_is_told_without_a_password() {
+fn what_cannot_be_moved_is_reported_without_a_password() {
     let folder = folder();
-    run(folder.path(), &["migrate-books", "--from", "."]).fails(2, &["say where the books go"]);
+    run(folder.path(), &["migrate-books", "--from", "."]).fails(2, &["give a destination"]);
     let args = ["migrate-books", "--from", ".", "--to", "postgres://bank:s3cret@127.0.0.1:1/books"];
     run(folder.path(), &args).fails(3, &["there is no ledger in ."]);
     run(folder.path(), &["init"]).ok();
@@ -46,8 +46,8 @@ fn a_password_is_not_shown_with_the_configuration() {
     }
     run_with(folder.path(), &[(DATABASE, "mysql://db")], &["config", "check"]).fails(2, &["books.database: write it"]);
     let unknown = [(DATABASE, "postgres://bank:s3cret@db/books?sslkey=s3cret")];
-    let told = ["has a parameter `sslkey` that is not known"];
-    run_with(folder.path(), &unknown, &["config", "check"]).fails(2, &told);
+    let message = ["has a parameter `sslkey` that is not known"];
+    run_with(folder.path(), &unknown, &["config", "check"]).fails(2, &message);
 }
 
 /// The server is asked for nothing: there is none.
@@ -61,8 +61,8 @@ fn the_doctor_says_who_could_listen_on_the_way_to_the_server() {
         let check = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "connection").unwrap();
         (check["ok"].as_bool().unwrap(), check["found"].as_str().unwrap().split(':').next().unwrap().to_owned())
     };
-    assert_eq!(found(""), (true, "TLS, with the server that its certificate names".into()));
-    assert_eq!(found("sslmode=require"), (false, "TLS with whoever answers".into()));
-    assert_eq!(found("sslmode=prefer"), (false, "TLS if the server offers it".into()));
+    assert_eq!(found(""), (true, "TLS, and the server's certificate is verified".into()));
+    assert_eq!(found("sslmode=require"), (false, "TLS without verification".into()));
+    assert_eq!(found("sslmode=prefer"), (false, "TLS only if the server offers it".into()));
     assert_eq!(found("sslmode=disable"), (false, "plain text".into()));
 }

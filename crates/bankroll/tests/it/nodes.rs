@@ -8,7 +8,7 @@ use crate::program::{folder, run};
 fn an_authority_and_its_nodes_are_made_once() {
     let folder = folder();
     let add = ["nodes", "add", "books-1", "--roles", "books,api", "--json"];
-    run(folder.path(), &add).fails(1, &["no authority", "nodes init"]);
+    run(folder.path(), &add).fails(1, &["no certificate authority", "nodes init"]);
     let text = run(folder.path(), &["nodes", "init"]).ok();
     assert!(text.contains("nodes/ca.pem") && text.contains("nodes/ca.key (secret"), "{text}");
     let made = run(folder.path(), &add).json();

@@ -151,7 +151,7 @@ fn searches_find_whole_words_of_every_kind() {
 }
 
 #[test]
-fn explain_tells_one_timeline() {
+fn explain_shows_one_timeline() {
     let books = books();
     let seqs = |timeline: &Value| -> Vec<u64> {
         timeline["entries"].as_array().unwrap().iter().map(|entry| entry["seq"].as_u64().unwrap()).collect()
@@ -170,12 +170,12 @@ fn explain_tells_one_timeline() {
         &[
             "key 0xa1/leave",
             "#7 2026-11-15T10:00:00.000000Z  0xa1/leave (player of arena) by user 0xa1: applied",
-            "hold 112 in arena/funds/1/0xa1 made: 0.4 USDX (400000) set aside",
+            "hold 112 in arena/funds/1/0xa1 created: 0.4 USDX (400000) held",
             "#8 2026-11-15T11:00:00.000000Z  settle-1 (payouts of arena) by system: applied",
             "arena/funds/1/0xa1 -> arena/custody/1/hot  0.4 USDX (400000)",
             "hold 112 in arena/funds/1/0xa1 posted: nothing left",
-            "about intent pay-1, tx 0xbeef",
+            "references intent pay-1, tx 0xbeef",
         ],
     );
-    run(books.path(), &["explain", "who?"]).fails(3, &["nothing is known of \"who?\"", "check that it is whole"]);
+    run(books.path(), &["explain", "who?"]).fails(3, &["no match for \"who?\"", "give the full value"]);
 }

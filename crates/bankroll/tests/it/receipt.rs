@@ -15,9 +15,9 @@ fn receipt() -> (TempDir, String) {
     let (books, elsewhere) = (folder(), folder());
     casino::open(books.path());
     let file = elsewhere.path().join("receipt.json");
-    let told = run(books.path(), &["receipt", "credit-1", "--out", file.to_str().unwrap(), "--json"]).json();
-    assert_eq!(told["seq"], 5);
-    (elsewhere, told["head"].as_str().unwrap().to_owned())
+    let written = run(books.path(), &["receipt", "credit-1", "--out", file.to_str().unwrap(), "--json"]).json();
+    assert_eq!(written["seq"], 5);
+    (elsewhere, written["head"].as_str().unwrap().to_owned())
 }
 
 #[test]
@@ -37,12 +37,14 @@ fn a_receipt_is_proven_without_any_books() {
 }
 
 #[test]
-fn without_a_head_it_says_plainly_that_nothing_is_proven() {
+fn without_a_head_nothing_is_proven() {
     let (elsewhere, head) = receipt();
     let run = run(elsewhere.path(), &["receipt", "check", "receipt.json"]);
     assert_eq!(run.code, 1);
     assert!(
-        run.stdout.contains("not proven:") && run.stdout.contains("--head HASH") && run.stdout.contains(&head),
+        run.stdout.contains("not proven: the file is internally consistent but unverified")
+            && run.stdout.contains("--head HASH")
+            && run.stdout.contains(&head),
         "{}",
         run.stdout
     );
@@ -75,7 +77,7 @@ fn another_head_and_every_edit_are_refused() {
     assert_ne!(edited(&|value| value["record"] = forged.clone().into()).0, 0);
     assert_eq!(edited(&|value| value["format"] = "bankroll receipt 2".into()).0, 1);
     assert_eq!(edited(&|value| value["record"] = "xyz".into()).0, 1);
-    assert_eq!(edited(&|value| value["readable"] = "lies, which nobody checks".into()), (0, "proven".into()));
+    assert_eq!(edited(&|value| value["readable"] = "lies, which no check reads".into()), (0, "proven".into()));
 }
 
 #[test]
@@ -85,7 +87,8 @@ fn receipts_are_of_places_and_keys_and_never_written_over_a_file() {
     let by_place = run(books.path(), &["receipt", "5"]).json();
     let by_key = run(books.path(), &["receipt", "credit-1", "--namespace", "deposits"]).json();
     assert_eq!(by_place, by_key);
-    run(books.path(), &["receipt", "10"]).fails(3, &["\"10\" is no key here, and no place of a record (1 to 9)"]);
+    run(books.path(), &["receipt", "10"])
+        .fails(3, &["no match for \"10\"; give a key, or the number of a record (1 to 9)"]);
     run(books.path(), &["receipt"]).fails(2, &["SEQ|KEY"]);
     run(books.path(), &["receipt", "5", "--out", "books.db"]).fails(1, &["cannot write books.db"]);
 }

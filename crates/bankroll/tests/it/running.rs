@@ -35,8 +35,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// With books in this database, and a lease that is short to wait for, but not lost by a node that is only slow: whoever
-    /// is told to hold the books must still do so when the test looks.
+    /// With books in this database, and a lease that is short to wait for, but not lost by a node that is only slow: the node
+    /// that reported that it holds the books must still hold them when the test looks.
     pub fn start(folder: &Path, url: &DatabaseUrl, name: &str, roles: &str) -> Self {
         let mut serve = command(folder);
         serve.env("BANKROLL__BOOKS__DATABASE", url.reveal()).env("BANKROLL__NODE__NAME", name);
@@ -100,9 +100,9 @@ impl Running {
             assert!(Instant::now() < deadline, "{} does not end", self.name);
             std::thread::yield_now();
         }
-        let mut told = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        (self.child.wait().unwrap().code().unwrap_or(-1), told)
+        let mut message = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        (self.child.wait().unwrap().code().unwrap_or(-1), message)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 const BOOKS: [(&str, &str); 3] = [("books-1", "books"), ("books-2", "books"), ("books-3", "books,api")];
 
 #[test]
-fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_told_to_stop() {
+fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_stopped() {
     let (folder, url) = (deployment(&BOOKS), needed_database());
     let first = Running::start(folder.path(), &url, "books-1", "books");
     let took = first.until("took");
@@ -28,7 +28,7 @@ fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_told_to_s
     first.until("gave_up");
     first.until("stopped");
     let after = second.until("took");
-    // The lease was given up, so nobody waited for it to run out; a machine under load is slow besides.
+    // The lease was released, so no node waited for it to expire; a machine under load is slow all the same.
     println!("took over {:?} after the signal", stopped.elapsed());
     assert!(after["epoch"].as_u64() > took["epoch"].as_u64(), "{took} {after}");
     assert_eq!(first.ended(), (0, String::new()));
@@ -47,7 +47,7 @@ fn of_two_that_stand_by_one_takes_over_from_a_node_that_was_killed() {
     first.signal("-KILL");
     let deadline = Instant::now() + PATIENCE;
     let holder = loop {
-        assert!(Instant::now() < deadline, "nobody took over");
+        assert!(Instant::now() < deadline, "no node took over");
         if let Some(holder) = others.iter().position(|other| other.has_said("took")) {
             break holder;
         }
@@ -55,7 +55,7 @@ fn of_two_that_stand_by_one_takes_over_from_a_node_that_was_killed() {
     };
     let [second, third] = others;
     let (holder, waiting) = if holder == 0 { (second, third) } else { (third, second) };
-    assert!(!waiting.has_said("took"), "both hold them");
+    assert!(!waiting.has_said("took"), "both nodes hold the books");
     holder.signal("-INT");
     waiting.until("took");
 }
@@ -105,10 +105,10 @@ fn a_node_without_books_says_whether_they_can_be_asked() {
 #[test]
 fn a_server_that_is_away_is_waited_for() {
     let folder = deployment(&BOOKS);
-    let nobody = bankroll_store::DatabaseUrl::new("postgres://bank:s3cret@127.0.0.1:1/books");
-    let mut node = Running::start(folder.path(), &nobody, "books-1", "books");
-    let told = node.until("unreachable");
-    assert!(!told.to_string().contains("s3cret"), "{told}");
+    let no_server = bankroll_store::DatabaseUrl::new("postgres://bank:s3cret@127.0.0.1:1/books");
+    let mut node = Running::start(folder.path(), &no_server, "books-1", "books");
+    let unreachable = node.until("unreachable");
+    assert!(!unreachable.to_string().contains("s3cret"), "{unreachable}");
     assert!(node.is_running());
     node.signal("-TERM");
     assert_eq!(node.ended(), (0, String::new()));
@@ -145,7 +145,7 @@ fn lines_for_people_are_sentences() {
 }
 
 #[test]
-fn what_a_node_cannot_start_with_is_told() {
+fn what_a_node_cannot_start_with_is_reported() {
     let folder = deployment(&BOOKS);
     let url = needed_database();
     let serve = |name: &str, roles: &str, more: &[(&str, &str)]| {

@@ -22,7 +22,7 @@ const WALLET: &str = "0x00000000000000000000000000000000000000aa";
 /// A chain of its own; blocks on command.
 struct Chain {
     process: Child,
-    told: Value,
+    started: Value,
 }
 
 impl Chain {
@@ -34,11 +34,11 @@ impl Chain {
         let mut process = chain.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { process, told: serde_json::from_str(&line).unwrap() }
+        Self { process, started: serde_json::from_str(&line).unwrap() }
     }
 
     fn url(&self) -> &str {
-        self.told["url"].as_str().unwrap()
+        self.started["url"].as_str().unwrap()
     }
 
     fn tell(&self, method: &str, params: &Value) {
@@ -63,7 +63,7 @@ fn casino(folder: &Path) {
     let ledger = hold(folder);
     let coin = Asset { chain: "eip155:31337".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(coin).unwrap();
-    // Somebody has opened an account under another spelling of his address, too; it is not his.
+    // There is also an account under another spelling of the player's address; it is not theirs.
     for owner in [format!("{:#x}", player().address()), format!("{:x}", player().address())] {
         let funds = format!("arena/funds/1/{owner}").parse().unwrap();
         ledger.open_accounts(&Principal::System, vec![funds]).unwrap()[0].unwrap();
@@ -76,8 +76,8 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     let folder = folder();
     casino(folder.path());
     let chain = Chain::start();
-    let genesis = chain.told["genesis"].as_str().unwrap();
-    // One of its nodes is away; the other hears commands. A port that is given back could be somebody else's by then.
+    let genesis = chain.started["genesis"].as_str().unwrap();
+    // One of its nodes is unreachable; the other accepts commands. A released port could belong to another process by then.
     let url = format!("{}/node/1", chain.url());
     chain.tell("sim_crash", &json!([true, 1]));
 

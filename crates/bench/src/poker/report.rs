@@ -1,4 +1,4 @@
-//! The report, for people and for programs.
+//! The report of `bench poker`, as a table and as JSON.
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -43,7 +43,6 @@ impl Row {
         Self { bytes: Some(bytes), target_bytes, ..Self::about(what, Some(curve)) }
     }
 
-    /// So many a second, of so many hands.
     pub fn rate(what: &'static str, hands: usize, per_s: f64) -> Self {
         Self { per_s: Some(per_s.round()), hands: Some(hands), ..Self::about(what, None) }
     }

@@ -1,10 +1,10 @@
 //! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock.
 //!
-//! It guarantees: a request has at most five megabytes; a reply that is to be silence keeps its caller waiting for a minute
-//! at most.
+//! It guarantees: a request has at most five megabytes; a simulated silence keeps its caller waiting for at most a
+//! minute.
 //!
-//! It does not know: JSON-RPC (bytes go to the chain, and what it says goes back), the time (the caller brings it), which
-//! address to listen on.
+//! It does not know: JSON-RPC (it passes bytes to the chain and back), the time (the caller brings it), which address to
+//! listen on.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -31,10 +31,10 @@ const REQUEST_BYTES: usize = 5 << 20;
 /// Longer than clients wait.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// A chain that several look at.
+/// The chain, shared by the server and the miner.
 pub type Shared = Arc<Mutex<Chain>>;
 
-/// Serves until this has come to its end.
+/// Serves until `ended` completes.
 pub async fn serve(
     listener: TcpListener,
     chain: Shared,
@@ -56,7 +56,7 @@ pub async fn serve(
     }
 }
 
-/// Makes blocks for as long as it is asked. `seconds` is the time that a new block has, in seconds since 1970.
+/// Mines a block at every interval, until it is dropped. `seconds` is the time of a new block, in seconds since 1970.
 pub async fn mine(chain: Shared, every: Duration, seconds: impl Fn() -> u64) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -75,11 +75,11 @@ async fn answer(chain: &Shared, node: usize, request: &[u8]) -> Response {
             (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), text).into_response()
         }
         Reply::NoAnswer => {
-            // A caller that gives up takes this task with him.
+            // A caller that gives up drops this task.
             sleep(SILENCE).await;
             StatusCode::GATEWAY_TIMEOUT.into_response()
         }
-        // There is no way back to a closed port from here; nobody behind the gateway is the nearest.
+        // The port cannot be closed from here; an unavailable gateway comes closest.
         Reply::Unreachable => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }

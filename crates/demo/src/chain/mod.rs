@@ -1,12 +1,12 @@
 //! The demo's chain: the simulated one, with a block every few milliseconds, kept in the demo's folder.
 //!
-//! Guarantees: a block is on disk before anybody sees it, so that the books never know of a block that a killed demo took
-//! with it. What only waited to be mined is gone then, as from a node that restarts: whoever sent it sends it again.
+//! Guarantees: a block is on disk before any client sees it, so that the books never know a block that a killed demo lost.
+//! Pending transactions are lost then, as when a node restarts: their senders send them again.
 //!
-//! Its price of gas does not move, so that what payouts cost does not depend on how fast the machine is.
+//! Its gas price is constant, so that the cost of payouts does not depend on the speed of the machine.
 
-mod blocks;
-mod served;
+mod block_file;
+mod chain_server;
 
 use std::{
     path::Path,
@@ -21,21 +21,20 @@ use bankroll_chains_simulated::{Chain, Config, Key, U256};
 use bankroll_roles::flows::Stop;
 use bankroll_store::Clock;
 
-use blocks::Blocks;
-pub use blocks::FILE;
-pub use served::Served;
+use block_file::BlockFile;
+pub use block_file::FILE;
+pub use chain_server::ChainServer;
 
-/// What wallets know the chain by.
 pub const CHAIN_ID: u64 = 31_337;
 /// The same, as the books name it.
 pub const CHAIN: &str = "eip155:31337";
-/// What the keys of the exchange and the treasury follow from.
+/// Seed of the keys of the exchange and the treasury.
 const SEED: u64 = CHAIN_ID;
-/// Room for every player's payment in one block.
+/// Enough for every player's payment in one block.
 const GAS_LIMIT: u64 = 3_000_000_000;
 const POOL_LIMIT: usize = 1_000_000;
 
-/// A chain that is shared by its miner, its players and the nodes it is seen through.
+/// The chain, shared by its miner, its players and the RPC nodes that serve it.
 pub type Shared = Arc<Mutex<Chain>>;
 
 #[derive(Debug)]
@@ -46,21 +45,21 @@ pub struct DemoChain {
     miner: JoinHandle<anyhow::Result<()>>,
 }
 
-/// Where players get their coins.
+/// Players get their coins here.
 pub fn exchange() -> Key {
     Key::derived(SEED, 0)
 }
 
-/// Where the house's own capital comes from.
+/// Pays the house's own capital.
 pub fn treasury() -> Key {
     Key::derived(SEED, 1)
 }
 
 impl DemoChain {
-    /// The chain of this folder as it was, and its miner at work.
+    /// Restores the chain of this folder, and starts its miner.
     pub fn open(folder: &Path, block_every: Duration) -> anyhow::Result<Self> {
         let mut chain = Chain::new(config());
-        let blocks = Blocks::open(folder, &mut chain)?;
+        let blocks = BlockFile::open(folder, &mut chain)?;
         let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let (shared, stop) = (Arc::new(Mutex::new(chain)), Stop::default());
         let (mined, over) = (Arc::clone(&shared), stop.clone());
@@ -68,12 +67,11 @@ impl DemoChain {
         Ok(Self { shared, identity, stop, miner })
     }
 
-    /// The height now.
     pub fn height(&self) -> u64 {
         lock(&self.shared).head().number()
     }
 
-    /// No more blocks.
+    /// Stops the miner.
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.ask();
         self.miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?
@@ -90,13 +88,13 @@ fn config() -> Config {
         chain_id: CHAIN_ID,
         gas_limit: GAS_LIMIT,
         pool_limit: POOL_LIMIT,
-        base_fee: blocks::BASE_FEE,
+        base_fee: block_file::BASE_FEE,
         funded: [exchange(), treasury()].map(|key| (key.address(), coins)).into(),
         ..Config::new(SEED)
     }
 }
 
-fn mine(chain: &Shared, mut blocks: Blocks, every: Duration, stop: &Stop) -> anyhow::Result<()> {
+fn mine(chain: &Shared, mut blocks: BlockFile, every: Duration, stop: &Stop) -> anyhow::Result<()> {
     let clock = Clock::machine();
     while !stop.is_asked() {
         blocks.mine(&mut lock(chain), clock.now().0 / 1_000_000)?;

@@ -1,4 +1,4 @@
-//! One process of the deployment: started, listened to, killed or stopped.
+//! One process of the deployment: starts it, reads its output, kills or stops it.
 
 use std::{
     io::{BufRead, BufReader},
@@ -20,22 +20,22 @@ use serde_json::Value;
 const STEP: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
-pub struct Child {
+pub struct NodeProcess {
     pub name: &'static str,
     pub role: NodeRole,
     process: Mutex<std::process::Child>,
     input: Mutex<Option<ChildStdin>>,
-    heard: Arc<Heard>,
+    output: Arc<NodeOutput>,
     was_killed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct NodeOutput {
     has_books: AtomicBool,
     notes: Mutex<Vec<String>>,
 }
 
-impl Child {
+impl NodeProcess {
     pub fn start(
         name: &'static str,
         role: NodeRole,
@@ -49,44 +49,44 @@ impl Child {
         set.iter().for_each(|set| {
             command.args(["--set", set]);
         });
-        // Not as an argument: it may have a password in it.
+        // Not as an argument: it may contain a password.
         command.env("BANKROLL__BOOKS__DATABASE", url.reveal());
-        // Ctrl-C is for the game; what it ends, and in which order, is the game's affair.
+        // Ctrl-C must reach the game only: the game stops its processes in order.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("cannot start {name}"))?;
-        let heard = Arc::<Heard>::default();
-        if let Some(output) = process.stdout.take() {
-            let heard = Arc::clone(&heard);
+        let output = Arc::<NodeOutput>::default();
+        if let Some(stdout) = process.stdout.take() {
+            let output = Arc::clone(&output);
             thread::spawn(move || {
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    heard.hear(name, &line);
+                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    output.read(name, &line);
                 }
-                heard.has_books.store(false, Ordering::SeqCst);
+                output.has_books.store(false, Ordering::SeqCst);
             });
         }
         let input = Mutex::new(process.stdin.take());
-        Ok(Self { name, role, process: Mutex::new(process), input, heard, was_killed: AtomicBool::new(false) })
+        Ok(Self { name, role, process: Mutex::new(process), input, output, was_killed: AtomicBool::new(false) })
     }
 
     pub fn has_books(&self) -> bool {
-        self.heard.has_books.load(Ordering::SeqCst)
+        self.output.has_books.load(Ordering::SeqCst)
     }
 
-    /// What it has said since this was last asked.
+    /// The messages of the process since the last call.
     pub fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.heard.notes())
+        std::mem::take(&mut self.output.notes())
     }
 
-    /// At once, wherever it is.
+    /// Kills the process at once.
     pub fn kill(&self) -> anyhow::Result<()> {
         self.was_killed.store(true, Ordering::SeqCst);
-        self.heard.notes().push(format!("{}: killed, in the middle of the game", self.name));
+        self.output.notes().push(format!("{}: killed in the middle of the game", self.name));
         self.process().kill().with_context(|| format!("cannot kill {}", self.name))
     }
 
-    /// Whether it is gone. One that nobody can tell of is.
+    /// Whether the process has ended. A process whose state is unknown counts as ended.
     pub fn has_ended(&self) -> bool {
         !matches!(self.process().try_wait(), Ok(None))
     }
@@ -95,7 +95,7 @@ impl Child {
         self.was_killed.load(Ordering::SeqCst)
     }
 
-    /// Lets it end by itself, and does not wait for ever.
+    /// Closes its input, waits for the process to end, and kills it when the patience is over.
     pub fn stop(self, patience: Duration) -> anyhow::Result<ExitStatus> {
         drop(self.input.lock().unwrap_or_else(PoisonError::into_inner).take());
         let until = Instant::now() + patience;
@@ -115,21 +115,21 @@ impl Child {
     }
 }
 
-impl Drop for Child {
+impl Drop for NodeProcess {
     fn drop(&mut self) {
-        // It has ended already unless something went wrong here.
+        // It has ended already, unless this process failed before it could stop it.
         let mut process = self.process();
         let _ = process.kill();
         let _ = process.wait();
     }
 }
 
-impl Heard {
+impl NodeOutput {
     fn notes(&self) -> MutexGuard<'_, Vec<String>> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, name: &str, line: &str) {
+    fn read(&self, name: &str, line: &str) {
         let Ok(line) = serde_json::from_str::<Value>(line) else { return };
         match line["event"].as_str() {
             Some("took") => self.has_books.store(true, Ordering::SeqCst),

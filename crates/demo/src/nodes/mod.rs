@@ -4,11 +4,11 @@
 //! | --- | --- | --- |
 //! | `books-1`, `books-2` | `books` | one holds the books, credits and settles; the other stands by |
 //! | `indexer` | `indexer` | follows the chain |
-//! | `payouts` | `payouts` | has payouts signed, sends them, and watches them |
-//! | this one | `api` | the chain, the players, and the rooms, which forward what players do to whoever holds the books |
+//! | `payouts` | `payouts` | has payouts signed, sends them, and tracks them |
+//! | this one | `api` | the chain, the players, and the games, which forward their requests to the node that holds the books |
 //!
-//! They know each other by certificates that are made for this game. They end with this process, however it ends: their
-//! standard input is a pipe from it.
+//! They recognise each other by certificates that are created for this game. They end with this process, however it ends:
+//! their standard input is a pipe from it.
 
 mod child;
 
@@ -27,22 +27,23 @@ use bankroll_store::{Clock, DatabaseUrl};
 
 use super::{
     arena::{AT_ONCE, BUY_IN, SERVER},
-    asks::Asked,
     chain::treasury,
-    room::{Heard, Room},
-    signer::Signer,
+    game::{ArenaGame, RequestOutcome},
+    requests::NumberedRequest,
+    signer::SignerProcess,
     tempo,
 };
-use child::Child;
+pub use NodeProcesses as Nodes;
+use child::NodeProcess; // TEMPORARY alias for teller.rs
 
 /// Long enough for a takeover, and far longer than anything else takes.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long one call is tried before it is made anew.
+/// How long one call is tried before it is sent again.
 const CALL_WITHIN: Duration = Duration::from_secs(20);
 const STEP: Duration = Duration::from_millis(10);
-/// How often it is looked whether the nodes that are waited for are still there.
+/// How often the demo checks that the nodes it waits for are still running.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Short, so that the game does not stand still for long when a books' node is killed.
+/// Short, so that the game pauses only briefly when the node with the books is killed.
 const LEASE_MS: u64 = 1_500;
 
 const BOOKS: [&str; 2] = ["books-1", "books-2"];
@@ -51,23 +52,28 @@ const ROOMS: &str = "rooms";
 const CERTIFICATES: &str = "nodes";
 
 #[derive(Debug)]
-pub struct Nodes {
-    children: Vec<Child>,
+pub struct NodeProcesses {
+    children: Vec<NodeProcess>,
     forwarder: Forwarder,
     kill_books: bool,
     is_half_over: AtomicBool,
 }
 
-/// The chain and the signer, as the processes are told of them.
-pub struct Outside<'a> {
+/// The chain and the signer, from which the settings of the processes are made.
+pub struct ChainSettings<'a> {
     pub rpc: &'a str,
     pub identity: ChainIdentity,
-    pub signer: &'a Signer,
+    pub signer: &'a SignerProcess,
 }
 
-impl Nodes {
-    /// Makes certificates in the folder, starts the processes, and waits until the books can be asked.
-    pub fn start(folder: &Path, url: &DatabaseUrl, outside: &Outside<'_>, kill_books: bool) -> anyhow::Result<Self> {
+impl NodeProcesses {
+    /// Creates certificates in the folder, starts the processes, and waits until a node holds the books.
+    pub fn start(
+        folder: &Path,
+        url: &DatabaseUrl,
+        settings: &ChainSettings<'_>,
+        kill_books: bool,
+    ) -> anyhow::Result<Self> {
         let identity = make_certificates(&folder.join(CERTIFICATES))?;
         let mut children = Vec::new();
         for (name, role) in roles() {
@@ -78,8 +84,8 @@ impl Nodes {
                 "node.address=".into(),
                 format!("books.lease_ms={LEASE_MS}"),
             ];
-            let set: Vec<String> = set.into_iter().chain(outside.settings(folder)?).collect();
-            children.push(Child::start(name, role, folder, &set, url)?);
+            let set: Vec<String> = set.into_iter().chain(settings.settings(folder)?).collect();
+            children.push(NodeProcess::start(name, role, folder, &set, url)?);
         }
         let forwarder = forward::to_holder(&identity, url)?;
         let nodes = Self { children, forwarder, kill_books, is_half_over: AtomicBool::new(false) };
@@ -94,17 +100,17 @@ impl Nodes {
                 bail!("{} has ended; its message is above", ended.name);
             }
             if Instant::now() >= until {
-                return Err(error).context("no node took the books");
+                return Err(error).context("no node acquired the books");
             }
         }
         Ok(())
     }
 
     pub fn notes(&self) -> Vec<String> {
-        self.children.iter().flat_map(Child::notes).collect()
+        self.children.iter().flat_map(NodeProcess::notes).collect()
     }
 
-    /// With `--kill-books`, whoever holds the books is killed, once.
+    /// With `--kill-books`, kills the node that holds the books, once.
     pub fn half_time(&self) -> anyhow::Result<()> {
         if !self.kill_books || self.is_half_over.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -114,21 +120,21 @@ impl Nodes {
             if let Some(holder) = self.children.iter().find(|child| child.has_books()) {
                 return holder.kill();
             }
-            ensure!(Instant::now() < until, "nobody holds the books");
+            ensure!(Instant::now() < until, "no node holds the books");
             thread::sleep(STEP);
         }
     }
 
-    /// Asks whoever holds the books.
-    pub fn ask(&self, room: &Room, asked: &[Asked]) -> anyhow::Result<Vec<Heard>> {
+    /// Sends the requests to the node that holds the books.
+    pub fn ask(&self, room: &ArenaGame, asked: &[NumberedRequest]) -> anyhow::Result<Vec<RequestOutcome>> {
         let requests: Vec<_> = asked.iter().map(|asked| room.request(asked)).collect();
         let begun = self.forwarder.apply(requests.clone(), CALL_WITHIN);
         let answers = self.wait(begun, &requests)?;
         ensure!(answers.len() == asked.len(), "an answer is missing");
-        Ok(answers.iter().map(Heard::from).collect())
+        Ok(answers.iter().map(RequestOutcome::from).collect())
     }
 
-    /// Waits for a call, and makes it again for as long as nobody knows what became of it.
+    /// Waits for a call, and repeats it while its outcome is unknown.
     fn wait(
         &self,
         begun: Result<Pending<Vec<Answer>>, CallError>,
@@ -147,7 +153,7 @@ impl Nodes {
         }
     }
 
-    /// Lets every process end in good order: those that hand over first, then the books.
+    /// Stops every process in order: the books last, since the others forward to them.
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.children.sort_by_key(|child| child.role == NodeRole::Books);
         for child in self.children {
@@ -161,9 +167,9 @@ impl Nodes {
     }
 }
 
-impl Outside<'_> {
+impl ChainSettings<'_> {
     fn settings(&self, folder: &Path) -> anyhow::Result<[String; 17]> {
-        // Settings are relative to the folder; the socket is where it is.
+        // Paths in settings are relative to the folder.
         let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
         let (wallet, treasury) = (self.signer.wallet, bankroll_orders::Address(treasury().address().into()));
         Ok([
@@ -175,7 +181,7 @@ impl Outside<'_> {
             "chain.start=1".into(),
             format!("chain.wallet={wallet}"),
             format!("chain.treasury={treasury}"),
-            format!("chain.signer={}", socket.to_str().context("the folder's name is no text")?),
+            format!("chain.signer={}", socket.to_str().context("the folder's name is not UTF-8")?),
             format!("chain.poll_ms={}", tempo::POLL.as_millis()),
             format!("chain.resend_ms={}", tempo::RESEND.as_millis()),
             format!("chain.in_flight_max={}", tempo::IN_FLIGHT_MAX),
@@ -197,7 +203,7 @@ fn roles() -> [(&'static str, NodeRole); 4] {
     ]
 }
 
-/// New ones for each game; who this process is.
+/// Creates new certificates for each game, and returns the identity of this process.
 fn make_certificates(folder: &Path) -> anyhow::Result<Identity> {
     if folder.exists() {
         // An earlier demo's, in a folder that only demos use.

@@ -1,4 +1,4 @@
-//! Where the configuration and the books are, as commands are told.
+//! The arguments that name the configuration and the books.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use bankroll_store::{Location, Reader, StoreError};
 use clap::Args;
 
 #[derive(Clone, Debug, Default, Args)]
-pub struct Place {
+pub struct LocationArgs {
     /// The folder with `bankroll.toml` and the books [default: the folder of --config, or .]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// The configuration file [default: bankroll.toml in the folder, if there is one]
+    /// The configuration file [default: bankroll.toml in the folder, if it exists]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Set one value, above file and environment: --set books.queue_max=8192
+    /// Override one value of the file and the environment: --set books.queue_max=8192
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<SetFlag>,
 }
 
-impl Place {
-    /// What relative paths in the configuration are relative to.
+impl LocationArgs {
+    /// The base of relative paths in the configuration.
     pub fn base(&self) -> PathBuf {
         let of_config = || self.config.as_deref().and_then(Path::parent).filter(|parent| *parent != Path::new(""));
         self.dir.clone().or_else(|| of_config().map(Path::to_owned)).unwrap_or_else(|| PathBuf::from("."))

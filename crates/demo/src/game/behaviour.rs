@@ -1,49 +1,49 @@
-//! What players do.
+//! How players behave.
 
 use bankroll_ledger::Amount;
 
 use super::{
     super::{
-        asks::{Ask, Asked},
+        requests::{BackendRequest, NumberedRequest},
         tally::{add, take},
     },
-    Place, Room, Turn,
+    ArenaGame, PlayerState, Turn,
 };
 
-/// What a pellet is worth, and the part of his mass that a player loses by moving.
+/// The value of a pellet, and the fraction of their mass that a player loses by moving.
 const PELLET: Amount = Amount::new(70_000_000_000_000);
 const BURN: u128 = 256;
-/// Of so many moves one is a player's last because he is eaten, and one because he leaves: about as often as a chain, and a
-/// signer that syncs each promise, can keep up with without slowing down all the other moves.
+/// One of this many moves gets the player eaten, and one makes them leave: as often as a chain, and a signer that syncs each
+/// promise, can follow without slowing down all other moves.
 pub const FATES: u32 = 20_000;
-/// The same where turns are counted, since there are few of them.
+/// The same for games of counted turns, which are short.
 pub const FATES_OF_FEW: u32 = 300;
-/// Nobody has less than this paid out: gas would cost more.
+/// The smallest payout: below it, gas would cost more.
 const DUST: Amount = Amount::new(100_000_000_000_000);
 
-impl Room {
+impl ArenaGame {
     pub(super) fn act(&mut self, player: usize, turn: &mut Turn) {
-        let asked = &mut turn.asked;
-        match self.players[player].place {
-            Place::Outside if self.chance.u32(..4) > 0 => {}
-            Place::Outside => {
+        let asked = &mut turn.requests;
+        match self.players[player].state {
+            PlayerState::Outside if self.chance.u32(..4) > 0 => {}
+            PlayerState::Outside => {
                 let paid = self.payment();
-                self.players[player].place = Place::Paying;
+                self.players[player].state = PlayerState::Paying;
                 turn.payments.push((player, paid));
             }
-            Place::Paying => {}
-            Place::AtTheDoor => {
-                self.ask(Ask::Spawn { player }, asked);
+            PlayerState::Paying => {}
+            PlayerState::AtTheDoor => {
+                self.ask(BackendRequest::Spawn { player }, asked);
                 if self.chance.u32(..16) == 0 {
                     // An impatient player clicks twice.
-                    self.ask(Ask::Spawn { player }, asked);
+                    self.ask(BackendRequest::Spawn { player }, asked);
                 }
             }
-            Place::InWorld { mass } => self.live(player, mass, asked),
+            PlayerState::InWorld { mass } => self.live(player, mass, asked),
         }
     }
 
-    /// Most pay what is asked for; some more, some less.
+    /// Most players pay the required amount; some more, some less.
     fn payment(&mut self) -> Amount {
         let required = self.arena.buy_in.required().unwrap_or(Amount::MAX).units();
         Amount::new(match self.chance.u32(..20) {
@@ -53,46 +53,46 @@ impl Room {
         })
     }
 
-    fn live(&mut self, player: usize, mass: Amount, asked: &mut Vec<Asked>) {
+    fn live(&mut self, player: usize, mass: Amount, asked: &mut Vec<NumberedRequest>) {
         let fate = self.chance.u32(..self.fates);
         if fate == 0 {
             return self.be_eaten(player, mass, asked);
         }
         if fate == 1 && mass >= DUST {
-            return self.ask(Ask::Exit { player, mass }, asked);
+            return self.ask(BackendRequest::Exit { player, mass }, asked);
         }
         let burnt = Amount::new(mass.units() / BURN);
         if !burnt.is_zero() {
-            self.ask(Ask::Recycle { from: Some(player), amount: burnt }, asked);
+            self.ask(BackendRequest::Recycle { from: Some(player), amount: burnt }, asked);
         }
         let bite = self.loose.min(PELLET);
         take(&mut self.loose, bite);
         self.gain(player, bite);
         if fate.is_multiple_of(2) && self.budget >= PELLET {
             take(&mut self.budget, PELLET);
-            self.ask(Ask::Pellet { amount: PELLET }, asked);
+            self.ask(BackendRequest::Pellet { amount: PELLET }, asked);
         }
     }
 
-    /// Whoever comes along gets three quarters of the mass; the rest is burnt.
-    fn be_eaten(&mut self, player: usize, mass: Amount, asked: &mut Vec<Asked>) {
+    /// A random player gets three quarters of the mass; the rest is burnt.
+    fn be_eaten(&mut self, player: usize, mass: Amount, asked: &mut Vec<NumberedRequest>) {
         let eater = self.chance.usize(..self.admitted);
-        if eater == player || !matches!(self.players[eater].place, Place::InWorld { .. }) {
+        if eater == player || !matches!(self.players[eater].state, PlayerState::InWorld { .. }) {
             return;
         }
         let burnt = Amount::new(mass.units() / 4);
         let mut rest = mass;
         take(&mut rest, burnt);
         self.gain(eater, rest);
-        self.players[player].place = Place::Outside;
+        self.players[player].state = PlayerState::Outside;
         if !burnt.is_zero() {
             add(&mut self.ashes, burnt);
-            self.ask(Ask::Recycle { from: None, amount: burnt }, asked);
+            self.ask(BackendRequest::Recycle { from: None, amount: burnt }, asked);
         }
     }
 
     pub(super) fn gain(&mut self, player: usize, amount: Amount) {
-        if let Place::InWorld { mass } = &mut self.players[player].place {
+        if let PlayerState::InWorld { mass } = &mut self.players[player].state {
             add(mass, amount);
         } else {
             add(&mut self.loose, amount);

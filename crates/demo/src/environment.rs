@@ -1,5 +1,5 @@
-//! Everything around the game that is no game: the chain, the signer's process, the street, and the flows between them and
-//! the books. All of it is the product's own; in one process the flows are threads here, with `--postgres` they are nodes.
+//! Everything around the game: the chain, the signer's process, the players' wallets, and the flows between them and the
+//! books. The flows are the product's own code: threads of this process, or nodes with `--postgres`.
 
 use std::{
     path::Path,
@@ -24,29 +24,29 @@ use bankroll_store::{Ledger, Location, Reader};
 use super::{
     DemoArgs,
     arena::{self, Arena},
-    chain::{CHAIN, DemoChain, Served, treasury},
-    nodes::{Nodes, Outside as Told},
-    signer::Signer,
-    street::{Street, TREASURY},
+    chain::{CHAIN, ChainServer, DemoChain, treasury},
+    nodes::{ChainSettings, NodeProcesses},
+    player_wallets::{PlayerWallets, TREASURY},
+    signer::SignerProcess,
     teller::Teller,
     tempo,
 };
 
-pub struct Outside {
+pub struct Environment {
     pub chain: DemoChain,
-    pub street: Street,
-    signer: Signer,
+    pub wallets: PlayerWallets,
+    signer: SignerProcess,
     setup: Setup,
     custody: AccountName,
-    served: Option<Served>,
+    served: Option<ChainServer>,
     running: Option<Running>,
     notes: (std::sync::mpsc::Sender<String>, Receiver<String>),
-    /// The height when this game began.
+    /// The chain's height when this game began.
     pub since: u64,
 }
 
-impl Outside {
-    /// The chain as it was left, the signer, and the street. Nothing is booked yet.
+impl Environment {
+    /// Restores the chain, and starts the signer and the wallets. Nothing is booked yet.
     pub fn open(args: &DemoArgs, location: &Location, arena: &Arena, reader: &Reader) -> anyhow::Result<Self> {
         let folder = &args.dir;
         let every = if args.ticks.is_some() { tempo::BLOCK_EVERY_COUNTED } else { tempo::BLOCK_EVERY };
@@ -54,9 +54,9 @@ impl Outside {
         let since = chain.height();
         check_cursor(reader, &chain)?;
         let notes = channel();
-        let signer = Signer::start(folder, notes.0.clone())?;
+        let signer = SignerProcess::start(folder, notes.0.clone())?;
         let wallet = signer.wallet.0.into();
-        let street = Street::open(&chain.shared, wallet, Reader::open(location)?)?;
+        let wallets = PlayerWallets::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = Setup {
             endpoint: Way::Here(InProcessRpc::new(Chain::in_process(Arc::clone(&chain.shared), 0))),
             identity: chain.identity,
@@ -77,10 +77,10 @@ impl Outside {
             node: "demo".into(),
         };
         let custody = setup.custody(arena.asset);
-        Ok(Self { chain, street, signer, setup, custody, served: None, running: None, notes, since })
+        Ok(Self { chain, wallets, signer, setup, custody, served: None, running: None, notes, since })
     }
 
-    /// The flows as threads of this process.
+    /// Starts the flows as threads of this process.
     pub fn run_here(&mut self, ledger: &Ledger, queue_max: usize) -> anyhow::Result<Teller> {
         let log = Log::notes("demo".parse()?, self.notes.0.clone());
         let (mut running, rows) = (Running::default(), RowsAt::Here(ledger.clone()));
@@ -91,37 +91,37 @@ impl Outside {
         Ok(Teller::Here(ledger.clone()))
     }
 
-    /// The flows as processes.
+    /// Starts the flows as processes.
     pub fn run_nodes(
         &mut self,
         folder: &Path,
         url: &bankroll_store::DatabaseUrl,
         kill_books: bool,
     ) -> anyhow::Result<Teller> {
-        let served = Served::start(&self.chain.shared)?;
-        let told = Told { rpc: &served.url, identity: self.chain.identity, signer: &self.signer };
-        let nodes = Nodes::start(folder, url, &told, kill_books)?;
+        let served = ChainServer::start(&self.chain.shared)?;
+        let settings = ChainSettings { rpc: &served.url, identity: self.chain.identity, signer: &self.signer };
+        let nodes = NodeProcesses::start(folder, url, &settings, kill_books)?;
         self.served = Some(served);
         Ok(Teller::Nodes(Box::new(nodes)))
     }
 
-    /// What was said since this was last asked.
+    /// The messages of the flows and the signer since the last call.
     pub fn notes(&self) -> Vec<String> {
         self.notes.1.try_iter().collect()
     }
 
-    /// Brings capital if the house has little left of its own, and waits until it is booked: nobody else pays for gas.
+    /// Pays capital in if the house has little of its own left, and waits until it is booked: the house pays for gas.
     pub fn bring_capital(&self, reader: &Reader, arena: &Arena) -> anyhow::Result<()> {
         let balance = |id| reader.account(id).map(|account| account.map_or(Amount::ZERO, |account| account.balance));
         let left = balance(arena.house)?.checked_sub(balance(arena.network_fees)?).unwrap_or(Amount::ZERO);
         if left.units() < tempo::CAPITAL / 2 {
-            let payment = self.street.pay(TREASURY, Amount::new(tempo::CAPITAL));
-            self.street.wait(payment)?;
+            let payment = self.wallets.pay(TREASURY, Amount::new(tempo::CAPITAL));
+            self.wallets.wait(payment)?;
         }
         Ok(())
     }
 
-    /// Chain and books, side by side.
+    /// Compares the chain with the books.
     pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciliation> {
         let node = Node::in_process(
             InProcessRpc::new(Chain::in_process(Arc::clone(&self.chain.shared), 0)),
@@ -131,7 +131,7 @@ impl Outside {
         reconcile(&node, reader, &Wallet { chain: CHAIN, address, custody, since: self.since })
     }
 
-    /// The flows first, then what they worked with.
+    /// Called before [`Self::stop`]: the flows use everything else.
     pub fn stop_flows(&mut self) {
         if let Some(running) = self.running.take() {
             running.stop();
@@ -141,12 +141,12 @@ impl Outside {
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.stop_flows();
         let ended =
-            [self.street.stop(), self.signer.stop(), self.served.map_or(Ok(()), Served::stop), self.chain.stop()];
+            [self.wallets.stop(), self.signer.stop(), self.served.map_or(Ok(()), ChainServer::stop), self.chain.stop()];
         ended.into_iter().collect()
     }
 }
 
-/// The books remember the last block they have read: another chain would be a reorganisation of everything.
+/// The books store the last block they have read. On another chain they would reverse every deposit.
 fn check_cursor(reader: &Reader, chain: &DemoChain) -> anyhow::Result<()> {
     let Some(cursor) = view::cursor(reader, CHAIN)? else { return Ok(()) };
     let (number, hash) = (cursor.number, cursor.hash);
@@ -154,7 +154,7 @@ fn check_cursor(reader: &Reader, chain: &DemoChain) -> anyhow::Result<()> {
     ensure!(
         ours == Some(hash),
         "these books have read block {number} of another chain than the one in the demo's folder; \
-         give the folder that they were played with, or begin anew (--fresh, or an empty database)"
+         give the folder that belongs to them, or start over with --fresh or an empty database"
     );
     Ok(())
 }

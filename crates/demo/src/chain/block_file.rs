@@ -1,8 +1,8 @@
-//! The blocks in a file: a line of JSON each, with the bytes of its transactions. The chain is pure, so the same bytes make
-//! the same chain again, hash by hash.
+//! The blocks in a file: a line of JSON each, with the bytes of its transactions. The chain is pure, so the same bytes
+//! give the same chain, hash by hash.
 //!
-//! Guarantees: a line is synced before the chain is let go of. A last line without its end is a block that nobody has seen,
-//! and is cut off. It does not know whether somebody has edited the file: the books' own memory of block hashes does.
+//! Guarantees: a line is synced before the chain's lock is released. A last line without its end is a block that no reader
+//! has seen, and is cut off. It does not detect edits of the file: the books do, by the block hashes they have stored.
 
 use std::{
     fs::{File, OpenOptions},
@@ -22,40 +22,39 @@ pub const BASE_FEE: u64 = 1_000_000_000;
 /// The first line: which chain this is.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Begin {
+struct FileHeader {
     genesis: B256,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct BlockLine {
     time: u64,
     transactions: Vec<Bytes>,
 }
 
-pub struct Blocks {
+pub struct BlockFile {
     path: PathBuf,
     file: File,
 }
 
-impl Blocks {
-    /// Makes the chain what the file says; makes the file if there is none.
+impl BlockFile {
+    /// Replays the file into the chain; creates the file if there is none.
     pub fn open(folder: &Path, chain: &mut Chain) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.with_context(|| format!("cannot open {}", path.display()))?;
         let mut blocks = Self { path, file };
-        let whole =
-            blocks.replay(chain).with_context(|| format!("{} cannot be played again", blocks.path.display()))?;
-        blocks.file.set_len(whole).and_then(|()| blocks.file.seek(SeekFrom::End(0))).context("cannot cut it")?;
+        let whole = blocks.replay(chain).with_context(|| format!("{} cannot be replayed", blocks.path.display()))?;
+        blocks.file.set_len(whole).and_then(|()| blocks.file.seek(SeekFrom::End(0))).context("cannot truncate it")?;
         if whole == 0 {
-            blocks.write(&Begin { genesis: chain.genesis() })?;
+            blocks.write(&FileHeader { genesis: chain.genesis() })?;
         }
         Ok(blocks)
     }
 
-    /// Plays every whole line; how many bytes those are.
+    /// Replays every complete line, and returns their length in bytes.
     fn replay(&self, chain: &mut Chain) -> anyhow::Result<u64> {
         let (mut lines, mut whole, mut text) = (BufReader::new(&self.file), 0_u64, String::new());
         for number in 1_u64.. {
@@ -66,23 +65,27 @@ impl Blocks {
             }
             whole += read as u64;
             if number == 1 {
-                let begin: Begin = serde_json::from_str(&text).context("line 1 is not its beginning")?;
-                ensure!(begin.genesis == chain.genesis(), "it is another chain's: delete the folder, or use --fresh");
+                let begin: FileHeader = serde_json::from_str(&text).context("line 1 is not the header of a chain")?;
+                ensure!(
+                    begin.genesis == chain.genesis(),
+                    "it belongs to another chain: delete the folder, or use --fresh"
+                );
                 continue;
             }
-            let line: Line = serde_json::from_str(&text).with_context(|| format!("line {number} is no block"))?;
+            let line: BlockLine =
+                serde_json::from_str(&text).with_context(|| format!("line {number} is not a block"))?;
             append(chain, &line).with_context(|| format!("line {number}"))?;
         }
         Ok(whole)
     }
 
-    /// Makes a block of what waits, and keeps it.
+    /// Mines a block of the pending transactions, and stores it.
     pub fn mine(&mut self, chain: &mut Chain, time: u64) -> anyhow::Result<()> {
         chain.set_base_fee(BASE_FEE);
         let block = chain.mine(time);
         let transactions = block.transactions.iter().map(|included| included.transaction.raw()).collect();
-        let line = Line { time: block.time(), transactions };
-        // What the next one will cost is asked before it is made.
+        let line = BlockLine { time: block.time(), transactions };
+        // Clients ask for the price of the next block before it exists.
         chain.set_base_fee(BASE_FEE);
         self.write(&line)
     }
@@ -95,9 +98,9 @@ impl Blocks {
     }
 }
 
-fn append(chain: &mut Chain, line: &Line) -> anyhow::Result<()> {
+fn append(chain: &mut Chain, line: &BlockLine) -> anyhow::Result<()> {
     for raw in &line.transactions {
-        chain.send(raw).context("a transaction that the chain does not take")?;
+        chain.send(raw).context("the chain refuses a transaction")?;
     }
     chain.set_base_fee(BASE_FEE);
     let mined = chain.mine(line.time).transactions.len();

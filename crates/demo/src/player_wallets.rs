@@ -1,8 +1,8 @@
-//! The street: players with wallets of their own, who get coins at an exchange and pay them in, with transactions that they
-//! sign themselves; and the treasury, which brings the house's capital.
+//! The players' wallets: players get coins at an exchange and pay them in, with transactions that they sign themselves. The
+//! treasury pays in the house's capital.
 //!
-//! Guarantees: a payment is told as credited when the books have announced it, and never before. It knows the chain as
-//! anybody does, and of the books only what they announce.
+//! Guarantees: a payment counts as credited when the books have announced it, and never before. It uses the chain as any
+//! client does, and reads only the events of the books.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -20,28 +20,27 @@ use serde::Deserialize;
 
 use super::chain::{CHAIN_ID, Shared, exchange, lock, treasury};
 
-/// How often the street looks around.
+/// How often payments are sent and events are read.
 const STEP: Duration = Duration::from_millis(5);
 /// Far longer than a deposit takes, a takeover of the books included.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What a player buys at the exchange when he has nothing left: one coin.
+/// What a player buys at the exchange when they have too little: one coin.
 const COINS: u128 = 1_000_000_000_000_000_000;
 /// More than gas ever costs here.
 const GAS: u128 = 3_000_000_000_000_000;
 const EVENTS: usize = 1_000;
 
-/// Whose wallet: the treasury's is the first.
+/// The index of a wallet; the treasury's is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalletId(usize);
 
-/// One payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaymentId(usize);
 
 pub const TREASURY: WalletId = WalletId(0);
 
 #[derive(Debug)]
-pub struct Street {
+pub struct PlayerWallets {
     state: Arc<(Mutex<State>, Condvar)>,
     stop: Stop,
     thread: JoinHandle<anyhow::Result<()>>,
@@ -50,12 +49,12 @@ pub struct Street {
 #[derive(Debug, Default)]
 struct State {
     wallets: Vec<Wallet>,
-    /// Payments that somebody wants to make.
-    wishes: VecDeque<(PaymentId, WalletId, Amount)>,
-    /// Those that are on their way, by the hashes of their transactions.
+    /// Payments that are not sent yet.
+    unsent: VecDeque<(PaymentId, WalletId, Amount)>,
+    /// Payments that are sent and not credited, by their transaction hashes.
     sent: HashMap<String, PaymentId>,
     credited: Vec<bool>,
-    /// Why nothing goes on any more.
+    /// Whether the worker has failed: no payment will be credited any more.
     failed: bool,
 }
 
@@ -64,7 +63,7 @@ struct Wallet {
     key: Key,
     address: Address,
     nonce: u64,
-    /// Whether coins from the exchange are on their way.
+    /// Whether coins from the exchange are in flight.
     is_waiting: bool,
 }
 
@@ -74,40 +73,41 @@ impl Wallet {
     }
 }
 
-/// What the books announce of a deposit, as far as it matters here.
+/// The field of a credited deposit's event that matters here.
 #[derive(Deserialize)]
 struct Credited {
     tx_hash: String,
 }
 
-impl Street {
-    /// Everybody pays to this wallet.
+impl PlayerWallets {
+    /// All payments go to the wallet `to`.
     pub fn open(chain: &Shared, to: Address, reader: Reader) -> anyhow::Result<Self> {
         let of_treasury = treasury();
         let nonce = lock(chain).nonce(of_treasury.address());
         let state = State { wallets: vec![Wallet::new(of_treasury, nonce)], ..State::default() };
         let (state, stop) = (Arc::new((Mutex::new(state), Condvar::new())), Stop::default());
         let bank = Wallet::new(exchange(), lock(chain).nonce(exchange().address()));
-        let heard = reader.head()?.seq;
-        let mut walk = Walk { state: Arc::clone(&state), chain: Arc::clone(chain), to, reader, heard, bank };
+        let read_until = reader.head()?.seq;
+        let mut worker =
+            WalletWorker { state: Arc::clone(&state), chain: Arc::clone(chain), to, reader, read_until, bank };
         let over = stop.clone();
-        let thread = thread::spawn(move || walk.run(&over));
+        let thread = thread::spawn(move || worker.run(&over));
         Ok(Self { state, stop, thread })
     }
 
-    /// A new player's wallet.
+    /// Adds a new player's wallet.
     pub fn add(&self, key: Key) -> WalletId {
         let mut state = self.state();
         state.wallets.push(Wallet::new(key, 0));
         WalletId(state.wallets.len() - 1)
     }
 
-    /// Somebody pays in. It takes a few blocks.
+    /// Pays in. It takes a few blocks until the payment is credited.
     pub fn pay(&self, wallet: WalletId, amount: Amount) -> PaymentId {
         let mut state = self.state();
         let id = PaymentId(state.credited.len());
         state.credited.push(false);
-        state.wishes.push_back((id, wallet, amount));
+        state.unsent.push_back((id, wallet, amount));
         id
     }
 
@@ -115,13 +115,13 @@ impl Street {
         self.state().credited.get(payment.0).is_some_and(|credited| *credited)
     }
 
-    /// Waits until the books have it.
+    /// Waits until the books have credited the payment.
     pub fn wait(&self, payment: PaymentId) -> anyhow::Result<()> {
         let (until, mut state) = (Instant::now() + PATIENCE, self.state());
         while !state.credited.get(payment.0).is_some_and(|credited| *credited) {
             let left = until.saturating_duration_since(Instant::now());
             if state.failed || left.is_zero() {
-                bail!("a payment is on the chain and the books do not credit it");
+                bail!("a payment is on the chain, but the books did not credit it in time");
             }
             state = self.state.1.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -130,7 +130,7 @@ impl Street {
 
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.ask();
-        self.thread.join().map_err(|_| anyhow!("the street panicked; its message is above"))?
+        self.thread.join().map_err(|_| anyhow!("the thread of the players' wallets panicked; its message is above"))?
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -142,19 +142,19 @@ fn guard(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Walk {
+struct WalletWorker {
     state: Arc<(Mutex<State>, Condvar)>,
     chain: Shared,
     to: Address,
     reader: Reader,
-    heard: Seq,
+    read_until: Seq,
     bank: Wallet,
 }
 
-impl Walk {
+impl WalletWorker {
     fn run(&mut self, stop: &Stop) -> anyhow::Result<()> {
         while !stop.is_asked() {
-            let done = self.send().and_then(|()| self.hear());
+            let done = self.send().and_then(|()| self.read_events());
             if done.is_err() {
                 guard(&self.state.0).failed = true;
                 self.state.1.notify_all();
@@ -165,12 +165,12 @@ impl Walk {
         Ok(())
     }
 
-    /// Whoever has the coins pays; whoever has not gets some first.
+    /// Sends every payment whose wallet has the coins; the others get coins from the exchange first.
     fn send(&mut self) -> anyhow::Result<()> {
-        let wishes = std::mem::take(&mut guard(&self.state.0).wishes);
-        for (id, wallet, amount) in wishes {
+        let unsent = std::mem::take(&mut guard(&self.state.0).unsent);
+        for (id, wallet, amount) in unsent {
             let mut state = guard(&self.state.0);
-            let of = state.wallets.get_mut(wallet.0).context("a wallet that nobody has")?;
+            let of = state.wallets.get_mut(wallet.0).context("unknown wallet")?;
             let need = U256::from(amount.units().saturating_add(GAS));
             let has = lock(&self.chain).balance(of.address);
             if has < need {
@@ -181,7 +181,7 @@ impl Walk {
                     lock(&self.chain).send(&raw).context("the exchange cannot pay")?;
                     state = guard(&self.state.0);
                 }
-                state.wishes.push_back((id, wallet, amount));
+                state.unsent.push_back((id, wallet, amount));
                 continue;
             }
             of.is_waiting = false;
@@ -192,17 +192,17 @@ impl Walk {
         Ok(())
     }
 
-    /// What the books have announced since. If they cannot be read just now, then later.
-    fn hear(&mut self) -> anyhow::Result<()> {
-        let Ok(events) = self.reader.events_after(self.heard, EVENTS) else { return Ok(()) };
+    /// Reads the events of the books since the last call. If they cannot be read now, a later call reads them.
+    fn read_events(&mut self) -> anyhow::Result<()> {
+        let Ok(events) = self.reader.events_after(self.read_until, EVENTS) else { return Ok(()) };
         let mut state = guard(&self.state.0);
         for event in events {
-            self.heard = event.seq;
+            self.read_until = event.seq;
             if event.kind != "deposit.credited" {
                 continue;
             }
             let Credited { tx_hash } =
-                serde_json::from_str(&event.body).context("an announcement nobody understands")?;
+                serde_json::from_str(&event.body).context("an event of the books is malformed")?;
             if let Some(id) = state.sent.remove(&tx_hash) {
                 state.credited[id.0] = true;
             }

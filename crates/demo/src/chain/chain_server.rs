@@ -1,4 +1,4 @@
-//! The demo's chain for other processes on this machine, over HTTP.
+//! Serves the demo's chain to other processes on this machine, over HTTP.
 
 use std::{
     net::Ipv4Addr,
@@ -13,14 +13,14 @@ use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 use super::Shared;
 
 #[derive(Debug)]
-pub struct Served {
+pub struct ChainServer {
     pub url: String,
     end: oneshot::Sender<()>,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
-impl Served {
-    /// On any free port of loopback.
+impl ChainServer {
+    /// Listens on any free port of loopback.
     pub fn start(chain: &Shared) -> anyhow::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build().context("cannot serve the chain")?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).context("cannot listen")?;
@@ -28,7 +28,7 @@ impl Served {
         let (end, ended) = oneshot::channel();
         let chain = Arc::clone(chain);
         let until = async move {
-            // Told to, or nobody is left who could.
+            // `stop` was called, or the owner was dropped.
             let _ = ended.await;
             Ok(())
         };
@@ -37,7 +37,7 @@ impl Served {
     }
 
     pub fn stop(self) -> anyhow::Result<()> {
-        // If nobody hears it, it has ended already, and says why.
+        // If this fails, the server has ended already, and `join` returns why.
         let _ = self.end.send(());
         self.thread.join().map_err(|_| anyhow!("the chain's server panicked; its message is above"))?
     }

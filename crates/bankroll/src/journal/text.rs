@@ -1,4 +1,4 @@
-//! Records in words: a line that says what and who, and below it what moved.
+//! Records as text: a line with the kind and the principal, then the moves.
 
 use std::fmt::{self, Write};
 
@@ -6,10 +6,14 @@ use bankroll_ledger::{Action, Effects, HoldChange, HoldState, Leg, Record, Refer
 use bankroll_store::Entry;
 use bankroll_terminal::{Paint, when};
 
-use super::{Shown, namespace_word, principal_words};
+use super::{DisplayContext, namespace_word, principal_words};
 
-/// One record, told over a few lines.
-pub fn told(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>, paint: Paint) -> Result<String, fmt::Error> {
+pub fn entry_text(
+    entry: &Entry,
+    reversed_by: Option<Seq>,
+    display: &DisplayContext<'_>,
+    paint: Paint,
+) -> Result<String, fmt::Error> {
     let mut text = String::new();
     write!(text, "{} {}  ", paint.strong(&format!("#{}", entry.seq)), paint.quiet(&when::show(entry.at)))?;
     match &entry.record {
@@ -18,20 +22,22 @@ pub fn told(entry: &Entry, reversed_by: Option<Seq>, shown: &Shown<'_>, paint: P
             writeln!(text, "account {id} opened: {name}, by {}", principal_words(by))?;
         }
         Record::HoldExpired(change) => {
-            writeln!(text, "a hold's time was over")?;
-            writeln!(text, "    {}", hold_words("expired", change, shown))?;
+            writeln!(text, "a hold expired")?;
+            writeln!(text, "    {}", hold_words("expired", change, display))?;
         }
-        Record::Decided { request, verdict } => tell_decided(&mut text, request, verdict, reversed_by, shown, paint)?,
+        Record::Decided { request, verdict } => {
+            write_decided(&mut text, request, verdict, reversed_by, display, paint)?
+        }
     }
     Ok(text)
 }
 
-fn tell_decided(
+fn write_decided(
     text: &mut String,
     request: &Request,
     verdict: &Verdict,
     reversed_by: Option<Seq>,
-    shown: &Shown<'_>,
+    display: &DisplayContext<'_>,
     paint: Paint,
 ) -> fmt::Result {
     let (key, by) = (&request.key, principal_words(&request.principal));
@@ -47,12 +53,12 @@ fn tell_decided(
         key.scope
     )?;
     match verdict {
-        Verdict::Applied(effects) => tell_effects(text, request, effects, shown)?,
-        Verdict::Rejected(_) => tell_asked(text, &request.action, shown)?,
+        Verdict::Applied(effects) => write_effects(text, request, effects, display)?,
+        Verdict::Rejected(_) => write_requested(text, &request.action, display)?,
     }
-    let references = told_references(&request.references);
+    let references = references_text(&request.references);
     if !references.is_empty() {
-        writeln!(text, "    about {references}")?;
+        writeln!(text, "    references {references}")?;
     }
     for event in &request.events {
         writeln!(text, "    announced {} {}", event.kind, plain(&event.resource))?;
@@ -63,13 +69,13 @@ fn tell_decided(
     Ok(())
 }
 
-fn tell_effects(text: &mut String, request: &Request, effects: &Effects, shown: &Shown<'_>) -> fmt::Result {
+fn write_effects(text: &mut String, request: &Request, effects: &Effects, display: &DisplayContext<'_>) -> fmt::Result {
     if let Some(original) = effects.reverses {
-        writeln!(text, "    takes back #{original}")?;
+        writeln!(text, "    reverses #{original}")?;
     }
     for posting in &effects.postings {
-        let (from, to) = (shown.account(posting.from), shown.account(posting.to));
-        writeln!(text, "    {from} -> {to}  {}", shown.amount(posting.from, posting.amount))?;
+        let (from, to) = (display.account(posting.from), display.account(posting.to));
+        writeln!(text, "    {from} -> {to}  {}", display.amount(posting.from, posting.amount))?;
     }
     let legs = if let Action::Legs(legs) = &request.action { legs.as_slice() } else { &[] };
     let about_holds = legs.iter().filter(|leg| !matches!(leg, Leg::Move { .. }));
@@ -77,51 +83,56 @@ fn tell_effects(text: &mut String, request: &Request, effects: &Effects, shown: 
         let word = match leg {
             Leg::Post { .. } => "posted",
             Leg::Release { .. } => "released",
-            Leg::Hold { .. } | Leg::Move { .. } => "made",
+            Leg::Hold { .. } | Leg::Move { .. } => "created",
         };
-        writeln!(text, "    {}", hold_words(word, change, shown))?;
+        writeln!(text, "    {}", hold_words(word, change, display))?;
     }
     Ok(())
 }
 
-/// What a rejected request had asked for.
-fn tell_asked(text: &mut String, action: &Action, shown: &Shown<'_>) -> fmt::Result {
+/// What a rejected request had requested.
+fn write_requested(text: &mut String, action: &Action, display: &DisplayContext<'_>) -> fmt::Result {
     match action {
-        Action::Reverse(seq) => writeln!(text, "    asked to take back #{seq}"),
+        Action::Reverse(seq) => writeln!(text, "    requested: reverse #{seq}"),
         Action::Legs(legs) => legs.iter().try_for_each(|leg| match leg {
             Leg::Move { from, to, amount } => {
-                let (source, target) = (shown.account(*from), shown.account(*to));
-                writeln!(text, "    asked: {source} -> {target}  {}", shown.amount(*from, *amount))
+                let (source, target) = (display.account(*from), display.account(*to));
+                writeln!(text, "    requested: {source} -> {target}  {}", display.amount(*from, *amount))
             }
             Leg::Hold { account, amount, .. } => {
-                writeln!(text, "    asked to hold {} in {}", shown.amount(*account, *amount), shown.account(*account))
+                writeln!(
+                    text,
+                    "    requested: hold {} in {}",
+                    display.amount(*account, *amount),
+                    display.account(*account)
+                )
             }
             Leg::Post { hold, to, amount } => {
                 writeln!(
                     text,
-                    "    asked to post {} of hold {hold} to {}",
-                    shown.amount(*to, *amount),
-                    shown.account(*to)
+                    "    requested: post {} of hold {hold} to {}",
+                    display.amount(*to, *amount),
+                    display.account(*to)
                 )
             }
-            Leg::Release { hold } => writeln!(text, "    asked to release hold {hold}"),
+            Leg::Release { hold } => writeln!(text, "    requested: release hold {hold}"),
         }),
     }
 }
 
-fn hold_words(what: &str, change: &HoldChange, shown: &Shown<'_>) -> String {
+fn hold_words(what: &str, change: &HoldChange, display: &DisplayContext<'_>) -> String {
     let hold = &change.hold;
     let left = match hold.state {
-        HoldState::Open => format!("{} set aside", shown.amount(hold.account, hold.remaining)),
+        HoldState::Open => format!("{} held", display.amount(hold.account, hold.remaining)),
         HoldState::Settled => "nothing left".into(),
-        HoldState::Expired => "the rest is free".into(),
+        HoldState::Expired => "the rest is released".into(),
     };
-    let held = shown.amount(hold.account, change.held_after);
-    format!("hold {} in {} {what}: {left}; held there in all {held}", hold.id, shown.account(hold.account))
+    let held = display.amount(hold.account, change.held_after);
+    format!("hold {} in {} {what}: {left}; total held {held}", hold.id, display.account(hold.account))
 }
 
-/// The references in words; nothing if there are none.
-pub fn told_references(references: &References) -> String {
+/// The references as text; empty if there are none.
+pub fn references_text(references: &References) -> String {
     let References { deposit, intent, tx_hash, hand, block } = references;
     let named = |kind: &str, text: &Option<String>| text.as_ref().map(|text| format!("{kind} {}", plain(text)));
     let block = block.as_ref().map(|block| format!("block {} {}", block.number, plain(&block.hash)));
@@ -129,8 +140,8 @@ pub fn told_references(references: &References) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// A text that somebody else chose, without anything that a terminal would obey: the ledger lets no control characters
-/// in, but turning the direction of writing is none to it.
+/// Untrusted text without characters that a terminal would obey. The ledger refuses control characters, but accepts those
+/// that change the direction of writing.
 fn plain(text: &str) -> String {
     let steers = |c: char| {
         c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,0 +1,53 @@
+//! Opens the games of a server, with their players.
+
+use std::sync::Arc;
+
+use bankroll_chains_simulated::Key as WalletKey;
+use bankroll_ledger::{Kind, Name};
+use bankroll_store::Ledger;
+
+use super::{
+    super::{
+        arena::{Arena, People, open_accounts},
+        player::ArenaPlayer,
+        player_wallets::PlayerWallets,
+    },
+    ArenaGame,
+};
+
+/// Games of the server, each with its own thread.
+const GAMES: u32 = 4;
+
+/// The games with their players; each player has a wallet and accounts.
+pub fn open_games(
+    arena: &Arena,
+    ledger: &Ledger,
+    wallets: &PlayerWallets,
+    people: &People,
+) -> anyhow::Result<Vec<ArenaGame>> {
+    let People { players, seed, fates } = *people;
+    let seed = seed ^ arena.run.rotate_left(32);
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let keys: Vec<WalletKey> = (1..=u64::from(players)).map(|number| WalletKey::derived(seed, number)).collect();
+    let names: Vec<Name> = keys.iter().map(|key| format!("{:#x}", key.address()).parse()).collect::<Result<_, _>>()?;
+    let accounts = names.iter().flat_map(|wallet| {
+        [Kind::Funds, Kind::Unallocated, Kind::Debt].map(|kind| arena.account(kind, Some(wallet.clone())))
+    });
+    let accounts = open_accounts(ledger, accounts.collect())?;
+    let people = keys.into_iter().zip(names).zip(accounts.chunks_exact(3));
+    let mut players: Vec<ArenaPlayer> = people
+        .map(|((key, name), accounts)| {
+            let address = bankroll_orders::Address(key.address().into());
+            ArenaPlayer::new(wallets.add(key), name, address, accounts[0])
+        })
+        .collect();
+    let count = GAMES.min(u32::try_from(players.len())?) as usize;
+    let arena = Arc::new(arena.clone());
+    let mut games = Vec::new();
+    for number in 0..count {
+        let share = players.len().div_ceil(count - number);
+        let own = players.split_off(players.len() - share);
+        games.push(ArenaGame::new(number, Arc::clone(&arena), own, chance.fork(), fates));
+    }
+    Ok(games)
+}
