@@ -10,9 +10,10 @@
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
 //!
-//! The steps belong to the flows (`bankroll-deposits`, `bankroll-withdrawals`) and have neither clock nor thread; here they
-//! get both. Guarantees: no failure of an RPC node, a signer or a database ends a loop. Each counts as "unknown", is logged
-//! once, and retried less and less often. A loop ends at once when a stop is requested; the next start continues its work.
+//! The steps belong to the flows (`bankroll-deposits`, `bankroll-withdrawals`) and have neither clock nor thread;
+//! here they get both. Guarantees: no failure of an RPC node, a signer or a database ends a loop. Each counts as
+//! "unknown", is logged once, and retried less and less often. A loop ends at once when a stop is requested; the
+//! next start continues its work.
 
 mod booking;
 mod indexer;

@@ -80,7 +80,8 @@ fn a_deposit_that_is_reversed_in_the_books_and_still_on_the_chain_is_a_differenc
     }
 }
 
-/// The same before the books have taken it back: custody and wallet are equal, and the state says that they must not be.
+/// The same before the books have taken it back: custody and wallet are equal, and the state says that they must
+/// not be.
 #[test]
 fn a_deposit_that_is_orphaned_in_its_row_and_still_on_the_chain_is_a_difference_at_once() {
     let books = books(100).deposit("a", 60, Final, Credited).deposit("b", 40, Orphaned, Credited);
