@@ -132,7 +132,7 @@ fn the_report_says_what_to_try_next_without_colours() {
     let report = run.ok();
     for what in [
         "books balance to the wei",
-        "the wallet on the chain holds what the books say",
+        "the wallet and the books agree",
         "try next",
         "accounts list --dir bankroll-demo",
         "bench ledger --quick",

@@ -97,7 +97,7 @@ fn a_signer_that_is_killed_is_started_again_and_signs_nothing_twice() {
     let output = child.wait_with_output().unwrap();
     let report = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{report}");
-    assert!(report.contains("✓ the wallet on the chain holds what the books say"), "{report}");
+    assert!(report.contains("✓ the wallet and the books agree"), "{report}");
     assert_eq!(next(folder.path())["reconciliation"]["difference"], "0");
 }
 

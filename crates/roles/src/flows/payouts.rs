@@ -30,7 +30,7 @@ struct PayoutLoop<'a> {
     nodes: Vec<Node>,
     signer: SignerClient,
     open: Option<(Rows, Paying)>,
-    /// What blocks the payouts that are put off.
+    /// What stood in the way of those that are left alone for a while.
     stuck: Option<String>,
 }
 
@@ -58,11 +58,11 @@ impl PayoutLoop<'_> {
                 Happened::Waits(why) => stuck = stuck.or_else(|| Some(in_words(why))),
                 what => {
                     went_on = true;
-                    self.log_step(job, what);
+                    self.tell(job, what);
                 }
             }
         }
-        // A payout that was put off still waits: what blocked it is not over yet.
+        // Nothing is better as long as somebody waits for another try.
         self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
         Ok(match (went_on, self.stuck.clone()) {
             (true, _) => LoopRound::Busy,
@@ -71,7 +71,7 @@ impl PayoutLoop<'_> {
         })
     }
 
-    fn log_step(&self, job: &str, happened: &Happened) {
+    fn tell(&self, job: &str, happened: &Happened) {
         let (event, what) = match happened {
             Happened::Signed { hash, .. } => ("payout_signed", format!("is signed: transaction {hash:#x}")),
             Happened::Sent { .. } => ("payout_sent", "is sent".into()),
@@ -80,36 +80,33 @@ impl PayoutLoop<'_> {
             Happened::Unmined => ("payout_unmined", "is no longer in a block".into()),
             Happened::Ended(Outcome::Paid) => ("payout_final", "is paid, and final".into()),
             Happened::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
-            Happened::Doubted => (
-                "payout_doubted",
-                format!("needs an operator: its nonce was used by another transaction; see `bankroll explain {job}`"),
-            ),
+            Happened::Doubted => ("payout_doubted", "needs a person: its nonce is used by somebody else".into()),
             Happened::Reserved { .. } | Happened::Prepared | Happened::Waits(_) => return,
         };
         self.log.write_verbose(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
     }
 }
 
-/// What blocks a payout, for the operator.
+/// What stands in the way, for whoever can do something about it.
 fn in_words(why: &Why) -> String {
     match why {
         Why::Time | Why::OthersFirst | Why::PutOff => "nothing".into(),
-        Why::WalletShort => "the wallet does not hold enough".into(),
-        Why::HouseShort => "the house has too little capital of its own to pay for gas".into(),
-        Why::FeesAboveCeiling => "gas costs more than chain.max_fee_per_gas".into(),
-        Why::WouldFail => "the RPC node says that a payment would fail".into(),
-        Why::TooMuchGas => "a payment would use too much gas".into(),
-        Why::WalletStopped => "the wallet is stopped: nothing new is paid from it; needs an operator".into(),
+        Why::WalletShort => "the wallet does not have enough".into(),
+        Why::HouseShort => "the house has not enough capital of its own to pay for gas".into(),
+        Why::FeesAboveCeiling => "the chain asks more for gas than chain.max_fee_per_gas".into(),
+        Why::WouldFail => "the node says that a payment would fail".into(),
+        Why::TooMuchGas => "a payment would take too much gas".into(),
+        Why::WalletStopped => "nothing new is paid from the wallet until a person has looked at it".into(),
         Why::ForeignNonce { expected, found } => {
-            format!("the wallet is used by another sender: nonce {expected} was next, the chain has {found}")
+            format!("somebody else pays from the wallet: nonce {expected} was next, the chain has {found}")
         }
         Why::SignerRefuses(refusal) => format!("the signer refuses: {refusal}"),
-        Why::Contradicted => "what is final on the chain is not what was settled: needs an operator".into(),
+        Why::Contradicted => "what is final on the chain is not what was settled: a person must look".into(),
         Why::InDebt => {
-            "a player owes what the chain took back of their deposits, and is not paid until it is repaid".into()
+            "a player owes what the chain took back of his deposits, and is not paid until he has repaid it".into()
         }
-        Why::NotAsDecided => "the rows of a payout are not what the journal has decided: needs an operator".into(),
-        Why::NoNonce => "a job has no nonce: needs an operator".into(),
+        Why::NotAsDecided => "the rows of a payout are not what the books have decided: a person must look".into(),
+        Why::NoNonce => "a job has no nonce: a person must look".into(),
         Why::Node(error) => on_one_line(error),
         Why::Signer(why) => why.clone(),
     }

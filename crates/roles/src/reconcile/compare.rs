@@ -159,9 +159,7 @@ impl Finding {
                 let is = if deposits + payouts == 1 { "is" } else { "are" };
                 format!("{} {is} still in flight", what.join(" and "))
             }
-            Self::Agree => {
-                "the wallet on the chain holds what the books say, and each of its transactions is known".into()
-            }
+            Self::Agree => "the wallet and the books agree, and every transaction is known to both".into(),
         }
     }
 }

@@ -205,8 +205,5 @@ fn the_headline_says_the_difference_or_what_is_in_flight() {
     assert_eq!(in_flight(2, 0), "2 deposits are still in flight");
     assert_eq!(in_flight(1, 1), "1 deposit and 1 payout are still in flight");
     assert_eq!(said(Finding::Contradict { count: 1 }), "the sums agree, but 1 transaction is found on one side only");
-    assert_eq!(
-        said(Finding::Agree),
-        "the wallet on the chain holds what the books say, and each of its transactions is known"
-    );
+    assert_eq!(said(Finding::Agree), "the wallet and the books agree, and every transaction is known to both");
 }
