@@ -65,9 +65,10 @@ impl Report<'_> {
         let (rows, rate) = (thousands(report.rows), thousands(audited.rows_per_s()));
         writeln!(text, "the books, computed again from the journal: {rows} records, {rate} a second")?;
         mark(text, true, "books balance to the wei")?;
-        match self.world_is_empty(audited) {
-            true => mark(text, true, "the world is empty: all that entered it has left it")?,
-            false => mark(text, false, "the world is not empty: some of what entered it is still there")?,
+        if self.world_is_empty(audited) {
+            mark(text, true, "the world is empty: all that entered it has left it")?;
+        } else {
+            mark(text, false, "the world is not empty: some of what entered it is still there")?;
         }
         let headline = self.finding().headline(|wei| format!("{} {symbol}", self.money(wei)));
         mark(text, self.adds_up(), &headline)?;
