@@ -83,7 +83,7 @@ impl Environment {
     /// Starts the flows as threads of this process.
     pub fn run_here(&mut self, ledger: &Ledger, queue_max: usize) -> anyhow::Result<Teller> {
         let log = Log::notes("demo".parse()?, self.notes.0.clone());
-        let (mut running, rows) = (Running::default(), RowsAt::Here(ledger.clone()));
+        let (mut running, rows) = (Running::default(), RowsAt::Writer(ledger.clone()));
         running.book(&self.setup, ledger, queue_max, &log);
         running.follow(&self.setup, &rows, &log);
         running.pay(&self.setup, &rows, &log);

@@ -1,10 +1,10 @@
 //! How a final deposit is credited in the books, and how a credit is reversed. Pure.
 //!
 //! Every credit and every reversal is one request under a key of its own, (deposit, epoch), with a fact that moves
-//! `ledger_state`: however often it is submitted, and by whichever node, it happens once. The guard of a credit is the
-//! orphan check: the row must still say that this inclusion is final, in this block. Unwinding a block changes that same
-//! row, so a credit and an unwind cannot both win. An inclusion that was orphaned never comes back (the next one has the
-//! next epoch), so a refusal that is remembered under the key is final, and right.
+//! `ledger_state`: however often it is submitted, and by whichever node, it happens once. The guard of a credit is
+//! the orphan check: the row must still say that this inclusion is final, in this block. Unwinding a block changes
+//! that same row, so a credit and an unwind cannot both win. An inclusion that was orphaned never comes back (the
+//! next one has the next epoch), so a refusal that is remembered under the key is final, and right.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +99,8 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
     Allocation { shares, state: LedgerState::Credited, reason, version }
 }
 
-/// Every account that crediting this allocation needs, and reversing it: an account that gets a share may owe it again.
+/// Every account that crediting this allocation needs, and reversing it: an account that gets a share may owe it
+/// again.
 #[must_use]
 pub fn accounts(due: &CreditDue, allocation: &Allocation) -> Vec<AccountName> {
     let shares = allocation.shares.iter().flat_map(|(name, _)| [Some(name.clone()), name.debt()]);
@@ -179,8 +180,8 @@ pub struct ReversalDue {
     pub tx_hash: String,
 }
 
-/// The request that reverses the credit at this record of the journal: each share from the account that got it; what was
-/// spent becomes debt of its owner.
+/// The request that reverses the credit at this record of the journal: each share from the account that got it;
+/// what was spent becomes debt of its owner.
 #[must_use]
 pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
     let still_booked = vec![

@@ -1,7 +1,8 @@
 //! Crediting (role `books`): credits what is final and not booked; reverses what is booked and no longer canonical.
 //!
-//! Both are queries on the rows, not messages that could be lost: the next step does what a step that died, or never ran,
-//! left over. Reversals come first, so that a deposit that was included again is reversed before it is credited again.
+//! Both are queries on the rows, not messages that could be lost: the next step does what a step that died, or
+//! never ran, left over. Reversals come first, so that a deposit that was included again is reversed before it is
+//! credited again.
 //!
 //! | phase | if the process dies after it |
 //! | --- | --- |
@@ -32,8 +33,8 @@ pub struct BookingOutcome {
     /// Deposits that were credited or put into suspense, each with its epoch.
     pub credited: Vec<(DepositId, u64)>,
     pub reversed: Vec<(DepositId, u64)>,
-    /// Deposits that the books refuse, and why. A refusal that cannot change is recorded in the row and needs an operator;
-    /// the others are retried.
+    /// Deposits that the books refuse, and why. A refusal that cannot change is recorded in the row and needs an
+    /// operator; the others are retried.
     pub refused: Vec<(DepositId, Rejection)>,
 }
 
@@ -45,7 +46,8 @@ impl BookingOutcome {
     }
 }
 
-/// Requests that are built and not submitted. Their rows may change before they are: each request is guarded by its row.
+/// Requests that are built and not submitted. Their rows may change before they are: each request is guarded by its
+/// row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreparedRequests {
     /// The requests, each about one inclusion.
@@ -166,7 +168,8 @@ fn submit_all(
     for ((id, epoch), answer) in inclusions.into_iter().zip(&answers) {
         match answer.effects() {
             Ok(_) => done.push((id, epoch)),
-            // The row has changed since it was read: by the chain, or by an answer that was lost. The next step sees it.
+            // The row has changed since it was read: by the chain, or by an answer that was lost. The next step
+            // sees it.
             Err(Rejection::GuardFailed | Rejection::FactRefused | Rejection::KeyReused) => {}
             Err(rejection) => refused.push((id, epoch, rejection)),
         }

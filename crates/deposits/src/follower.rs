@@ -1,8 +1,8 @@
 //! Following the chain: forward by `advance`, back by `unwind`. Pure.
 //!
-//! Both work on the same values (our position, the deposits that can still change) and return what changes as values, so
-//! that a step is one write. For any chain, advancing over a block and unwinding it leaves every deposit as it was, except
-//! that an orphaned one remembers its epoch: the next inclusion has the next epoch.
+//! Both work on the same values (our position, the deposits that can still change) and return what changes as
+//! values, so that a step is one write. For any chain, advancing over a block and unwinding it leaves every deposit
+//! as it was, except that an orphaned one remembers its epoch: the next inclusion has the next epoch.
 //!
 //! It does not know RPC nodes, tables, and whether a deposit was credited: crediting reads the rows, and acts.
 
@@ -77,8 +77,8 @@ pub struct BrokenParent {
 }
 
 impl ChainFollower {
-    /// Starts at our position, with the deposits that are not final yet, those above the block that will be unwound to, and
-    /// those that the next blocks include again.
+    /// Starts at our position, with the deposits that are not final yet, those above the block that will be unwound
+    /// to, and those that the next blocks include again.
     #[must_use]
     pub const fn new(head: BlockPoint, deposits: BTreeMap<DepositId, TrackedDeposit>) -> Self {
         Self { head, deposits, changes: Vec::new() }

@@ -1,11 +1,12 @@
 //! The whole work of the role `indexer` on one chain: the scanner, and the players whose payments count.
 //!
-//! A wallet belongs to a player as soon as the player's account is open: signing in opens it. So the list of players is
-//! read from the accounts.
+//! A wallet belongs to a player as soon as the player's account is open: signing in opens it. So the list of
+//! players is read from the accounts.
 //!
-//! The order inside a step is a rule of deposits: **read ahead, then read the players, then apply the blocks.** A player who
-//! signed in before paying has an account before the payment's block exists; the players are read after that block, so the
-//! payment is never taken for a stranger's. The other way round, an account opened between the two reads would be missed.
+//! The order inside a step is a rule of deposits: **read ahead, then read the players, then apply the blocks.** A
+//! player who signed in before paying has an account before the payment's block exists; the players are read after
+//! that block, so the payment is never taken for a stranger's. The other way round, an account opened between the
+//! two reads would be missed.
 
 use bankroll_chains_evm::{Address, At, Node};
 use bankroll_ledger::{AccountId, Kind as AccountKind, Name, Scope, Time};
@@ -41,7 +42,8 @@ impl Indexer {
     /// One step: blocks ahead, players, deposits.
     ///
     /// # Errors
-    /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds out.
+    /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step
+    /// finds out.
     pub fn step(&mut self, now: Time, node: &Node, rows: &Rows) -> Result<ScanOutcome, ScanError> {
         let head = node.header(At::Latest)?.map(|head| BlockPoint::from(&head));
         if head.is_some() && head == self.up_to_date_at {
@@ -81,9 +83,9 @@ impl Indexer {
     }
 }
 
-/// The wallet that an account's owner is, in the one spelling that counts: lowercase hexadecimal. A second spelling of the
-/// same address would be a second account of one wallet, and a payment could be credited to either. An owner that is not
-/// an address of this chain pays some other way.
+/// The wallet that an account's owner is, in the one spelling that counts: lowercase hexadecimal. A second spelling
+/// of the same address would be a second account of one wallet, and a payment could be credited to either. An owner
+/// that is not an address of this chain pays some other way.
 #[must_use]
 pub fn wallet_of(owner: &Name) -> Option<Address> {
     let address: Address = owner.as_str().parse().ok()?;

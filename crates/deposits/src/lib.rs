@@ -1,19 +1,20 @@
 //! Deposits: seen on chain, final by depth, credited with the fee on top, and reversed when the chain drops them.
 //!
-//! Two steps that share nothing but rows. The **scanner** (role `indexer`) follows the chain and writes what it says;
-//! **crediting** (role `books`) reads what is final and not booked, or booked and no longer canonical, and makes the books
-//! agree. Neither has a clock, a thread or randomness of its own: the node calls them again and again, and the simulator
-//! does so with faults in between.
+//! Two steps that share nothing but rows. The **scanner** (role `indexer`) follows the chain and writes what it
+//! says; **crediting** (role `books`) reads what is final and not booked, or booked and no longer canonical, and
+//! makes the books agree. Neither has a clock, a thread or randomness of its own: the node calls them again and
+//! again, and the simulator does so with faults in between.
 //!
 //! It guarantees:
 //! - a transfer is credited at most once net of reversals, whatever the chain, the node or a crash does: one request a
 //!   (deposit, epoch), whose guard is that the inclusion is still final for us;
-//! - a step is one write or none; an RPC node that lags, omits or contradicts itself changes nothing, and the error says why;
+//! - a step is one write or none; an RPC node that lags, omits or contradicts itself changes nothing, and the error
+//!   says why;
 //! - what was spent of a credit that the chain dropped is its owner's debt; no other account pays for it;
 //! - an amount that the ledger cannot count is recorded whole and held for an operator, never cut.
 //!
-//! It deliberately does not know: tokens and transfers inside transactions (kinds to come), several RPC nodes for one chain,
-//! screening, policies by amount, notifications beyond the outbox.
+//! It deliberately does not know: tokens and transfers inside transactions (kinds to come), several RPC nodes for
+//! one chain, screening, policies by amount, notifications beyond the outbox.
 //!
 //! | to learn | read |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! The scanner's rows: reads the position, and turns changes into statements.
 //!
-//! The statement on the cursor is the first of a step and must change the row that was read: of two scanners on one chain,
-//! the second writes nothing at all.
+//! The statement on the cursor is the first of a step and must change the row that was read: of two scanners on one
+//! chain, the second writes nothing at all.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,8 @@ fn change_statements(chain: &Value, change: &ChainChange, now: Time) -> Vec<Stat
     }
 }
 
-/// The first inclusion inserts the row. A later one changes what the block says, and nothing that the books have written.
+/// The first inclusion inserts the row. A later one changes what the block says, and nothing that the books have
+/// written.
 fn included(chain: &Value, sighting: &Sighting, epoch: u64, now: Time) -> Vec<Statement> {
     let Sighting { id, transfer, attribution, header, required } = sighting;
     let to = text(&format!("{:#x}", transfer.to));

@@ -11,12 +11,12 @@
 //!
 //! It guarantees:
 //! - an RPC node that is unreachable, behind, or contradicts itself changes nothing, and the error says why;
-//! - nothing is unwound before the blocks that replace it have been read, up to our own height at least: an RPC node that
-//!   shows another branch and does not have its blocks changes nothing;
+//! - nothing is unwound before the blocks that replace it have been read, up to our own height at least: an RPC
+//!   node that shows another branch and does not have its blocks changes nothing;
 //! - a reorganisation below every remembered header is never followed automatically.
 //!
-//! It has no clock, thread or randomness of its own. It does not know the books: whether a deposit is credited is not its
-//! concern.
+//! It has no clock, thread or randomness of its own. It does not know the books: whether a deposit is credited is
+//! not its concern.
 
 use bankroll_chains_evm::{At, Block, Header, Node, NodeError};
 use bankroll_ledger::Time;
@@ -42,7 +42,8 @@ pub struct ScanConfig {
     pub watch: WatchList,
     /// The first block that is read.
     pub start: u64,
-    /// How many headers are remembered: how deep a reorganisation is followed. More than any deposit needs to be final.
+    /// How many headers are remembered: how deep a reorganisation is followed. More than any deposit needs to be
+    /// final.
     pub window: u64,
     /// The most blocks that one step goes forward.
     pub blocks_per_step: u64,
@@ -88,13 +89,15 @@ enum AheadKind {
 /// One step with a fixed watch list. A caller whose players sign in meanwhile uses [`crate::Indexer`].
 ///
 /// # Errors
-/// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds out.
+/// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
+/// out.
 pub fn step(config: &ScanConfig, now: Time, node: &Node, store: &Rows) -> Result<ScanOutcome, ScanError> {
     apply_blocks(config, read_ahead(config, node, store)?, now, store)
 }
 
-/// The first half of a step: reads the blocks ahead. New addresses and new payers are added to the watch list after it and
-/// before [`apply_blocks`]: then a payer who was known when a block was made is known when the block is searched.
+/// The first half of a step: reads the blocks ahead. New addresses and new payers are added to the watch list after
+/// it and before [`apply_blocks`]: then a payer who was known when a block was made is known when the block is
+/// searched.
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed.
@@ -117,7 +120,8 @@ pub fn read_ahead(config: &ScanConfig, node: &Node, store: &Rows) -> Result<Bloc
 /// The second half: finds the deposits in these blocks and writes them.
 ///
 /// # Errors
-/// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds out.
+/// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
+/// out.
 pub fn apply_blocks(
     config: &ScanConfig,
     ahead: BlocksAhead,

@@ -1,8 +1,8 @@
 //! The deposits of a block. Pure.
 //!
-//! Only effects count: the value of a transaction that succeeded, in a block that was verified whole. Calldata does not
-//! matter, a transaction that creates a contract pays no address, and a value of zero is not a deposit. Transfers inside a
-//! transaction and tokens will be further kinds.
+//! Only effects count: the value of a transaction that succeeded, in a block that was verified whole. Calldata does
+//! not matter, a transaction that creates a contract pays no address, and a value of zero is not a deposit.
+//! Transfers inside a transaction and tokens will be further kinds.
 
 use bankroll_chains_evm::{Address, B256, Block, Disagreement, Header, Value};
 use bankroll_ledger::Name;

@@ -1,8 +1,8 @@
 //! The watch list: which addresses are ours, and whose deposit a payment to them is.
 //!
-//! A sender proves nothing by sending: exchanges and contract wallets send for many. So an address belongs to one player,
-//! or it credits only those senders whose players have proved that the wallet is theirs; what any other sender pays is kept
-//! in suspense. Money between our own addresses is not a deposit.
+//! A sender proves nothing by sending: exchanges and contract wallets send for many. So an address belongs to one
+//! player, or it credits only those senders whose players have proved that the wallet is theirs; what any other
+//! sender pays is kept in suspense. Money between our own addresses is not a deposit.
 
 use std::collections::{BTreeMap, BTreeSet};
 

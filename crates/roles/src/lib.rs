@@ -8,8 +8,8 @@
 //!
 //! It does not know: the command line, the demo, who requests payouts.
 //!
-//! Modules depend on each other in one direction only: [`NodeLog`] on none of them, [`flows`] on the log, [`config`] on
-//! `flows` (it makes their settings), [`serve`] on all three.
+//! Modules depend on each other in one direction only: [`NodeLog`] on none of them, [`flows`] on the log,
+//! [`config`] on `flows` (it makes their settings), [`serve`] on all three.
 //!
 //! | to learn | read |
 //! | --- | --- |

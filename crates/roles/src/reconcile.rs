@@ -1,8 +1,8 @@
-//! Reconciliation: what a wallet holds on its chain, compared to the wei with what the states of deposits and payouts say that
-//! it should hold; and every transaction of the wallet, matched with its deposit or payout.
+//! Reconciliation: what a wallet holds on its chain, compared to the wei with what the states of deposits and
+//! payouts say that it should hold; and every transaction of the wallet, matched with its deposit or payout.
 //!
-//! Everything on the chain's side is read from blocks that prove themselves. The comparison is pure (`compare`); here both
-//! sides are read.
+//! Everything on the chain's side is read from blocks that prove themselves. The comparison is pure (`compare`);
+//! here both sides are read.
 
 mod compare;
 #[cfg(test)]

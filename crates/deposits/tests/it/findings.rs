@@ -7,8 +7,8 @@ use bankroll_store::columns::{one, text};
 
 use crate::world::{ALICE, World, hot};
 
-/// D1: crediting believes amount and player of the deposit's row, so an edit before finality makes money, and the audit
-/// passes. A row that differs from its observation and its chain event should be held, and nothing credited.
+/// D1: crediting believes amount and player of the deposit's row, so an edit before finality makes money, and the
+/// audit passes. A row that differs from its observation and its chain event should be held, and nothing credited.
 #[test]
 fn d1_a_deposit_that_is_edited_before_it_is_final_is_credited_as_edited() {
     let mut world = World::new();

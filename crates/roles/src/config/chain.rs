@@ -1,7 +1,7 @@
 //! `[chain]` and `[server]`: which chain is followed and paid on, by which wallet, and for which game server.
 //!
-//! Without `chain.rpc` there is no chain, and no other key here matters. With it everything must be right before a node
-//! starts: a wallet with a mistyped digit belongs to another person.
+//! Without `chain.rpc` there is no chain, and no other key here matters. With it everything must be right before a
+//! node starts: a wallet with a mistyped digit belongs to another person.
 
 use std::{
     collections::BTreeSet,

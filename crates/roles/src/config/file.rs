@@ -15,17 +15,18 @@ pub fn commented_defaults() -> String {
     let buy_in = buy_in.0;
     format!(
         r#"# Bankroll's configuration. Every key is here with its default; a key that is not known is an error.
-# Environment variables override this file (BANKROLL__BOOKS__QUEUE_MAX=8192); --set books.queue_max=8192 overrides both.
-# `bankroll config show --origin` says where each value comes from.
+# Environment variables override this file (BANKROLL__BOOKS__QUEUE_MAX=8192); --set books.queue_max=8192 overrides
+# both. `bankroll config show --origin` says where each value comes from.
 
 [books]
 # Where books.db is, relative to this file's folder. Keep it on a local disk.
 folder = "."
 
-# A Postgres database instead, as in postgres://user@host:5432/books, with a standby as host,standby. Give its password
-# in the environment: BANKROLL__BOOKS__DATABASE. Unless the server is on this machine, it must prove by TLS who it is: its
-# certificate is verified against this machine's roots, or a file: ...?sslrootcert=/etc/bankroll/ca.pem. To relax this, set
-# ...?sslmode=require (encrypted, the server is not verified), prefer, disable.
+# A Postgres database instead, as in postgres://user@host:5432/books, with a standby as host,standby. Give its
+# password in the environment: BANKROLL__BOOKS__DATABASE. Unless the server is on this machine, it must prove by TLS
+# who it is: its certificate is verified against this machine's roots, or a file:
+# ...?sslrootcert=/etc/bankroll/ca.pem. To relax this, set ...?sslmode=require (encrypted, the server is not
+# verified), prefer, disable.
 database = ""
 
 # "full": no acknowledged transfer is lost, whatever happens to the machine.
@@ -53,17 +54,19 @@ name = "{name}"
 # ledger, the others stand by.
 roles = "{roles}"
 
-# Where a node with the role "books" listens for other nodes; and the address at which they reach it, if it is another one.
+# Where a node with the role "books" listens for other nodes; and the address at which they reach it, if it is
+# another one.
 listen = "{listen}"
 address = ""
 
-# The folder with ca.pem and this node's certificate and key, relative to this file's folder: `bankroll nodes init`, `add`.
+# The folder with ca.pem and this node's certificate and key, relative to this file's folder: `bankroll nodes init`,
+# `add`.
 certificates = "{certificates}"
 
 [chain]
-# The RPC node of an EVM chain, as in http://127.0.0.1:8545; several are separated by commas, and the next one is used when
-# one fails. Empty: no chain, no deposits, no payouts. If a key is part of the URL, give it in the environment:
-# BANKROLL__CHAIN__RPC.
+# The RPC node of an EVM chain, as in http://127.0.0.1:8545; several are separated by commas, and the next one is
+# used when one fails. Empty: no chain, no deposits, no payouts. If a key is part of the URL, give it in the
+# environment: BANKROLL__CHAIN__RPC.
 rpc = ""
 
 # The chain's id and genesis hash. An RPC node of another chain is not believed.
@@ -87,15 +90,15 @@ signer = "{signer}"
 poll_ms = {poll_ms}
 resend_ms = {resend_ms}
 
-# Payouts in flight at most; the most that a unit of gas may cost; the largest payout that needs no approval. Amounts are
-# in base units (wei).
+# Payouts in flight at most; the most that a unit of gas may cost; the largest payout that needs no approval.
+# Amounts are in base units (wei).
 in_flight_max = {in_flight_max}
 max_fee_per_gas = "{max_fee_per_gas}"
 pay_at_once = "{pay_at_once}"
 
 [server]
-# The game server whose players pay here; what a place in its world costs; and the fees on top for the developer and for the
-# world, in hundredths of a percent.
+# The game server whose players pay here; what a place in its world costs; and the fees on top for the developer and
+# for the world, in hundredths of a percent.
 name = "{server}"
 buy_in = "{buy_in}"
 developer_bps = {developer_bps}

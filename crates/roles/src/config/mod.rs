@@ -1,7 +1,7 @@
 //! The configuration: `bankroll.toml`, overridden by `BANKROLL__SECTION__KEY`, overridden by flags.
 //!
-//! An unknown key is an error that says where it is and what may have been meant: a value that is silently ignored would be
-//! worse than a node that does not start.
+//! An unknown key is an error that says where it is and what may have been meant: a value that is silently ignored
+//! would be worse than a node that does not start.
 
 mod chain;
 mod database;

@@ -1,5 +1,5 @@
-//! The role `books`, while this process holds the ledger: credits final deposits, reverses orphaned ones, and settles the
-//! outcomes of payouts.
+//! The role `books`, while this process holds the ledger: credits final deposits, reverses orphaned ones, and
+//! settles the outcomes of payouts.
 
 use std::time::Duration;
 

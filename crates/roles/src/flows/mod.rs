@@ -10,9 +10,10 @@
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
 //!
-//! The steps belong to the flows (`bankroll-deposits`, `bankroll-withdrawals`) and have neither clock nor thread; here they
-//! get both. Guarantees: no failure of an RPC node, a signer or a database ends a loop. Each counts as "unknown", is logged
-//! once, and retried less and less often. A loop ends at once when a stop is requested; the next start continues its work.
+//! The steps belong to the flows (`bankroll-deposits`, `bankroll-withdrawals`) and have neither clock nor thread;
+//! here they get both. Guarantees: no failure of an RPC node, a signer or a database ends a loop. Each counts as
+//! "unknown", is logged once, and retried less and less often. A loop ends at once when a stop is requested; the
+//! next start continues its work.
 
 mod booking;
 mod indexer;
@@ -29,13 +30,15 @@ use bankroll_withdrawals::WITHDRAWALS;
 pub use pace::StopFlag;
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
-pub use setup::{FlowSetup, RowsLocation, RpcEndpoint};
+pub use bankroll_store::RowsLocation;
+pub use setup::{FlowSetup, RpcEndpoint};
 pub use threads::FlowThreads;
 
 // TEMPORARY aliases
 pub use pace::StopFlag as Stop;
 pub use rpc::RpcUrls as Rpc;
-pub use setup::{FlowSetup as Setup, RowsLocation as RowsAt, RpcEndpoint as Way};
+pub use setup::{FlowSetup as Setup, RpcEndpoint as Way};
+pub use bankroll_store::RowsLocation as RowsAt;
 pub use threads::FlowThreads as Running;
 
 /// The tables of all flows: every ledger of this program has them.

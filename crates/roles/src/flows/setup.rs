@@ -39,24 +39,6 @@ pub enum RpcEndpoint {
     Here(InProcessRpc),
 }
 
-/// How a flow writes its rows.
-#[derive(Clone, Debug)]
-pub enum RowsLocation {
-    /// Through the writer in this process.
-    Here(Ledger),
-    /// In a database whose writer may be another process.
-    Database(DatabaseUrl),
-}
-
-impl RowsLocation {
-    pub(crate) fn open(&self) -> Result<Rows, StoreError> {
-        match self {
-            Self::Here(ledger) => Rows::beside(ledger),
-            Self::Database(url) => Rows::of(url.clone()),
-        }
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct FlowSetup {
     pub endpoint: RpcEndpoint,

@@ -123,8 +123,8 @@ impl Reconciliation {
         format!("{sign}{}", held.abs_diff(expected))
     }
 
-    /// What to say of it, given how many deposits and payouts the rows call open: a payout that is approved and not on the
-    /// chain yet changes no sum.
+    /// What to say of it, given how many deposits and payouts the rows call open: a payout that is approved and not
+    /// on the chain yet changes no sum.
     pub fn finding(&self, open_deposits: u64, open_payouts: u64) -> Finding {
         let (held, expected) = self.sides();
         let count = self.foreign.len() + self.missing.len() + self.contradicted.len();
@@ -159,9 +159,7 @@ impl Finding {
                 let is = if deposits + payouts == 1 { "is" } else { "are" };
                 format!("{} {is} still in flight", what.join(" and "))
             }
-            Self::Agree => {
-                "the wallet on the chain holds what the books say, and each of its transactions is known".into()
-            }
+            Self::Agree => "the wallet and the books agree, and every transaction is known to both".into(),
         }
     }
 }

@@ -80,7 +80,8 @@ fn a_deposit_that_is_reversed_in_the_books_and_still_on_the_chain_is_a_differenc
     }
 }
 
-/// The same before the books have taken it back: custody and wallet are equal, and the state says that they must not be.
+/// The same before the books have taken it back: custody and wallet are equal, and the state says that they must
+/// not be.
 #[test]
 fn a_deposit_that_is_orphaned_in_its_row_and_still_on_the_chain_is_a_difference_at_once() {
     let books = books(100).deposit("a", 60, Final, Credited).deposit("b", 40, Orphaned, Credited);
@@ -204,8 +205,5 @@ fn the_headline_says_the_difference_or_what_is_in_flight() {
     assert_eq!(in_flight(2, 0), "2 deposits are still in flight");
     assert_eq!(in_flight(1, 1), "1 deposit and 1 payout are still in flight");
     assert_eq!(said(Finding::Contradict { count: 1 }), "the sums agree, but 1 transaction is found on one side only");
-    assert_eq!(
-        said(Finding::Agree),
-        "the wallet on the chain holds what the books say, and each of its transactions is known"
-    );
+    assert_eq!(said(Finding::Agree), "the wallet and the books agree, and every transaction is known to both");
 }

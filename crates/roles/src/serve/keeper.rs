@@ -1,12 +1,13 @@
-//! Holding the ledger: acquired when its lease is free, released when the node ends, lost when another node has taken over.
+//! Holding the ledger: acquired when its lease is free, released when the node ends, lost when another node has
+//! taken over.
 //!
 //! ```text
 //! waiting --(lease free)--> holding --(fenced, server gone for too long)--> waiting
 //!                              `--(stop requested)--> drained, lease released
 //! ```
 //!
-//! A node that lost the ledger goes back to waiting. It ends by itself only if waiting cannot help: the books are not sound,
-//! or a newer program has written them.
+//! A node that lost the ledger goes back to waiting. It ends by itself only if waiting cannot help: the books are
+//! not sound, or a newer program has written them.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -47,7 +48,7 @@ impl HolderFlows {
         let mut running = FlowThreads::default();
         running.book(&self.setup, ledger, self.queue_max, log);
         if self.alone {
-            let rows = RowsLocation::Here(ledger.clone());
+            let rows = RowsLocation::Writer(ledger.clone());
             running.follow(&self.setup, &rows, log);
             running.pay(&self.setup, &rows, log);
         }

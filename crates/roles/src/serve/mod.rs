@@ -7,11 +7,13 @@
 //! | `intent_gate` | which payouts other nodes may request |
 //! | `forward` | forwarding to the holder of the ledger |
 //!
-//! With books in a folder one process has all roles. With books in a database a node without the role `books` watches who
-//! holds the ledger, so that it knows where to forward; a node with that role stands by until the lease is free.
+//! With books in a folder one process has all roles. With books in a database a node without the role `books`
+//! watches who holds the ledger, so that it knows where to forward; a node with that role stands by until the lease
+//! is free.
 //!
 //! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
-//! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and retried.
+//! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and
+//! retried.
 //!
 //! A signal stops the node gracefully: calls in flight are answered, and the lease is released at once.
 
