@@ -1,4 +1,4 @@
-//! Accounts: numbers, coins, tokens, calls. No header vouches for any of it: it is this node's word.
+//! Accounts: nonces, balances, tokens, calls. No header covers any of it: it is this node's unverified claim.
 
 use alloy_primitives::{Address, Bytes, U256, keccak256};
 use serde_json::{Value as Json, json};
@@ -11,23 +11,23 @@ use crate::{
     quantity::Quantity,
 };
 
-/// A message to a contract or an account, for trying out.
+/// A call that is simulated, not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     pub from: Address,
     pub to: Address,
-    /// How many wei go along.
+    /// In wei.
     pub value: Quantity,
     pub input: Bytes,
 }
 
 impl RpcNode {
-    /// How many transactions of this account are on the chain up to a block: the number that its next one must have.
+    /// The account's number of transactions up to a block, which is the nonce of its next one.
     pub fn nonce(&self, account: Address, at: BlockTag) -> Result<u64, RpcError> {
         self.count("eth_getTransactionCount", account, state_parameter(at))
     }
 
-    /// The same, with those that the node knows to be waiting. Only a hint: another node knows of others.
+    /// The same including the node's mempool. Only a hint: other nodes have other mempools.
     pub fn pending_nonce(&self, account: Address) -> Result<u64, RpcError> {
         self.count("eth_getTransactionCount", account, "pending".into())
     }
@@ -37,19 +37,19 @@ impl RpcNode {
         u64::try_from(count).map_err(|_| MalformedAnswer::new(method, "more transactions than there can be").into())
     }
 
-    /// How many wei an account has after a block.
+    /// The balance after a block, in wei.
     pub fn balance(&self, account: Address, at: BlockTag) -> Result<Quantity, RpcError> {
         self.request_quantity("eth_getBalance", &json!([account, state_parameter(at)])).map(Quantity::new)
     }
 
-    /// How many base units of a token an account has after a block, as the token's contract says.
+    /// The token balance after a block, in base units, as claimed by the contract.
     pub fn token_balance(&self, token: Address, holder: Address, at: BlockTag) -> Result<Quantity, RpcError> {
         let words = [&keccak256("balanceOf(address)")[..4], holder.into_word().as_slice()].concat();
         let call = Call { from: Address::ZERO, to: token, value: Quantity::default(), input: words.into() };
         self.word(&call, at).map(Quantity::new)
     }
 
-    /// How many decimals a token's contract says that it has. Fix them when a token is listed; contracts can change them.
+    /// The decimals claimed by a token's contract. Store them when a token is listed; contracts can change them.
     pub fn token_decimals(&self, token: Address, at: BlockTag) -> Result<u8, RpcError> {
         let input = keccak256("decimals()")[..4].to_vec().into();
         let call = Call { from: Address::ZERO, to: token, value: Quantity::default(), input };
@@ -57,12 +57,12 @@ impl RpcNode {
         u8::try_from(decimals).map_err(|_| MalformedAnswer::new("eth_call", "more than 255 decimals").into())
     }
 
-    /// What a call would answer, without anything happening. A revert is [`RpcError::Refused`].
+    /// The result of a simulated call. A revert is [`RpcError::Refused`].
     pub fn call(&self, call: &Call, at: BlockTag) -> Result<Bytes, RpcError> {
         self.request_as("eth_call", &json!([shown(call), state_parameter(at)]))
     }
 
-    /// How much gas a call would take now. A call that would revert is [`RpcError::Refused`].
+    /// The gas of a simulated call. A revert is [`RpcError::Refused`].
     pub fn estimate_gas(&self, call: &Call) -> Result<u64, RpcError> {
         let method = "eth_estimateGas";
         let gas = self.request_quantity(method, &json!([shown(call)]))?;
@@ -81,7 +81,7 @@ fn shown(call: &Call) -> Json {
     json!({ "from": call.from, "to": call.to, "value": call.value.units(), "input": call.input })
 }
 
-/// By hash as EIP-1898 has it: nodes refuse the bare hash in some of these methods.
+/// EIP-1898 form of a hash: some methods refuse the bare hash.
 fn state_parameter(at: BlockTag) -> Json {
     match at {
         BlockTag::Hash(hash) => json!({ "blockHash": hash, "requireCanonical": true }),

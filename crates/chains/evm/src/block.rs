@@ -1,4 +1,4 @@
-//! Blocks as the rest of the program sees them: verified before they are made, and then plain values.
+//! Blocks as plain values; they are verified before they are built.
 
 use alloy_consensus::{EthereumTxEnvelope, TxEip4844, transaction::SignerRecoverable};
 use alloy_primitives::{Address, B256, Bytes, U256};
@@ -15,82 +15,73 @@ pub(crate) type Envelope = EthereumTxEnvelope<TxEip4844>;
 pub enum BlockTag {
     /// The block at this height of the node's chain.
     Number(u64),
-    /// Exactly this block, whether or not it is still on the chain.
+    /// This block, even if it is no longer on the chain.
     Hash(B256),
     /// The newest block that the node has.
     Latest,
-    /// What the node calls safe.
+    /// The node's safe block.
     Safe,
-    /// What the node calls final.
+    /// The node's finalized block.
     Finalized,
 }
 
-/// A header whose hash was computed.
+/// A header with a verified hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
     pub number: u64,
-    /// What the block is known by.
     pub hash: B256,
-    /// The block before it.
     pub parent: B256,
-    /// When it was made, in seconds since 1970, as its producer says.
+    /// In seconds since 1970, as claimed by the producer.
     pub time: u64,
-    /// What a unit of gas costs in it before any tip; none on chains without EIP-1559.
+    /// `None` on chains without EIP-1559.
     pub base_fee: Option<u64>,
 }
 
-/// A block with all of its transactions and what became of them: nothing in it can be missing or be something else without
-/// its hash being another.
+/// A block with all transactions and their results. Any missing or changed part would change its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     pub header: BlockHeader,
-    /// All of its transactions, in order.
+    /// All transactions, in order.
     pub transactions: Vec<Transaction>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// What it is known by.
     pub hash: B256,
     pub index: usize,
-    /// Its number among its sender's.
     pub nonce: u64,
-    /// Whom it is for; none makes a contract.
+    /// `None` creates a contract.
     pub to: Option<Address>,
-    /// How many wei it was to move. Only [`Transaction::native_transfer`] says whether it did.
+    /// In wei. It moved only if the transaction succeeded: see [`Transaction::native_transfer`].
     pub value: Quantity,
-    /// What was said to the contract.
     pub input: Bytes,
-    /// Whether it did what it was to do. If not, it moved nothing, and still paid for its gas.
+    /// A failed transaction moves nothing but still pays for its gas.
     pub succeeded: bool,
-    /// How much gas it took.
     pub gas_used: u64,
-    /// What it paid for a unit of gas.
     pub gas_price: u128,
-    /// What contracts told about it; empty if it failed.
+    /// Empty if it failed.
     pub logs: Vec<EventLog>,
     pub(crate) envelope: Envelope,
 }
 
 impl Transaction {
-    /// Who signed it. Computed when asked for, since few of a block's transactions matter to anybody.
+    /// Recovered on demand, because few transactions of a block are of interest.
     pub fn sender(&self) -> Result<Address, Disagreement> {
         self.envelope.recover_signer().map_err(|_| Disagreement::Signature(self.hash))
     }
 
-    /// The coins that the transaction itself moved, and to whom. Those that contracts moved on are in
+    /// The coins that the transaction itself moved, and the recipient. Transfers by contracts are in
     /// [`crate::RpcNode::internal_transfers`].
     pub fn native_transfer(&self) -> Option<(Address, Quantity)> {
         self.to.map(|to| (to, self.value)).filter(|(_, value)| self.succeeded && !value.is_zero())
     }
 
-    /// What its logs tell about tokens, those that cannot be read included. Whether a contract is a token anybody believes
-    /// is for the caller to say.
+    /// Token transfers in its logs, including unreadable ones. The caller decides which contracts are tokens.
     pub fn transfer_logs(&self) -> impl Iterator<Item = TransferLog> {
         self.logs.iter().filter_map(EventLog::transfer)
     }
 
-    /// What it paid for gas. Blob transactions pay for their blobs besides.
+    /// The fee for gas, without the fee for blobs.
     pub fn fee(&self) -> Quantity {
         Quantity::new(U256::from(self.gas_used).saturating_mul(U256::from(self.gas_price)))
     }

@@ -1,4 +1,4 @@
-//! What a transaction costs now, as this node sees it. What one is ready to pay is the caller's rule.
+//! The present price of gas, as claimed by this node. The caller decides what to pay.
 
 use alloy_primitives::U256;
 use serde::Deserialize;
@@ -12,18 +12,15 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fees {
-    /// By EIP-1559.
+    /// EIP-1559.
     Market {
-        /// Of the block to come. It rises by at most an eighth a block.
+        /// Of the next block. It rises by at most an eighth per block.
         base_fee: u128,
-        /// What is usually paid on top.
+        /// The usual priority fee.
         tip: u128,
     },
-    /// One price, on chains without a base fee.
-    Legacy {
-        /// What is usually paid.
-        gas_price: u128,
-    },
+    /// Chains without a base fee.
+    Legacy { gas_price: u128 },
 }
 
 #[derive(Deserialize)]
@@ -33,14 +30,13 @@ struct History {
 }
 
 impl RpcNode {
-    /// What a transaction costs now.
     pub fn fees(&self) -> Result<Fees, RpcError> {
         let base_fee = match self.request_as::<History>("eth_feeHistory", &json!(["0x1", "latest", []])) {
             Ok(history) => history.base_fee_per_gas.and_then(|fees| fees.last().copied()),
             Err(error) if quirks::has_no_method(&error) => None,
             Err(error) => return Err(error),
         };
-        // Nodes of chains without EIP-1559 tell a history of zeros.
+        // Nodes of chains without EIP-1559 return a history of zeros.
         let Some(base_fee) = base_fee.filter(|fee| !fee.is_zero()) else {
             return Ok(Fees::Legacy { gas_price: self.price("eth_gasPrice")? });
         };

@@ -1,4 +1,4 @@
-//! Reading blocks: what is asked of the node, in which order. What is believed of the answers is `verify.rs`.
+//! Fetches blocks: the requests and their order. `verify.rs` checks the answers.
 
 use serde_json::{Value, json, value::RawValue};
 
@@ -10,12 +10,12 @@ use crate::{
     verify::{self, WithoutReceipts},
 };
 
-/// How many receipts are asked for at once, where a node does not give those of a block.
+/// The batch size for nodes without `eth_getBlockReceipts`.
 const RECEIPTS_AT_ONCE: usize = 100;
 
 impl RpcNode {
-    /// A header, or none if the node does not have the block. Its hash is computed; that it is canonical, safe or final is
-    /// the node's word.
+    /// A header, or `None` if the node does not have the block. Its hash is verified; that it is canonical, safe or final
+    /// is only the node's claim.
     pub fn header(&self, at: BlockTag) -> Result<Option<BlockHeader>, RpcError> {
         match self.fetch_block(at, false)? {
             Some((answer, method)) => verify::header(&answer, at, method).inspect_err(|error| self.distrust(error)),
@@ -23,8 +23,8 @@ impl RpcNode {
         }
     }
 
-    /// A block with everything in it, or none if the node does not have it. Asks for the receipts by the block's hash, so
-    /// that a reorganisation in between cannot mix two blocks.
+    /// A complete block, or `None` if the node does not have it. The receipts are fetched by the block's hash, so a
+    /// reorganisation in between cannot mix two blocks.
     pub fn block(&self, at: BlockTag) -> Result<Option<Block>, RpcError> {
         self.full_block(at).inspect_err(|error| self.distrust(error))
     }
@@ -69,7 +69,6 @@ impl RpcNode {
     }
 }
 
-/// How the protocol writes a block.
 pub(crate) fn block_parameter(at: BlockTag) -> Value {
     match at {
         BlockTag::Number(number) => format!("{number:#x}").into(),

@@ -1,4 +1,4 @@
-//! Where a transaction is: in a verified block, waiting, or nowhere that this node knows of.
+//! Finds a transaction: in a verified block, pending, or unknown to this node.
 
 use alloy_primitives::B256;
 use serde::Deserialize;
@@ -10,14 +10,14 @@ use crate::{
     node::RpcNode,
 };
 
-/// Where a transaction is, as one node sees it.
+/// The state of a transaction at one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// In this block, which is verified whole and has it. That the block is canonical is the node's word.
+    /// In this verified block. That the block is canonical is only the node's claim.
     Included(Box<Block>),
-    /// Known to the node, and in no block.
+    /// Known to the node, in no block.
     Waiting,
-    /// Not known to this node. Others may know it, and it may be included at any time: this proves nothing.
+    /// Unknown to this node. This proves nothing: others may know it, and it may be included at any time.
     Unheard,
 }
 

@@ -1,4 +1,4 @@
-//! Which chain a node is on: its number, and the hash of its first block. Numbers alone have been used twice.
+//! The identity of a chain: its id and the hash of its genesis block. Some ids are used by several chains.
 
 use alloy_primitives::B256;
 use serde_json::json;
@@ -13,22 +13,22 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChainIdentity {
-    /// Its number, which transactions are signed for.
+    /// Transactions are signed for this id.
     pub chain_id: u64,
-    /// The hash of its first block.
+    /// The hash of the genesis block.
     pub genesis: B256,
 }
 
 impl ChainIdentity {
-    /// Asks an address which chain is there: for setting a chain up, before anything is known about it.
+    /// Reads the identity of the chain at a URL, for the setup of a new chain.
     pub fn discover(url: &str, limits: RpcLimits) -> Result<Result<Self, RpcError>, InvalidRpcUrl> {
-        let nobody = Self { chain_id: 0, genesis: B256::ZERO };
-        RpcNode::http(url, nobody, limits).map(|node| node.discover_identity())
+        let unknown = Self { chain_id: 0, genesis: B256::ZERO };
+        RpcNode::http(url, unknown, limits).map(|node| node.discover_identity())
     }
 }
 
 impl RpcNode {
-    /// Whether the node is on the chain it must be on. Everything else asks this first, so it need not be called.
+    /// Checks that the node is on the right chain. All requests do this by themselves.
     pub fn check_identity(&self) -> Result<(), RpcError> {
         let expected = self.identity();
         let found = wire::quantity(&self.request_unverified("eth_chainId", &json!([]))?, "eth_chainId")?;
@@ -42,7 +42,7 @@ impl RpcNode {
         Ok(())
     }
 
-    /// Which chain the node says it is on, whatever it should be.
+    /// The identity that the node reports, without comparing it.
     pub fn discover_identity(&self) -> Result<ChainIdentity, RpcError> {
         let found = wire::quantity(&self.request_unverified("eth_chainId", &json!([]))?, "eth_chainId")?;
         let chain_id = u64::try_from(found).map_err(|_| Disagreement::ChainId { expected: 0, found })?;

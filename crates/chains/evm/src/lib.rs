@@ -1,30 +1,32 @@
-//! EVM chains through their nodes: blocks that prove themselves, and sending with honest answers.
+//! Client of EVM chains: verified blocks, and sending with exact outcomes.
 //!
-//! A [`RpcNode`] speaks JSON-RPC over HTTP, or to a simulated chain in the same process; above the transport both are the same
-//! code. What a block's header vouches for is computed again before anybody sees it: the header's hash, the roots of
-//! transactions and receipts, the bloom. So an empty, partial or false answer is an error, never a block without deposits.
+//! An [`RpcNode`] speaks JSON-RPC over HTTP, or calls a function in the same process; above the transport both are the same
+//! code. Everything that a block's header covers is computed again before it is returned: the hash of the header, the
+//! roots of transactions and receipts, the bloom. So an empty, partial or false answer is an error, never a block without
+//! deposits.
 //!
 //! It guarantees:
-//! - a [`Block`] is whole and is what its hash says; which hash is canonical is for the caller to decide, from several
-//!   blocks and better several nodes;
-//! - "the node does not have it" is `Ok(None)`, and never made from an error;
-//! - [`RpcNode::send`] says that a transaction is not with the node only if the node said so: everything else is
-//!   [`SendOutcome::Unknown`];
-//! - no amount is cut off: a [`Quantity`] has 256 bits, and says whether it fits the ledger;
-//! - nothing is asked of a node before it has shown that it is on the right chain, anew after each failure;
-//! - addresses of nodes, which often contain keys, are in no error and no debug output.
+//! - a [`Block`] is complete and matches its hash; the caller decides which hash is canonical, from several blocks and
+//!   preferably several nodes;
+//! - `Ok(None)` means that the node answered that it does not have it; an error never becomes `Ok(None)`;
+//! - [`RpcNode::send`] reports that the node does not have a transaction only if the node answered so; every other failure
+//!   is [`SendOutcome::Unknown`];
+//! - no amount is truncated: a [`Quantity`] has 256 bits, and conversion to a ledger amount is checked;
+//! - the identity of a node's chain is checked before the first request and after each failure;
+//! - URLs of nodes, which often contain keys, appear in no error and no debug output.
 //!
-//! It deliberately does not know: watch lists, finality rules, which of several nodes to believe, keys, retries. What no
-//! header vouches for (balances, nonces, fees, traces, "pending", "finalized") is one node's word, and marked so.
+//! It deliberately does not know: watch lists, finality rules, which of several nodes to trust, keys, retries. What no
+//! header covers (balances, nonces, fees, traces, "pending", "finalized") is the unverified claim of one node, and is
+//! documented so.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | how to reach a node | [`RpcNode::http`], [`RpcNode::in_process`], [`ChainIdentity`] |
 //! | reading | [`RpcNode::header`], [`RpcNode::block`], [`Block`], [`Transaction`], [`TokenTransfer`], [`RpcNode::internal_transfers`] |
-//! | asking | [`RpcNode::nonce`], [`RpcNode::balance`], [`RpcNode::token_balance`], [`RpcNode::fees`], [`RpcNode::estimate_gas`], [`RpcNode::find`] |
+//! | accounts and fees | [`RpcNode::nonce`], [`RpcNode::balance`], [`RpcNode::token_balance`], [`RpcNode::fees`], [`RpcNode::estimate_gas`], [`RpcNode::find`] |
 //! | sending | [`RpcNode::send`], [`SendOutcome`] |
-//! | what can go wrong | [`RpcError`] |
-//! | what real nodes do differently | `quirks.rs` |
+//! | errors | [`RpcError`] |
+//! | differences between nodes | `quirks.rs` |
 
 mod accounts;
 mod block;

@@ -1,42 +1,39 @@
-//! Logs, and the transfers of tokens that they tell of.
+//! Event logs, and the token transfers in them.
 //!
-//! Guarantees: a [`TokenTransfer`] has exactly the form of ERC-20. What only looks like it (ERC-721 has the same name with
-//! another form) is told as such, because a deposit that nobody can read must be seen by somebody.
+//! Guarantees: a [`TokenTransfer`] has exactly the form of ERC-20. Other forms of the same event (as in ERC-721) are
+//! reported separately, because an operator must see a deposit that the program cannot read.
 
 use alloy_primitives::{Address, B256, Bytes, U256, b256};
 
 use crate::quantity::Quantity;
 
-/// The name of `Transfer(address,address,uint256)`.
+/// The topic of `Transfer(address,address,uint256)`.
 const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
-/// What a contract told while a transaction ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventLog {
-    /// Its place among the logs of its transaction. It stays the same when the transaction is included elsewhere, which the
-    /// place in the block does not.
+    /// Its index among the logs of its transaction. Unlike the index in the block, it stays the same when the transaction is
+    /// included in another block.
     pub ordinal: usize,
-    /// Who told it.
     pub contract: Address,
-    /// What it is about, the name first.
+    /// The topic of the event first.
     pub topics: Vec<B256>,
-    /// The rest.
     pub data: Bytes,
 }
 
-/// A transfer of a token, as its contract tells it. Contracts can tell anything.
+/// A token transfer as claimed by the contract. Contracts can claim anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenTransfer {
     pub ordinal: usize,
     pub contract: Address,
-    /// From whom; zero if the tokens are new.
+    /// Zero if the tokens are minted.
     pub from: Address,
-    /// To whom; zero if they are gone.
+    /// Zero if they are burnt.
     pub to: Address,
     pub value: Quantity,
 }
 
-/// A log with the name of a transfer.
+/// A log with the topic of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferLog {
     Standard(TokenTransfer),
@@ -44,7 +41,7 @@ pub enum TransferLog {
 }
 
 impl EventLog {
-    /// The transfer that this log tells of, if it has the name of one.
+    /// The transfer in this log, if it has the topic of one.
     pub fn transfer(&self) -> Option<TransferLog> {
         let (name, topics) = self.topics.split_first()?;
         if *name != TRANSFER {
@@ -62,7 +59,7 @@ impl EventLog {
     }
 }
 
-/// A topic that is an address, and nothing above it.
+/// A topic that is an address, with zeros in the upper bytes.
 fn address(topic: B256) -> Option<Address> {
     topic[..12].iter().all(|byte| *byte == 0).then(|| Address::from_word(topic))
 }
@@ -88,7 +85,7 @@ mod tests {
             value: Quantity::new(U256::MAX),
         });
         assert_eq!(log(vec![TRANSFER, from, to], amount.clone()).transfer(), Some(transfer));
-        // ERC-721: the number of the piece is a topic. Some early tokens have everything in the data.
+        // ERC-721 has the token id as a topic. Some early tokens have everything in the data.
         assert_eq!(log(vec![TRANSFER, from, to, from], vec![]).transfer(), odd);
         assert_eq!(log(vec![TRANSFER], [amount.clone(), amount.clone(), amount.clone()].concat()).transfer(), odd);
         assert_eq!(log(vec![TRANSFER, from, B256::repeat_byte(9)], amount.clone()).transfer(), odd);

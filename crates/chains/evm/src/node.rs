@@ -1,7 +1,7 @@
-//! A node: where it is, which chain it must be on, and how it is asked.
+//! An RPC node of a chain: its transport and the identity of its chain.
 //!
-//! Guarantees: before the first question, and again after each failure to answer, the node must show that it is on the
-//! right chain. A node can be shared between threads.
+//! Guarantees: before the first request, and again after each failure, the node must prove that it is on the right chain.
+//! A node can be shared between threads.
 
 use std::{
     fmt,
@@ -22,18 +22,18 @@ use crate::{
 pub struct RpcNode {
     transport: Transport,
     identity: ChainIdentity,
-    /// Whether it has shown its identity since the last failure.
+    /// Whether the identity was checked since the last failure.
     known: AtomicBool,
     last_id: AtomicU64,
 }
 
 impl RpcNode {
-    /// A node that speaks JSON-RPC over HTTP. Nothing is sent yet.
+    /// JSON-RPC over HTTP. Sends nothing yet.
     pub fn http(url: &str, identity: ChainIdentity, limits: RpcLimits) -> Result<Self, InvalidRpcUrl> {
         Transport::http(url, limits).map(|transport| Self::new(transport, identity))
     }
 
-    /// A node in the same process. What it answers is verified like an answer over HTTP.
+    /// A node in the same process. Its answers are verified like answers over HTTP.
     pub fn in_process(rpc: InProcessRpc, identity: ChainIdentity) -> Self {
         Self::new(Transport::InProcess(rpc), identity)
     }
@@ -42,25 +42,24 @@ impl RpcNode {
         Self { transport, identity, known: AtomicBool::new(false), last_id: AtomicU64::new(0) }
     }
 
-    /// The chain it must be on.
     pub fn identity(&self) -> ChainIdentity {
         self.identity
     }
 
-    /// Asks, and gives what came back unread.
+    /// Sends a request and returns the raw result.
     pub(crate) fn request(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, RpcError> {
         self.ensure_identity()?;
         self.request_unverified(method, params)
     }
 
-    /// Asks without knowing whom: only for finding that out.
+    /// Without a check of the identity: only for that check itself.
     pub(crate) fn request_unverified(&self, method: &'static str, params: &Value) -> Result<Box<RawValue>, RpcError> {
         let id = self.ids(1);
         let body = self.exchange(&wire::request(id, method, params))?;
         wire::result(&body, id, method).inspect_err(|error| self.distrust(error))
     }
 
-    /// Asks the same of many things at once.
+    /// Sends one batch with the same method and different parameters.
     pub(crate) fn request_batch(
         &self,
         method: &'static str,
@@ -95,7 +94,7 @@ impl RpcNode {
         Ok(())
     }
 
-    /// After a failure, whoever answers next may be another.
+    /// After a failure another node may answer at the same URL, so the identity is checked again.
     pub(crate) fn distrust(&self, error: &RpcError) {
         if !matches!(error, RpcError::Refused(_)) {
             self.known.store(false, Ordering::Release);
@@ -108,8 +107,8 @@ impl RpcNode {
 }
 
 impl fmt::Debug for RpcNode {
-    /// Without its address, which may contain a key.
+    /// Without its URL, which may contain a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node").field("identity", &self.identity).finish_non_exhaustive()
+        f.debug_struct("RpcNode").field("identity", &self.identity).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Quantities as chains have them: 256 bits, of which the ledger counts 128.
+//! Quantities on chains have 256 bits; the ledger counts 128.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use bankroll_money::Amount;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Quantity(U256);
 
-/// A quantity of 2^128 or more: it is real on its chain, and cannot be booked.
+/// A quantity of 2^128 or more: valid on its chain, but the ledger cannot book it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is more than the ledger can count (2^128 - 1)")]
+#[error("{0} is above the largest amount of the ledger (2^128 - 1)")]
 pub struct AmountOverflow(pub U256);
 
 impl Quantity {
@@ -27,7 +27,6 @@ impl Quantity {
         self.0.is_zero()
     }
 
-    /// The same as an amount of the ledger.
     pub fn amount(self) -> Result<Amount, AmountOverflow> {
         u128::try_from(self.0).map(Amount::new).map_err(|_| AmountOverflow(self.0))
     }

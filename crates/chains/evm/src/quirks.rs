@@ -1,11 +1,11 @@
-//! What real nodes do differently, in one place: words and codes that mean something, methods that some do not have.
+//! Differences between real nodes, in one place: error texts, error codes, missing methods.
 //!
-//! | node | what it does | what we make of it |
+//! | node | behaviour | handling |
 //! | --- | --- | --- |
-//! | all | tell refusals of transactions apart by words only, code -32000 | [`verdict`] reads the words |
-//! | geth, reth, erigon, anvil, besu, nethermind | each has its own words for the same refusal | all are listed |
-//! | load balancers | answer from a node that is behind: `null` receipts for a block that another node showed | unavailable, ask again |
-//! | providers | code -32005, -32029 or 429 for "too often" | unavailable |
+//! | all | distinguish refusals of transactions only by text, code -32000 | [`verdict`] reads the text |
+//! | geth, reth, erigon, anvil, besu, nethermind | own texts for the same refusal | all are listed |
+//! | load balancers | use a node that is behind: `null` receipts for a block of another node | unavailable, retry |
+//! | providers | code -32005, -32029 or 429 for rate limits | unavailable |
 //! | geth | "finalized block not found" while it starts | no such block |
 //! | older nodes | no `eth_getBlockReceipts` | receipts one by one, in batches |
 //! | geth | no `trace_block`; nests `callTracer` as deep as contracts call | see `traces.rs` |
@@ -14,10 +14,10 @@
 use crate::error::{RpcError, RpcRefusal, Unavailable};
 use crate::wire::RpcFailure;
 
-/// No such method, by code or by words.
+/// No such method.
 pub const NO_METHOD: i64 = -32601;
 
-/// What an error of a node is: about the request, or about the node.
+/// Classifies an error: about the request, or about the node.
 pub fn failure(failure: RpcFailure) -> RpcError {
     let RpcFailure { code, message } = failure;
     let words = message.to_ascii_lowercase();
@@ -35,21 +35,21 @@ pub fn failure(failure: RpcFailure) -> RpcError {
     }
 }
 
-/// Whether a node says that it does not know such a method.
+/// Whether the node does not support the method.
 pub fn has_no_method(error: &RpcError) -> bool {
     let RpcError::Refused(RpcRefusal { code, message }) = error else { return false };
     let words = message.to_ascii_lowercase();
     *code == NO_METHOD || ["method not found", "not supported", "unsupported method"].iter().any(|w| words.contains(w))
 }
 
-/// Whether an error only says that there is no such block.
+/// Whether the error means that there is no such block.
 pub fn is_no_block(error: &RpcError) -> bool {
     let RpcError::Refused(RpcRefusal { message, .. }) = error else { return false };
     let words = message.to_ascii_lowercase();
     ["block not found", "unknown block", "header not found", "blocknotfound"].iter().any(|part| words.contains(part))
 }
 
-/// What a node that refused a transaction says about it.
+/// Why a node refused a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendVerdict {
     AlreadyKnown,
@@ -58,7 +58,7 @@ pub enum SendVerdict {
     Other,
 }
 
-/// By words, since there is nothing else. Those that say "it is here" come first: mistaking them would be the worst.
+/// By text, because there is nothing else. "Already known" comes first: misreading it would be the worst error.
 pub fn verdict(message: &str) -> SendVerdict {
     const WORDS: &[(SendVerdict, &[&str])] = &[
         (
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_of_transactions_by_the_words_of_each_node() {
+    fn refusals_are_recognised_by_the_text_of_each_node() {
         let check = |message: &str, expected| assert_eq!(verdict(message), expected, "{message}");
         check("already known", SendVerdict::AlreadyKnown); // geth
         check("AlreadyKnown", SendVerdict::AlreadyKnown); // nethermind
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_in_trouble_is_not_a_refusal() {
+    fn a_failing_node_is_not_a_refusal() {
         let check = |code, message: &str, unavailable| {
             let error = failure(RpcFailure { code, message: message.into() });
             assert_eq!(matches!(error, RpcError::Unavailable(_)), unavailable, "{message}");

@@ -1,7 +1,7 @@
-//! Sending a signed transaction, and what the answer proves: less than one would like.
+//! Sends a signed transaction. A node's answer proves little, so most failures have an unknown outcome.
 //!
-//! Guarantees: [`SendOutcome::Unknown`] is the answer to every failure in which the transaction may be with the node. Sending the
-//! same bytes again is always safe; making other bytes for the same purpose never is.
+//! Guarantees: every failure after which the node may have the transaction is [`SendOutcome::Unknown`]. Sending the same
+//! bytes again is always safe; making other bytes for the same purpose never is.
 
 use alloy_primitives::{B256, Bytes, hex, keccak256};
 use serde_json::json;
@@ -13,25 +13,24 @@ use crate::{
     wire,
 };
 
-/// What is known after a transaction was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum SendOutcome {
-    /// The node took it. It may still forget it.
+    /// The node accepted it. It may still drop it.
     Accepted,
     /// The node has it already.
     AlreadyKnown,
-    /// Its number is used: by itself, included before, or by another. Only the chain can tell which.
+    /// Its nonce is used, by itself or by another transaction. Only the chain shows which.
     NonceTooLow,
-    /// The node wants higher fees, than it asks of everybody or than those of the transaction it has under this number.
+    /// The fees are below the node's minimum, or too low to replace the transaction with the same nonce.
     Underpriced(RpcRefusal),
-    /// The node will not have it, for another reason.
+    /// The node refused it for another reason.
     Refused(RpcRefusal),
-    /// Nobody knows whether the node has it.
+    /// The node may have it or not.
     Unknown(RpcError),
 }
 
-/// What a signed transaction will be known by.
+/// The hash of a signed transaction.
 pub fn transaction_hash(raw: &[u8]) -> B256 {
     keccak256(raw)
 }

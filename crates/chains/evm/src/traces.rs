@@ -1,13 +1,13 @@
-//! Coins that contracts moved on, from traces.
+//! Transfers of coins by contracts, from traces.
 //!
-//! Nothing in a header vouches for traces: confirm what they tell by balances or a second node before crediting it.
+//! No header covers traces: confirm them by balances or a second node before crediting.
 //!
-//! Guarantees: only what moved is told. A call counts if neither it nor any call above it was undone, and only if its kind
-//! moves coins: CALLCODE and DELEGATECALL name a value that stays where it is. An answer that lacks a transaction, or has
-//! an error in it, is an error and never "no transfers".
+//! Guarantees: only real transfers are returned. A call counts if neither it nor any call above it was reverted, and only
+//! if its kind moves coins: CALLCODE and DELEGATECALL name a value that does not move. An answer that lacks a transaction,
+//! or contains an error, is an error and never "no transfers".
 //!
-//! `trace_block` is asked first, because its list is flat. geth has only `callTracer`, which nests as deep as contracts
-//! call; what is nested deeper than 128 cannot be read, and is an error too.
+//! `trace_block` is tried first, because its list is flat. geth has only `callTracer`, which nests as deep as the calls;
+//! nesting deeper than 128 is an error.
 
 use alloy_primitives::{Address, B256, U256};
 use serde::Deserialize;
@@ -21,11 +21,10 @@ use crate::{
     quirks,
 };
 
-/// Coins that moved inside a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InternalTransfer {
     pub transaction: B256,
-    /// Which call of it: the number at each level. Together with the transaction it names this transfer for ever.
+    /// The index of the call at each level. With the transaction it identifies this transfer permanently.
     pub path: Vec<usize>,
     pub from: Address,
     pub to: Address,
@@ -36,11 +35,11 @@ pub struct InternalTransfer {
 struct Step {
     path: Vec<usize>,
     moves: Option<(Address, Address, U256)>,
-    undone: bool,
+    reverted: bool,
 }
 
 impl RpcNode {
-    /// What contracts moved on in this block, in order. The transactions' own transfers are not among it.
+    /// Transfers by contracts in this block, in order, without the transactions' own transfers.
     pub fn internal_transfers(&self, block: &Block) -> Result<Vec<InternalTransfer>, RpcError> {
         if block.transactions.is_empty() {
             return Ok(Vec::new());
@@ -51,10 +50,11 @@ impl RpcNode {
         };
         let mut transfers = Vec::new();
         for (transaction, steps) in block.transactions.iter().zip(traces) {
-            let undone: Vec<&[usize]> = steps.iter().filter(|step| step.undone).map(|step| &step.path[..]).collect();
-            // What the header vouches for comes first: nothing moves in a transaction that failed.
+            let reverted: Vec<&[usize]> =
+                steps.iter().filter(|step| step.reverted).map(|step| &step.path[..]).collect();
+            // The verified status wins: a failed transaction moves nothing.
             let counts =
-                |step: &&Step| transaction.succeeded && !undone.iter().any(|above| step.path.starts_with(above));
+                |step: &&Step| transaction.succeeded && !reverted.iter().any(|above| step.path.starts_with(above));
             for step in steps.iter().filter(|step| !step.path.is_empty()).filter(counts) {
                 if let Some((from, to, value)) = step.moves.filter(|(_, _, value)| !value.is_zero()) {
                     let (path, value) = (step.path.clone(), Quantity::new(value));
@@ -70,7 +70,7 @@ impl RpcNode {
         let hash = block.header.hash;
         let answer: Option<Vec<Flat>> = self.request_as(method, &json!([format!("{:#x}", block.header.number)]))?;
         let answer = answer.ok_or(Unavailable::Incomplete("trace"))?;
-        // Asked for by its height, since there is no other way: after a reorganisation another block is there.
+        // The method takes only a height: after a reorganisation it returns another block.
         if answer.iter().any(|flat| flat.block_hash != hash) {
             return Err(Unavailable::Incomplete("trace").into());
         }
@@ -83,7 +83,7 @@ impl RpcNode {
             }
             traces.push(steps);
         }
-        // Producers' rewards stand behind the transactions, without one.
+        // Block rewards follow the transactions and have no transaction hash.
         let whole = traces.iter().all(|steps| steps.first().is_some_and(|step| step.path.is_empty()));
         if !whole || left.any(|flat| flat.transaction_hash.is_some()) {
             return Err(Disagreement::TraceIncomplete(hash).into());
@@ -96,7 +96,7 @@ impl RpcNode {
         let hash = block.header.hash;
         let answer: Vec<Traced> = self.request_as(method, &json!([hash, { "tracer": "callTracer" }]))?;
         let expected = block.transactions.iter().map(|transaction| Some(transaction.hash));
-        // Older nodes do not say which transaction a trace is of; then only the count can be checked.
+        // Older nodes do not name the transaction of a trace; then only the count can be checked.
         let named = |traced: &Traced, hash: Option<B256>| traced.tx_hash.is_none() || traced.tx_hash == hash;
         let fits =
             answer.len() == block.transactions.len() && answer.iter().zip(expected).all(|(t, hash)| named(t, hash));
@@ -146,19 +146,19 @@ struct Made {
 
 impl Flat {
     fn step(self) -> Result<Step, RpcError> {
-        let (undone, path, action) = (self.error.is_some(), self.trace_address, self.action);
+        let (reverted, path, action) = (self.error.is_some(), self.trace_address, self.action);
         let moves = match (self.kind.as_str(), action.call_type.as_deref()) {
             ("call", Some("call")) => whole(action.from, action.to, action.value),
             ("call", Some("callcode" | "delegatecall" | "staticcall")) => {
-                return Ok(Step { path, moves: None, undone });
+                return Ok(Step { path, moves: None, reverted });
             }
-            ("create", _) if undone => return Ok(Step { path, moves: None, undone }),
+            ("create", _) if reverted => return Ok(Step { path, moves: None, reverted }),
             ("create", _) => whole(action.from, self.result.and_then(|made| made.address), action.value),
             ("suicide" | "selfdestruct", _) => whole(action.address, action.refund_address, action.balance),
             _ => None,
         };
         let moves = moves.ok_or_else(|| MalformedAnswer::new("trace_block", "a call of an unknown kind"))?;
-        Ok(Step { path, moves: Some(moves), undone })
+        Ok(Step { path, moves: Some(moves), reverted })
     }
 }
 
@@ -187,7 +187,7 @@ struct Nested {
 
 impl Nested {
     fn collect(self, path: Vec<usize>, steps: &mut Vec<Step>) -> Result<(), RpcError> {
-        let undone = self.error.is_some();
+        let reverted = self.error.is_some();
         let moves = match self.kind.as_str() {
             "CALL" | "CREATE" | "CREATE2" | "SELFDESTRUCT" => {
                 self.to.map(|to| (self.from, to, self.value.unwrap_or_default()))
@@ -195,7 +195,7 @@ impl Nested {
             "CALLCODE" | "DELEGATECALL" | "STATICCALL" => None,
             _ => return Err(MalformedAnswer::new("debug_traceBlockByHash", "a call of an unknown kind").into()),
         };
-        steps.push(Step { path: path.clone(), moves, undone });
+        steps.push(Step { path: path.clone(), moves, reverted });
         for (number, call) in self.calls.into_iter().enumerate() {
             call.collect([&path[..], &[number]].concat(), steps)?;
         }

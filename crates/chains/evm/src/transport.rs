@@ -13,27 +13,24 @@ use ureq::{Agent, http::Uri};
 
 use crate::error::Unavailable;
 
-/// How long and how much a node may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RpcLimits {
-    /// From the first byte out to the last byte in.
+    /// From the first sent to the last received byte.
     pub total: Duration,
-    /// Until there is a connection.
     pub connect: Duration,
-    /// The most bytes of an answer.
     pub answer_bytes: u64,
 }
 
 impl Default for RpcLimits {
-    /// Thirty seconds, five for the connection, 256 MiB: a full block with traces is tens of them.
+    /// Thirty seconds, five to connect, 256 MiB: a full block with traces has tens of MiB.
     fn default() -> Self {
         Self { total: Duration::from_secs(30), connect: Duration::from_secs(5), answer_bytes: 256 << 20 }
     }
 }
 
-/// A text that is no address of a node. The text is not in here, since it may contain a key.
+/// It does not contain the text, which may contain a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the address of a node must be http://host[:port]/path or https://host[:port]/path")]
+#[error("the URL of an RPC node must be http://host[:port]/path or https://host[:port]/path")]
 pub struct InvalidRpcUrl;
 
 /// A node in the same process, as a simulator needs it: a function from the request's bytes to an HTTP status and a body.
@@ -76,7 +73,7 @@ impl Transport {
             .timeout_global(Some(limits.total))
             .timeout_connect(Some(limits.connect))
             .http_status_as_error(false)
-            // A node that sends us elsewhere is not the node that was configured.
+            // The target of a redirect is not the configured node.
             .max_redirects(0)
             .proxy(None)
             .user_agent(concat!("bankroll/", env!("CARGO_PKG_VERSION")))
@@ -84,7 +81,6 @@ impl Transport {
         Ok(Self::Http(Http { agent: config.new_agent(), url, limits }))
     }
 
-    /// Sends a request and waits for what comes back.
     pub fn exchange(&self, request: &[u8]) -> Result<Vec<u8>, Unavailable> {
         match self {
             Self::Http(http) => http.exchange(request),
@@ -114,7 +110,7 @@ fn refused_by_status(status: u16) -> Unavailable {
     if status == 429 { Unavailable::RateLimited } else { Unavailable::Status(status) }
 }
 
-/// By kind only: the texts of these errors may contain the address.
+/// By kind only: the texts of these errors may contain the URL.
 fn unavailable(error: &ureq::Error) -> Unavailable {
     match error {
         ureq::Error::Timeout(_) => Unavailable::TimedOut,

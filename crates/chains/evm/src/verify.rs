@@ -1,8 +1,8 @@
-//! From a node's words to a block that is what its hash says. Pure: answers in, block or contradiction out.
+//! Builds a verified block from a node's answers. Pure.
 //!
-//! What is checked: the header's hash; that it is the block asked for; each transaction's hash; the root of all
-//! transactions; one receipt to each, in its place; the bloom of the logs; the root of all receipts, computed from statuses,
-//! gas and logs as they will be used. What cannot be checked is not used: places and senders that nodes tell beside.
+//! It checks: the hash of the header; that it is the requested block; the hash of each transaction; the root of all
+//! transactions; one receipt per transaction, in order; the bloom of the logs; the root of all receipts, computed from the
+//! same statuses, gas and logs that are returned. Fields that cannot be checked, such as senders, are not used.
 
 use alloy_consensus::{
     Header as ConsensusHeader, Receipt, ReceiptEnvelope, Transaction as _,
@@ -55,14 +55,14 @@ struct RawLog {
     removed: bool,
 }
 
-/// A block whose receipts are still to come.
+/// A block whose receipts are not fetched yet.
 pub struct WithoutReceipts {
     pub header: BlockHeader,
     consensus: ConsensusHeader,
     transactions: Vec<(B256, Envelope)>,
 }
 
-/// The header in an answer, or none if the answer is that there is no such block.
+/// The header in an answer, or `None` if there is no such block.
 pub fn header(answer: &RawValue, at: BlockTag, method: &'static str) -> Result<Option<BlockHeader>, RpcError> {
     Ok(consensus_header(answer, at, method)?.map(|(header, _)| header))
 }
@@ -96,7 +96,7 @@ fn consensus_header(
     }
 }
 
-/// The block in an answer with whole transactions.
+/// The block in an answer with full transactions.
 pub fn without_receipts(
     answer: &RawValue,
     at: BlockTag,
@@ -128,7 +128,7 @@ impl WithoutReceipts {
         self.transactions.iter().map(|(hash, _)| *hash)
     }
 
-    /// The whole block, if these are its receipts.
+    /// The complete block, if these are its receipts.
     pub fn complete(self, answers: &[Box<RawValue>], method: &'static str) -> Result<Block, RpcError> {
         let block = self.header.hash;
         if answers.len() != self.transactions.len() {
@@ -143,8 +143,9 @@ impl WithoutReceipts {
             }
             let receipt = receipt(wire::read(answer, method)?, block, hash, method)?;
             let gas_after = receipt.cumulative_gas_used;
-            let gas_used =
-                gas_after.checked_sub(gas_before).ok_or_else(|| MalformedAnswer::new(method, "gas that shrinks"))?;
+            let gas_used = gas_after
+                .checked_sub(gas_before)
+                .ok_or_else(|| MalformedAnswer::new(method, "cumulative gas that decreases"))?;
             gas_before = gas_after;
             let sealed = ReceiptEnvelope::from_typed(envelope.tx_type(), receipt);
             bloom |= *sealed.logs_bloom();
@@ -181,8 +182,8 @@ fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str
         if log.removed {
             return Err(Disagreement::LogRemoved(block).into());
         }
-        let data =
-            LogData::new(log.topics, log.data).ok_or_else(|| MalformedAnswer::new(method, "a log of five topics"))?;
+        let data = LogData::new(log.topics, log.data)
+            .ok_or_else(|| MalformedAnswer::new(method, "a log with more than four topics"))?;
         logs.push(alloy_primitives::Log { address: log.address, data });
     }
     Ok(Receipt { status: status.into(), cumulative_gas_used: raw.cumulative_gas_used.to(), logs })

@@ -1,4 +1,4 @@
-//! JSON-RPC: requests out, answers in, nothing believed about their form.
+//! JSON-RPC: encodes requests, and decodes answers without trusting their form.
 
 use alloy_primitives::U256;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -7,7 +7,7 @@ use serde_json::{Value, value::RawValue};
 use crate::error::{MalformedAnswer, RpcError, shortened};
 use crate::quirks;
 
-/// An error as nodes write it.
+/// An error object of JSON-RPC.
 #[derive(Clone, Debug, Deserialize)]
 pub struct RpcFailure {
     #[serde(default)]
@@ -26,7 +26,7 @@ struct Answer<'a> {
     error: Option<RpcFailure>,
 }
 
-/// Tells `"result": null`, which is an answer, from no result at all.
+/// Distinguishes `"result": null`, which is an answer, from a missing result.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
@@ -42,18 +42,17 @@ pub fn batch(calls: impl Iterator<Item = (u64, Value)>, method: &'static str) ->
     Value::from(calls).to_string().into_bytes()
 }
 
-/// The result of one request, not yet read.
+/// The raw result of one request.
 pub fn result(body: &[u8], id: u64, method: &'static str) -> Result<Box<RawValue>, RpcError> {
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
     settled(answer, Some(id), method).map(|(_, result)| result)
 }
 
-/// The results of a batch, in the order of the ids, which count up from the first.
+/// The results of a batch, ordered by id.
 pub fn results(body: &[u8], first: u64, count: usize, method: &'static str) -> Result<Vec<Box<RawValue>>, RpcError> {
     if !body.trim_ascii_start().starts_with(b"[") {
-        // One error for all.
-        return result(body, first, method)
-            .and(Err(MalformedAnswer::new(method, "one answer to many requests").into()));
+        // One error for the whole batch.
+        return result(body, first, method).and(Err(MalformedAnswer::new(method, "one answer to a batch").into()));
     }
     let answers: Vec<Answer<'_>> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
     let mut sorted: Vec<(u64, Box<RawValue>)> =
@@ -67,11 +66,11 @@ pub fn results(body: &[u8], first: u64, count: usize, method: &'static str) -> R
 }
 
 fn settled(answer: Answer<'_>, expected: Option<u64>, method: &'static str) -> Result<(u64, Box<RawValue>), RpcError> {
-    // An error may come without an id, since the node may not have understood enough to have one.
+    // An error may lack an id, because the node may not have parsed the request.
     if let Some(failure) = answer.error {
         return Err(quirks::failure(RpcFailure { message: shortened(&failure.message), ..failure }));
     }
-    let id = answer.id.as_u64().ok_or_else(|| MalformedAnswer::new(method, "an answer to nothing that was asked"))?;
+    let id = answer.id.as_u64().ok_or_else(|| MalformedAnswer::new(method, "an answer without a valid id"))?;
     if expected.is_some_and(|expected| expected != id) {
         return Err(MalformedAnswer::new(method, "an answer to another request").into());
     }
@@ -79,16 +78,16 @@ fn settled(answer: Answer<'_>, expected: Option<u64>, method: &'static str) -> R
     Ok((id, result.to_owned()))
 }
 
-/// Reads a result as what it must be.
+/// Decodes a result.
 pub fn read<T: DeserializeOwned>(result: &RawValue, method: &'static str) -> Result<T, RpcError> {
     serde_json::from_str(result.get()).map_err(|error| MalformedAnswer::new(method, error).into())
 }
 
-/// A number as this protocol writes it. Whatever is not exactly that is refused, since a misread number is money.
+/// A hexadecimal number. Every other form is refused, because a misread number is money.
 pub fn quantity(result: &RawValue, method: &'static str) -> Result<U256, RpcError> {
     let text: String = read(result, method)?;
     let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len() <= 64);
     let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let number = digits.and_then(|digits| U256::from_str_radix(digits, 16).ok());
-    number.ok_or_else(|| MalformedAnswer::new(method, format_args!("{:?} is no quantity", shortened(&text))).into())
+    number.ok_or_else(|| MalformedAnswer::new(method, format_args!("{:?} is not a quantity", shortened(&text))).into())
 }

@@ -13,13 +13,12 @@ use crate::{
     transaction::{Envelope, SimulatedTransaction},
 };
 
-/// A transaction in a block, and what became of it.
+/// A transaction in a block, with its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncludedTransaction {
     pub transaction: SimulatedTransaction,
-    /// How much gas it took.
     pub gas_used: u64,
-    /// What it paid for a unit of it.
+    /// The price it paid per unit of gas.
     pub gas_price: u128,
     /// The calls it made, itself first.
     pub frames: Vec<CallFrame>,
@@ -27,7 +26,6 @@ pub struct IncludedTransaction {
 }
 
 impl IncludedTransaction {
-    /// Whether it did what it was to do.
     pub fn succeeded(&self) -> bool {
         self.receipt.status()
     }
@@ -37,7 +35,6 @@ impl IncludedTransaction {
 pub struct SimulatedBlock {
     pub(crate) header: Header,
     pub hash: B256,
-    /// What stands in it, in order.
     pub transactions: Vec<IncludedTransaction>,
 }
 
@@ -56,17 +53,16 @@ impl SimulatedBlock {
         self.header.parent_hash
     }
 
-    /// What a unit of gas costs in it before any tip.
     pub fn base_fee(&self) -> u64 {
         self.header.base_fee_per_gas.unwrap_or_default()
     }
 
-    /// The transactions, without what became of them.
+    /// The transactions without their results.
     pub(crate) fn bare_transactions(&self) -> impl Iterator<Item = SimulatedTransaction> {
         self.transactions.iter().map(|included| included.transaction.clone())
     }
 
-    /// Closes a block: whatever follows from its transactions is computed here, everything else is in the header.
+    /// Computes everything that follows from the transactions; the header has the rest.
     pub(crate) fn seal(mut header: Header, transactions: Vec<IncludedTransaction>) -> Self {
         let envelopes: Vec<&Envelope> = transactions.iter().map(|included| &included.transaction.envelope).collect();
         let receipts: Vec<&ReceiptEnvelope> = transactions.iter().map(|included| &included.receipt).collect();
@@ -83,13 +79,13 @@ impl SimulatedBlock {
         Self { hash: header.hash_slow(), header, transactions }
     }
 
-    /// How many bytes its transactions have.
+    /// The size of its transactions in bytes.
     pub(crate) fn body_bytes(&self) -> usize {
         self.transactions.iter().map(|included| included.transaction.envelope.encode_2718_len()).sum()
     }
 }
 
-/// A transaction with its receipt, as the next of a block in which so much gas was used before it.
+/// A transaction with its receipt, after `gas_before` gas of the same block.
 pub(crate) fn include(
     transaction: SimulatedTransaction,
     outcome: ExecutionOutcome,

@@ -1,7 +1,7 @@
 //! The chain: its blocks, its mempool, and the commands that change them.
 //!
-//! Guarantees: blocks are an unbroken line by parent hash; the state is what its blocks make of the first one; a command
-//! that is refused changes nothing. Memory grows with the blocks, which are all kept.
+//! Guarantees: blocks form an unbroken line by parent hash; the state follows from the genesis and the blocks; a refused
+//! command changes nothing. All blocks are kept in memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,13 +22,13 @@ use crate::{
 
 pub const PRODUCER: Address = address!("00000000000000000000000000000000000d0000");
 
-/// Far above all that was ever paid, and far below what the rule of fees can count.
+/// Far above every real fee, and far below the overflow of the fee rule.
 const BASE_FEE_MAX: u64 = 1_000_000_000_000_000;
 
-/// So many blocks that are no longer on the chain can still be asked for.
+/// The number of orphaned blocks that stay available.
 const ORPHANS_KEPT: usize = 4_096;
 
-/// A chain, and the nodes it is seen through.
+/// A chain and its nodes.
 #[derive(Clone, Debug)]
 pub struct SimulatedChain {
     pub(crate) config: SimulatedConfig,
@@ -36,28 +36,28 @@ pub struct SimulatedChain {
     pub(crate) pool: Pool,
     pub(crate) nodes: SimulatedNodes,
     pub(crate) dice: Dice,
-    /// From the first block on.
+    /// From the genesis on.
     pub(crate) blocks: Vec<SimulatedBlock>,
     numbers: BTreeMap<B256, u64>,
     included: BTreeMap<B256, (u64, usize)>,
     orphans: BTreeMap<B256, SimulatedBlock>,
     orphaned: VecDeque<B256>,
-    /// How many blocks were ever made: no two of them are the same.
+    /// The number of blocks ever made; makes each block unique.
     made: u64,
     next_base_fee: Option<u64>,
 }
 
-/// What a block is made with besides its transactions.
+/// The fields of a new block besides its transactions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockTemplate {
     pub time: u64,
     pub base_fee: u64,
-    /// Makes blocks differ that are otherwise the same.
+    /// Makes otherwise equal blocks differ.
     pub salt: B256,
 }
 
 impl SimulatedChain {
-    /// A chain with its first block.
+    /// A chain with its genesis block.
     pub fn new(config: SimulatedConfig) -> Self {
         let mut state = State::new();
         for (address, coins) in &config.funded {
@@ -88,7 +88,7 @@ impl SimulatedChain {
         }
     }
 
-    /// Takes a signed transaction into the mempool, as any node would.
+    /// Adds a signed transaction to the mempool, as any node would.
     pub fn send(&mut self, raw: &[u8]) -> Result<B256, PoolRefusal> {
         let transaction = SimulatedTransaction::decode(raw)?;
         let hash = transaction.hash;
@@ -100,7 +100,7 @@ impl SimulatedChain {
         self.pool.admit(transaction, &self.state, &limits).map(|()| hash)
     }
 
-    /// Makes the next block of what waits, best tips first. A time that is not after the last block's is moved there.
+    /// Makes the next block from the mempool, highest tips first. A time before the head's is raised to just after it.
     pub fn mine(&mut self, time: u64) -> &SimulatedBlock {
         let template = self.template(time);
         let candidates = self.pool.best(&self.state, template.base_fee);
@@ -109,12 +109,11 @@ impl SimulatedChain {
         self.head()
     }
 
-    /// Sets the base fee of the next block that is made, as a rush elsewhere on the chain would: at most a million gwei.
+    /// Sets the base fee of the next block, to simulate demand: at most a million gwei.
     pub fn set_base_fee(&mut self, base_fee: u64) {
         self.next_base_fee = Some(base_fee.min(BASE_FEE_MAX));
     }
 
-    /// What the next block is made with.
     pub(crate) fn template(&mut self, time: u64) -> BlockTemplate {
         self.made = self.made.saturating_add(1);
         let salt = derived(self.config.seed, b"block", self.made);
@@ -128,12 +127,12 @@ impl SimulatedChain {
         self.next_base_fee.or(by_rule).unwrap_or(self.config.base_fee)
     }
 
-    /// The time of the next block, where nobody gives one.
+    /// The default time of the next block.
     pub fn next_time(&self) -> u64 {
         self.head().time().saturating_add(self.config.block_seconds)
     }
 
-    /// Puts a block with these transactions, in this order, behind the head. Gives back those that could not stand in it.
+    /// Appends a block with these transactions in this order. Returns those that did not fit.
     pub(crate) fn append(
         &mut self,
         candidates: Vec<SimulatedTransaction>,
@@ -179,7 +178,7 @@ impl SimulatedChain {
         left
     }
 
-    /// Takes all blocks after this one off the chain, oldest first. They can still be asked for by hash.
+    /// Removes all blocks after this one and returns them, oldest first. They stay available by hash.
     pub(crate) fn unwind(&mut self, to: u64) -> Vec<SimulatedBlock> {
         let keep = usize::try_from(to).unwrap_or(usize::MAX).saturating_add(1);
         let removed = if keep < self.blocks.len() { self.blocks.split_off(keep) } else { Vec::new() };
@@ -199,20 +198,19 @@ impl SimulatedChain {
     }
 
     pub fn head(&self) -> &SimulatedBlock {
-        self.blocks.last().expect("a chain has its first block")
+        self.blocks.last().expect("a chain has its genesis block")
     }
 
-    /// The hash of the first block: with the chain's id, what the chain is known by.
+    /// The hash of the genesis block.
     pub fn genesis(&self) -> B256 {
-        self.blocks.first().expect("a chain has its first block").hash
+        self.blocks.first().expect("a chain has its genesis block").hash
     }
 
-    /// The block at this height.
     pub fn block(&self, number: u64) -> Option<&SimulatedBlock> {
         self.blocks.get(usize::try_from(number).ok()?)
     }
 
-    /// The block with this hash that is on the chain.
+    /// The block on the chain with this hash.
     pub fn block_with(&self, hash: B256) -> Option<&SimulatedBlock> {
         self.numbers.get(&hash).and_then(|number| self.block(*number))
     }
@@ -222,33 +220,31 @@ impl SimulatedChain {
         self.orphans.get(&hash)
     }
 
-    /// Where a transaction is on the chain, and its place in that block.
+    /// The block of a transaction, and its index there.
     pub fn find(&self, transaction: B256) -> Option<(&SimulatedBlock, usize)> {
         let (number, index) = self.included.get(&transaction)?;
         self.block(*number).map(|block| (block, *index))
     }
 
-    /// A transaction that waits to be included.
+    /// A transaction in the mempool.
     pub fn waiting(&self, transaction: B256) -> Option<&SimulatedTransaction> {
         self.pool.get(transaction)
     }
 
-    /// How many transactions wait.
+    /// The size of the mempool.
     pub fn waiting_count(&self) -> usize {
         self.pool.len()
     }
 
-    /// What an account has at the head.
     pub fn balance(&self, address: Address) -> U256 {
         self.state.coins.get(address)
     }
 
-    /// What an account has of a token at the head.
     pub fn token_balance(&self, token: Address, holder: Address) -> U256 {
         self.state.tokens.get((token, holder))
     }
 
-    /// The number of an account's next transaction, after those on the chain.
+    /// The next nonce of an account at the head.
     pub fn nonce(&self, address: Address) -> u64 {
         self.state.nonces.get(address)
     }

@@ -1,36 +1,35 @@
-//! How a chain begins: its identity, its limits, and who has coins in its first block.
+//! The configuration of a chain: identity, limits and genesis balances.
 
 use alloy_primitives::{Address, U256};
 
 use crate::key::SimulatedKey;
 
-/// What a chain is made from. Two chains of equal configurations and equal commands are equal.
+/// Chains with equal configurations and equal commands are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulatedConfig {
-    /// What replay protection and clients know the chain by.
     pub chain_id: u64,
-    /// What hashes of blocks, play keys and choices of commands follow from.
+    /// Determines block hashes, play keys and random choices.
     pub seed: u64,
-    /// The time of the first block, in seconds since 1970.
+    /// In seconds since 1970.
     pub genesis_time: u64,
-    /// Seconds from one block to the next, where a command gives no time.
+    /// The default time between blocks.
     pub block_seconds: u64,
-    /// The most gas a block may use. Half of it is where the base fee stays as it is.
+    /// The gas limit of a block. At half of it the base fee stays the same.
     pub gas_limit: u64,
-    /// The base fee of the first block, in wei.
+    /// The base fee of the genesis block, in wei.
     pub base_fee: u64,
-    /// How many blocks the mark `safe` is behind the head.
+    /// The distance of the `safe` block from the head.
     pub safe_depth: u64,
-    /// How many blocks the mark `finalized` is behind the head.
+    /// The distance of the `finalized` block from the head.
     pub finalized_depth: u64,
-    /// The most transactions the mempool holds.
+    /// The most transactions in the mempool.
     pub pool_limit: usize,
-    /// Who has coins in the first block.
+    /// Genesis balances.
     pub funded: Vec<(Address, U256)>,
 }
 
 impl SimulatedConfig {
-    /// Ten play accounts with a million coins each, blocks every twelve seconds, marks 32 and 64 blocks deep.
+    /// Ten play accounts with a million coins each, blocks every twelve seconds, `safe` and `finalized` 32 and 64 blocks deep.
     pub fn new(seed: u64) -> Self {
         let million = U256::from(1_000_000_000_000_000_000_000_000_u128);
         Self {

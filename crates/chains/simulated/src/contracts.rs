@@ -1,7 +1,7 @@
-//! The contracts that are built in, at addresses that never change, and how to call them.
+//! The built-in contracts, at fixed addresses, and how to call them.
 //!
-//! A call is first planned, which changes nothing and works at any block, and then carried out: `eth_call` and
-//! `eth_estimateGas` are plans that nobody carries out.
+//! A call is first planned, which changes nothing and works at any block, and then executed: `eth_call` and
+//! `eth_estimateGas` only plan.
 //!
 //! Guarantees: a plan that reverts moves nothing. Does not know: bytecode, storage, allowances.
 
@@ -15,18 +15,18 @@ use alloy_primitives::{Address, Bytes, Log, U256, address};
 use crate::{execute::CallFrame, state::State};
 use token::Token;
 
-/// A token as it should be: six decimals, `mint` open to everybody.
+/// A correct token: six decimals, everyone can `mint`.
 pub const DOLLAR: Address = address!("00000000000000000000000000000000000d0001");
-/// A token that keeps a tenth of each transfer, while its log tells the whole amount.
+/// A token that keeps a tenth of each transfer, while its log has the full amount.
 pub const TAXED: Address = address!("00000000000000000000000000000000000d0002");
 /// A token whose `transfer` succeeds, returns false, and moves nothing.
 pub const DECLINING: Address = address!("00000000000000000000000000000000000d0003");
-/// Divides the coins it is sent among the addresses it is called with: transfers that no transaction shows.
+/// Divides received coins among the addresses in the call: transfers that only traces show.
 pub const SPLITTER: Address = address!("00000000000000000000000000000000000d0004");
-/// Reverts whatever it is sent.
+/// Reverts every call.
 pub const REFUSING: Address = address!("00000000000000000000000000000000000d0005");
 
-/// All of them: name, address, and what it does.
+/// Name, address and description of each.
 pub const ALL: &[(&str, Address, &str)] = &[
     ("dollar", DOLLAR, "a token as it should be, 6 decimals; anybody may mint(address,uint256)"),
     ("taxed", TAXED, "a token that keeps a tenth of each transfer, and logs the whole"),
@@ -55,7 +55,7 @@ pub(crate) enum Move {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub reverted: bool,
-    /// Beside what every transaction costs.
+    /// On top of the base cost of a transaction.
     pub gas: u64,
     pub output: Bytes,
     pub logs: Vec<Log>,
@@ -70,7 +70,7 @@ impl Plan {
     }
 }
 
-/// What this call would do after this block. Whether the caller has the coins is the transaction's business.
+/// The effect of this call after this block. The transaction checks whether the caller has the coins.
 pub(crate) fn plan(state: &State, number: u64, call: &Call) -> Plan {
     match call.to {
         DOLLAR => Token::DOLLAR.plan(state, number, call),
@@ -95,7 +95,7 @@ pub(crate) fn carry_out(state: &mut State, number: u64, moves: &[Move]) {
     }
 }
 
-/// The code that `eth_getCode` shows: only that there is some.
+/// A placeholder for `eth_getCode`.
 pub(crate) fn is_contract(address: Address) -> bool {
     ALL.iter().any(|(_, contract, _)| *contract == address)
 }
@@ -105,8 +105,8 @@ fn value_along(call: &Call) -> Vec<Move> {
     if call.value.is_zero() { Vec::new() } else { vec![step] }
 }
 
-/// Equal shares, what does not divide to the first. Shares that are refused stay in the contract, as in the many
-/// contracts that do not look whether a send succeeded.
+/// Equal shares, the remainder to the first. Refused shares stay in the contract, as in real contracts that do not check
+/// whether a send succeeded.
 fn split(call: &Call) -> Plan {
     let payees = abi::split_payees(&call.input).unwrap_or_default();
     let gas = 2_000_u64.saturating_add((payees.len() as u64).saturating_mul(9_000));

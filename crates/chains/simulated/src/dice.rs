@@ -1,4 +1,4 @@
-//! Choices that follow from the seed: a counter, hashed. The same seed gives the same choices on every machine.
+//! Random choices from the seed: a hashed counter, the same on every machine.
 
 use alloy_primitives::{B256, keccak256};
 
@@ -20,11 +20,10 @@ impl Dice {
         let mut first = [0; 8];
         first.copy_from_slice(&hash[..8]);
         let bound = bound as u64;
-        // The remainder of 64 bits by a small bound is even enough for choosing faults.
+        // The modulo bias of 64 bits is negligible here.
         u64::from_be_bytes(first).checked_rem(bound).map_or(0, |rest| rest as usize)
     }
 
-    /// Puts a list into another order.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for place in (1..list.len()).rev() {
             let other = self.below(place.saturating_add(1));
@@ -33,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Bytes that follow from the seed, for one purpose and one number.
+/// Bytes derived from the seed for a purpose and a number.
 pub fn derived(seed: u64, purpose: &[u8], number: u64) -> B256 {
     let parts = [b"bankroll simulated chain\0".as_slice(), purpose, b"\0", &seed.to_be_bytes(), &number.to_be_bytes()];
     keccak256(parts.concat())

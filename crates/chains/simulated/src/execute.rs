@@ -1,7 +1,7 @@
-//! One transaction in one block: what it costs, what it moves, its receipt's contents.
+//! Executes one transaction in one block.
 //!
-//! Guarantees: a transaction that may not stand in the block changes nothing; one that may and fails still counts and pays
-//! for its gas. Gas of plain transfers, call data and access lists is what Ethereum charges since EIP-7623.
+//! Guarantees: a transaction that is not valid in the block changes nothing; a valid one that fails is still included and
+//! pays for its gas. Gas of plain transfers, call data and access lists is what Ethereum charges since EIP-7623.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes, Log, U256};
@@ -15,14 +15,13 @@ use crate::{
 /// One call in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFrame {
-    /// Where it is in the tree of calls: empty for the transaction itself, then the number at each level.
+    /// The path in the tree of calls: empty for the transaction itself, then the index at each level.
     pub path: Vec<usize>,
     pub from: Address,
     pub to: Address,
-    /// How many wei went along, if it was not reverted.
+    /// In wei, if it was not reverted.
     pub value: U256,
     pub input: Bytes,
-    /// Whether it was undone.
     pub reverted: bool,
 }
 
@@ -34,11 +33,11 @@ pub struct ExecutionOutcome {
     pub frames: Vec<CallFrame>,
 }
 
-/// Why a transaction cannot stand at this place of a block.
+/// The transaction is not valid at this position of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotExecutable;
 
-/// What a transaction costs before anything runs, and the least it costs whatever runs.
+/// The intrinsic gas of a transaction, and its floor.
 pub fn intrinsic_gas(input: &[u8], access_list: (u64, u64)) -> (u64, u64) {
     let zeros = input.iter().filter(|byte| **byte == 0).count() as u64;
     let others = (input.len() as u64).saturating_sub(zeros);
@@ -58,7 +57,7 @@ pub fn intrinsic_gas_of(transaction: &SimulatedTransaction) -> (u64, u64) {
     intrinsic_gas(transaction.envelope.input(), counts)
 }
 
-/// Runs a transaction as the next one of block `number`, and moves what it moves.
+/// Runs a transaction as the next one of block `number`.
 pub fn execute(
     state: &mut State,
     number: u64,

@@ -1,7 +1,7 @@
-//! What can go wrong with a node, and how often it did.
+//! Faults of a node, and their counts.
 //!
-//! A fault is planned for a node so many times; it happens at the first answers it fits and is counted then, so that whoever
-//! drives the chain can print what really happened. Faults are in answers only: the chain behind them stays as it is.
+//! A fault is planned for a node a number of times; it happens at the first answers it fits and is counted then. Faults are
+//! in answers only: the chain itself stays correct.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// One way in which a node fails its caller.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase")]
         pub enum NodeFault { $($(#[$doc])* $name,)* }
@@ -21,11 +20,11 @@ macro_rules! faults {
 }
 
 faults! {
-    /// The request goes astray: nothing happens, nobody answers.
+    /// The request is lost: nothing happens, no answer.
     RequestLost,
-    /// Everything happens, nobody answers.
+    /// The request takes effect, no answer.
     AnswerLost,
-    /// A transaction is taken in, nobody answers.
+    /// A transaction is accepted, no answer.
     SendAnswerLost,
     /// HTTP 429.
     RateLimited,
@@ -39,19 +38,19 @@ faults! {
     Down,
     /// The node shows an older head. Not planned, but caused by [`crate::SimulatedChain::lag`].
     Lag,
-    /// A transaction is taken in, and called already known.
+    /// A transaction is accepted, and reported as already known.
     SaysAlreadyKnown,
-    /// A transaction is taken in, and called too low in its nonce.
+    /// A transaction is accepted, and reported as nonce too low.
     SaysNonceTooLow,
-    /// A transaction is not taken in, and called underpriced.
+    /// A transaction is dropped, and reported as underpriced.
     SaysUnderpriced,
-    /// A transaction's hash is answered, and the transaction forgotten.
+    /// A transaction is dropped, and reported as accepted.
     AcceptedAndForgotten,
     /// A block without its last transaction.
     TransactionOmitted,
     /// A block without transactions.
     TransactionsOmitted,
-    /// A block that is there, called absent.
+    /// An existing block reported as absent.
     BlockDenied,
     /// Receipts without the last one.
     ReceiptOmitted,
@@ -59,9 +58,9 @@ faults! {
     ReceiptsOmitted,
     /// No list of receipts at all.
     ReceiptsDenied,
-    /// A receipt that is there, called absent.
+    /// An existing receipt reported as absent.
     ReceiptDenied,
-    /// A receipt without its last log, bloom and all as if it had never been.
+    /// A receipt without its last log, with a matching bloom.
     LogOmitted,
     /// An empty answer to a search for logs.
     LogsOmitted,
@@ -73,30 +72,30 @@ faults! {
     WrongBlockHash,
     WrongParentHash,
     WrongTime,
-    /// Another block than the one asked for, whole and sound.
+    /// Another, valid block.
     OtherBlock,
-    /// A bloom that lets nothing through.
+    /// An empty bloom.
     WrongBloom,
     /// A transaction that pays twice as much.
     WrongValue,
-    /// A transaction that pays somebody else.
+    /// A transaction with another recipient.
     WrongRecipient,
     /// A transaction under another hash.
     WrongTransactionHash,
-    /// Two transactions in each other's place.
+    /// Two transactions swapped.
     TransactionsSwapped,
-    /// A failed transaction called successful, or the other way round.
+    /// A failed transaction reported as successful, or vice versa.
     WrongStatus,
-    /// A log that tells of another amount.
+    /// A log with another amount.
     WrongLogAmount,
     WrongLogContract,
-    /// A log called removed.
+    /// A log marked as removed.
     LogRemoved,
-    /// Receipts in each other's place.
+    /// Two receipts swapped.
     ReceiptsSwapped,
     /// The receipts of another block.
     OtherReceipts,
-    /// A receipt that says it is in another block.
+    /// A receipt that names another block.
     WrongReceiptBlock,
     /// The id of another chain.
     OtherChain,
@@ -108,12 +107,11 @@ faults! {
 pub struct FaultCounts(BTreeMap<NodeFault, u64>);
 
 impl FaultCounts {
-    /// How often this one happened.
     pub fn of(&self, fault: NodeFault) -> u64 {
         self.0.get(&fault).copied().unwrap_or_default()
     }
 
-    /// Every fault with its count, those that never happened too.
+    /// Every fault with its count, including zeros.
     pub fn iter(&self) -> impl Iterator<Item = (NodeFault, u64)> {
         NodeFault::ALL.iter().map(|fault| (*fault, self.of(*fault)))
     }

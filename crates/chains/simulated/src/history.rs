@@ -1,12 +1,12 @@
-//! Values by key as they were after each block: looking back and unwinding cost as much as what changed.
+//! Values by key after each block. Lookup and unwinding cost in proportion to the changes.
 
 use std::collections::BTreeMap;
 
-/// A map that remembers each block's values. What was never set is the default.
+/// A map with the values of each block. Unset keys have the default value.
 #[derive(Clone, Debug)]
 pub struct ChainHistory<K, V> {
     values: BTreeMap<K, Vec<(u64, V)>>,
-    /// Which keys changed in which block, oldest first, so that unwinding needs no search.
+    /// The keys changed in each block, oldest first, so that unwinding needs no search.
     touched: Vec<(u64, K)>,
 }
 
@@ -39,7 +39,7 @@ impl<K: Ord + Copy, V: Copy + Default> ChainHistory<K, V> {
         }
     }
 
-    /// Forgets everything after this block.
+    /// Removes everything after this block.
     pub fn unwind(&mut self, to: u64) {
         while let Some((number, key)) = self.touched.pop() {
             if number <= to {
@@ -55,7 +55,7 @@ impl<K: Ord + Copy, V: Copy + Default> ChainHistory<K, V> {
         }
     }
 
-    /// What this block, the newest, has set: each key once.
+    /// The keys that the newest block has set, each once.
     pub fn changes(&self, number: u64) -> impl Iterator<Item = (K, V)> {
         let of_block = self.touched.iter().rev().take_while(move |(set, _)| *set == number);
         of_block.map(|(_, key)| (*key, self.get(*key)))

@@ -1,7 +1,7 @@
 //! Keys of the play accounts, and the payments they sign.
 //!
 //! Guarantees: the same seed and number give the same key, the same payment the same bytes. These keys are public: they
-//! follow from the seed, so nothing of worth may ever be under them.
+//! follow from the seed, so never send real coins to them.
 
 use alloy_consensus::{EthereumTxEnvelope, SignableTransaction, TxEip1559, TxEip4844, TxLegacy};
 use alloy_eips::eip2718::Encodable2718;
@@ -13,34 +13,33 @@ use crate::dice::derived;
 #[derive(Clone)]
 pub struct SimulatedKey(SigningKey);
 
-/// What a play account asks the chain to do.
+/// A transaction of a play account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     pub chain_id: u64,
-    /// The number of this transaction among its sender's.
     pub nonce: u64,
-    /// Whom it is for; none would make a contract, which this chain refuses.
+    /// `None` would create a contract, which this chain refuses.
     pub to: Option<Address>,
-    /// How many wei go along.
+    /// In wei.
     pub value: U256,
     /// The call, if `to` is a contract.
     pub input: Bytes,
     /// The most gas it may use.
     pub gas: u64,
-    /// The most it pays for a unit of gas.
+    /// The highest price of a unit of gas.
     pub max_fee: u128,
-    /// What of that the producer of the block may get.
+    /// The part that the block producer may get.
     pub tip: u128,
 }
 
 impl Payment {
-    /// A plain transfer at fees that are enough while the chain is quiet.
+    /// A plain transfer with fees that are enough on a quiet chain.
     pub fn new(chain_id: u64, nonce: u64, to: Address, value: U256) -> Self {
         let (max_fee, tip) = (100_000_000_000, 1_000_000_000);
         Self { chain_id, nonce, to: Some(to), value, input: Bytes::new(), gas: 21_000, max_fee, tip }
     }
 
-    /// The same as a call of a contract, with gas enough for any of the built-in ones.
+    /// A contract call with enough gas for any built-in contract.
     #[must_use]
     pub fn calling(self, input: Bytes) -> Self {
         Self { input, gas: 500_000, ..self }
@@ -60,18 +59,17 @@ impl Payment {
 impl SimulatedKey {
     /// The play account of this number on chains of this seed.
     pub fn derived(seed: u64, number: u64) -> Self {
-        // All but about one in 2^128 hashes are keys; the next one is taken then.
+        // All but about one in 2^128 hashes are keys; otherwise the next one is used.
         (0..u64::MAX)
             .find_map(|attempt| Self::from_bytes(derived(seed, b"key", number.wrapping_add(attempt << 32))))
             .expect("a hash is a key nearly always")
     }
 
-    /// A key from its bytes, if they are one.
     pub fn from_bytes(bytes: B256) -> Option<Self> {
         SigningKey::from_slice(bytes.as_slice()).ok().map(Self)
     }
 
-    /// The bytes of the key, for handing to wallets: it is play money.
+    /// The bytes of the key, for import into wallets: it is play money.
     pub fn to_bytes(&self) -> B256 {
         B256::from_slice(&self.0.to_bytes())
     }
@@ -95,7 +93,7 @@ impl SimulatedKey {
         })
     }
 
-    /// Signs as before EIP-1559: `max_fee` is the price, and `tip` is not said.
+    /// Signs a legacy transaction: `max_fee` is the price, `tip` is unused.
     pub fn sign_legacy(&self, payment: &Payment) -> Bytes {
         self.seal(TxLegacy {
             chain_id: Some(payment.chain_id),
@@ -121,7 +119,7 @@ impl SimulatedKey {
 }
 
 impl std::fmt::Debug for SimulatedKey {
-    /// The account, since a key in a log is a bad habit even where it is worth nothing.
+    /// The account, because even a play key must not appear in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Key").field(&self.address()).finish()
     }

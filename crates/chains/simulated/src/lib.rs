@@ -1,25 +1,25 @@
-//! A small EVM chain that lives in memory, without IO, clock or chance: time and seed are arguments.
+//! A small EVM chain in memory, without IO, clock or randomness: time and seed are arguments.
 //!
-//! It takes real signed transactions, keeps a mempool with nonces, replacement and EIP-1559 fees, and makes blocks whose
-//! hashes, roots and blooms anybody can compute again. On command it reorganises itself, lags, omits, lies, breaks off and
-//! crashes, each fault counted. It speaks JSON-RPC as geth words it: [`SimulatedChain::answer`] is bytes in, bytes out, so the same
-//! chain serves a simulator in process and, behind a socket, any tool that speaks to a node.
+//! It accepts real signed transactions, keeps a mempool with nonces, replacement and EIP-1559 fees, and makes blocks with
+//! valid hashes, roots and blooms. On command it reorganises, lags, omits, lies, truncates and crashes, and counts each
+//! fault. It speaks JSON-RPC with geth's texts: [`SimulatedChain::answer`] is bytes in, bytes out, so the same
+//! chain serves a simulator in process and, behind a socket, any Ethereum tool.
 //!
 //! It guarantees:
 //! - the same configuration and the same calls give the same history and the same answers, byte for byte;
-//! - every block it made is what its header says: only what is asked for as a [`NodeFault`] is untrue, and only in answers;
-//! - coins are neither made nor lost: what senders lose is what receivers and the block's producer get, and what is burnt.
+//! - every block matches its header: only a planned [`NodeFault`] makes an answer false, and never the chain itself;
+//! - coins are conserved: what senders pay is what recipients and the block producer get, plus what is burnt.
 //!
 //! It deliberately does not know: bytecode (its few contracts are built in), state proofs (the state root is a running
-//! hash, not a trie), consensus, peers, sockets, and what time it is.
+//! hash, not a trie), consensus, peers, sockets, the current time.
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | how a chain begins | [`SimulatedConfig`], [`SimulatedKey`] |
-//! | what it can be told | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`], [`SimulatedChain::lag`], [`SimulatedChain::crash`] |
-//! | what can go wrong | [`NodeFault`], [`SimulatedChain::inject`], [`SimulatedChain::faults`] |
-//! | its tokens and other contracts | [`contracts`] |
-//! | what it answers | [`SimulatedChain::answer`], [`Reply`] |
+//! | setup | [`SimulatedConfig`], [`SimulatedKey`] |
+//! | commands | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`], [`SimulatedChain::lag`], [`SimulatedChain::crash`] |
+//! | faults | [`NodeFault`], [`SimulatedChain::inject`], [`SimulatedChain::faults`] |
+//! | built-in contracts | [`contracts`] |
+//! | RPC | [`SimulatedChain::answer`], [`Reply`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 

@@ -1,4 +1,4 @@
-//! The nodes through which the chain is seen: each may lag, be down, and has its own planned faults.
+//! The nodes of the chain: each may lag or be down, and has its own planned faults.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct SimulatedNode {
     planned: BTreeMap<NodeFault, u32>,
 }
 
-/// All nodes share one chain and one mempool. A node is there as soon as somebody names it.
+/// All nodes share one chain and one mempool. A node exists from its first use.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedNodes {
     by_number: BTreeMap<usize, SimulatedNode>,
@@ -34,7 +34,7 @@ impl SimulatedNodes {
         self.by_number.get(&node).is_some_and(|node| node.planned.contains_key(&fault))
     }
 
-    /// The fault happens, if it is planned.
+    /// Uses up one planned occurrence of the fault, if there is one.
     pub fn take_fault(&mut self, node: usize, fault: NodeFault) -> bool {
         let Some(planned) = self.by_number.get_mut(&node).map(|node| &mut node.planned) else { return false };
         let Some(times) = planned.get_mut(&fault) else { return false };
@@ -48,7 +48,7 @@ impl SimulatedNodes {
 }
 
 impl SimulatedChain {
-    /// Plans a fault of a node: it happens at the next so many answers that it fits.
+    /// Plans a fault of a node for the given number of matching answers.
     pub fn inject(&mut self, node: usize, fault: NodeFault, times: u32) {
         let planned = &mut self.nodes.by_number.entry(node).or_default().planned;
         match times {
@@ -57,7 +57,7 @@ impl SimulatedChain {
         }
     }
 
-    /// Takes back what was planned for a node and has not happened. Lag and crash stay.
+    /// Removes the planned faults of a node. Lag and crash stay.
     pub fn clear_faults(&mut self, node: usize) {
         self.nodes.by_number.entry(node).or_default().planned.clear();
     }
@@ -66,12 +66,12 @@ impl SimulatedChain {
         self.clear_faults(node); // TEMPORARY alias
     }
 
-    /// Lets a node show the chain as it was so many blocks ago; zero lets it catch up.
+    /// Lets a node show the chain as it was this many blocks ago; zero lets it catch up.
     pub fn lag(&mut self, node: usize, blocks: u64) {
         self.nodes.by_number.entry(node).or_default().lag = blocks;
     }
 
-    /// Takes a node down. Its mempool is every node's here, and is lost with it unless it was kept on disk.
+    /// Takes a node down. The mempool is shared by all nodes, and is lost unless `keeps_mempool`.
     pub fn crash(&mut self, node: usize, keeps_mempool: bool) {
         self.nodes.by_number.entry(node).or_default().down = true;
         if !keeps_mempool {

@@ -1,7 +1,7 @@
-//! The mempool: which transactions wait, which may replace which, and in what order blocks take them.
+//! The mempool: pending transactions, replacement, and the order for blocks.
 //!
-//! Guarantees: at most one transaction per sender and number; a replacement pays at least a tenth more on both of its fees;
-//! never more than the limit. What is refused is refused in the words of geth, since clients read them.
+//! Guarantees: at most one transaction per sender and nonce; a replacement raises both fees by at least a tenth; never more
+//! than the limit. Refusals have geth's texts, because clients parse them.
 
 use std::{
     cmp::Reverse,
@@ -14,7 +14,7 @@ use alloy_primitives::{Address, B256, U256};
 
 use crate::{execute::intrinsic_gas_of, state::State, transaction::SimulatedTransaction};
 
-/// Why a transaction is not taken, in the words that nodes use.
+/// Why a transaction is refused, with the texts of real nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant is documented by its own words")]
 pub enum PoolRefusal {
@@ -52,7 +52,6 @@ pub enum PoolRefusal {
     Full,
 }
 
-/// What the pool holds transactions against.
 pub struct PoolLimits {
     pub chain_id: u64,
     pub gas_limit: u64,
@@ -73,7 +72,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Takes a transaction in, or says why not. A replaced one is forgotten.
+    /// Adds a transaction or refuses it. A replaced one is dropped.
     pub fn admit(
         &mut self,
         transaction: SimulatedTransaction,
@@ -106,7 +105,7 @@ impl Pool {
         }
     }
 
-    /// Puts back what was taken in before, as after a reorganisation. What stands at its place stays.
+    /// Returns transactions to the pool after a reorganisation. A present transaction with the same nonce stays.
     pub fn put_back(&mut self, transaction: SimulatedTransaction) {
         if !self.waiting.contains_key(&(transaction.sender, transaction.nonce())) {
             self.put(transaction);
@@ -146,7 +145,7 @@ impl Pool {
         Some((Reverse(tip), waiting.arrival, (sender, nonce)))
     }
 
-    /// Forgets what can never run any more, because its number is used.
+    /// Drops transactions whose nonce is used.
     pub fn drop_used(&mut self, state: &State) {
         self.waiting.retain(|(sender, nonce), waiting| {
             let runnable = *nonce >= state.nonces.get(*sender);
@@ -157,7 +156,6 @@ impl Pool {
         });
     }
 
-    /// Forgets one transaction.
     pub fn forget(&mut self, hash: B256) {
         if let Some(place) = self.places.remove(&hash) {
             self.waiting.remove(&place);
@@ -173,7 +171,7 @@ impl Pool {
         self.waiting.get(self.places.get(&hash)?).map(|waiting| &waiting.transaction)
     }
 
-    /// The number that the sender's next transaction should have, behind all that wait without a gap.
+    /// The next nonce of the sender after its pending transactions without a gap.
     pub fn next_nonce(&self, sender: Address, from: u64) -> u64 {
         let unbroken =
             self.of_sender(sender, from).zip(from..).take_while(|(w, nonce)| w.transaction.nonce() == *nonce);
@@ -209,7 +207,7 @@ fn check_form(transaction: &SimulatedTransaction, limits: &PoolLimits) -> Result
 fn pays_a_tenth_more(new: &SimulatedTransaction, old: &SimulatedTransaction) -> bool {
     let more = |new: u128, old: u128| match (new.checked_mul(10), old.checked_mul(11)) {
         (Some(new), Some(old)) => new >= old,
-        // So high that ten times it leaves 128 bits: whole tenths are exact enough.
+        // Ten times this overflows 128 bits; whole tenths are exact enough here.
         _ => new >= old.saturating_add(old.div_ceil(10)),
     };
     let fees = |transaction: &SimulatedTransaction| {

@@ -1,7 +1,7 @@
-//! Reorganisations: the newest blocks are replaced, and their transactions meet one of four fates.
+//! Reorganisations: the newest blocks are replaced; their transactions have one of four fates.
 //!
-//! Guarantees: the blocks below stay; those that were replaced can be asked for by hash, and be adopted again, whereupon
-//! they have the hashes they had. Does not know finality: a reorganisation may go below every mark, as real ones have.
+//! Guarantees: the blocks below stay; replaced blocks stay available by hash and can be adopted again with the same hashes.
+//! Does not know finality: a reorganisation may go below `finalized`, as real ones have.
 
 use std::collections::BTreeMap;
 
@@ -12,37 +12,36 @@ use crate::{
     transaction::SimulatedTransaction,
 };
 
-/// What becomes of the transactions of blocks that are replaced.
+/// The fate of the transactions of replaced blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fate {
-    /// They stand at the same heights, in the same order, in other blocks.
+    /// Included at the same heights and in the same order, in other blocks.
     Kept,
-    /// They are gone, from the mempool too: nobody will include them unless they are sent again.
+    /// Dropped, also from the mempool, until they are sent again.
     Dropped,
-    /// They wait in the mempool again.
+    /// Returned to the mempool.
     Returned,
-    /// They stand in the new blocks, in another order and at other heights.
+    /// Included in the new blocks, in another order and at other heights.
     Reordered,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reorg {
-    /// How many blocks are replaced, counted from the head; the first block never is.
+    /// The number of replaced blocks, from the head; the genesis is never replaced.
     pub depth: u64,
-    /// How many blocks come in their place.
+    /// The number of new blocks.
     pub length: u64,
-    /// What becomes of their transactions.
     pub fate: Fate,
 }
 
-/// There is no such block, or it hangs on nothing that is on the chain.
+/// There is no such block, or it does not lead back to the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no block {0} is known that leads back to the chain")]
 pub struct UnknownBranch(pub B256);
 
 impl SimulatedChain {
-    /// Replaces the newest blocks. Gives the height of the last block that stayed.
+    /// Replaces the newest blocks. Returns the height of the last block that stayed.
     pub fn reorg(&mut self, reorg: Reorg) -> u64 {
         let fork = self.head().number().saturating_sub(reorg.depth);
         let removed = self.unwind(fork);
@@ -64,7 +63,7 @@ impl SimulatedChain {
         for _ in 0..reorg.length {
             let time = times.next().unwrap_or_else(|| self.next_time());
             let template = self.template(time);
-            // What did not fit into one block is tried in the next, as a mempool would.
+            // Transactions that did not fit are tried in the next block.
             let candidates = left.into_iter().chain(lists.next().unwrap_or_default()).collect();
             left = self.append(candidates, template);
         }
@@ -74,7 +73,7 @@ impl SimulatedChain {
         fork
     }
 
-    /// Goes over to a branch that was left before, down to the same hashes.
+    /// Switches back to an orphaned branch, with the same hashes.
     pub fn adopt(&mut self, hash: B256) -> Result<u64, UnknownBranch> {
         let mut branch = Vec::new();
         let mut at = hash;
@@ -98,7 +97,7 @@ impl SimulatedChain {
         Ok(fork)
     }
 
-    /// Another order, in which each sender's transactions still follow each other, spread over so many blocks.
+    /// Reorders transactions over the given number of blocks, keeping each sender's order.
     fn reorder(&mut self, mut all: Vec<SimulatedTransaction>, blocks: u64) -> Vec<Vec<SimulatedTransaction>> {
         let mut by_sender = BTreeMap::<Address, Vec<SimulatedTransaction>>::new();
         let mut senders: Vec<Address> = all.iter().map(|transaction| transaction.sender).collect();
@@ -112,7 +111,7 @@ impl SimulatedChain {
         let mut block = 0;
         let per_block = senders.len().div_ceil(count);
         for sender in senders {
-            // Never back to an earlier block: a sender's later transaction cannot stand before his earlier one.
+            // Never back to an earlier block: a sender's later transaction cannot come before an earlier one.
             while lists.get(block).is_some_and(|list: &Vec<_>| list.len() >= per_block) {
                 block = block.saturating_add(1);
             }

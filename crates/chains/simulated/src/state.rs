@@ -1,7 +1,7 @@
-//! Who has what after each block: coins, transaction counts, tokens.
+//! Balances, nonces and tokens after each block.
 //!
-//! Guarantees: a movement that the payer cannot cover changes nothing. The root is a running hash over changes, not a trie:
-//! nobody proves anything against it here, and headers only need it to differ when the state does.
+//! Guarantees: a transfer that the payer cannot cover changes nothing. The root is a running hash over changes, not a trie:
+//! there are no state proofs here, and headers only need it to differ when the state does.
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 
@@ -31,13 +31,13 @@ impl State {
         left.inspect(|left| self.coins.set(from, number, *left)).is_some()
     }
 
-    /// Puts coins into an account. All coins there are fit into 256 bits, so this succeeds unless a genesis was absurd.
+    /// Puts coins into an account. All coins fit into 256 bits, so this fails only for an absurd genesis.
     pub fn give(&mut self, number: u64, to: Address, value: U256) -> bool {
         let sum = self.coins.get(to).checked_add(value);
         sum.inspect(|sum| self.coins.set(to, number, *sum)).is_some()
     }
 
-    /// Takes tokens from a holder and gives some of them to another; the difference goes out of existence.
+    /// Takes tokens from a holder and gives some of them to another; the difference is burnt.
     pub fn move_tokens(
         &mut self,
         number: u64,
@@ -49,7 +49,7 @@ impl State {
         let (taken, given) = amounts;
         let Some(left) = self.tokens.get((token, from)).checked_sub(taken) else { return false };
         self.tokens.set((token, from), number, left);
-        // Balances add up to the supply, which fits; a holder that pays himself was lowered just before.
+        // Balances add up to the supply, which fits; the balance of a holder that pays itself was lowered just before.
         let sum = self.tokens.get((token, to)).saturating_add(given);
         self.tokens.set((token, to), number, sum);
         let burnt = taken.saturating_sub(given);
@@ -67,7 +67,7 @@ impl State {
         true
     }
 
-    /// Forgets everything after this block.
+    /// Removes everything after this block.
     pub fn unwind(&mut self, to: u64) {
         self.coins.unwind(to);
         self.nonces.unwind(to);

@@ -8,17 +8,16 @@ use crate::pool::PoolRefusal;
 
 pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 
-/// A transaction whose signature holds.
+/// A transaction with a valid signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulatedTransaction {
     pub(crate) envelope: Envelope,
-    /// What it is known by: the hash of its bytes.
     pub hash: B256,
     pub sender: Address,
 }
 
 impl SimulatedTransaction {
-    /// Reads the bytes that `eth_sendRawTransaction` takes. Blob transactions come in another form, and are not taken.
+    /// Reads the bytes that `eth_sendRawTransaction` takes. Blob transactions have another form and are refused.
     pub(crate) fn decode(raw: &[u8]) -> Result<Self, PoolRefusal> {
         if let Some(0x00 | 0x03..=0x7f) = raw.first() {
             return Err(PoolRefusal::TypeNotSupported);
@@ -28,17 +27,16 @@ impl SimulatedTransaction {
         Ok(Self { hash: *envelope.tx_hash(), envelope, sender })
     }
 
-    /// The bytes that `eth_sendRawTransaction` takes: whoever keeps those of all blocks can make the same chain again.
+    /// The bytes that `eth_sendRawTransaction` takes. With those of all blocks the same chain can be rebuilt.
     pub fn raw(&self) -> Bytes {
         self.envelope.encoded_2718().into()
     }
 
-    /// Its number among its sender's.
     pub fn nonce(&self) -> u64 {
         self.envelope.nonce()
     }
 
-    /// Whom it is for; none makes a contract.
+    /// `None` creates a contract.
     pub fn to(&self) -> Option<Address> {
         match self.envelope.kind() {
             TxKind::Call(to) => Some(to),
@@ -46,7 +44,7 @@ impl SimulatedTransaction {
         }
     }
 
-    /// How many wei go along.
+    /// In wei.
     pub fn value(&self) -> U256 {
         self.envelope.value()
     }
@@ -55,13 +53,13 @@ impl SimulatedTransaction {
         self.envelope.gas_limit()
     }
 
-    /// What the sender must have for this to be run at all: gas at its highest price, and the value.
+    /// The balance that the sender needs: gas at its highest price, and the value.
     pub(crate) fn cost(&self) -> U256 {
         let gas = U256::from(self.envelope.gas_limit()).saturating_mul(U256::from(self.envelope.max_fee_per_gas()));
         gas.saturating_add(self.envelope.value())
     }
 
-    /// What the producer gets for a unit of gas at this base fee; none if the sender will not pay even the base fee.
+    /// The producer's share of a unit of gas at this base fee; `None` if the sender does not pay the base fee.
     pub(crate) fn tip_at(&self, base_fee: u64) -> Option<u128> {
         self.envelope.effective_tip_per_gas(base_fee)
     }

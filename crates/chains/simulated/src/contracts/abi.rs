@@ -1,4 +1,4 @@
-//! The few shapes of call data and answers that the built-in contracts have: words of 32 bytes behind four of the name.
+//! The ABI of the built-in contracts: words of 32 bytes after a selector of four.
 
 use alloy_primitives::{Address, Bytes, U256, keccak256};
 
@@ -13,7 +13,7 @@ pub fn transfer_call(to: Address, amount: U256) -> Bytes {
     call("transfer(address,uint256)", &[to.into_word().into(), amount])
 }
 
-/// Call data of `mint(to, amount)`, which the built-in tokens grant everybody.
+/// Call data of `mint(to, amount)`, which everyone may call.
 pub fn mint_call(to: Address, amount: U256) -> Bytes {
     call("mint(address,uint256)", &[to.into_word().into(), amount])
 }
@@ -30,14 +30,14 @@ fn call(signature: &str, words: &[U256]) -> Bytes {
     selector(signature).into_iter().chain(words).collect()
 }
 
-/// The words behind the name of a function.
+/// The words after the selector.
 pub fn words(input: &[u8]) -> Option<(&[u8], Vec<U256>)> {
     let (name, arguments) = input.split_at_checked(4)?;
     let (words, rest) = arguments.as_chunks::<32>();
     rest.is_empty().then(|| (name, words.iter().map(|word| U256::from_be_bytes(*word)).collect()))
 }
 
-/// A word that is an address, and nothing above it.
+/// A word that is an address, with zeros in the upper bytes.
 pub fn address(word: U256) -> Option<Address> {
     let bytes = word.to_be_bytes::<32>();
     let (above, address) = bytes.split_at(12);

@@ -1,4 +1,4 @@
-//! Tokens: one that is as it should be, and two that are not, as they are met in the wild.
+//! Tokens: a correct one, and two incorrect ones as they exist on real chains.
 
 use alloy_primitives::{Address, B256, Bytes, Log, U256, b256};
 
@@ -8,17 +8,17 @@ use super::{
 };
 use crate::state::State;
 
-/// The name of `Transfer(address,address,uint256)` in logs.
+/// The topic of `Transfer(address,address,uint256)`.
 const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
-/// What calls cost beside their data: about what such contracts cost elsewhere.
+/// Gas of calls on top of their data, about as on real chains.
 const VIEW_GAS: u64 = 2_500;
 const MOVE_GAS: u64 = 30_000;
 
 #[derive(Clone, Copy)]
 enum Manner {
     Sound,
-    /// Gives the receiver nine tenths, and logs the whole.
+    /// Gives the recipient nine tenths, and logs the full amount.
     Taxed,
     /// Returns false, and does nothing.
     Declining,
@@ -37,7 +37,7 @@ impl Token {
     pub const DECLINING: Self = Self { address: DECLINING, symbol: "DECLINE", decimals: 8, manner: Manner::Declining };
 
     pub fn plan(&self, state: &State, number: u64, call: &Call) -> Plan {
-        // Coins sent to a token would be stuck there, so no call takes any.
+        // Coins sent to a token would be stuck, so every call refuses them.
         let Some((name, arguments)) = words(&call.input).filter(|_| call.value.is_zero()) else {
             return Plan::revert(200);
         };
@@ -48,7 +48,7 @@ impl Token {
             [] if named("symbol()") || named("name()") => answer(text(self.symbol)),
             [] if named("totalSupply()") => answer(word(state.tokens.at((self.address, Address::ZERO), number))),
             [holder] if named("balanceOf(address)") => match address(holder) {
-                // The zero address stands for the supply, and can own nothing itself.
+                // The zero address holds the supply counter, so it cannot own tokens.
                 Some(Address::ZERO) => answer(word(U256::ZERO)),
                 Some(holder) => answer(word(state.tokens.at((self.address, holder), number))),
                 None => Plan::revert(VIEW_GAS),

@@ -41,7 +41,7 @@ impl SimulatedChain {
     pub(super) fn get_code(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
         let (address, at) = (params.address(0)?, params.block_or_latest(1)?);
         self.state_at(view, at)?;
-        // Built in: there is code, and nothing to be learnt from it.
+        // Built in: the code is only a placeholder.
         Ok(if contracts::is_contract(address) { "0xfe" } else { "0x" }.into())
     }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::{block::SimulatedBlock, chain::SimulatedChain};
 
 impl SimulatedChain {
-    /// The block a caller means, if this node has it. By hash it may be one that is no longer on the chain.
+    /// The requested block, if this node has it. By hash it may be an orphan.
     pub(super) fn shown(&self, view: View, at: BlockParam) -> Option<&SimulatedBlock> {
         let behind = |depth| view.head.saturating_sub(depth);
         let number = match at {
@@ -27,7 +27,7 @@ impl SimulatedChain {
         (number <= view.head).then(|| self.block(number)).flatten()
     }
 
-    /// The height of a block whose state can be asked for.
+    /// The height of a block whose state is available.
     pub(super) fn state_at(&self, view: View, at: BlockParam) -> Result<u64, RpcErrorBody> {
         let block = self.shown(view, at).ok_or_else(|| RpcErrorBody::server("header not found"))?;
         match self.block_with(block.hash) {

@@ -1,10 +1,10 @@
-//! Commands over the wire: methods that begin with `sim_`, for a chain that is served to other programs.
+//! Control methods that begin with `sim_`, for a chain that is served to other programs.
 //!
 //! | method | parameters | answer |
 //! | --- | --- | --- |
 //! | `sim_mine` | how many blocks (1), time of the first | the new head |
 //! | `sim_reorg` | depth, length (depth), `kept`, `dropped`, `returned` or `reordered` (`dropped`) | the last block that stayed |
-//! | `sim_adopt` | hash of a block that was left | the last block that stayed |
+//! | `sim_adopt` | hash of an orphaned block | the last block that stayed |
 //! | `sim_setBaseFee` | wei | null |
 //! | `sim_inject` | fault, how often (1), node (0) | null |
 //! | `sim_lag` | blocks, node (0) | null |

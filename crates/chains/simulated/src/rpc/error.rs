@@ -1,4 +1,4 @@
-//! Errors of JSON-RPC, with the codes and words that geth uses, because clients tell them apart by these.
+//! Errors of JSON-RPC, with geth's codes and texts, because clients parse them.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ impl RpcErrorBody {
     }
 
     pub fn no_method(method: &str) -> Self {
-        // A method's name comes from outside; nobody needs more of it than this.
+        // The method name is external input, so it is truncated.
         let shown: String = method.chars().take(64).collect();
         Self::new(-32601, format!("the method {shown} does not exist/is not available"))
     }

@@ -1,4 +1,4 @@
-//! What transactions cost: the price now, the usual tip, and how fees went.
+//! Fees: the present price, the usual tip, and the history.
 
 use alloy_eips::eip1559::BaseFeeParams;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{View, error::RpcErrorBody, params::Params, show};
 use crate::{block::SimulatedBlock, chain::SimulatedChain};
 
-/// How far back the usual tip is looked for, and what it is where nobody paid one.
+/// The blocks that determine the usual tip, and its default.
 const LOOK_BACK: u64 = 20;
 const QUIET_TIP: u128 = 1_000_000_000;
 
@@ -18,7 +18,7 @@ impl SimulatedChain {
         show::quantity(u128::from(self.base_fee_after(view)).saturating_add(self.usual_tip(view)))
     }
 
-    /// The tip in the middle of those that were paid in the last blocks.
+    /// The median tip of the last blocks.
     pub(super) fn usual_tip(&self, view: View) -> u128 {
         let blocks = (view.head.saturating_sub(LOOK_BACK)..=view.head).filter_map(|number| self.block(number));
         let mut tips: Vec<u128> = blocks.flat_map(|block| tips(block).map(|(tip, _)| tip)).collect();
@@ -73,7 +73,7 @@ fn percentiles(asked: Option<&Value>) -> Result<Vec<u64>, RpcErrorBody> {
     list.filter(|list| list.is_sorted() && list.len() <= 100).ok_or_else(bad)
 }
 
-/// The tip at which so many hundredths of the block's gas were bought.
+/// The tip at this percentile of the block's gas.
 fn reward(paid: &[(u128, u64)], gas: u64, percentile: u64) -> u128 {
     let wanted = u128::from(gas).saturating_mul(u128::from(percentile)).div_ceil(100);
     let mut bought = 0_u128;

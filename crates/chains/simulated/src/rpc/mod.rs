@@ -1,9 +1,9 @@
 //! JSON-RPC as geth speaks it: bytes in, bytes out.
 //!
-//! Guarantees: whatever the bytes are, there is an answer and nothing panics; depth, size of batches and ranges are
-//! bounded; methods that begin with `sim_` command the chain and are never spoiled by faults.
+//! Guarantees: any bytes get an answer and nothing panics; depth, batches and ranges are bounded; faults never affect
+//! methods that begin with `sim_`, which control the chain.
 //!
-//! Does not know: sockets. What a transport would do about a [`RpcReply`] is the transport's business.
+//! Does not know: sockets. The transport handles an [`RpcReply`].
 
 mod accounts;
 mod blocks;
@@ -31,27 +31,26 @@ use params::Params;
 /// The most requests in one batch, as in geth.
 const BATCH_MAX: usize = 1_000;
 
-/// What comes back from a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RpcReply {
     /// HTTP 200 with this body.
     Body(Vec<u8>),
-    /// Another HTTP status, with a text that is no JSON.
+    /// Another HTTP status, with a text that is not JSON.
     Status(u16, &'static str),
-    /// Nothing, however long one waits.
+    /// No answer, ever.
     NoAnswer,
-    /// Nobody is there to talk to.
+    /// The connection is refused.
     Unreachable,
 }
 
-/// Which blocks a node shows.
+/// The blocks that a node shows.
 #[derive(Clone, Copy, Debug)]
 struct View {
     head: u64,
 }
 
 impl SimulatedChain {
-    /// What this node answers to these bytes: one request, or a batch.
+    /// Answers one request or a batch.
     pub fn answer(&mut self, node: usize, request: &[u8]) -> RpcReply {
         let parsed = match serde_json::from_slice::<Value>(request) {
             Ok(parsed) => parsed,

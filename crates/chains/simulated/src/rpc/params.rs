@@ -1,4 +1,4 @@
-//! What callers pass: hexadecimal numbers, bytes, addresses and blocks, read strictly.
+//! Parameters: hexadecimal numbers, bytes, addresses and blocks, parsed strictly.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -8,7 +8,6 @@ use super::error::RpcErrorBody;
 
 pub struct Params<'a>(&'a [Value]);
 
-/// Which block a caller means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockParam {
     Number(u64),
@@ -56,7 +55,7 @@ impl<'a> Params<'a> {
         self.parsed(place, "want true or false")
     }
 
-    /// A number: hexadecimal as everywhere in this protocol, or plain, which tools send too.
+    /// A hexadecimal number, or a plain one, which some tools send.
     pub fn number(&self, place: usize) -> Result<u64, RpcErrorBody> {
         let value = self.needed(place)?;
         number(value).ok_or_else(|| RpcErrorBody::invalid(place, "want a number"))

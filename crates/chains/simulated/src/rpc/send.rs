@@ -1,4 +1,4 @@
-//! Sending: what really happens to a transaction, and what its sender is told.
+//! Sending: what happens to a transaction, and what the node answers.
 
 use serde_json::{Value, json};
 

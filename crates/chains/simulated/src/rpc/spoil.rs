@@ -1,4 +1,4 @@
-//! Omissions and lies: a true answer, made false in one way. Each fault says which answers it fits and what it does to them.
+//! Faults in answers: a correct answer, made false in one way. Each fault defines which answers it fits.
 
 use alloy_primitives::{B256, keccak256};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{View, params::Params, show};
 use crate::{block::SimulatedBlock, chain::SimulatedChain, fault::NodeFault};
 
 impl SimulatedChain {
-    /// The answer as this node gives it: true, unless a planned fault fits it. At most one does.
+    /// Applies at most one planned fault to the correct answer.
     pub(super) fn spoil(&mut self, node: usize, view: View, method: &str, params: &Params<'_>, truth: Value) -> Value {
         for fault in NodeFault::ALL {
             if !self.nodes.is_planned(node, *fault) {
@@ -76,7 +76,7 @@ impl SimulatedChain {
                 replace(receipts, show::receipts(other?))
             }
             _ => {
-                // The last receipt that the lie can be told about.
+                // The last receipt that the fault fits.
                 let list = receipts.as_array_mut()?;
                 list.iter_mut().rev().find_map(|receipt| spoil_receipt(fault, receipt))
             }

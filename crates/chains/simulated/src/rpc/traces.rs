@@ -1,5 +1,5 @@
-//! Traces: the calls of a block's transactions, as `trace_block` and as geth's `callTracer` tell them. Nothing in a header
-//! vouches for them.
+//! Traces: the calls of a block's transactions, as `trace_block` and as geth's `callTracer` return them. No header
+//! covers them.
 
 use serde_json::{Value, json};
 
