@@ -42,7 +42,7 @@ impl IndexerLoop<'_> {
         let (rows, mut indexer) = match self.open.take() {
             Some(open) => open,
             None => {
-                let rows = at.open()?;
+                let rows = Rows::open(at)?;
                 let config = self.setup.scan_config(self.setup.asset(rows.reader())?, BTreeMap::new());
                 (rows, Indexer::new(config))
             }

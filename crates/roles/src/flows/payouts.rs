@@ -43,7 +43,7 @@ impl PayoutLoop<'_> {
         let (rows, config) = match self.open.take() {
             Some(open) => open,
             None => {
-                let rows = at.open()?;
+                let rows = Rows::open(at)?;
                 let asset = self.setup.asset(rows.reader())?;
                 (rows, self.setup.paying(asset))
             }

@@ -12,7 +12,7 @@ use bankroll_deposits::{DepositRules, Payer, ScanConfig, ServerRules, Servers, W
 use bankroll_ledger::{AccountName, Asset, AssetId, Kind, Name, Scope, Unit};
 use bankroll_orders::ChainId;
 use bankroll_signer_client::SignerClient;
-use bankroll_store::{DatabaseUrl, Ledger, Reader, Rows, StoreError};
+use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{Paying, Policy, Rules, price::Ceiling};
 
 use super::RpcUrls;
