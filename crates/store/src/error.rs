@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use bankroll_ledger::{RecordError, Seq};
 
-use crate::{AddressError, engine::postgres::is_passing};
+use crate::{DatabaseUrlError, engine::postgres::is_transient};
 
 /// Why a call was not taken. Nothing happened; the same call may be made again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum SubmitRefusal {
     /// The queue is full.
     #[error("the ledger is busy; try the same request again in a moment")]
     Busy,
@@ -27,7 +27,7 @@ pub enum Refused {
 
 /// Why a call that was taken has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum SubmitFailure {
     /// The disk is full. Nothing of this call happened; the same call may be made again.
     #[error("the disk is full; nothing was changed")]
     StorageFull,
@@ -83,7 +83,7 @@ pub enum StoreError {
     Postgres(#[from] tokio_postgres::Error),
     /// The text that says where the database is cannot be read.
     #[error(transparent)]
-    Address(#[from] AddressError),
+    Address(#[from] DatabaseUrlError),
     /// The database was out of reach for a moment; nothing happened.
     #[error("the database is out of reach")]
     Unreachable,
@@ -166,12 +166,18 @@ impl StoreError {
 
     /// Whether the database was out of reach for a moment, so that asking again may help.
     #[must_use]
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable => true,
-            Self::Postgres(error) => is_passing(error),
+            Self::Postgres(error) => is_transient(error),
             _ => false,
         }
+    }
+
+    /// TEMPORARY alias of [`StoreError::is_transient`].
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        self.is_transient()
     }
 
     pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {

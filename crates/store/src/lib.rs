@@ -23,19 +23,50 @@ mod location;
 mod writing;
 
 pub use engine::{
-    Head, RowsChanged, RowsRejected, Statement,
+    JournalHead, RowsOutcome, RowsRejection, Statement,
     migrations::{BOOKS, INBOX, Migrations},
-    postgres::{Holder, Watch},
+    postgres::{LeaseHolder, LeaseWatch},
 };
-pub use error::{Failure, Refused, StoreError};
+pub use error::{StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
-    AccountFilter, Audit, AuditReport, Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line,
-    PAGE_MAX, Page, Progress, Reader, SearchQuery, Standing, StatementQuery, StoredEvent, Subject, Timeline,
+    AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
+    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, SearchQuery, SearchSubject, StatementChange, StatementLine,
+    StatementQuery, StoredEvent, Timeline,
 };
-pub use location::{AddressError, DatabaseUrl, Location, Protection};
+pub use location::{DatabaseUrl, DatabaseUrlError, Location, Protection};
 pub use writing::{
-    Answer, BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE,
-    Ledger, Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
+    Answer, BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, InboxConsumer, InboxError, InboxRound, InboxRow,
+    InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RowMeaning, Rows,
+    RowsError, RowsLocation, STATEMENTS_FILE, SubmitError,
 };
 #[cfg(feature = "faults")]
-pub use writing::{Interrupt, Trouble};
+pub use writing::{FaultKind, FaultPoint};
+
+// TEMPORARY aliases, one line each: dependents still use the old names.
+pub use engine::JournalHead as Head; // TEMPORARY alias
+pub use engine::RowsOutcome as RowsChanged; // TEMPORARY alias
+pub use engine::RowsRejection as RowsRejected; // TEMPORARY alias
+pub use engine::postgres::LeaseHolder as Holder; // TEMPORARY alias
+pub use engine::postgres::LeaseWatch as Watch; // TEMPORARY alias
+pub use error::SubmitFailure as Failure; // TEMPORARY alias
+pub use error::SubmitRefusal as Refused; // TEMPORARY alias
+pub use history::AuditProgress as Progress; // TEMPORARY alias
+pub use history::BalanceAt as Standing; // TEMPORARY alias
+pub use history::JournalEntry as Entry; // TEMPORARY alias
+pub use history::SearchSubject as Subject; // TEMPORARY alias
+pub use history::StatementChange as Change; // TEMPORARY alias
+pub use history::StatementLine as Line; // TEMPORARY alias
+pub use location::DatabaseUrlError as AddressError; // TEMPORARY alias
+pub use writing::BooksMove as Move; // TEMPORARY alias
+pub use writing::BooksMoveStage as Moving; // TEMPORARY alias
+#[cfg(feature = "faults")]
+pub use writing::FaultKind as Trouble; // TEMPORARY alias
+#[cfg(feature = "faults")]
+pub use writing::FaultPoint as Interrupt; // TEMPORARY alias
+pub use writing::InboxConsumer as Consumer; // TEMPORARY alias
+pub use writing::InboxRound as Round; // TEMPORARY alias
+pub use writing::LedgerOptions as Options; // TEMPORARY alias
+pub use writing::NewInboxRow as NewRow; // TEMPORARY alias
+pub use writing::PendingAnswer as Reply; // TEMPORARY alias
+pub use writing::RowMeaning as Consumed; // TEMPORARY alias
+pub use writing::SubmitError as CallError; // TEMPORARY alias

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::engine::postgres::Address;
+use crate::engine::postgres::ConnectionConfig;
 
 /// Where books are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +38,11 @@ impl DatabaseUrl {
     ///
     /// # Errors
     /// If the address cannot be used. Nobody is asked, and no file is read.
-    pub fn protection(&self) -> Result<Protection, AddressError> {
+    pub fn protection(&self) -> Result<Protection, DatabaseUrlError> {
         self.read().map(|address| address.protection)
     }
 
-    pub(crate) fn read(&self) -> Result<Address, AddressError> {
+    pub(crate) fn read(&self) -> Result<ConnectionConfig, DatabaseUrlError> {
         self.0.parse()
     }
 }
@@ -67,7 +67,7 @@ pub enum Protection {
 
 /// An address that cannot be used. What stands in it is not told: it may have a password in it.
 #[derive(Debug, thiserror::Error)]
-pub enum AddressError {
+pub enum DatabaseUrlError {
     /// It is not an address.
     #[error("the address of the database is not of the form postgres://user@host/database")]
     Form,

@@ -8,7 +8,7 @@ use crate::{StoreError, writing::recovery::check_batch};
 /// Batches read at a time.
 const PAGE: usize = 256;
 
-pub(crate) struct Derived {
+pub(crate) struct DerivedTables {
     pub assets: Vec<(AssetId, Asset)>,
     /// In the order of their numbers.
     pub accounts: Vec<Account>,
@@ -16,7 +16,7 @@ pub(crate) struct Derived {
     pub reversals: Vec<(Seq, Seq)>,
 }
 
-impl Derived {
+impl DerivedTables {
     /// Reads the whole journal. It will decide what everybody has, so every batch must be what the chain says.
     pub fn from_journal(source: &dyn Source) -> Result<Self, StoreError> {
         let (mut replay, mut number, mut next) = (Replay::default(), 1, Seq(1));
@@ -52,7 +52,7 @@ impl Derived {
     }
 }
 
-impl From<Replay> for Derived {
+impl From<Replay> for DerivedTables {
     fn from(replay: Replay) -> Self {
         let mut accounts: Vec<Account> = replay.books.accounts().cloned().collect();
         accounts.sort_by_key(|account| account.id);

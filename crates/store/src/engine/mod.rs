@@ -21,12 +21,12 @@ use bankroll_ledger::{
 };
 
 use crate::{StoreError, StoredEvent};
-pub(crate) use derived::Derived;
+pub(crate) use derived::DerivedTables;
 use runs::RunMeta;
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct JournalHead {
     /// The number of the last batch; 0 if there is none.
     pub batch: u64,
     /// The place of the last record; 0 if there is none.
@@ -66,7 +66,7 @@ impl Records {
 
 /// What an account stands at after a batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct BalanceRow {
     pub id: AccountId,
     pub balance: Amount,
     pub held: Amount,
@@ -79,7 +79,7 @@ pub(crate) struct Commit<'a> {
     pub accounts: &'a [Account],
     pub debt_links: &'a [(AccountId, AccountId)],
     /// In the order of their ids, so that neighbours are written together.
-    pub standings: &'a [Standing],
+    pub balances: &'a [BalanceRow],
     pub holds: &'a [Hold],
     pub reversals: &'a [(Seq, Seq)],
     /// Facts, each with the place in the batch of the request it belongs to.
@@ -124,7 +124,7 @@ pub struct Statement {
 
 /// What became of a set of statements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RowsRejected {
+pub enum RowsRejection {
     /// A constraint of a table.
     #[error("statement {index} breaks a constraint")]
     Constraint {
@@ -150,7 +150,7 @@ pub enum RowsRejected {
 }
 
 /// How many rows each statement of a set changed.
-pub type RowsChanged = Result<Vec<u64>, RowsRejected>;
+pub type RowsOutcome = Result<Vec<u64>, RowsRejection>;
 
 /// Why a commit did not happen.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ pub(crate) trait Source: Send {
     /// From here on everything is answered as of one moment, until the end of the snapshot.
     fn begin_snapshot(&self) -> Result<(), StoreError>;
     fn end_snapshot(&self) -> Result<(), StoreError>;
-    fn head(&self) -> Result<Head, StoreError>;
+    fn head(&self) -> Result<JournalHead, StoreError>;
     /// The place of the last record, whatever the batches say.
     fn last_seq(&self) -> Result<Seq, StoreError>;
     fn last_ids(&self) -> Result<(AssetId, AccountId), StoreError>;
@@ -231,25 +231,25 @@ pub(crate) trait Engine: Send {
     /// Ends a transaction in which nothing was written.
     fn end_unwritten(&mut self) -> Result<(), StoreError>;
     /// Reading failed for a passing reason: makes sure that the books are still ours, over a new connection if need be.
-    fn mend(&mut self) -> Result<(), StoreError>;
+    fn reconnect(&mut self) -> Result<(), StoreError>;
     /// The row of a flow, as a guard sees it.
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError>;
     /// A second way to read, for another thread.
-    fn beside(&self) -> Result<Box<dyn Source>, StoreError>;
+    fn open_reader(&self) -> Result<Box<dyn Source>, StoreError>;
     /// Deletes every chunk outside these ranges: what an interrupted merge left behind.
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError>;
     /// Writes everything but the records into the transaction of the batch.
-    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError>;
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError>;
     /// Writes the records and their batch into it.
     fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError>;
     /// Makes it durable. After an error of any of the three the transaction is over.
     fn commit(&mut self) -> Result<(), CommitError>;
-    /// Whether [`Engine::store_whole`] is the better way for this one.
-    fn stores_whole(&self, _: &Commit<'_>) -> bool {
+    /// Whether [`Engine::store_at_once`] is the better way for this one.
+    fn can_store_at_once(&self, _: &Commit<'_>) -> bool {
         false
     }
     /// Writes, appends and commits at once.
-    fn store_whole(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+    fn store_at_once(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
         self.write(commit)?;
         self.append(batch, records)?;
         self.commit()
@@ -257,5 +257,5 @@ pub(crate) trait Engine: Send {
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;
     /// How long the writer may wait for calls before it must look after the engine; `None` for as long as it takes.
-    fn rest_at_most(&self) -> Option<Duration>;
+    fn max_idle(&self) -> Option<Duration>;
 }

@@ -8,13 +8,13 @@
 //! | `audit/` | the books computed again from the journal, and flows' rows as its facts have left them |
 
 mod audit;
+pub(crate) mod index;
 mod reader;
 mod reading;
-pub(crate) mod terms;
 
-pub use audit::{Audit, AuditReport, Progress};
+pub use audit::{Audit, AuditProgress, AuditReport};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{
-    Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
-    StatementQuery, Subject, Timeline,
+    BalanceAt, Cursor, Direction, IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX, Page, SearchQuery,
+    SearchSubject, StatementChange, StatementLine, StatementQuery, Timeline,
 };

@@ -5,13 +5,13 @@ use std::cell::OnceCell;
 use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Row, Seq, Value};
 
 use crate::{
-    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, Statement, StoreError,
+    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, STATEMENTS_FILE, Statement, StoreError,
     engine::{
         Source,
         postgres::{open_for_reading, open_statement_tables},
         sqlite::{open_read_only, open_statements},
     },
-    history::{reading::View, terms::TermSource},
+    history::{index::IndexSource, reading::View},
     writing::recovery,
 };
 
@@ -22,7 +22,7 @@ const PAGE: usize = 1_000;
 pub struct Reader {
     source: Box<dyn Source>,
     /// The statement index, once it is there. Before, and without it, the journal is looked through.
-    index: OnceCell<Box<dyn TermSource>>,
+    index: OnceCell<Box<dyn IndexSource>>,
     location: Location,
 }
 
@@ -80,7 +80,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn head(&self) -> Result<Head, StoreError> {
+    pub fn head(&self) -> Result<JournalHead, StoreError> {
         self.source.head()
     }
 
@@ -172,7 +172,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<Entry>, StoreError> {
+    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<JournalEntry>, StoreError> {
         self.in_view(|view| {
             let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
             (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
@@ -201,13 +201,13 @@ impl Reader {
     pub(crate) fn in_view<T>(&self, mut ask: impl FnMut(&View<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut once = || ask(&View::open(self)?);
         match once() {
-            Err(error) if error.is_passing() => once(),
+            Err(error) if error.is_transient() => once(),
             answered => answered,
         }
     }
 
     /// The statement index, if there is one that can be opened.
-    pub(crate) fn index(&self) -> Option<&dyn TermSource> {
+    pub(crate) fn index(&self) -> Option<&dyn IndexSource> {
         let open = || match &self.location {
             Location::Folder(folder) => {
                 let file = folder.join(STATEMENTS_FILE);

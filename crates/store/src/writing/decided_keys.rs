@@ -9,13 +9,13 @@ use super::keys::KeyHasher;
 /// The keys of a batch, each with where it was decided.
 #[derive(Debug)]
 pub(super) struct DecidedKeys {
-    places: HashMap<u128, Decided, KeyHasher>,
+    places: HashMap<u128, KeyPlace, KeyHasher>,
     /// Keys whose fingerprint another key of the batch has too.
-    twins: Vec<(u128, Decided)>,
+    twins: Vec<(u128, KeyPlace)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Decided {
+struct KeyPlace {
     /// Among all requests of the batch.
     place: usize,
     seq: Seq,
@@ -35,7 +35,7 @@ impl DecidedKeys {
     }
 
     pub fn insert(&mut self, key: Fingerprint, place: usize, seq: Seq) {
-        if let Some(other) = self.places.insert(key.0, Decided { place, seq }) {
+        if let Some(other) = self.places.insert(key.0, KeyPlace { place, seq }) {
             self.twins.push((key.0, other));
         }
     }

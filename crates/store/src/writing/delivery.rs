@@ -4,8 +4,8 @@ use std::{sync::mpsc::Sender, thread};
 
 use bankroll_ledger::{AccountId, AssetId, OpenRejected};
 
-use super::queue::{Answer, Job, Sent};
-use crate::RowsChanged;
+use super::queue::{Answer, AnswerSender, Job};
+use crate::RowsOutcome;
 
 /// What became of the calls of a batch, each sort in the order of its calls.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Outcomes {
     pub answers: Vec<Answer>,
     pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
     pub listed: Vec<AssetId>,
-    pub rows: Vec<RowsChanged>,
+    pub rows: Vec<RowsOutcome>,
 }
 
 impl Outcomes {
@@ -25,19 +25,19 @@ impl Outcomes {
         for job in jobs {
             match job {
                 // Room first: who has an answer may call again at once.
-                Job::Money { requests, reply, room } => {
-                    drop(room);
+                Job::Money { requests, reply, permits } => {
+                    drop(permits);
                     let answers = answers.by_ref().take(requests.len()).collect();
-                    reply.give_back(answers, requests);
+                    reply.send_with_requests(answers, requests);
                 }
-                Job::Open { reply, room, .. } => {
-                    drop(room);
-                    reply.give(opened.next().expect("one for each job"));
+                Job::Open { reply, permits, .. } => {
+                    drop(permits);
+                    reply.send(opened.next().expect("one for each job"));
                 }
-                Job::List { reply, .. } => reply.give(listed.next().expect("one for each job")),
-                Job::Rows { reply, room, .. } => {
-                    drop(room);
-                    reply.give(rows.next().expect("one for each job"));
+                Job::List { reply, .. } => reply.send(listed.next().expect("one for each job")),
+                Job::Rows { reply, permits, .. } => {
+                    drop(permits);
+                    reply.send(rows.next().expect("one for each job"));
                 }
                 Job::Tick { .. } | Job::Stop => {}
             }
@@ -51,9 +51,9 @@ const ANSWERED_AT_ONCE: usize = 4;
 
 /// The way to the callers of a batch that is durable.
 #[derive(Clone, Debug)]
-pub(super) struct Answers(Sender<(Vec<Job>, Outcomes)>);
+pub(super) struct AnswerChannel(Sender<(Vec<Job>, Outcomes)>);
 
-impl Answers {
+impl AnswerChannel {
     pub fn deliver(&self, jobs: Vec<Job>, outcomes: Outcomes) {
         if jobs.len() <= ANSWERED_AT_ONCE {
             outcomes.deliver(jobs);
@@ -67,10 +67,10 @@ impl Answers {
 #[derive(Debug)]
 pub(crate) struct Delivery {
     /// `None` only while it is being dropped.
-    answers: Option<Answers>,
+    answers: Option<AnswerChannel>,
     thread: Option<thread::JoinHandle<()>>,
     /// Ticks that wait until all holds that are due have expired.
-    ticks: Vec<Sent<()>>,
+    ticks: Vec<AnswerSender<()>>,
 }
 
 impl Delivery {
@@ -78,14 +78,14 @@ impl Delivery {
         let (batches, durable) = std::sync::mpsc::channel::<(Vec<Job>, Outcomes)>();
         let work = move || durable.into_iter().for_each(|(jobs, outcomes)| outcomes.deliver(jobs));
         let thread = thread::Builder::new().name("answers".into()).spawn(work)?;
-        Ok(Self { answers: Some(Answers(batches)), thread: Some(thread), ticks: Vec::new() })
+        Ok(Self { answers: Some(AnswerChannel(batches)), thread: Some(thread), ticks: Vec::new() })
     }
 
-    pub(super) fn answers(&self) -> Answers {
+    pub(super) fn answers(&self) -> AnswerChannel {
         self.answers.clone().expect("it is not being dropped")
     }
 
-    /// Answers every call of a batch that is durable.
+    /// AnswerChannel every call of a batch that is durable.
     pub(super) fn deliver(&mut self, mut jobs: Vec<Job>, outcomes: Outcomes, all_expired: bool) {
         for tick in jobs.extract_if(.., |job| matches!(job, Job::Tick { .. })) {
             if let Job::Tick { reply } = tick {
@@ -93,7 +93,7 @@ impl Delivery {
             }
         }
         if all_expired {
-            self.ticks.drain(..).for_each(|tick| tick.give(()));
+            self.ticks.drain(..).for_each(|tick| tick.send(()));
         }
         self.answers().deliver(jobs, outcomes);
     }

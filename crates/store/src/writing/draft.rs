@@ -11,16 +11,16 @@ use bankroll_ledger::{
 };
 
 use super::{
+    changes::{BatchChanges, BatchRecord},
     decided_keys::DecidedKeys,
     keys::KeyHasher,
     memory::Memory,
     prefetch,
     queue::{Answer, Job},
-    storing::{Changes, Entry},
 };
 use crate::{
     StoreError,
-    engine::{Engine, Head, Source, Standing},
+    engine::{BalanceRow, Engine, JournalHead, Source},
 };
 
 /// Holds that expire in one batch; the rest follow in the next.
@@ -28,7 +28,7 @@ const EXPIRIES_MAX: usize = 1024;
 
 /// A batch while it is being decided: what is decided so far, and what only deciding needs.
 pub(super) struct Draft {
-    pub changes: Changes,
+    pub changes: BatchChanges,
     /// How many of the batch's jobs are decided.
     jobs_done: usize,
     touched: Vec<AccountId>,
@@ -39,13 +39,13 @@ pub(super) struct Draft {
 
 impl Draft {
     /// An empty batch behind `before`. The requests at the places `refused` have a fact that their table refuses.
-    pub fn new(before: Head, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
-        let changes = Changes::new(before, clock, hasher);
+    pub fn new(before: JournalHead, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
+        let changes = BatchChanges::new(before, clock, hasher);
         Self { changes, jobs_done: 0, touched: Vec::new(), named: HashMap::new(), refused }
     }
 
     /// What the commit will write, and the places whose facts were refused before.
-    pub fn finish(self) -> (Changes, Vec<usize>) {
+    pub fn finish(self) -> (BatchChanges, Vec<usize>) {
         (self.changes, self.refused)
     }
 
@@ -55,7 +55,7 @@ impl Draft {
         &mut self,
         memory: &mut Memory,
         lookups: &dyn Source,
-        on_its_way: &DecidedKeys,
+        in_flight: &DecidedKeys,
         jobs: &[Job],
     ) -> bool {
         let Some(Job::Money { requests, .. }) = jobs.get(self.jobs_done) else { return false };
@@ -64,7 +64,7 @@ impl Draft {
             return false;
         }
         let fingerprints: Vec<Fingerprint> = well_formed().map(|prepared| prepared.fingerprint).collect();
-        if fingerprints.iter().any(|key| on_its_way.has(*key)) {
+        if fingerprints.iter().any(|key| in_flight.has(*key)) {
             return false;
         }
         // A key that was used before, and an index that is damaged, are for when the disk is back.
@@ -72,7 +72,7 @@ impl Draft {
         if !are_new.unwrap_or(false) {
             return false;
         }
-        self.decide_money(memory, jobs, requests.len(), &Earlier::new());
+        self.decide_money(memory, jobs, requests.len(), &EarlierDecisions::new());
         self.jobs_done += 1;
         true
     }
@@ -85,7 +85,7 @@ impl Draft {
         let named = well_formed.map(|prepared| &prepared.request);
         prefetch::prefetch(engine, &mut memory.books, named)?;
         let fingerprints: Vec<Fingerprint> = requests().map(|prepared| prepared.fingerprint).collect();
-        let candidates = memory.look_after_keys(engine, |keys, engine| {
+        let candidates = memory.with_key_index(engine, |keys, engine| {
             keys.candidates(|chunk| engine.source().chunk(chunk), &fingerprints)
         })?;
         let earlier = earlier_requests(engine, self.changes.answers.len(), &candidates)?;
@@ -108,8 +108,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Answers the requests of the next job.
-    fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &Earlier) {
+    /// AnswerChannel the requests of the next job.
+    fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &EarlierDecisions) {
         self.changes.requests.extend((0..count).map(|place| (self.jobs_done, place)));
         self.changes.keys.reserve(count);
         self.changes.answers.reserve(count);
@@ -142,25 +142,25 @@ impl Draft {
         Ok(())
     }
 
-    /// Answers the next request: by what was answered before under its key, or by a decision.
+    /// AnswerChannel the next request: by what was answered before under its key, or by a decision.
     fn answer(&mut self, memory: &mut Memory, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
         let place = self.changes.answers.len();
         let prepared = self.changes.request(jobs, place);
-        let untold = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
+        let unrecorded = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
         if let Err(rejection) = prepared.checked {
-            return untold(rejection);
+            return unrecorded(rejection);
         }
         for twin in self.changes.keys.places_of(prepared.fingerprint) {
             match recall(&self.changes.request(jobs, twin).request, &prepared.request) {
                 Recall::Replay => return Answer { replayed: true, ..self.changes.answers[twin].clone() },
-                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::KeyReused => return unrecorded(Rejection::KeyReused),
                 Recall::Unrelated => {}
             }
         }
         for (seq, earlier, verdict) in earlier {
             match recall(earlier, &prepared.request) {
                 Recall::Replay => return Answer { seq: Some(*seq), replayed: true, verdict: verdict.clone() },
-                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::KeyReused => return unrecorded(Rejection::KeyReused),
                 Recall::Unrelated => {}
             }
         }
@@ -186,7 +186,7 @@ impl Draft {
             }
             Verdict::Rejected(_) => {}
         }
-        self.changes.entries.push(Entry::Decided(place));
+        self.changes.entries.push(BatchRecord::Decided(place));
         self.changes.keys.insert(prepared.fingerprint, place, seq);
         Answer { seq: Some(seq), replayed: false, verdict }
     }
@@ -194,7 +194,7 @@ impl Draft {
     /// A reversal may name a request of this very batch, which the store does not have yet.
     fn recall_original(&self, memory: &mut Memory, jobs: &[Job], original: Seq) {
         let entry = original.0.checked_sub(self.changes.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
-        let Some(Entry::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
+        let Some(BatchRecord::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
         let (request, verdict) =
             (self.changes.request(jobs, *place).request.clone(), self.changes.answers[*place].verdict.clone());
         let reversed_by = self.changes.reversals.iter().find(|(of, _)| *of == original).map(|(_, by)| *by);
@@ -300,18 +300,22 @@ impl Draft {
                 (self.changes.accounts[index].balance, self.changes.accounts[index].held) =
                     (account.balance, account.held);
             } else {
-                self.changes.standings.push(Standing { id, balance: account.balance, held: account.held });
+                self.changes.balances.push(BalanceRow { id, balance: account.balance, held: account.held });
             }
         }
     }
 }
 
-/// Earlier requests that may have used one of the keys, by the place of the request that asks.
-type Earlier = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
+/// EarlierDecisions requests that may have used one of the keys, by the place of the request that asks.
+type EarlierDecisions = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
 
 /// `before` requests of the batch come before those that the candidates are for.
-fn earlier_requests(engine: &dyn Engine, before: usize, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
-    let mut earlier = Earlier::new();
+fn earlier_requests(
+    engine: &dyn Engine,
+    before: usize,
+    candidates: &[(usize, Seq)],
+) -> Result<EarlierDecisions, StoreError> {
+    let mut earlier = EarlierDecisions::new();
     let mut seqs: Vec<Seq> = candidates.iter().map(|(_, seq)| *seq).collect();
     seqs.sort_unstable();
     seqs.dedup();

@@ -16,7 +16,7 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    pub(crate) fn take(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
         let mut file = files::open_or_create(path).map_err(StoreError::io(path))?;
         match file.try_lock() {
             Ok(()) => {}

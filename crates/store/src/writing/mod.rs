@@ -14,31 +14,31 @@
 //! | `moving.rs` | books from SQLite to Postgres |
 //! | `lock.rs`, `clock.rs`, `interrupt.rs` | one writer per folder, where time comes from, faults for simulators |
 
-mod aside;
+mod books_move;
+mod changes;
 mod clock;
+mod commit_thread;
 mod decided_keys;
 mod delivery;
 mod draft;
-mod inbox;
 #[cfg(feature = "faults")]
-mod interrupt;
+mod fault;
+mod inbox;
 pub(crate) mod keys;
 mod ledger;
 mod lock;
 mod memory;
-mod moving;
 mod prefetch;
 mod queue;
 pub(crate) mod recovery;
 mod rows;
-mod storing;
 mod writer;
 
+pub use books_move::{BooksMove, BooksMoveStage};
 pub use clock::Clock;
-pub use inbox::{Consumed, Consumer, InboxError, InboxRow, InboxTable, NewRow, PAYOUT_EVENTS, Round};
 #[cfg(feature = "faults")]
-pub use interrupt::{Interrupt, Trouble};
-pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
-pub use moving::{Move, Moving};
-pub use queue::{Answer, Reply};
+pub use fault::{FaultKind, FaultPoint};
+pub use inbox::{InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RowMeaning};
+pub use ledger::{BOOKS_FILE, Durability, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, SubmitError};
+pub use queue::{Answer, PendingAnswer};
 pub use rows::{Rows, RowsError, RowsLocation};

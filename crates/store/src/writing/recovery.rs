@@ -6,7 +6,7 @@ use bankroll_ledger::{AccountId, Amount, Batch, HoldChange, Posting, Record, Seq
 
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, Engine, Head, RunWrites, Source},
+    engine::{Commit, CommitError, Engine, JournalHead, RunWrites, Source},
 };
 
 /// How many batches at the end of the journal are verified when the books are opened, and how many records at most.
@@ -14,7 +14,7 @@ const TAIL_BATCHES: u64 = 1024;
 const TAIL_RECORDS: u64 = 200_000;
 
 /// Where the journal ends: its last record is the last of its last batch.
-pub(crate) fn head(source: &dyn Source) -> Result<Head, StoreError> {
+pub(crate) fn head(source: &dyn Source) -> Result<JournalHead, StoreError> {
     let head = source.head()?;
     if source.last_seq()? == head.seq {
         Ok(head)
@@ -25,10 +25,10 @@ pub(crate) fn head(source: &dyn Source) -> Result<Head, StoreError> {
 
 /// Verifies the end of the journal: records, roots, chain, and the balances that the records say. Returns how many batches
 /// that were.
-pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<u64, StoreError> {
+pub(crate) fn verify_tail(source: &dyn Source, head: &JournalHead) -> Result<u64, StoreError> {
     let batches = source.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
-    let (mut expected, mut verified) = (Expected::default(), 0);
+    let (mut expected, mut verified) = (ExpectedBalances::default(), 0);
     for (batch, stored_head) in batches.iter().filter(|(batch, _)| batch.first.0 > from) {
         let records = source.records_from(batch.first, batch.count as usize)?;
         check_batch(batch, stored_head, &records)?;
@@ -67,12 +67,12 @@ pub(crate) fn check_batch(
 
 /// What the last records say of balances and held amounts.
 #[derive(Default)]
-struct Expected {
+struct ExpectedBalances {
     balances: HashMap<AccountId, Amount>,
     held: HashMap<AccountId, Amount>,
 }
 
-impl Expected {
+impl ExpectedBalances {
     fn note(&mut self, record: &Record) {
         match record {
             Record::Decided { verdict: Verdict::Applied(effects), .. } => {
@@ -90,7 +90,7 @@ impl Expected {
         self.held.insert(change.hold.account, change.held_after);
     }
 
-    fn compare(&self, source: &dyn Source, head: &Head) -> Result<(), StoreError> {
+    fn compare(&self, source: &dyn Source, head: &JournalHead) -> Result<(), StoreError> {
         let ids: Vec<AccountId> = self.balances.keys().chain(self.held.keys()).copied().collect();
         let stored: HashMap<_, _> = source.accounts(&ids)?.into_iter().map(|account| (account.id, account)).collect();
         let differing = ids.iter().try_for_each(|id| {

@@ -14,14 +14,16 @@ use std::cell::RefCell;
 
 use bankroll_ledger::{Row, Value};
 
-use crate::{CallError, DatabaseUrl, Ledger, Reader, RowsRejected, Statement, StoreError, engine::postgres::Outside};
+use crate::{
+    DatabaseUrl, Ledger, Reader, RowsRejection, Statement, StoreError, SubmitError, engine::postgres::FlowConnection,
+};
 
 /// The rows of flows.
 pub struct Rows {
     reader: Reader,
     location: RowsLocation,
     /// The connection to a database whose writer is elsewhere, while there is one.
-    connection: RefCell<Option<Outside>>,
+    connection: RefCell<Option<FlowConnection>>,
 }
 
 /// Where the rows of flows are written.
@@ -56,10 +58,10 @@ impl From<&Self> for RowsLocation {
 pub enum RowsError {
     /// None was written.
     #[error("the rows were not written")]
-    Rejected(#[from] RowsRejected),
+    Rejected(#[from] RowsRejection),
     /// The writer did not take them, or could not tell.
     #[error("the writer has no answer")]
-    Call(#[from] CallError),
+    Call(#[from] SubmitError),
     /// The database is out of reach, or could not tell.
     #[error("the database has no answer")]
     Store(#[from] StoreError),
@@ -109,22 +111,22 @@ impl Rows {
         self.reader.rows(sql, values)
     }
 
-    /// Writes rows, all or none, and waits until they are durable. Answers how many rows each statement changed.
+    /// Writes rows, all or none, and waits until they are durable. AnswerChannel how many rows each statement changed.
     ///
     /// # Errors
     /// See [`RowsError`].
     pub fn write(&self, statements: Vec<Statement>) -> Result<Vec<u64>, RowsError> {
         let written = match &self.location {
             RowsLocation::Writer(ledger) => {
-                let reply = ledger.write_rows_in_turn(statements).map_err(CallError::from)?;
-                reply.wait().map_err(CallError::from)?
+                let reply = ledger.write_rows_in_turn(statements).map_err(SubmitError::from)?;
+                reply.wait().map_err(SubmitError::from)?
             }
             RowsLocation::Database(url) => {
                 let known = self.connection.borrow_mut().take();
-                let outside = known.map_or_else(|| Outside::connect(url), Ok)?;
+                let connection = known.map_or_else(|| FlowConnection::connect(url), Ok)?;
                 // After an error the connection is not used again.
-                let written = outside.write(&statements)?;
-                *self.connection.borrow_mut() = Some(outside);
+                let written = connection.write(&statements)?;
+                *self.connection.borrow_mut() = Some(connection);
                 written
             }
         };

@@ -2,7 +2,7 @@
 //!
 //! | phase | what happens | if it fails |
 //! | --- | --- | --- |
-//! | admit | the caller's thread checks the form and takes room in the queue | `Refused`, nothing happened |
+//! | admit | the caller's thread checks the form and takes room in the queue | `SubmitRefusal`, nothing happened |
 //! | gather | whatever has arrived while the last batch was on its way to disk, up to a full batch; never waits for more | - |
 //! | prefetch | accounts, holds, rows, earlier records and keys that the batch names and memory does not have | stop |
 //! | decide | pure, in order of arrival, on the books in memory | a rejection is an answer |
@@ -30,18 +30,18 @@ use std::{
 use bankroll_ledger::Batch;
 
 use super::{
-    aside::{Arrived, Aside, Disk, OnItsWay},
+    changes::BatchChanges,
+    commit_thread::{CommitOutcome, CommitThread, EngineSlot, InFlight},
     delivery::Delivery,
     draft::Draft,
     memory::Memory,
     queue::{Job, Message},
     recovery,
-    storing::Changes,
 };
 use crate::{
-    Clock, Failure, StoreError,
+    Clock, StoreError, SubmitFailure,
     engine::{CommitError, Source},
-    history::terms::Indexer,
+    history::index::Indexer,
 };
 
 /// Requests in one call, and in one batch.
@@ -51,7 +51,7 @@ const ENOUGH_AHEAD: usize = 1024;
 /// Sets of row statements in one batch.
 const ROWS_MAX: usize = 256;
 /// How soon background work on the key index is looked at while nobody calls.
-const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
+const MAINTENANCE_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
     // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
@@ -60,17 +60,17 @@ pub(crate) struct Writer {
     pub indexer: Indexer,
     /// A second way to the key index, for when the disk is away.
     pub lookups: Box<dyn Source>,
-    pub disk: Disk,
+    pub engine_slot: EngineSlot,
     pub clock: Clock,
     pub messages: Receiver<Message>,
     pub memory: Memory,
     pub accounts_max: usize,
     /// Before `delivery`, which it hands answers to: it is dropped first.
-    pub aside: Aside,
+    pub commit_thread: CommitThread,
     pub delivery: Delivery,
     /// Calls that have arrived and are in no batch yet.
     pub waiting: VecDeque<Job>,
-    pub commit_aside_from: usize,
+    pub background_commit_min: usize,
     /// Calls that were decided while the batch before theirs was on its way.
     pub decided_ahead: Arc<AtomicU64>,
     /// Why the writer stopped, for whoever asks.
@@ -80,16 +80,16 @@ pub(crate) struct Writer {
 impl Writer {
     /// Works until it is told to stop or must.
     pub fn run(mut self) {
-        let (mut on_its_way, mut jobs) = (None, Vec::new());
+        let (mut in_flight, mut jobs) = (None, Vec::new());
         loop {
-            let worked = self.next_batch(&mut on_its_way, &mut jobs);
+            let worked = self.next_batch(&mut in_flight, &mut jobs);
             match worked {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
                     // Before anybody is told, so that who is told can ask why.
                     let _ = self.stopped_by.set(Arc::new(error));
-                    jobs.drain(..).for_each(|job| job.fail(&Failure::Unknown));
+                    jobs.drain(..).for_each(|job| job.fail(&SubmitFailure::Unknown));
                     return;
                 }
             }
@@ -97,8 +97,8 @@ impl Writer {
     }
 
     /// Gathers, decides and commits one batch, or sends it on its way; `false` if it was told to stop.
-    fn next_batch(&mut self, on_its_way: &mut Option<OnItsWay>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
-        let ahead = match on_its_way.take() {
+    fn next_batch(&mut self, in_flight: &mut Option<InFlight>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let ahead = match in_flight.take() {
             Some(last) => self.decide_until_arrival(last, jobs)?,
             None => None,
         };
@@ -107,13 +107,13 @@ impl Writer {
             self.gather(jobs);
         }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
-        *on_its_way = self.work(jobs, ahead)?;
+        *in_flight = self.work(jobs, ahead)?;
         Ok(!stop)
     }
 
     /// Decides what arrives, as far as memory alone can, until the last batch is durable.
-    fn decide_until_arrival(&mut self, last: OnItsWay, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
-        let mut draft = Draft::new(last.head_to_be, self.clock.now(), Vec::new(), self.memory.keys.hasher());
+    fn decide_until_arrival(&mut self, last: InFlight, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
+        let mut draft = Draft::new(last.next_head, self.clock.now(), Vec::new(), self.memory.keys.hasher());
         let mut may_go_on = !last.forget_all && !self.memory.has_due_holds(draft.changes.now);
         let mut weight = 0;
         loop {
@@ -131,7 +131,7 @@ impl Writer {
             }
             match self.messages.recv() {
                 Ok(Message::Call(job)) => self.waiting.push_back(job),
-                Ok(Message::Arrived(arrived)) => {
+                Ok(Message::Committed(arrived)) => {
                     let arrived = self.arrive(&last, *arrived, jobs)?;
                     if !arrived || jobs.is_empty() {
                         return Ok(None);
@@ -146,15 +146,15 @@ impl Writer {
                     }
                     return Ok(Some(draft));
                 }
-                Ok(Message::Lost) | Err(_) => return Err(StoreError::CommitLost),
+                Ok(Message::CommitThreadLost) | Err(_) => return Err(StoreError::CommitLost),
             }
         }
     }
 
     /// The disk is back; whether the batch it was away with is durable. If nobody knows, its calls join the jobs, whose
     /// callers will be told just that.
-    fn arrive(&mut self, last: &OnItsWay, arrived: Arrived, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
-        let (stored, housekeeping) = arrived.unload(&mut self.disk);
+    fn arrive(&mut self, last: &InFlight, arrived: CommitOutcome, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let (stored, housekeeping) = arrived.unload(&mut self.engine_slot);
         match stored {
             Ok(batch) => {
                 self.memory.follow(batch.as_ref(), &last.keys);
@@ -210,17 +210,17 @@ impl Writer {
         let until_expiry = self.memory.next_expiry.map(|expiry| {
             let wait = Duration::from_micros(expiry.0.saturating_sub(self.clock.now().0));
             // A clock that stands still must not make this loop spin.
-            wait.max(UPKEEP_PAUSE)
+            wait.max(MAINTENANCE_PAUSE)
         });
-        let upkeep = self.memory.keys.has_upkeep().then_some(UPKEEP_PAUSE);
-        until_expiry.into_iter().chain(upkeep).chain(self.disk.engine().rest_at_most()).min()
+        let maintenance = self.memory.keys.has_maintenance().then_some(MAINTENANCE_PAUSE);
+        until_expiry.into_iter().chain(maintenance).chain(self.engine_slot.engine().max_idle()).min()
     }
 
     /// Decides the batch, or what is left of it, and commits and answers it, or sends it on its way.
-    fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<OnItsWay>, StoreError> {
+    fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<InFlight>, StoreError> {
         let mut refused = Vec::new();
         loop {
-            match self.disk.engine().begin() {
+            match self.engine_slot.engine().begin() {
                 Err(passing @ StoreError::Locked) => {
                     self.give_up_batch(jobs, &passing)?;
                     return Ok(None);
@@ -230,24 +230,24 @@ impl Writer {
             let mut draft = ahead.take().unwrap_or_else(|| {
                 Draft::new(self.memory.head, self.clock.now(), std::mem::take(&mut refused), self.memory.keys.hasher())
             });
-            let (memory, engine) = (&mut self.memory, self.disk.engine());
+            let (memory, engine) = (&mut self.memory, self.engine_slot.engine());
             let filled = draft.fill(memory, engine, jobs);
-            match filled.and_then(|()| memory.look_after_keys(engine, |keys, engine| keys.prepare_upkeep(engine))) {
-                Err(error) if error.is_passing() => {
-                    self.disk.engine().mend()?;
+            match filled.and_then(|()| memory.with_key_index(engine, |keys, engine| keys.prepare_maintenance(engine))) {
+                Err(error) if error.is_transient() => {
+                    self.engine_slot.engine().reconnect()?;
                     self.give_up_batch(jobs, &StoreError::Unreachable)?;
                     return Ok(None);
                 }
                 filled => filled?,
             }
             let (mut changes, refused_before) = draft.finish();
-            if self.may_go_aside(&changes, jobs) {
-                return self.send_aside(changes, std::mem::take(jobs)).map(Some);
+            if self.may_commit_in_background(&changes, jobs) {
+                return self.commit_in_background(changes, std::mem::take(jobs)).map(Some);
             }
-            match changes.store(jobs, self.disk.engine(), &self.memory.keys.pending()) {
+            match changes.store(jobs, self.engine_slot.engine(), &self.memory.keys.pending()) {
                 Ok(rows) => {
                     self.publish(changes, jobs, rows);
-                    return self.disk.engine().after_commit().map(|()| None);
+                    return self.engine_slot.engine().after_commit().map(|()| None);
                 }
                 Err(CommitError::FactRefused(place)) => {
                     refused = refused_before;
@@ -265,24 +265,24 @@ impl Writer {
 
     /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that want an answer of their own,
     /// no expiry whose successor only the store knows.
-    fn may_go_aside(&self, changes: &Changes, jobs: &[Job]) -> bool {
-        changes.answers.len() >= self.commit_aside_from
+    fn may_commit_in_background(&self, changes: &BatchChanges, jobs: &[Job]) -> bool {
+        changes.answers.len() >= self.background_commit_min
             && !self.memory.has_due_holds(changes.now)
             && jobs.iter().all(Job::is_plain_money)
     }
 
-    fn send_aside(&mut self, mut changes: Changes, jobs: Vec<Job>) -> Result<OnItsWay, StoreError> {
-        let head_to_be = changes.head_to_be();
+    fn commit_in_background(&mut self, mut changes: BatchChanges, jobs: Vec<Job>) -> Result<InFlight, StoreError> {
+        let next_head = changes.next_head();
         let keys = changes.keys.take();
         self.memory.next_expiry = self.memory.next_expiry.into_iter().chain(changes.next_expiry).min();
-        self.aside.send(&mut self.disk, changes, jobs, self.memory.keys.pending())?;
+        self.commit_thread.send(&mut self.engine_slot, changes, jobs, self.memory.keys.pending())?;
         self.memory.books.forget_all_but_accounts();
-        Ok(OnItsWay { keys, head_to_be, forget_all: self.memory.books.account_count() > self.accounts_max })
+        Ok(InFlight { keys, next_head, forget_all: self.memory.books.account_count() > self.accounts_max })
     }
 
-    fn publish(&mut self, mut changes: Changes, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
+    fn publish(&mut self, mut changes: BatchChanges, jobs: &mut Vec<Job>, rows: Vec<crate::RowsOutcome>) {
         let all_expired = changes.all_expired();
-        self.memory.publish(&mut changes, self.disk.engine());
+        self.memory.publish(&mut changes, self.engine_slot.engine());
         self.tell_indexer(changes.batch.as_ref());
         self.delivery.deliver(std::mem::take(jobs), changes.outcomes(rows), all_expired);
         if self.memory.books.account_count() > self.accounts_max {
@@ -302,26 +302,26 @@ impl Writer {
     /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
     fn give_up_batch(&mut self, jobs: &mut Vec<Job>, error: &StoreError) -> Result<(), StoreError> {
         let failure = match error {
-            StoreError::Full => Failure::StorageFull,
-            StoreError::Unreachable => Failure::Unreachable,
-            _ => Failure::Locked,
+            StoreError::Full => SubmitFailure::StorageFull,
+            StoreError::Unreachable => SubmitFailure::Unreachable,
+            _ => SubmitFailure::Locked,
         };
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.memory.books.forget_all();
         while let Err(error) = self.read_anew() {
-            if !error.is_passing() {
+            if !error.is_transient() {
                 return Err(error);
             }
             // Whoever cannot be mended says so; a server that comes and goes is waited for.
-            self.disk.engine().mend()?;
+            self.engine_slot.engine().reconnect()?;
         }
         self.memory.keys.rolled_back();
         Ok(())
     }
 
     fn read_anew(&mut self) -> Result<(), StoreError> {
-        self.memory.next_expiry = self.disk.engine().source().next_expiry()?;
-        if recovery::head(self.disk.engine().source())? == self.memory.head {
+        self.memory.next_expiry = self.engine_slot.engine().source().next_expiry()?;
+        if recovery::head(self.engine_slot.engine().source())? == self.memory.head {
             Ok(())
         } else {
             Err(StoreError::diverged(self.memory.head.seq, "a batch that was rolled back is in the journal"))

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bankroll_ledger::{Amount, Event, Kind, Leg, Namespace, Rejection, Request, Scope, Value, Verdict};
-use bankroll_store::{Interrupt, Migrations, Refused, Rows, Statement};
+use bankroll_store::{FaultPoint, Migrations, Rows, Statement, SubmitRefusal};
 
 use crate::world::{World, game_server, moving, name, request};
 
@@ -89,8 +89,8 @@ fn a_call_has_1_to_8192_requests() {
         let one = request(world.fresh_key(Namespace::Client), game_server(), vec![]);
         world.ledger().submit(vec![one; count]).unwrap_err()
     };
-    assert_eq!(refused(0), Refused::CallSize { given: 0, most: 8192 });
-    assert_eq!(refused(8193), Refused::CallSize { given: 8193, most: 8192 });
+    assert_eq!(refused(0), SubmitRefusal::CallSize { given: 0, most: 8192 });
+    assert_eq!(refused(8193), SubmitRefusal::CallSize { given: 8193, most: 8192 });
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_full_queue_is_busy_and_room_comes_back() {
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     let spend = || request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
     let five = (0..5).map(|_| spend()).collect();
-    let never = Refused::CallSize { given: 5, most: 4 };
+    let never = SubmitRefusal::CallSize { given: 5, most: 4 };
     assert_eq!(world.ledger().submit(five).unwrap_err(), never, "more than the queue holds would be busy for ever");
     for _ in 0..20 {
         world.ledger().submit((0..4).map(|_| spend()).collect()).unwrap().wait().unwrap();
@@ -119,7 +119,7 @@ fn rows_that_are_more_than_the_queue_holds_have_it_for_themselves() {
         values: vec![Value::Int(id)],
         must_change: Some(1),
     };
-    let written = Rows::beside(world.ledger()).unwrap().write((0..10).map(seat).collect()).unwrap();
+    let written = Rows::open(world.ledger()).unwrap().write((0..10).map(seat).collect()).unwrap();
     assert_eq!(written, [1; 10]);
 }
 
@@ -130,7 +130,7 @@ fn whoever_waits_for_room_gets_it() {
     let asked = Arc::clone(&gate);
     let world = World::in_folder(|options| {
         options.queue_max = 4;
-        options.interrupt = Interrupt::with(move || {
+        options.interrupt = FaultPoint::with(move || {
             drop(asked.lock());
             None
         });
@@ -142,7 +142,7 @@ fn whoever_waits_for_room_gets_it() {
     };
     let held = gate.lock().unwrap();
     let first = world.ledger().submit(spend(4)).unwrap();
-    assert_eq!(world.ledger().submit(spend(1)).unwrap_err(), Refused::Busy);
+    assert_eq!(world.ledger().submit(spend(1)).unwrap_err(), SubmitRefusal::Busy);
     let (ledger, four) = (world.ledger().clone(), spend(4));
     let waiting = std::thread::spawn(move || ledger.submit_in_turn(four).unwrap().wait().unwrap().len());
     drop(held);
@@ -169,5 +169,5 @@ fn after_close_calls_are_refused() {
     let ledger = world.ledger.take().unwrap();
     ledger.clone().close();
     let late = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
-    assert_eq!(ledger.submit(vec![late]).unwrap_err(), Refused::Stopped);
+    assert_eq!(ledger.submit(vec![late]).unwrap_err(), SubmitRefusal::Stopped);
 }

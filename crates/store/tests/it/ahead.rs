@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use bankroll_ledger::{AccountId, HoldId, Kind, Leg, Namespace, Principal, Rejection, Request, Settler};
-use bankroll_store::{Answer, Reply};
+use bankroll_store::{Answer, PendingAnswer};
 
 use crate::world::{World, game_server, hold, moving, request};
 
@@ -14,18 +14,18 @@ const OFTEN: u64 = 60;
 
 /// Every batch goes aside, however small.
 fn world() -> World {
-    World::with(|options| options.commit_aside_from = 1)
+    World::with(|options| options.background_commit_min = 1)
 }
 
 fn play(world: &World, legs: Vec<Leg>) -> Request {
     request(world.fresh_key(Namespace::Client), game_server(), legs)
 }
 
-fn send(world: &World, requests: Vec<Request>) -> Reply<Vec<Answer>> {
+fn send(world: &World, requests: Vec<Request>) -> PendingAnswer<Vec<Answer>> {
     world.ledger().submit(requests).unwrap()
 }
 
-fn first(reply: Reply<Vec<Answer>>) -> Answer {
+fn first(reply: PendingAnswer<Vec<Answer>>) -> Answer {
     reply.wait().unwrap().remove(0)
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
-use bankroll_store::{Audit, Failure, Migrations, Statement, StoreError};
+use bankroll_store::{Audit, Migrations, Statement, StoreError, SubmitFailure};
 use bankroll_testkit::postgres;
 
 use crate::world::{World, game_server, moving, name, request};
@@ -256,7 +256,7 @@ fn a_row_that_somebody_keeps_locked_holds_up_who_wants_it_and_not_the_books() {
     let reply = world.ledger().submit(vec![credit.clone()]).unwrap();
     std::thread::spawn(move || tell.send(reply.wait()));
     let told = told.recv_timeout(Duration::from_secs(60)).expect("the books wait for somebody's row");
-    assert_eq!(told, Err(Failure::Locked));
+    assert_eq!(told, Err(SubmitFailure::Locked));
     world.ledger().apply(spend(Vec::new())).unwrap().effects().unwrap();
     forgotten.run("ROLLBACK");
     let answer = world.ledger().apply(credit).unwrap();

@@ -3,7 +3,7 @@
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use bankroll_ledger::{Asset, Unit};
-use bankroll_store::{BOOKS_FILE, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
+use bankroll_store::{BOOKS_FILE, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE};
 
 use crate::world::name;
 
@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
 fn files_and_folders_of_books_are_for_their_owner_alone() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("server").join("books");
-    let ledger = Ledger::open(Options::new(&folder)).unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(&folder)).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
     let log = format!("{BOOKS_FILE}-wal");

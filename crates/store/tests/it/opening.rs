@@ -1,7 +1,7 @@
 //! Opening: locks, settings, migrations, and books that were closed in any way.
 
 use bankroll_ledger::{AccountName, Kind, OpenRejected, Policy, Principal, Roles};
-use bankroll_store::{BOOKS, Durability, Ledger, Migrations, Options, Reader, StoreError};
+use bankroll_store::{BOOKS, Durability, Ledger, LedgerOptions, Migrations, Reader, StoreError};
 
 use crate::world::{World, moving, name};
 
@@ -50,7 +50,7 @@ fn another_programs_database_is_refused() {
     let other = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
     other.execute_batch("CREATE TABLE recipes (id INTEGER)").unwrap();
     drop(other);
-    let opened = Ledger::open(Options::new(folder.path()));
+    let opened = Ledger::open(LedgerOptions::new(folder.path()));
     assert!(matches!(opened, Err(StoreError::Setting { setting: "application_id", .. })), "{opened:?}");
 }
 
@@ -79,7 +79,7 @@ fn a_failing_migration_leaves_nothing_behind() {
         postgres: &[],
     };
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { migrations: vec![BROKEN], ..Options::new(folder.path()) };
+    let options = LedgerOptions { migrations: vec![BROKEN], ..LedgerOptions::new(folder.path()) };
     assert!(matches!(Ledger::open(options), Err(StoreError::Database(_))));
     let database = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use bankroll_ledger::{AccountId, HoldId, Kind, Leg, Settler, Time};
-use bankroll_store::{Change, Direction, Line, Page, StatementQuery, StoreError};
+use bankroll_store::{Direction, Page, StatementChange, StatementLine, StatementQuery, StoreError};
 
 use crate::world::{World, hold, moving};
 
 /// A line in short: place, what happened, how much, balance and held amount after it.
-fn short(line: &Line) -> String {
+fn short(line: &StatementLine) -> String {
     let what = match line.change {
-        Change::Moved { direction: Direction::In, other } => format!("in from {other}"),
-        Change::Moved { direction: Direction::Out, other } => format!("out to {other}"),
-        Change::Held(_) => "held".into(),
-        Change::Posted(_) => "posted".into(),
-        Change::Released(_) => "released".into(),
-        Change::Expired(_) => "expired".into(),
+        StatementChange::Moved { direction: Direction::In, other } => format!("in from {other}"),
+        StatementChange::Moved { direction: Direction::Out, other } => format!("out to {other}"),
+        StatementChange::Held(_) => "held".into(),
+        StatementChange::Posted(_) => "posted".into(),
+        StatementChange::Released(_) => "released".into(),
+        StatementChange::Expired(_) => "expired".into(),
     };
     format!("{} @{} {what} {} -> {} held {}", line.seq, line.at, line.amount, line.balance, line.held)
 }
 
-fn lines(page: &Page<Line>) -> Vec<String> {
+fn lines(page: &Page<StatementLine>) -> Vec<String> {
     page.items.iter().map(short).collect()
 }
 
@@ -151,7 +151,7 @@ fn balances_of_the_past_are_as_they_were() {
     let alice = alices_day(&world);
     for _ in 0..2 {
         let at = |micros: u64| {
-            let standing = world.reader().standing_at(alice, Time(micros)).unwrap();
+            let standing = world.reader().balance_at(alice, Time(micros)).unwrap();
             (standing.seq.map_or(0, |seq| seq.0), standing.balance.units(), standing.held.units())
         };
         assert_eq!(at(0), (0, 0, 0), "before the books began");

@@ -93,9 +93,9 @@ impl<'a> FromSql<'a> for Integer {
 
 /// A flow's value, in whatever way the column or parameter wants it.
 #[derive(Debug)]
-pub(super) struct Stored<'a>(pub &'a Value);
+pub(super) struct SqlValue<'a>(pub &'a Value);
 
-impl ToSql for Stored<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
         let misfit = || BoxedError::from(format!("a value that is no {ty}"));
         match (self.0, ty) {
@@ -119,9 +119,9 @@ impl ToSql for Stored<'_> {
 }
 
 /// A column as a guard sees it.
-pub(super) struct Loaded(pub Value);
+pub(super) struct FlowValue(pub Value);
 
-impl<'a> FromSql<'a> for Loaded {
+impl<'a> FromSql<'a> for FlowValue {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
         Ok(Self(match *ty {
             Type::INT2 | Type::INT4 | Type::INT8 => Value::Int(Integer::from_sql(ty, raw)?.0),

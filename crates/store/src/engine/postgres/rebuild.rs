@@ -1,9 +1,9 @@
-//! Filling the derived tables again from the journal.
+//! ChunkBuilder the derived tables again from the journal.
 
 use super::{Postgres, commit, session::Session};
 use crate::{
     StoreError,
-    engine::{Commit, Derived},
+    engine::{Commit, DerivedTables},
 };
 
 /// Rows written at a time.
@@ -32,9 +32,9 @@ impl Postgres {
         if is_complete(&self.session)? {
             return Ok(());
         }
-        let derived = Derived::from_journal(&self.session)?;
+        let derived = DerivedTables::from_journal(&self.session)?;
         // If this fails on the way, or nobody knows whether it did, whoever opens the books next looks again.
-        commit::begin(self).map_err(commit::Trouble::into_error)?;
+        commit::begin(self).map_err(commit::TransactionError::into_error)?;
         self.session.run(
             "UPDATE books.ledger_head SET last_account = 0, last_asset = 0;
              DELETE FROM books.assets; DELETE FROM books.accounts; DELETE FROM books.balances; DELETE FROM books.holds;
@@ -47,7 +47,7 @@ impl Postgres {
     }
 }
 
-fn pages(derived: &Derived) -> impl Iterator<Item = Commit<'_>> {
+fn pages(derived: &DerivedTables) -> impl Iterator<Item = Commit<'_>> {
     let assets = std::iter::once(Commit { assets: &derived.assets, ..Commit::default() });
     let accounts = derived.accounts.chunks(PAGE).map(|accounts| Commit { accounts, ..Commit::default() });
     let holds = derived.holds.chunks(PAGE).map(|holds| Commit { holds, ..Commit::default() });

@@ -7,25 +7,25 @@ use bankroll_ledger::{Fact, Row, RowKey};
 use tokio_postgres::{error::SqlState, types::ToSql};
 
 use super::{
-    commit::{is_constraint, is_own_fault},
-    numeric::{Loaded, Stored},
+    commit::{is_constraint, is_statement_error},
+    numeric::{FlowValue, SqlValue},
     session::Session,
     source,
 };
 use crate::{
     StoreError,
-    engine::{RowsChanged, RowsRejected, Statement, flow_sql},
+    engine::{RowsOutcome, RowsRejection, Statement, flow_sql},
 };
 
 /// A row as a guard sees it. A `NUMERIC` column is an amount.
 pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, StoreError> {
     let (sql, values) = flow_sql::reading(key);
-    let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
+    let values: Vec<SqlValue<'_>> = values.into_iter().map(SqlValue).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     let found = match session.prepared(&sql).and_then(|text| session.wait(session.client().query_opt(&text, &values))) {
         Ok(found) => found,
         // A table or column that is not there, or a key that does not fit, has no such row; writing the fact will say so.
-        Err(error) if is_own_fault(session, &error) => return Ok(None),
+        Err(error) if is_statement_error(session, &error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     found.as_ref().map(row_of).transpose()
@@ -35,14 +35,14 @@ pub(super) fn read(session: &Session, key: &RowKey) -> Result<Option<Row>, Store
 fn row_of(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
     let columns = row.columns().iter().enumerate();
     let column = |(place, column): (usize, &tokio_postgres::Column)| {
-        Ok((column.name().to_owned(), source::value::<Loaded>(row, place)?.0))
+        Ok((column.name().to_owned(), source::value::<FlowValue>(row, place)?.0))
     };
     columns.map(column).collect()
 }
 
 /// The rows that a query of a flow finds.
 pub(super) fn query(session: &Session, query: &Statement) -> Result<Vec<Row>, StoreError> {
-    let values: Vec<Stored<'_>> = query.values.iter().map(Stored).collect();
+    let values: Vec<SqlValue<'_>> = query.values.iter().map(SqlValue).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     session.query(&query.sql, &values)?.iter().map(row_of).collect()
 }
@@ -50,13 +50,13 @@ pub(super) fn query(session: &Session, query: &Statement) -> Result<Vec<Row>, St
 /// Writes one fact; whether the row was still as the decision saw it.
 pub(super) fn write_fact(session: &Session, fact: &Fact, changed_before: bool) -> Result<bool, tokio_postgres::Error> {
     let Some((sql, values)) = flow_sql::writing(fact, changed_before) else { return Ok(true) };
-    let values: Vec<Stored<'_>> = values.into_iter().map(Stored).collect();
+    let values: Vec<SqlValue<'_>> = values.into_iter().map(SqlValue).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     session.execute(&sql, &values).map(|changed| changed == 1)
 }
 
 /// Runs a set of statements, all or none. Only trouble with the database itself is an error.
-pub(super) fn run(session: &Session, statements: &[Statement]) -> Result<RowsChanged, tokio_postgres::Error> {
+pub(super) fn run(session: &Session, statements: &[Statement]) -> Result<RowsOutcome, tokio_postgres::Error> {
     session.run("SAVEPOINT flow")?;
     let mut changed = Vec::with_capacity(statements.len());
     for (index, statement) in statements.iter().enumerate() {
@@ -65,8 +65,8 @@ pub(super) fn run(session: &Session, statements: &[Statement]) -> Result<RowsCha
                 changed.push(count);
                 continue;
             }
-            Ok(Ok(count)) => RowsRejected::Changed { index, changed: count },
-            Ok(Err(reason)) => RowsRejected::Malformed { index, reason: reason.into() },
+            Ok(Ok(count)) => RowsRejection::Changed { index, changed: count },
+            Ok(Err(reason)) => RowsRejection::Malformed { index, reason: reason.into() },
             Err(error) => rejection(session, index, error)?,
         };
         session.run("ROLLBACK TO flow; RELEASE flow")?;
@@ -85,7 +85,7 @@ fn run_one(session: &Session, statement: &Statement) -> Result<Result<u64, &'sta
     if wanted > statement.values.len() {
         return Ok(Err("it wants more values than it was given"));
     }
-    let values: Vec<Stored<'_>> = statement.values[..wanted].iter().map(Stored).collect();
+    let values: Vec<SqlValue<'_>> = statement.values[..wanted].iter().map(SqlValue).collect();
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
     session.wait(session.client().execute(&prepared, &values)).map(Ok)
 }
@@ -106,20 +106,20 @@ fn rejection(
     session: &Session,
     index: usize,
     error: tokio_postgres::Error,
-) -> Result<RowsRejected, tokio_postgres::Error> {
+) -> Result<RowsRejection, tokio_postgres::Error> {
     if is_constraint(&error) {
-        return Ok(RowsRejected::Constraint { index });
+        return Ok(RowsRejection::Constraint { index });
     }
     match error.as_db_error() {
         // Class 22 is data that does not fit, class 42 a text that cannot be understood.
         Some(told) if ["22", "42"].iter().any(|class| told.code().code().starts_with(class)) => {
-            Ok(RowsRejected::Malformed { index, reason: told.message().to_owned() })
+            Ok(RowsRejection::Malformed { index, reason: told.message().to_owned() })
         }
         Some(told) if *told.code() == SqlState::FEATURE_NOT_SUPPORTED => {
-            Ok(RowsRejected::Malformed { index, reason: told.message().to_owned() })
+            Ok(RowsRejection::Malformed { index, reason: told.message().to_owned() })
         }
         // A value that could not even be sent.
-        None if !session.is_lost() => Ok(RowsRejected::Malformed { index, reason: error.to_string() }),
+        None if !session.is_lost() => Ok(RowsRejection::Malformed { index, reason: error.to_string() }),
         _ => Err(error),
     }
 }

@@ -20,7 +20,7 @@ use tokio_postgres::{
     AsyncMessage, Client, Config, NoTls, Row, Socket, Statement, error::Severity, tls::MakeTlsConnect, types::ToSql,
 };
 
-use super::{address::Address, is_passing, tls};
+use super::{connection_config::ConnectionConfig, is_transient, tls};
 use crate::StoreError;
 
 /// The values of one statement.
@@ -32,27 +32,27 @@ pub(crate) struct Session {
     statements: RefCell<HashMap<String, Statement>>,
     /// Whether the server has warned since this was last looked at.
     warned: Arc<AtomicBool>,
-    address: Address,
-    renews: bool,
+    address: ConnectionConfig,
+    reconnects: bool,
     in_snapshot: Cell<bool>,
 }
 
 impl Session {
     /// Connects to the primary among the hosts and checks that what it commits stays.
-    pub fn connect(address: Address) -> Result<Self, StoreError> {
+    pub fn connect(address: ConnectionConfig) -> Result<Self, StoreError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::io("the connection to Postgres"))?;
         let warned = Arc::new(AtomicBool::new(false));
         let client = RefCell::new(Arc::new(open(&runtime, &address, &warned)?));
         let (statements, in_snapshot) = (RefCell::default(), Cell::new(false));
-        let session = Self { runtime, client, statements, warned, address, renews: false, in_snapshot };
+        let session = Self { runtime, client, statements, warned, address, reconnects: false, in_snapshot };
         session.check_settings()?;
         Ok(session)
     }
 
     /// The same, renewed whenever it is lost.
-    pub fn renewing(self) -> Self {
-        Self { renews: true, ..self }
+    pub fn auto_reconnecting(self) -> Self {
+        Self { reconnects: true, ..self }
     }
 
     pub(super) fn client(&self) -> Arc<Client> {
@@ -60,17 +60,17 @@ impl Session {
     }
 
     /// Asks, and asks again over a new connection if the one there was is lost.
-    fn asking<T>(&self, ask: impl Fn() -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
+    fn with_reconnect<T>(&self, ask: impl Fn() -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
         match ask() {
-            Err(error) if self.renews && !self.in_snapshot.get() && (self.is_lost() || is_passing(&error)) => {
-                self.renew()?;
+            Err(error) if self.reconnects && !self.in_snapshot.get() && (self.is_lost() || is_transient(&error)) => {
+                self.reconnect()?;
                 Ok(ask()?)
             }
             answered => Ok(answered?),
         }
     }
 
-    fn renew(&self) -> Result<(), StoreError> {
+    fn reconnect(&self) -> Result<(), StoreError> {
         self.client.replace(Arc::new(open(&self.runtime, &self.address, &self.warned)?));
         self.statements.borrow_mut().clear();
         self.check_settings()
@@ -78,7 +78,7 @@ impl Session {
 
     /// From here on everything is answered as of one moment.
     pub fn begin_snapshot(&self) -> Result<(), StoreError> {
-        self.asking(|| self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))?;
+        self.with_reconnect(|| self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))?;
         self.in_snapshot.set(true);
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Session {
 
     /// Lets the server end a transaction whose client has gone silent for this long: a writer that is stopped in the
     /// middle of one must not keep the next from taking over.
-    pub fn limit_silence_in_transactions(&self, limit: Duration) -> Result<(), tokio_postgres::Error> {
+    pub fn limit_idle_transactions(&self, limit: Duration) -> Result<(), tokio_postgres::Error> {
         self.run(&format!("SET idle_in_transaction_session_timeout = {}", milliseconds(limit)))
     }
 
@@ -147,14 +147,14 @@ impl Session {
     }
 
     pub fn query(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, StoreError> {
-        self.asking(|| {
+        self.with_reconnect(|| {
             let statement = self.prepared(sql)?;
             self.wait(self.client().query(&statement, values))
         })
     }
 
     pub fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, StoreError> {
-        self.asking(|| self.try_one(sql, values))
+        self.with_reconnect(|| self.try_one(sql, values))
     }
 
     fn try_one(&self, sql: &str, values: Values<'_>) -> Result<Row, tokio_postgres::Error> {
@@ -177,7 +177,7 @@ pub(super) fn milliseconds(time: Duration) -> i32 {
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX).max(1)
 }
 
-fn open(runtime: &Runtime, address: &Address, warned: &Arc<AtomicBool>) -> Result<Client, StoreError> {
+fn open(runtime: &Runtime, address: &ConnectionConfig, warned: &Arc<AtomicBool>) -> Result<Client, StoreError> {
     let (config, warned) = (&address.config, Arc::clone(warned));
     Ok(match tls::connector(address)? {
         Some(tls) => runtime.block_on(connect(config, tls, warned)),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     StoreError, StoredEvent,
     engine::{
-        Head, Source, Statement,
+        JournalHead, Source, Statement,
         runs::RunMeta,
         stored::{self, BadColumn, StoredRow},
     },
@@ -35,13 +35,13 @@ impl Source for Session {
         Session::end_snapshot(self)
     }
 
-    fn head(&self) -> Result<Head, StoreError> {
+    fn head(&self) -> Result<JournalHead, StoreError> {
         let sql = format!("{BATCHES} ORDER BY number DESC LIMIT 1");
-        let none = Head { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
+        let none = JournalHead { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
         let Some(row) = self.query(&sql, &[])?.pop() else { return Ok(none) };
         let (batch, hash) = stored::batch(&row, GENESIS)?;
         let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
-        Ok(Head { batch: batch.number, seq, at: batch.at, hash })
+        Ok(JournalHead { batch: batch.number, seq, at: batch.at, hash })
     }
 
     fn last_seq(&self) -> Result<Seq, StoreError> {

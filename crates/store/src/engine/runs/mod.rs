@@ -13,7 +13,7 @@ use bankroll_ledger::Seq;
 pub(crate) use merge::Merge;
 
 /// A number that is searched for, and the journal place it was found at.
-pub(crate) type Entry = (u128, u64);
+pub(crate) type RunEntry = (u128, u64);
 
 /// How many runs of one level are merged into one of the next.
 pub(crate) const FAN_IN: usize = 8;

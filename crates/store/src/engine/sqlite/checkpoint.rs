@@ -30,8 +30,8 @@ pub(super) struct Checkpointer {
     /// Pages in the log after the last commit.
     pages: Arc<AtomicU32>,
     /// Pages in the log when the thread was last asked.
-    asked_at: u32,
-    ask: Option<Sender<()>>,
+    requested_at: u32,
+    wake: Option<Sender<()>>,
     failed: Arc<Mutex<Option<StoreError>>>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -44,22 +44,22 @@ impl Checkpointer {
             counter.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        let beside = settings::open_for_writing(path, durability)?;
+        let own = settings::open_for_writing(path, durability)?;
         // Whoever else is copying is doing the same work.
-        beside.busy_timeout(Duration::ZERO)?;
-        let (ask, asked) = channel();
+        own.busy_timeout(Duration::ZERO)?;
+        let (wake, woken) = channel();
         let failed = Arc::new(Mutex::new(None));
         let failure = Arc::clone(&failed);
         let work = move || {
-            for () in asked {
-                if let Err(error) = copy_back(&beside, "PASSIVE") {
+            for () in woken {
+                if let Err(error) = copy_back(&own, "PASSIVE") {
                     *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
             }
         };
         let thread = thread::Builder::new().name("checkpoints".into()).spawn(work).map_err(StoreError::io(path))?;
-        Ok(Self { pages, asked_at: 0, ask: Some(ask), failed, thread: Some(thread) })
+        Ok(Self { pages, requested_at: 0, wake: Some(wake), failed, thread: Some(thread) })
     }
 
     /// Looks after the log when a commit is done.
@@ -68,18 +68,18 @@ impl Checkpointer {
             return Err(error);
         }
         let pages = self.pages.load(Ordering::Relaxed);
-        if pages < self.asked_at {
+        if pages < self.requested_at {
             // The log began anew.
-            self.asked_at = 0;
+            self.requested_at = 0;
         }
         if pages >= PAGES_MAX {
             return copy_back(connection, "PASSIVE");
         }
-        if pages >= self.asked_at.saturating_add(PAGES_BETWEEN) {
-            self.asked_at = pages;
-            if let Some(ask) = &self.ask {
+        if pages >= self.requested_at.saturating_add(PAGES_BETWEEN) {
+            self.requested_at = pages;
+            if let Some(wake) = &self.wake {
                 // Fails only after the thread has left an error, which the next commit sees.
-                let _ = ask.send(());
+                let _ = wake.send(());
             }
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Checkpointer {
 
 impl Drop for Checkpointer {
     fn drop(&mut self) {
-        self.ask = None;
+        self.wake = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -22,14 +22,14 @@ type Table = (String, Vec<String>);
 
 #[derive(Debug, Default)]
 pub(super) struct FlowRows {
-    tables: BTreeMap<Table, HashMap<Vec<Value>, Expected>>,
+    tables: BTreeMap<Table, HashMap<Vec<Value>, ExpectedRow>>,
     /// Names of columns, each once.
     names: Vec<String>,
     hashing: RandomState,
 }
 
 #[derive(Debug)]
-struct Expected {
+struct ExpectedRow {
     /// The last record that changed it.
     by: Seq,
     /// The place of a name, and the hash of a value.
@@ -44,7 +44,7 @@ impl FlowRows {
             let columns: Vec<(usize, u64)> =
                 fact.set.iter().map(|(name, value)| (self.place_of(name), self.hash(value))).collect();
             let rows = self.tables.entry((fact.row.table.clone(), names)).or_default();
-            let row = rows.entry(key).or_insert(Expected { by: seq, columns: Vec::new() });
+            let row = rows.entry(key).or_insert(ExpectedRow { by: seq, columns: Vec::new() });
             row.by = seq;
             if fact.guard == Guard::Absent {
                 row.columns.clear();
@@ -61,7 +61,7 @@ impl FlowRows {
     /// Compares all of them with what is stored.
     pub fn compare(&self, reader: &Reader) -> Result<(), StoreError> {
         for (table, rows) in &self.tables {
-            let mut all: Vec<(&Vec<Value>, &Expected)> = rows.iter().collect();
+            let mut all: Vec<(&Vec<Value>, &ExpectedRow)> = rows.iter().collect();
             // The first difference is the same one each time.
             all.sort_unstable_by_key(|(_, expected)| expected.by);
             all.chunks(PAGE).try_for_each(|page| self.compare_page(reader, table, page))?;
@@ -73,7 +73,7 @@ impl FlowRows {
         &self,
         reader: &Reader,
         (table, names): &Table,
-        page: &[(&Vec<Value>, &Expected)],
+        page: &[(&Vec<Value>, &ExpectedRow)],
     ) -> Result<(), StoreError> {
         let key_of = |row: &mut bankroll_ledger::Row| -> Vec<Value> {
             names.iter().map(|name| row.remove(name).unwrap_or(Value::Null)).collect()

@@ -21,7 +21,7 @@ const PAGE: usize = 256;
 
 /// How far an audit has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct AuditProgress {
     /// Records checked.
     pub rows: u64,
     /// Records there were when the audit began.
@@ -81,10 +81,10 @@ impl Audit {
     ///
     /// # Errors
     /// The first difference, as [`StoreError::Diverged`], or trouble with reading.
-    pub fn run(mut self, mut tell: impl FnMut(Progress)) -> Result<(AuditReport, Vec<Account>), StoreError> {
+    pub fn run(mut self, mut tell: impl FnMut(AuditProgress)) -> Result<(AuditReport, Vec<Account>), StoreError> {
         let rows_total = self.reader.head()?.seq.0;
         while self.page()? {
-            tell(Progress { rows: self.next_seq.0 - 1, rows_total });
+            tell(AuditProgress { rows: self.next_seq.0 - 1, rows_total });
         }
         // From here on in one snapshot: whatever a writer has added meanwhile, then the tables at that very moment.
         self.reader.source().begin_snapshot()?;
@@ -93,7 +93,7 @@ impl Audit {
         self.reader.source().end_snapshot()?;
         self.check_keys()?;
         let rows = self.next_seq.0 - 1;
-        tell(Progress { rows, rows_total: rows });
+        tell(AuditProgress { rows, rows_total: rows });
         let totals = self.totals()?;
         let report = AuditReport {
             rows,

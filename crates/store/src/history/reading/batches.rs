@@ -7,7 +7,7 @@ use bankroll_ledger::{Batch, Seq, Time};
 
 use crate::{
     StoreError,
-    engine::{Head, Source},
+    engine::{JournalHead, Source},
 };
 
 /// Batches read with every guess: the next question is often about a neighbour.
@@ -15,13 +15,13 @@ const WINDOW: usize = 32;
 
 pub(super) struct Batches<'a> {
     source: &'a dyn Source,
-    head: Head,
+    head: JournalHead,
     /// The batches that were read last.
     window: RefCell<Vec<Batch>>,
 }
 
 impl<'a> Batches<'a> {
-    pub fn new(source: &'a dyn Source, head: Head) -> Self {
+    pub fn new(source: &'a dyn Source, head: JournalHead) -> Self {
         Self { source, head, window: RefCell::default() }
     }
 

@@ -3,8 +3,8 @@
 
 use bankroll_ledger::{Key, Namespace, Record, Scope, Seq};
 
-use super::{Entry, View};
-use crate::{Reader, StoreError, history::terms::Term, writing::keys};
+use super::{JournalEntry, View};
+use crate::{Reader, StoreError, history::index::Term, writing::keys};
 
 /// Records that mention the key's text, read at a time.
 const PAGE: usize = 256;
@@ -33,7 +33,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn find_key(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+    pub fn find_key(&self, key: &Key) -> Result<Option<JournalEntry>, StoreError> {
         let (namespace, scope) = (Some(key.namespace), Some(key.scope.clone()));
         Ok(self.find_keys(&KeyQuery { text: key.text.clone(), namespace, scope })?.pop())
     }
@@ -42,7 +42,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn find_keys(&self, query: &KeyQuery) -> Result<Vec<Entry>, StoreError> {
+    pub fn find_keys(&self, query: &KeyQuery) -> Result<Vec<JournalEntry>, StoreError> {
         self.in_view(|view| {
             let places = view.places_of_keys(query)?;
             places.into_iter().map(|seq| view.entry(seq)).collect()
@@ -78,7 +78,7 @@ impl View<'_> {
             next = run.last.next();
         }
         if query.scope.is_none() {
-            let stray = Term::stray_key(&query.text);
+            let stray = Term::unlisted_key(&query.text);
             found.extend(self.places(&[stray], 1..=next.0.saturating_sub(1), false, usize::MAX)?);
         }
         // A key has one record, so there is no need to look further once all that can be are found.

@@ -26,12 +26,12 @@ mod view;
 
 use bankroll_ledger::{Record, Seq, Time};
 
-pub use balance::Standing;
+pub use balance::BalanceAt;
 pub use check::IndexReport;
 pub use cursor::Cursor;
 pub use keys::KeyQuery;
-pub use search::{SearchQuery, Subject};
-pub use statement::{Change, Direction, Line, StatementQuery};
+pub use search::{SearchQuery, SearchSubject};
+pub use statement::{Direction, StatementChange, StatementLine, StatementQuery};
 pub use timeline::Timeline;
 pub(crate) use view::View;
 
@@ -40,7 +40,7 @@ pub const PAGE_MAX: usize = 10_000;
 
 /// A record of the journal with its place and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Its place.
     pub seq: Seq,
     /// The time of its batch.

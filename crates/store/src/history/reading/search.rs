@@ -2,10 +2,10 @@
 
 use bankroll_ledger::{AccountId, Name, Principal, Record, References, Request, Seq, Verdict};
 
-use super::{Cursor, Entry, KeyQuery, PAGE_MAX, Page, View};
+use super::{Cursor, JournalEntry, KeyQuery, PAGE_MAX, Page, View};
 use crate::{
     Reader, StoreError,
-    history::terms::{Term, TextKind},
+    history::index::{Term, TextKind},
 };
 
 /// Accounts of one wallet that are looked at.
@@ -13,7 +13,7 @@ const ACCOUNTS_MAX: usize = 4_096;
 
 /// What to look for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum SearchSubject {
     /// An idempotency key.
     Key(KeyQuery),
     /// A player or wallet: what was moved and held in its accounts, what was refused there, and what it asked for.
@@ -36,7 +36,7 @@ pub enum Subject {
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
     /// For what.
-    pub subject: Subject,
+    pub subject: SearchSubject,
     /// Newest first.
     pub descending: bool,
     /// Only behind the page that gave this cursor.
@@ -48,11 +48,11 @@ pub struct SearchQuery {
 impl SearchQuery {
     /// The first page, oldest first.
     #[must_use]
-    pub fn of(subject: Subject) -> Self {
+    pub fn of(subject: SearchSubject) -> Self {
         Self { subject, descending: false, after: None, most: PAGE_MAX }
     }
 
-    pub(super) fn question(&self) -> String {
+    pub(super) fn query_text(&self) -> String {
         format!("search {:?} {}", self.subject, self.descending)
     }
 }
@@ -62,8 +62,8 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read, or the cursor is another question's.
-    pub fn search(&self, query: &SearchQuery) -> Result<Page<Entry>, StoreError> {
-        let after = query.after.as_ref().map(|cursor| cursor.read(&query.question())).transpose()?;
+    pub fn search(&self, query: &SearchQuery) -> Result<Page<JournalEntry>, StoreError> {
+        let after = query.after.as_ref().map(|cursor| cursor.read(&query.query_text())).transpose()?;
         self.in_view(|view| {
             let most = query.most.clamp(1, PAGE_MAX);
             let mut range = 1..=view.head.seq.0;
@@ -93,7 +93,7 @@ impl Reader {
             }
             let more = items.len() > most;
             items.truncate(most);
-            let next = items.last().filter(|_| more).map(|entry| Cursor::new(&query.question(), entry.seq, 0));
+            let next = items.last().filter(|_| more).map(|entry| Cursor::new(&query.query_text(), entry.seq, 0));
             Ok(Page { items, next })
         })
     }
@@ -103,12 +103,12 @@ impl View<'_> {
     /// Places that may be about something.
     pub(super) fn places_about(
         &self,
-        subject: &Subject,
+        subject: &SearchSubject,
         range: std::ops::RangeInclusive<u64>,
         descending: bool,
         most: usize,
     ) -> Result<Vec<Seq>, StoreError> {
-        if let Subject::Key(query) = subject {
+        if let SearchSubject::Key(query) = subject {
             let mut places = self.places_of_keys(query)?;
             places.retain(|place| range.contains(&place.0));
             if descending {
@@ -120,20 +120,20 @@ impl View<'_> {
         self.places(&self.terms_about(subject)?, range, descending, most)
     }
 
-    fn terms_about(&self, subject: &Subject) -> Result<Vec<Term>, StoreError> {
+    fn terms_about(&self, subject: &SearchSubject) -> Result<Vec<Term>, StoreError> {
         Ok(match subject {
-            Subject::Key(_) => Vec::new(),
-            Subject::Wallet(wallet) => {
-                let asked = [TextKind::Owner, TextKind::Asker].map(|kind| Term::text(kind, wallet.as_str()));
+            SearchSubject::Key(_) => Vec::new(),
+            SearchSubject::Wallet(wallet) => {
+                let asked = [TextKind::Owner, TextKind::Requester].map(|kind| Term::text(kind, wallet.as_str()));
                 let of_account = |id| [Term::posted(id), Term::held_in(id), Term::refused_at(id)];
                 asked.into_iter().chain(self.accounts_of(wallet)?.into_iter().flat_map(of_account)).collect()
             }
-            Subject::Transaction(text) => vec![Term::text(TextKind::Transaction, text)],
-            Subject::Deposit(text) => vec![Term::text(TextKind::Deposit, text)],
-            Subject::Intent(text) => vec![Term::text(TextKind::Intent, text)],
-            Subject::Hand(text) => vec![Term::text(TextKind::Hand, text)],
-            Subject::Block(text) => vec![Term::text(TextKind::Block, text)],
-            Subject::Reference(text) => {
+            SearchSubject::Transaction(text) => vec![Term::text(TextKind::Transaction, text)],
+            SearchSubject::Deposit(text) => vec![Term::text(TextKind::Deposit, text)],
+            SearchSubject::Intent(text) => vec![Term::text(TextKind::Intent, text)],
+            SearchSubject::Hand(text) => vec![Term::text(TextKind::Hand, text)],
+            SearchSubject::Block(text) => vec![Term::text(TextKind::Block, text)],
+            SearchSubject::Reference(text) => {
                 use TextKind::{Block, Deposit, Hand, Intent, Transaction};
                 [Deposit, Intent, Transaction, Hand, Block].map(|kind| Term::text(kind, text)).to_vec()
             }
@@ -156,7 +156,7 @@ impl View<'_> {
     }
 }
 
-impl Subject {
+impl SearchSubject {
     /// Whether a record that the index names is really about it. Accounts are their numbers and need no confirmation.
     fn is_about(&self, record: &Record) -> bool {
         let request = if let Record::Decided { request, .. } = record { Some(request) } else { None };

@@ -7,8 +7,8 @@ use bankroll_ledger::{
     AccountId, Action, Amount, HoldChange, HoldId, Key, Leg, Principal, Record, References, Seq, Time, Verdict,
 };
 
-use super::{Cursor, PAGE_MAX, Page, Standing, View};
-use crate::{Reader, StoreError, history::terms::Term};
+use super::{BalanceAt, Cursor, PAGE_MAX, Page, View};
+use crate::{Reader, StoreError, history::index::Term};
 
 /// Which lines of an account to read.
 #[derive(Clone, Debug)]
@@ -34,14 +34,14 @@ impl StatementQuery {
         Self { account, from: None, to: None, descending: false, after: None, most: PAGE_MAX }
     }
 
-    fn question(&self) -> String {
+    fn query_text(&self) -> String {
         format!("statement {} {}", self.account, if self.descending { "descending" } else { "ascending" })
     }
 }
 
 /// One line of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct StatementLine {
     /// The record that it is of.
     pub seq: Seq,
     /// Its place among the lines that this record has in this statement.
@@ -49,7 +49,7 @@ pub struct Line {
     /// When.
     pub at: Time,
     /// What happened.
-    pub change: Change,
+    pub change: StatementChange,
     /// How much was moved, set aside or freed.
     pub amount: Amount,
     /// The balance after it.
@@ -70,7 +70,7 @@ pub struct Line {
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum StatementChange {
     /// Money moved between this account and another.
     Moved {
         /// Which way, as this account sees it.
@@ -102,8 +102,8 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read, or the cursor is another question's.
-    pub fn statement(&self, query: &StatementQuery) -> Result<Page<Line>, StoreError> {
-        let after = query.after.as_ref().map(|cursor| cursor.read(&query.question())).transpose()?;
+    pub fn statement(&self, query: &StatementQuery) -> Result<Page<StatementLine>, StoreError> {
+        let after = query.after.as_ref().map(|cursor| cursor.read(&query.query_text())).transpose()?;
         self.in_view(|view| {
             let most = query.most.clamp(1, PAGE_MAX);
             let range = view.range(query, after)?;
@@ -112,15 +112,15 @@ impl Reader {
             let mut places = view.places(&terms, range, query.descending, most + 2)?;
             places.sort_unstable();
             let Some(first) = places.first() else { return Ok(Page { items: Vec::new(), next: None }) };
-            let mut standing = view.standing(query.account, Seq(first.0 - 1))?;
+            let mut running = view.balance_after(query.account, Seq(first.0 - 1))?;
             let mut lines = Vec::new();
             for place in &places {
-                lines.extend(view.lines_of(*place, query.account, &mut standing)?);
+                lines.extend(view.lines_of(*place, query.account, &mut running)?);
             }
             if query.descending {
                 lines.reverse();
             }
-            let is_behind = |line: &Line| match (after, (line.seq, line.line)) {
+            let is_behind = |line: &StatementLine| match (after, (line.seq, line.line)) {
                 (None, _) => true,
                 (Some(cursor), line) if query.descending => line < cursor,
                 (Some(cursor), line) => line > cursor,
@@ -129,7 +129,7 @@ impl Reader {
             let more = lines.len() > most;
             lines.truncate(most);
             let next = lines.last().filter(|_| more);
-            let next = next.map(|line| Cursor::new(&query.question(), line.seq, line.line));
+            let next = next.map(|line| Cursor::new(&query.query_text(), line.seq, line.line));
             Ok(Page { items: lines, next })
         })
     }
@@ -152,9 +152,14 @@ impl View<'_> {
     }
 
     /// The lines that a record has in the statement of an account; the standing is carried along.
-    fn lines_of(&self, seq: Seq, account: AccountId, standing: &mut Standing) -> Result<Vec<Line>, StoreError> {
+    fn lines_of(
+        &self,
+        seq: Seq,
+        account: AccountId,
+        running: &mut BalanceAt,
+    ) -> Result<Vec<StatementLine>, StoreError> {
         let entry = self.entry(seq)?;
-        let steps = steps_of(&entry.record, account, standing.held);
+        let steps = steps_of(&entry.record, account, running.held);
         let (key, by, references, reverses) = match entry.record {
             Record::Decided { request, verdict } => {
                 let reverses = if let Verdict::Applied(effects) = verdict { effects.reverses } else { None };
@@ -163,14 +168,14 @@ impl View<'_> {
             _ => (None, None, References::default(), None),
         };
         let reversed_by = self.source.reversal_of(seq)?;
-        let mut line = Line {
+        let mut line = StatementLine {
             seq,
             line: 0,
             at: entry.at,
-            change: Change::Held(HoldId(0)),
+            change: StatementChange::Held(HoldId(0)),
             amount: Amount::ZERO,
-            balance: standing.balance,
-            held: standing.held,
+            balance: running.balance,
+            held: running.held,
             key,
             by,
             references,
@@ -181,7 +186,7 @@ impl View<'_> {
         for (step, number) in steps.into_iter().zip(0..) {
             (line.line, line.change) = (number, step.change);
             match step.change {
-                Change::Moved { .. } => (line.amount, line.balance) = (step.amount, step.after),
+                StatementChange::Moved { .. } => (line.amount, line.balance) = (step.amount, step.after),
                 _ => {
                     line.amount = difference(line.held, step.after);
                     line.held = step.after;
@@ -189,30 +194,30 @@ impl View<'_> {
             }
             lines.push(line.clone());
         }
-        (standing.seq, standing.balance, standing.held) = (Some(seq), line.balance, line.held);
+        (running.seq, running.balance, running.held) = (Some(seq), line.balance, line.held);
         Ok(lines)
     }
 }
 
 /// What one step of a record did to an account: its balance after a move, what it holds after anything else.
-struct Step {
-    change: Change,
+struct LineStep {
+    change: StatementChange,
     amount: Amount,
     after: Amount,
 }
 
 /// The steps of a record in an account: what frees money, then the moves, then what sets money aside. That is an order in
 /// which no line shows more held than there is.
-fn steps_of(record: &Record, account: AccountId, held: Amount) -> Vec<Step> {
-    let held_step = |change, of: &HoldChange| Step { change, amount: Amount::ZERO, after: of.held_after };
+fn steps_of(record: &Record, account: AccountId, held: Amount) -> Vec<LineStep> {
+    let held_step = |change, of: &HoldChange| LineStep { change, amount: Amount::ZERO, after: of.held_after };
     let (request, effects) = match record {
-        Record::HoldExpired(expired) => return vec![held_step(Change::Expired(expired.hold.id), expired)],
+        Record::HoldExpired(expired) => return vec![held_step(StatementChange::Expired(expired.hold.id), expired)],
         Record::Decided { request, verdict: Verdict::Applied(effects) } => (request, effects),
         _ => return Vec::new(),
     };
     let moves = effects.postings.iter().filter_map(|posting| {
         let moved = |direction, other, after| {
-            Some(Step { change: Change::Moved { direction, other }, amount: posting.amount, after })
+            Some(LineStep { change: StatementChange::Moved { direction, other }, amount: posting.amount, after })
         };
         match account {
             _ if posting.from == account => moved(Direction::Out, posting.to, posting.from_after),
@@ -224,11 +229,11 @@ fn steps_of(record: &Record, account: AccountId, held: Amount) -> Vec<Step> {
     // Each leg that is about a hold has one change, in order.
     let about_holds = legs.iter().filter(|leg| !matches!(leg, Leg::Move { .. }));
     let own = about_holds.zip(&effects.holds).filter(|(_, change)| change.hold.account == account);
-    let changes: Vec<Step> = own
+    let changes: Vec<LineStep> = own
         .map(|(leg, change)| match leg {
-            Leg::Post { hold, .. } => held_step(Change::Posted(*hold), change),
-            Leg::Release { hold } => held_step(Change::Released(*hold), change),
-            Leg::Hold { .. } | Leg::Move { .. } => held_step(Change::Held(change.hold.id), change),
+            Leg::Post { hold, .. } => held_step(StatementChange::Posted(*hold), change),
+            Leg::Release { hold } => held_step(StatementChange::Released(*hold), change),
+            Leg::Hold { .. } | Leg::Move { .. } => held_step(StatementChange::Held(change.hold.id), change),
         })
         .collect();
     // Held amounts are stated after each change, so changes keep their order; they go before the moves if they free more

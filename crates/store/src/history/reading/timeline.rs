@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use bankroll_ledger::{HoldChange, HoldId, Record, Seq, Verdict};
 
-use super::{Entry, SearchQuery, Subject, View};
-use crate::{Reader, StoreError, history::terms::Term};
+use super::{JournalEntry, SearchQuery, SearchSubject, View};
+use crate::{Reader, StoreError, history::index::Term};
 
 /// Records that one hold can have in a timeline.
 const HOLD_MAX: usize = 256;
@@ -15,7 +15,7 @@ const HOLD_MAX: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     /// In the order of the journal.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
     /// Whether that is all; otherwise there is more than was asked for.
     pub complete: bool,
 }
@@ -27,8 +27,8 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn timeline(&self, subject: &Subject, most: usize) -> Result<Timeline, StoreError> {
-        let newest = matches!(subject, Subject::Wallet(_));
+    pub fn timeline(&self, subject: &SearchSubject, most: usize) -> Result<Timeline, StoreError> {
+        let newest = matches!(subject, SearchSubject::Wallet(_));
         let query = SearchQuery { descending: newest, most, ..SearchQuery::of(subject.clone()) };
         let found = self.search(&query)?;
         let complete = found.next.is_none();
@@ -51,7 +51,7 @@ impl Reader {
 
 impl View<'_> {
     /// Adds what follows from records, up to so many in all.
-    fn follow(&self, mut entries: Vec<Entry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
+    fn follow(&self, mut entries: Vec<JournalEntry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
         let mut seen: BTreeSet<Seq> = entries.iter().map(|entry| entry.seq).collect();
         let mut place = 0;
         while place < entries.len() {
@@ -69,7 +69,7 @@ impl View<'_> {
     }
 
     /// The records that a record leads to.
-    fn linked(&self, entry: &Entry) -> Result<Vec<Seq>, StoreError> {
+    fn linked(&self, entry: &JournalEntry) -> Result<Vec<Seq>, StoreError> {
         let (holds, reverses): (Vec<HoldId>, Option<Seq>) = match &entry.record {
             Record::Decided { verdict: Verdict::Applied(effects), .. } => {
                 (effects.holds.iter().map(hold_of).collect(), effects.reverses)

@@ -13,7 +13,7 @@ use super::{
     source::InboxSource,
     table::{InboxRow, InboxTable},
 };
-use crate::{Answer, CallError, Ledger, Location, Refused, Statement, StoreError};
+use crate::{Answer, Ledger, Location, Statement, StoreError, SubmitError, SubmitRefusal};
 
 /// How long a row is put off at first, and at the most, in microseconds.
 const PAUSE: u64 = 250_000;
@@ -21,7 +21,7 @@ const PAUSE_MAX: u64 = 60_000_000;
 
 /// What a row means, as its flow says.
 #[derive(Clone, Debug)]
-pub enum Consumed {
+pub enum RowMeaning {
     /// It moves money: this request, the same each time the row is looked at.
     Money(Box<Request>),
     /// It needs no money.
@@ -34,7 +34,7 @@ pub enum Consumed {
 
 /// What one round did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Round {
+pub struct InboxRound {
     /// Rows whose money moved, or that needed none.
     pub applied: usize,
     /// Rows kept aside with a reason.
@@ -43,7 +43,7 @@ pub struct Round {
     pub later: usize,
 }
 
-impl Round {
+impl InboxRound {
     /// How many rows were taken.
     #[must_use]
     pub const fn rows(&self) -> usize {
@@ -56,7 +56,7 @@ impl Round {
 pub enum InboxError {
     /// The writer did not take the call, or has no answer.
     #[error("the writer did not carry the round out")]
-    Call(#[from] CallError),
+    Call(#[from] SubmitError),
     /// The inbox cannot be read.
     #[error("the inbox cannot be read")]
     Store(#[from] StoreError),
@@ -65,75 +65,79 @@ pub enum InboxError {
 impl InboxError {
     /// Whether the writer is gone, so that another round needs another one.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub fn is_writer_gone(&self) -> bool {
         let Self::Call(error) = self else { return false };
-        matches!(error, CallError::Refused(Refused::Stopped) | CallError::Failed(crate::Failure::Unknown))
+        matches!(
+            error,
+            SubmitError::Refused(SubmitRefusal::Stopped) | SubmitError::Failed(crate::SubmitFailure::Unknown)
+        )
     }
 }
 
 /// What says what rows mean. It decides, and does nothing: the same row is the same answer.
-type Understand = Box<dyn Fn(&InboxRow) -> Consumed + Send>;
+type Interpreter = Box<dyn Fn(&InboxRow) -> RowMeaning + Send>;
 
 /// Takes in the rows of some kinds of one table.
-pub struct Consumer {
+pub struct InboxConsumer {
     table: InboxTable,
     kinds: Vec<String>,
-    understand: Understand,
+    interpret: Interpreter,
     source: InboxSource,
     rows_max: usize,
 }
 
-impl Consumer {
+impl InboxConsumer {
     /// For rows of these kinds; others are left for a program that knows them. At most so many in one round.
     pub fn new(
         table: InboxTable,
         kinds: &[&str],
         location: impl Into<Location>,
         rows_max: usize,
-        understand: impl Fn(&InboxRow) -> Consumed + Send + 'static,
+        interpret: impl Fn(&InboxRow) -> RowMeaning + Send + 'static,
     ) -> Self {
         let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
-        Self { table, kinds, understand: Box::new(understand), source: InboxSource::new(location), rows_max }
+        Self { table, kinds, interpret: Box::new(interpret), source: InboxSource::new(location), rows_max }
     }
 
     /// Takes what is new and due, and waits until it is durable.
     ///
     /// # Errors
     /// See [`InboxError`].
-    pub fn round(&mut self, ledger: &Ledger, now: Time) -> Result<Round, InboxError> {
+    pub fn round(&mut self, ledger: &Ledger, now: Time) -> Result<InboxRound, InboxError> {
         let waiting = self.source.waiting(self.table, &self.kinds, now, self.rows_max)?;
-        let (mut round, mut marks) = (Round::default(), Vec::new());
+        let (mut round, mut marks) = (InboxRound::default(), Vec::new());
         let (mut asked, mut requests) = (Vec::new(), Vec::new());
         for row in waiting {
-            match (self.understand)(&row) {
-                Consumed::Money(request) => {
+            match (self.interpret)(&row) {
+                RowMeaning::Money(request) => {
                     let mut request = *request;
-                    request.facts.push(self.table.consuming(&row.id));
+                    request.facts.push(self.table.consume(&row.id));
                     requests.push(request);
                     asked.push(row);
                 }
-                Consumed::Nothing => {
+                RowMeaning::Nothing => {
                     round.applied += 1;
-                    marks.push(self.table.noting(&row.id));
+                    marks.push(self.table.mark_applied(&row.id));
                 }
-                Consumed::Refused(reason) => self.refuse(&row, &reason, &mut round, &mut marks),
-                Consumed::Later(reason) => self.defer(&row, &reason, now, &mut round, &mut marks),
+                RowMeaning::Refused(reason) => self.refuse(&row, &reason, &mut round, &mut marks),
+                RowMeaning::Later(reason) => self.defer(&row, &reason, now, &mut round, &mut marks),
             }
         }
         if !requests.is_empty() {
-            let answers = ledger.submit_in_turn(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
+            let answers =
+                ledger.submit_in_turn(requests).map_err(SubmitError::from)?.wait().map_err(SubmitError::from)?;
             for (row, answer) in asked.iter().zip(&answers) {
                 self.hear(row, answer, now, &mut round, &mut marks);
             }
         }
         if !marks.is_empty() {
             // The row says what was found; if it says something else meanwhile, nothing changes.
-            let _ = ledger.write_rows_in_turn(marks).map_err(CallError::from)?.wait().map_err(CallError::from)?;
+            let _ = ledger.write_rows_in_turn(marks).map_err(SubmitError::from)?.wait().map_err(SubmitError::from)?;
         }
         Ok(round)
     }
 
-    fn hear(&self, row: &InboxRow, answer: &Answer, now: Time, round: &mut Round, marks: &mut Vec<Statement>) {
+    fn hear(&self, row: &InboxRow, answer: &Answer, now: Time, round: &mut InboxRound, marks: &mut Vec<Statement>) {
         match answer.effects() {
             Ok(_) if !answer.replayed => round.applied += 1,
             // Its row was new a moment ago, so what moved this money was not this row.
@@ -149,19 +153,19 @@ impl Consumer {
         }
     }
 
-    fn refuse(&self, row: &InboxRow, reason: &str, round: &mut Round, marks: &mut Vec<Statement>) {
+    fn refuse(&self, row: &InboxRow, reason: &str, round: &mut InboxRound, marks: &mut Vec<Statement>) {
         round.refused += 1;
-        marks.push(self.table.refusing(&row.id, reason));
+        marks.push(self.table.mark_refused(&row.id, reason));
     }
 
-    fn defer(&self, row: &InboxRow, reason: &str, now: Time, round: &mut Round, marks: &mut Vec<Statement>) {
+    fn defer(&self, row: &InboxRow, reason: &str, now: Time, round: &mut InboxRound, marks: &mut Vec<Statement>) {
         round.later += 1;
         let pause = PAUSE.saturating_mul(1_u64.checked_shl(row.tries).unwrap_or(u64::MAX)).min(PAUSE_MAX);
-        marks.push(self.table.deferring(&row.id, reason, Time(now.0.saturating_add(pause))));
+        marks.push(self.table.mark_deferred(&row.id, reason, Time(now.0.saturating_add(pause))));
     }
 }
 
-impl std::fmt::Debug for Consumer {
+impl std::fmt::Debug for InboxConsumer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Consumer").field("table", &self.table).field("kinds", &self.kinds).finish_non_exhaustive()
     }

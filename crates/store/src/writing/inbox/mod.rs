@@ -3,7 +3,7 @@
 //! | who | does what |
 //! | --- | --- |
 //! | another role | adds rows ([`InboxTable::adding`]), each under an id of its own choosing, in the write of its own rows |
-//! | `books` | takes rows that are new ([`Consumer`]), lets the flow say what each means, and moves the money |
+//! | `books` | takes rows that are new ([`InboxConsumer`]), lets the flow say what each means, and moves the money |
 //!
 //! It guarantees:
 //! - a row is consumed by a fact with a guard in the commit of the money it causes: both or neither, and once;
@@ -12,11 +12,11 @@
 //!   again, less and less often;
 //! - the same fact handed over twice is one row, and another fact under the same id is refused.
 //!
-//! It is bounded by the rows of one round. It does not know what rows mean: a flow's [`Consumed`] says that.
+//! It is bounded by the rows of one round. It does not know what rows mean: a flow's [`RowMeaning`] says that.
 
 mod consumer;
 mod source;
 mod table;
 
-pub use consumer::{Consumed, Consumer, InboxError, Round};
-pub use table::{InboxRow, InboxTable, NewRow, PAYOUT_EVENTS};
+pub use consumer::{InboxConsumer, InboxError, InboxRound, RowMeaning};
+pub use table::{InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS};

@@ -7,7 +7,7 @@ use crate::{
     BOOKS_FILE, Location, Statement, StoreError,
     engine::{
         Source,
-        postgres::Outside,
+        postgres::FlowConnection,
         sqlite::{SqliteSource, open_read_only},
     },
 };
@@ -20,7 +20,7 @@ pub(super) struct InboxSource {
 
 enum Connection {
     Sqlite(SqliteSource),
-    Postgres(Box<Outside>),
+    Postgres(Box<FlowConnection>),
 }
 
 impl InboxSource {
@@ -47,13 +47,13 @@ impl InboxSource {
             Some(connection) => connection,
             None => match &self.location {
                 Location::Folder(folder) => Connection::Sqlite(open_read_only(&folder.join(BOOKS_FILE))?),
-                Location::Postgres(url) => Connection::Postgres(Box::new(Outside::connect(url)?)),
+                Location::Postgres(url) => Connection::Postgres(Box::new(FlowConnection::connect(url)?)),
             },
         };
         // After an error the connection is not used again.
         let rows = match &connection {
             Connection::Sqlite(reader) => reader.flow_rows(query)?,
-            Connection::Postgres(outside) => outside.rows(query)?,
+            Connection::Postgres(connection) => connection.rows(query)?,
         };
         self.connection = Some(connection);
         Ok(rows)

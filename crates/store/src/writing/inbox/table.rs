@@ -23,7 +23,7 @@ pub struct InboxTable {
 
 /// A row to hand over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewRow {
+pub struct NewInboxRow {
     /// Its identity: the same fact has the same id, however often and by whomever it is handed over.
     pub id: String,
     /// What sort of fact: decides which flow takes it.
@@ -57,7 +57,7 @@ impl InboxTable {
     /// Adds the row, or finds it there; changes nothing, and one row must be changed, if another fact is there under its
     /// id. For a flow that hands over in the write of its own rows.
     #[must_use]
-    pub fn adding(self, row: &NewRow) -> Statement {
+    pub fn insert(self, row: &NewInboxRow) -> Statement {
         let Self { name, subject } = self;
         let sql = format!(
             "INSERT INTO {name} (id, type, {subject}, body, node, created_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -68,6 +68,12 @@ impl InboxTable {
         let texts = [&row.id, &row.kind, &row.subject, &row.body, &row.node];
         let values = texts.into_iter().map(|text| Value::Text(text.clone())).chain([created_at]).collect();
         Statement { sql, values, must_change: Some(1) }
+    }
+
+    /// TEMPORARY alias of [`InboxTable::insert`].
+    #[must_use]
+    pub fn adding(self, row: &NewInboxRow) -> Statement {
+        self.insert(row)
     }
 
     /// The rows of these kinds that are new and due, oldest first.
@@ -85,7 +91,7 @@ impl InboxTable {
     }
 
     /// Consumes the row with the money it causes. It says nothing but that, so that asking again is the same request.
-    pub(super) fn consuming(self, id: &str) -> Fact {
+    pub(super) fn consume(self, id: &str) -> Fact {
         let state = |text: &str| vec![("state".to_owned(), Value::Text(text.to_owned()))];
         let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
         let row = RowKey { table: self.name.to_owned(), columns };
@@ -93,19 +99,19 @@ impl InboxTable {
     }
 
     /// Consumes the row without money.
-    pub(super) fn noting(self, id: &str) -> Statement {
+    pub(super) fn mark_applied(self, id: &str) -> Statement {
         let sql = format!("UPDATE {} SET state = 'applied' WHERE id = $1 AND state = 'new'", self.name);
         Statement { sql, values: vec![Value::Text(id.to_owned())], must_change: None }
     }
 
     /// Keeps the row aside with the reason.
-    pub(super) fn refusing(self, id: &str, reason: &str) -> Statement {
+    pub(super) fn mark_refused(self, id: &str, reason: &str) -> Statement {
         let sql = format!("UPDATE {} SET state = 'refused', reason = $1 WHERE id = $2 AND state = 'new'", self.name);
         Statement { sql, values: vec![short(reason), Value::Text(id.to_owned())], must_change: None }
     }
 
     /// Puts the row off until then.
-    pub(super) fn deferring(self, id: &str, reason: &str, until: Time) -> Statement {
+    pub(super) fn mark_deferred(self, id: &str, reason: &str, until: Time) -> Statement {
         let sql = format!(
             "UPDATE {} SET tries = tries + 1, due_at = $1, reason = $2 WHERE id = $3 AND state = 'new'",
             self.name

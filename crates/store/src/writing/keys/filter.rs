@@ -8,11 +8,11 @@ const WORDS_PER_BLOCK: usize = 8;
 
 /// The filter of one run. Keys are hashes already, so their bits are used as they are.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(super) struct BloomFilter {
     blocks: Vec<[u64; WORDS_PER_BLOCK]>,
 }
 
-impl Filter {
+impl BloomFilter {
     pub fn for_keys(count: u64) -> Self {
         let blocks = (count * BITS_PER_KEY).div_ceil(512).max(1);
         Self { blocks: vec![[0; WORDS_PER_BLOCK]; usize::try_from(blocks).unwrap_or(usize::MAX)] }

@@ -18,19 +18,19 @@ impl KeyHasher {
 }
 
 impl BuildHasher for KeyHasher {
-    type Hasher = Folded;
+    type Hasher = FingerprintHasher;
 
-    fn build_hasher(&self) -> Folded {
-        Folded { state: self.secret, factor: self.factor }
+    fn build_hasher(&self) -> FingerprintHasher {
+        FingerprintHasher { state: self.secret, factor: self.factor }
     }
 }
 
-pub(crate) struct Folded {
+pub(crate) struct FingerprintHasher {
     state: u64,
     factor: u64,
 }
 
-impl Hasher for Folded {
+impl Hasher for FingerprintHasher {
     fn write(&mut self, _: &[u8]) {
         unreachable!("only fingerprints are hashed here");
     }

@@ -32,11 +32,11 @@ use crate::{
     StoreError,
     engine::{
         Engine, RunWrites,
-        runs::{self, Entry, RunMeta},
+        runs::{self, RunEntry, RunMeta},
     },
 };
 pub(crate) use hasher::KeyHasher;
-use job::Job;
+use job::RunJob;
 use run::Run;
 pub(crate) use run::{decode_chunk, places_in_run};
 
@@ -47,17 +47,17 @@ const SLICE_CHUNKS: usize = 256;
 
 /// Newest keys, and the place each was decided at. Two keys with one fingerprint keep both entries.
 #[derive(Debug)]
-struct Recent {
+struct RecentKeys {
     places: HashMap<u128, u64, KeyHasher>,
-    twins: Vec<Entry>,
+    twins: Vec<RunEntry>,
 }
 
-impl Recent {
+impl RecentKeys {
     fn new(hasher: KeyHasher) -> Self {
         Self { places: HashMap::with_hasher(hasher), twins: Vec::new() }
     }
 
-    fn insert(&mut self, (fingerprint, place): Entry) {
+    fn insert(&mut self, (fingerprint, place): RunEntry) {
         if let Some(older) = self.places.insert(fingerprint, place) {
             self.twins.push((fingerprint, older));
         }
@@ -68,7 +68,7 @@ impl Recent {
         found.extend(self.twins.iter().filter(|(twin, _)| *twin == fingerprint).map(|(_, place)| Seq(*place)));
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<RunEntry> {
         self.places
             .iter()
             .map(|(fingerprint, place)| (*fingerprint, *place))
@@ -79,8 +79,8 @@ impl Recent {
 
 /// A full table that waits to be stored as a run.
 #[derive(Debug)]
-struct Frozen {
-    keys: Arc<Recent>,
+struct FrozenKeys {
+    keys: Arc<RecentKeys>,
     first: Seq,
     last: Seq,
 }
@@ -88,25 +88,25 @@ struct Frozen {
 /// The key index of one ledger.
 #[derive(Debug)]
 pub(crate) struct KeyIndex {
-    recent: Recent,
+    recent: RecentKeys,
     recent_max: usize,
     /// The first journal place whose key is in `recent`.
     recent_first: Seq,
     /// The last journal place whose key is in the index.
     absorbed: Seq,
-    frozen: VecDeque<Frozen>,
+    frozen: VecDeque<FrozenKeys>,
     /// In the order of the journal.
     runs: Vec<Run>,
-    job: Option<Job>,
+    job: Option<RunJob>,
     next_run: u64,
     next_chunk: u64,
     dropped: Vec<Range<u64>>,
-    pending: Upkeep,
+    pending: PendingWrites,
 }
 
 /// What the next commit takes along, and what becomes true once it is durable.
 #[derive(Debug, Default)]
-struct Upkeep {
+struct PendingWrites {
     writes: Arc<RunWrites>,
     finished: Option<Run>,
 }
@@ -149,7 +149,7 @@ impl KeyIndex {
 
     fn empty(recent_max: usize) -> Self {
         Self {
-            recent: Recent::new(KeyHasher::new()),
+            recent: RecentKeys::new(KeyHasher::new()),
             recent_max,
             recent_first: Seq(1),
             absorbed: Seq(0),
@@ -159,7 +159,7 @@ impl KeyIndex {
             next_run: 1,
             next_chunk: 1,
             dropped: Vec::new(),
-            pending: Upkeep::default(),
+            pending: PendingWrites::default(),
         }
     }
 
@@ -252,20 +252,20 @@ impl KeyIndex {
 
     fn freeze_if_full(&mut self) {
         if self.recent.places.len() >= self.recent_max {
-            let next = Recent::new(self.hasher());
+            let next = RecentKeys::new(self.hasher());
             let keys = Arc::new(std::mem::replace(&mut self.recent, next));
-            self.frozen.push_back(Frozen { keys, first: self.recent_first, last: self.absorbed });
+            self.frozen.push_back(FrozenKeys { keys, first: self.recent_first, last: self.absorbed });
             self.recent_first = self.absorbed.next();
         }
     }
 
     /// Whether there is something that the next commit should take along.
-    pub fn has_upkeep(&self) -> bool {
+    pub fn has_maintenance(&self) -> bool {
         self.job.is_some() || !self.frozen.is_empty() || !self.dropped.is_empty() || self.mergeable().is_some()
     }
 
     /// Makes the next slice ready, unless one is; never waits for the threads that sort and merge.
-    pub fn prepare_upkeep(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+    pub fn prepare_maintenance(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
         if !self.pending.writes.is_empty() {
             return Ok(());
         }
@@ -298,12 +298,12 @@ impl KeyIndex {
 
     /// Stores all that waits, waiting for the threads: for when nobody is being served.
     fn settle(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
-        while self.has_upkeep() {
+        while self.has_maintenance() {
             self.start_job(engine)?;
             if let Some(job) = &mut self.job {
                 job.wait();
             }
-            self.prepare_upkeep(engine)?;
+            self.prepare_maintenance(engine)?;
             super::recovery::commit_runs(engine, &self.pending.writes)?;
             self.committed();
         }
@@ -339,10 +339,10 @@ impl KeyIndex {
         }
         let id = self.next_run;
         if let Some(frozen) = self.frozen.front() {
-            self.job = Some(Job::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
+            self.job = Some(RunJob::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
         } else if let Some(range) = self.mergeable() {
             let inputs: Vec<RunMeta> = self.runs[range].iter().map(|run| run.meta.clone()).collect();
-            self.job = Some(Job::merge(id, inputs, engine.beside()?, self.next_chunk));
+            self.job = Some(RunJob::merge(id, inputs, engine.open_reader()?, self.next_chunk));
         } else {
             return Ok(());
         }

@@ -2,10 +2,10 @@
 
 use bankroll_ledger::{Fingerprint, Seq};
 
-use super::filter::Filter;
+use super::filter::BloomFilter;
 use crate::{
     StoreError,
-    engine::runs::{CHECKSUM_BYTES, Entry, RunMeta, checked, with_checksum},
+    engine::runs::{CHECKSUM_BYTES, RunEntry, RunMeta, checked, with_checksum},
 };
 
 /// Entries in a full chunk: 340 of 24 bytes and a checksum are a little under 8 KiB.
@@ -15,13 +15,13 @@ const ENTRY_BYTES: usize = 24;
 #[derive(Debug)]
 pub(crate) struct Run {
     pub meta: RunMeta,
-    filter: Filter,
+    filter: BloomFilter,
     /// The first fingerprint of each chunk.
     fences: Vec<u128>,
 }
 
 impl Run {
-    pub(super) fn new(meta: RunMeta, filter: Filter, fences: Vec<u128>) -> Self {
+    pub(super) fn new(meta: RunMeta, filter: BloomFilter, fences: Vec<u128>) -> Self {
         Self { meta, filter, fences }
     }
 
@@ -33,7 +33,7 @@ impl Run {
         let (fences, filter) = body.split_at_checked(fence_bytes).ok_or_else(|| damaged("it misses fences"))?;
         let (fences, _) = fences.as_chunks::<16>();
         let fences = fences.iter().map(|fence| u128::from_be_bytes(*fence)).collect();
-        let filter = Filter::decode(filter).ok_or_else(|| damaged("its filter is torn"))?;
+        let filter = BloomFilter::decode(filter).ok_or_else(|| damaged("its filter is torn"))?;
         Ok(Self { meta, filter, fences })
     }
 
@@ -48,19 +48,19 @@ impl Run {
     }
 
     /// A way to look keys up in the chunks.
-    pub(super) fn chunks<R>(&self, read: R) -> Chunks<'_, R> {
-        Chunks { run: self, read, last: None }
+    pub(super) fn chunks<R>(&self, read: R) -> ChunkReader<'_, R> {
+        ChunkReader { run: self, read, last: None }
     }
 }
 
 /// The chunks of a run, with the last one that was read: keys that come in order find theirs in it.
-pub(super) struct Chunks<'a, R> {
+pub(super) struct ChunkReader<'a, R> {
     run: &'a Run,
     read: R,
     last: Option<(u64, Vec<u8>)>,
 }
 
-impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
+impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> ChunkReader<'_, R> {
     /// Looks the key up in the chunks that can have it: one, unless twins of one fingerprint cross a boundary.
     pub fn find(&mut self, key: u128, found: &mut Vec<Seq>) -> Result<(), StoreError> {
         let after = self.run.fences.partition_point(|fence| *fence <= key);
@@ -136,7 +136,7 @@ pub(crate) fn places_in_run(
     Ok(found)
 }
 
-pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
+pub(super) fn encode_chunk(entries: &[RunEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(entries.len() * ENTRY_BYTES + CHECKSUM_BYTES);
     for (fingerprint, place) in entries {
         bytes.extend(fingerprint.to_be_bytes());
@@ -145,7 +145,7 @@ pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
     with_checksum(bytes)
 }
 
-pub(crate) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<RunEntry>, StoreError> {
     Ok(chunk_entries(id, stored.as_deref())?.iter().map(entry).collect())
 }
 
@@ -159,7 +159,7 @@ fn chunk_entries(id: u64, stored: Option<&[u8]>) -> Result<&[[u8; ENTRY_BYTES]],
     }
 }
 
-fn entry(bytes: &[u8; ENTRY_BYTES]) -> Entry {
+fn entry(bytes: &[u8; ENTRY_BYTES]) -> RunEntry {
     let (fingerprint, place) = bytes.split_at(16);
     let fingerprint = u128::from_be_bytes(fingerprint.try_into().expect("sixteen bytes"));
     (fingerprint, u64::from_be_bytes(place.try_into().expect("eight bytes")))

@@ -22,10 +22,10 @@ use tokio_postgres::{
 };
 
 use super::{CONNECT_TIMEOUT, SILENCE_TIMEOUT};
-use crate::{AddressError, Protection};
+use crate::{DatabaseUrlError, Protection};
 
 /// What is handed on to the driver. `target_session_attrs` is missing: it is always the primary that is wanted.
-const HANDED_ON: [&str; 15] = [
+const DRIVER_PARAMETERS: [&str; 15] = [
     "user",
     "password",
     "dbname",
@@ -48,40 +48,40 @@ const SYSTEM: &str = "system";
 
 /// Where a database is. It has a password in it, so it is never shown.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub(crate) struct ConnectionConfig {
     pub config: Config,
     pub protection: Protection,
-    pub roots: Roots,
+    pub roots: RootSource,
 }
 
 /// Whose signature under a certificate is believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Roots {
+pub(crate) enum RootSource {
     Machine,
     File(PathBuf),
 }
 
-impl FromStr for Address {
-    type Err = AddressError;
+impl FromStr for ConnectionConfig {
+    type Err = DatabaseUrlError;
 
-    fn from_str(url: &str) -> Result<Self, AddressError> {
-        let rest = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme)).ok_or(AddressError::Form)?;
+    fn from_str(url: &str) -> Result<Self, DatabaseUrlError> {
+        let rest = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme)).ok_or(DatabaseUrlError::Form)?;
         // A password may have a question mark in it.
         let parameters_from = rest.find('@').unwrap_or(0);
         let question = rest[parameters_from..].find('?').map(|place| parameters_from + place);
         let (place, parameters) = question.map_or((rest, ""), |place| (&rest[..place], &rest[place + 1..]));
-        let (mut mode, mut roots, mut handed_on) = (None, None, Vec::new());
+        let (mut mode, mut roots, mut for_driver) = (None, None, Vec::new());
         for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').ok_or(AddressError::Form)?;
+            let (name, value) = pair.split_once('=').ok_or(DatabaseUrlError::Form)?;
             match name {
-                "sslmode" => mode = Some(Mode::from_str(value)?),
+                "sslmode" => mode = Some(TlsMode::from_str(value)?),
                 "sslrootcert" => roots = Some(read_roots(value)?),
-                name if HANDED_ON.contains(&name) => handed_on.push(pair),
-                name => return Err(AddressError::Parameter { name: name.to_owned() }),
+                name if DRIVER_PARAMETERS.contains(&name) => for_driver.push(pair),
+                name => return Err(DatabaseUrlError::Parameter { name: name.to_owned() }),
             }
         }
-        let mut config: Config = format!("postgres://{place}?{}", handed_on.join("&")).parse()?;
-        let is_set = |name: &str| handed_on.iter().any(|pair| pair.split_once('=').is_some_and(|(is, _)| is == name));
+        let mut config: Config = format!("postgres://{place}?{}", for_driver.join("&")).parse()?;
+        let is_set = |name: &str| for_driver.iter().any(|pair| pair.split_once('=').is_some_and(|(is, _)| is == name));
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         if !is_set("connect_timeout") {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -98,45 +98,45 @@ impl FromStr for Address {
             Protection::IfOffered { .. } => SslMode::Prefer,
             Protection::Unverified | Protection::Verified => SslMode::Require,
         });
-        Ok(Self { config, protection, roots: roots.unwrap_or(Roots::Machine) })
+        Ok(Self { config, protection, roots: roots.unwrap_or(RootSource::Machine) })
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum TlsMode {
     Disable,
     Prefer,
     Require,
     VerifyFull,
 }
 
-impl FromStr for Mode {
-    type Err = AddressError;
+impl FromStr for TlsMode {
+    type Err = DatabaseUrlError;
 
-    fn from_str(text: &str) -> Result<Self, AddressError> {
+    fn from_str(text: &str) -> Result<Self, DatabaseUrlError> {
         match text {
             "disable" => Ok(Self::Disable),
             "prefer" => Ok(Self::Prefer),
             "require" => Ok(Self::Require),
             "verify-full" => Ok(Self::VerifyFull),
-            _ => Err(AddressError::Mode),
+            _ => Err(DatabaseUrlError::Mode),
         }
     }
 }
 
-fn read_roots(value: &str) -> Result<Roots, AddressError> {
-    let path = percent_decode_str(value).decode_utf8().map_err(|_| AddressError::Form)?;
-    Ok(if path == SYSTEM { Roots::Machine } else { Roots::File(PathBuf::from(path.as_ref())) })
+fn read_roots(value: &str) -> Result<RootSource, DatabaseUrlError> {
+    let path = percent_decode_str(value).decode_utf8().map_err(|_| DatabaseUrlError::Form)?;
+    Ok(if path == SYSTEM { RootSource::Machine } else { RootSource::File(PathBuf::from(path.as_ref())) })
 }
 
-fn protection(mode: Option<Mode>, has_roots: bool, is_this_machine: bool) -> Protection {
+fn protection(mode: Option<TlsMode>, has_roots: bool, is_this_machine: bool) -> Protection {
     match mode {
         None if is_this_machine && !has_roots => Protection::Local,
-        Some(Mode::Disable) if is_this_machine => Protection::Local,
-        Some(Mode::Disable) => Protection::PlainText,
-        Some(Mode::Prefer) => Protection::IfOffered { verified: has_roots },
-        Some(Mode::Require) if !has_roots => Protection::Unverified,
-        None | Some(Mode::Require | Mode::VerifyFull) => Protection::Verified,
+        Some(TlsMode::Disable) if is_this_machine => Protection::Local,
+        Some(TlsMode::Disable) => Protection::PlainText,
+        Some(TlsMode::Prefer) => Protection::IfOffered { verified: has_roots },
+        Some(TlsMode::Require) if !has_roots => Protection::Unverified,
+        None | Some(TlsMode::Require | TlsMode::VerifyFull) => Protection::Verified,
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn protection_of(url: &str) -> Protection {
-        url.parse::<Address>().map(|address| address.protection).unwrap()
+        url.parse::<ConnectionConfig>().map(|address| address.protection).unwrap()
     }
 
     #[test]
@@ -195,15 +195,18 @@ mod tests {
 
     #[test]
     fn roots_are_a_file_or_the_machines_own() {
-        let roots = |url: &str| url.parse::<Address>().map(|address| address.roots).unwrap();
-        assert_eq!(roots("postgres://db/books"), Roots::Machine);
-        assert_eq!(roots("postgres://db/books?sslrootcert=system"), Roots::Machine);
-        assert_eq!(roots("postgres://db/books?sslrootcert=/my%20keys/ca.pem"), Roots::File("/my keys/ca.pem".into()));
+        let roots = |url: &str| url.parse::<ConnectionConfig>().map(|address| address.roots).unwrap();
+        assert_eq!(roots("postgres://db/books"), RootSource::Machine);
+        assert_eq!(roots("postgres://db/books?sslrootcert=system"), RootSource::Machine);
+        assert_eq!(
+            roots("postgres://db/books?sslrootcert=/my%20keys/ca.pem"),
+            RootSource::File("/my keys/ca.pem".into())
+        );
     }
 
     #[test]
     fn what_is_not_known_is_refused_by_name_and_without_its_value() {
-        let told = |url: &str| url.parse::<Address>().map(drop).unwrap_err().to_string();
+        let told = |url: &str| url.parse::<ConnectionConfig>().map(drop).unwrap_err().to_string();
         let unknown = |name: &str| format!("the address of the database has a parameter `{name}` that is not known");
         assert_eq!(told("postgres://db/books?sslkey=s3cret"), unknown("sslkey"));
         assert_eq!(told("postgres://db/books?target_session_attrs=any"), unknown("target_session_attrs"));
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_the_address_says_of_waiting_stands() {
-        let config = |url: &str| url.parse::<Address>().unwrap().config;
+        let config = |url: &str| url.parse::<ConnectionConfig>().unwrap().config;
         let own = config("postgres://db/books?connect_timeout=3");
         assert_eq!(own.get_connect_timeout().map(std::time::Duration::as_secs), Some(3));
         assert_eq!(config("postgres://db/books").get_connect_timeout(), Some(&CONNECT_TIMEOUT));

@@ -22,11 +22,11 @@ pub(crate) enum TextKind {
     /// Whose account was opened.
     Owner = 6,
     /// The player who asked.
-    Asker = 7,
+    Requester = 7,
 }
 
 /// The sort of numbers that stand for stray keys.
-const STRAY: u128 = 5;
+const UNLISTED_KEY: u128 = 5;
 /// Set in the terms of texts, clear in those of numbers.
 const TEXT_BIT: u128 = 1 << 127;
 
@@ -53,15 +53,15 @@ impl Term {
 
     /// Requests with this key of a server that had no account when the index was made. The one term that follows from more
     /// than the record, so it can be told from all others.
-    pub fn stray_key(text: &str) -> Self {
+    pub fn unlisted_key(text: &str) -> Self {
         let digest: [u8; 32] =
             Sha256::new().chain_update(b"bankroll stray key 1\0").chain_update(text).finalize().into();
         let (head, _) = digest.split_first_chunk::<8>().expect("a digest has thirty-two bytes");
-        Self::numbered(STRAY, u64::from_be_bytes(*head))
+        Self::numbered(UNLISTED_KEY, u64::from_be_bytes(*head))
     }
 
-    pub fn is_stray_key(self) -> bool {
-        self.0 >> 64 == STRAY
+    pub fn is_unlisted_key(self) -> bool {
+        self.0 >> 64 == UNLISTED_KEY
     }
 
     fn numbered(sort: u128, number: u64) -> Self {
@@ -133,7 +133,7 @@ fn add_request(request: &Request, add: &mut impl FnMut(Term)) {
         }
     }
     if let Principal::User(wallet) = &request.principal {
-        add(Term::text(TextKind::Asker, wallet.as_str()));
+        add(Term::text(TextKind::Requester, wallet.as_str()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Moving books from SQLite to Postgres, and proving that they are the same there.
+//! BooksMoveStage books from SQLite to Postgres, and proving that they are the same there.
 //!
 //! The folder is locked while they move, so nothing can be added meanwhile; it is only read. Batches are copied as they
 //! are, so roots, chain and receipts stay what they were. What is derived is computed from the journal, flows' rows are
@@ -16,11 +16,11 @@ use super::{
     lock::FolderLock,
 };
 use crate::{
-    Audit, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, Progress, Reader, StoreError,
+    Audit, AuditProgress, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, Reader, StoreError,
     engine::{
-        Commit, CommitError, Derived, Engine, Records, Source,
+        Commit, CommitError, DerivedTables, Engine, Records, Source,
         migrations::with_flows,
-        postgres::{Claim, Postgres},
+        postgres::{LeaseClaim, Postgres},
         sqlite::{flow_tables, open_read_only},
     },
 };
@@ -32,7 +32,7 @@ const LEASE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Which books go where.
 #[derive(Clone, Debug)]
-pub struct Move {
+pub struct BooksMove {
     /// The folder.
     pub from: PathBuf,
     /// The database, which must have no books yet.
@@ -45,50 +45,50 @@ pub struct Move {
 
 /// How a move stands.
 #[derive(Clone, Copy, Debug)]
-pub enum Moving {
+pub enum BooksMoveStage {
     /// The books in the folder are audited.
-    AuditingOld(Progress),
+    AuditingOld(AuditProgress),
     /// Records have been copied.
-    Copying(Progress),
+    Copying(AuditProgress),
     /// The books in the database are audited.
-    AuditingNew(Progress),
+    AuditingNew(AuditProgress),
 }
 
-impl Move {
+impl BooksMove {
     /// Moves the books; what both audits say.
     ///
     /// # Errors
     /// If either books are not sound, the new ones are not empty, or they differ in the end. The folder is as it was.
-    pub fn run(&self, mut tell: impl FnMut(Moving)) -> Result<AuditReport, StoreError> {
+    pub fn run(&self, mut tell: impl FnMut(BooksMoveStage)) -> Result<AuditReport, StoreError> {
         let path = self.from.join(BOOKS_FILE);
         if !path.exists() {
             return Err(StoreError::NoLedger { path: self.from.clone() });
         }
-        let _lock = FolderLock::take(&self.from.join(LOCK_FILE))?;
+        let _lock = FolderLock::acquire(&self.from.join(LOCK_FILE))?;
         let audit = Audit::new(Reader::open(&self.from)?);
-        let (old, old_accounts) = audit.run(|progress| tell(Moving::AuditingOld(progress)))?;
+        let (old, old_accounts) = audit.run(|progress| tell(BooksMoveStage::AuditingOld(progress)))?;
         let source = open_read_only(&path)?;
         let begun = self.now.0;
         let holder = format!(
             "a move from a folder (begun at {begun}; if it was interrupted, drop this database and move again)"
         );
-        let claim = Claim { holder, address: String::new(), lease: LEASE, moves: true };
+        let claim = LeaseClaim { holder, address: String::new(), lease: LEASE, moves: true };
         let mut engine = Postgres::open(&self.to, claim, &with_flows(&self.migrations), self.now)?;
         if engine.source().head()?.batch != 0 {
             return Err(StoreError::NotEmpty);
         }
-        engine.keep_for_good()?;
+        engine.lease_until_complete()?;
         let replay = copy_journal(&source, &mut engine, old.rows, &mut tell)?;
-        stored(&mut engine, &Derived::from(replay).commit(), |_| Ok(()))?;
+        stored(&mut engine, &DerivedTables::from(replay).commit(), |_| Ok(()))?;
         for (table, columns, rows) in flow_tables(&source)? {
             engine.insert_rows(&table, &columns, &rows)?;
         }
         let last = engine.source().head()?.seq;
         drop(KeyIndex::rebuild(&mut engine, last, RECENT_MAX)?);
         let audit = Audit::new(Reader::open(Location::Postgres(self.to.clone()))?);
-        let (new, new_accounts) = audit.run(|progress| tell(Moving::AuditingNew(progress)))?;
+        let (new, new_accounts) = audit.run(|progress| tell(BooksMoveStage::AuditingNew(progress)))?;
         if old == new && old_accounts == new_accounts {
-            engine.are_whole()?;
+            engine.mark_complete()?;
             Ok(new)
         } else {
             Err(StoreError::diverged(Seq(new.rows), "the books in the database are not those in the folder"))
@@ -100,7 +100,7 @@ fn copy_journal(
     source: &dyn Source,
     engine: &mut Postgres,
     rows_total: u64,
-    tell: &mut impl FnMut(Moving),
+    tell: &mut impl FnMut(BooksMoveStage),
 ) -> Result<Replay, StoreError> {
     let (mut replay, mut next) = (Replay::default(), 1);
     loop {
@@ -119,7 +119,7 @@ fn copy_journal(
             let events = events.iter().map(|(seq, place, event)| (*seq, *place, event)).collect();
             stored(engine, &Commit { events, ..Commit::default() }, |engine| engine.append(batch, &records))?;
         }
-        tell(Moving::Copying(Progress { rows: last.first.0 + u64::from(last.count) - 1, rows_total }));
+        tell(BooksMoveStage::Copying(AuditProgress { rows: last.first.0 + u64::from(last.count) - 1, rows_total }));
     }
 }
 

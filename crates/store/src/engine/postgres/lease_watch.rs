@@ -10,7 +10,7 @@ use crate::{DatabaseUrl, StoreError, engine::stored};
 
 /// Who has the lease on books, or had it last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct LeaseHolder {
     /// The name it took the lease under; no other writer ever has it.
     pub name: String,
     /// Where it answers other nodes; empty if it does not, or has given the books up.
@@ -22,7 +22,7 @@ pub struct Holder {
     moves: bool,
 }
 
-impl Holder {
+impl LeaseHolder {
     /// Whether books are being moved here, or were when that was interrupted; those are not whole.
     #[must_use]
     pub const fn is_move(&self) -> bool {
@@ -31,12 +31,12 @@ impl Holder {
 }
 
 /// Looks at the lease of one database.
-pub struct Watch {
+pub struct LeaseWatch {
     url: DatabaseUrl,
     session: Option<Session>,
 }
 
-impl Watch {
+impl LeaseWatch {
     /// Connects when it first looks.
     #[must_use]
     pub fn new(url: DatabaseUrl) -> Self {
@@ -47,7 +47,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the primary cannot be asked.
-    pub fn look(&mut self) -> Result<Option<Holder>, StoreError> {
+    pub fn holder(&mut self) -> Result<Option<LeaseHolder>, StoreError> {
         let session = match self.session.take().filter(|session| !session.is_lost()) {
             Some(session) => session,
             None => match open_for_reading(&self.url) {
@@ -62,11 +62,19 @@ impl Watch {
         let row = session.one(sql, &[])?;
         self.session = Some(session);
         let (epoch, left) = (stored::number(&row, 2)?, Duration::from_millis(stored::number(&row, 3)?));
-        Ok(Some(Holder { name: row.get(0), address: row.get(1), epoch, left, moves: row.get(4) }))
+        Ok(Some(LeaseHolder { name: row.get(0), address: row.get(1), epoch, left, moves: row.get(4) }))
+    }
+
+    /// TEMPORARY alias of [`LeaseWatch::holder`].
+    ///
+    /// # Errors
+    /// If the primary cannot be asked.
+    pub fn look(&mut self) -> Result<Option<LeaseHolder>, StoreError> {
+        self.holder()
     }
 }
 
-impl std::fmt::Debug for Watch {
+impl std::fmt::Debug for LeaseWatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Watch")
     }

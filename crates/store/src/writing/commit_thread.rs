@@ -12,20 +12,20 @@ use std::{
 use bankroll_ledger::Batch;
 
 use super::{
+    changes::BatchChanges,
     decided_keys::DecidedKeys,
-    delivery::{Answers, Delivery},
+    delivery::{AnswerChannel, Delivery},
     queue::{Job, Message},
-    storing::Changes,
 };
 use crate::{
     StoreError,
-    engine::{CommitError, Engine, Head, RunWrites},
+    engine::{CommitError, Engine, JournalHead, RunWrites},
 };
 
 /// The store, which is here or away with a batch.
-pub(crate) struct Disk(Option<Box<dyn Engine>>);
+pub(crate) struct EngineSlot(Option<Box<dyn Engine>>);
 
-impl Disk {
+impl EngineSlot {
     pub fn new(engine: Box<dyn Engine>) -> Self {
         Self(Some(engine))
     }
@@ -36,80 +36,80 @@ impl Disk {
 }
 
 /// What the writer must know of a batch that is on its way.
-pub(super) struct OnItsWay {
+pub(super) struct InFlight {
     pub keys: DecidedKeys,
     /// Where the journal ends if it arrives, but for the hash.
-    pub head_to_be: Head,
+    pub next_head: JournalHead,
     /// Memory is to be dropped once it has: it holds more than it may.
     pub forget_all: bool,
 }
 
-struct Package {
+struct CommitTask {
     engine: Box<dyn Engine>,
-    changes: Changes,
+    changes: BatchChanges,
     jobs: Vec<Job>,
     runs: Arc<RunWrites>,
 }
 
 /// The batch that is in the journal now, or why there is none, with the calls that have no answer.
-type Stored = Result<Option<Batch>, (CommitError, Vec<Job>)>;
+type CommitResult = Result<Option<Batch>, (CommitError, Vec<Job>)>;
 
 /// What became of a batch; its callers have their answers if it is durable, and none yet otherwise.
-pub(crate) struct Arrived {
+pub(crate) struct CommitOutcome {
     engine: Box<dyn Engine>,
-    stored: Stored,
+    stored: CommitResult,
     housekeeping: Result<(), StoreError>,
 }
 
-impl Arrived {
+impl CommitOutcome {
     /// The disk is back.
-    pub fn unload(self, disk: &mut Disk) -> (Stored, Result<(), StoreError>) {
-        disk.0 = Some(self.engine);
+    pub fn unload(self, engine_slot: &mut EngineSlot) -> (CommitResult, Result<(), StoreError>) {
+        engine_slot.0 = Some(self.engine);
         (self.stored, self.housekeeping)
     }
 }
 
 /// The thread that commits.
-pub(crate) struct Aside {
+pub(crate) struct CommitThread {
     /// `None` only while it is being dropped.
-    packages: Option<Sender<Package>>,
+    tasks: Option<Sender<CommitTask>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Aside {
+impl CommitThread {
     pub fn start(messages: Sender<Message>, delivery: &Delivery) -> std::io::Result<Self> {
-        let (packages, handed_over) = std::sync::mpsc::channel::<Package>();
+        let (tasks, handed_over) = std::sync::mpsc::channel::<CommitTask>();
         let answers = delivery.answers();
         let work = move || {
             // If this thread dies, the writer must not wait for it.
-            let farewell = Farewell(messages);
-            for package in handed_over {
-                let arrived = package.store(&answers);
-                if farewell.0.send(Message::Arrived(Box::new(arrived))).is_err() {
+            let notify = NotifyOnDrop(messages);
+            for task in handed_over {
+                let arrived = task.store(&answers);
+                if notify.0.send(Message::Committed(Box::new(arrived))).is_err() {
                     return;
                 }
             }
         };
         let thread = thread::Builder::new().name("commits".into()).spawn(work)?;
-        Ok(Self { packages: Some(packages), thread: Some(thread) })
+        Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
     /// Sends a decided batch on its way, and the disk with it.
     pub(super) fn send(
         &self,
-        disk: &mut Disk,
-        changes: Changes,
+        engine_slot: &mut EngineSlot,
+        changes: BatchChanges,
         jobs: Vec<Job>,
         runs: Arc<RunWrites>,
     ) -> Result<(), StoreError> {
-        let engine = disk.0.take().expect("no batch is on its way");
-        let packages = self.packages.as_ref().expect("it is not being dropped");
-        packages.send(Package { engine, changes, jobs, runs }).map_err(|_| StoreError::CommitLost)
+        let engine = engine_slot.0.take().expect("no batch is on its way");
+        let tasks = self.tasks.as_ref().expect("it is not being dropped");
+        tasks.send(CommitTask { engine, changes, jobs, runs }).map_err(|_| StoreError::CommitLost)
     }
 }
 
-impl Package {
-    fn store(mut self, answers: &Answers) -> Arrived {
+impl CommitTask {
+    fn store(mut self, answers: &AnswerChannel) -> CommitOutcome {
         let stored = self.changes.store(&self.jobs, self.engine.as_mut(), &self.runs);
         let (stored, housekeeping) = match stored {
             Ok(rows) => {
@@ -119,13 +119,13 @@ impl Package {
             }
             Err(error) => (Err((error, self.jobs)), Ok(())),
         };
-        Arrived { engine: self.engine, stored, housekeeping }
+        CommitOutcome { engine: self.engine, stored, housekeeping }
     }
 }
 
-impl Drop for Aside {
+impl Drop for CommitThread {
     fn drop(&mut self) {
-        self.packages = None;
+        self.tasks = None;
         if let Some(thread) = self.thread.take() {
             // It cannot panic but for a bug, which its own message tells.
             let _ = thread.join();
@@ -133,10 +133,10 @@ impl Drop for Aside {
     }
 }
 
-struct Farewell(Sender<Message>);
+struct NotifyOnDrop(Sender<Message>);
 
-impl Drop for Farewell {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
-        let _ = self.0.send(Message::Lost);
+        let _ = self.0.send(Message::CommitThreadLost);
     }
 }

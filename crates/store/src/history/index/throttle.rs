@@ -8,8 +8,8 @@
 //! | the books | the index |
 //! | --- | --- |
 //! | at rest | works without a pause |
-//! | written | rests [`RESTS`] times as long as each piece took |
-//! | in a rush | waits, unless it trails by [`TRAIL_MAX`] records; then as above |
+//! | written | rests [`REST_FACTOR`] times as long as each piece took |
+//! | in a rush | waits, unless it trails by [`LAG_MAX`] records; then as above |
 
 use std::{
     sync::{
@@ -25,25 +25,25 @@ use bankroll_ledger::Seq;
 use crate::StoreError;
 
 /// Beside a writer the index works one part of four.
-const RESTS: u32 = 3;
+const REST_FACTOR: u32 = 3;
 /// Books count as written for so long after the last record.
-const WRITTEN_FOR: Duration = Duration::from_secs(1);
+const ACTIVE_FOR: Duration = Duration::from_secs(1);
 /// Over how long a rate is taken at the least.
 const WINDOW: Duration = Duration::from_millis(50);
 /// Above this rate of records every core is wanted for them.
-const RUSH_PER_S: u128 = 20_000;
+const BURST_PER_S: u128 = 20_000;
 /// Readers look through what the index has not seen yet; through more than this it is not let grow without need.
-pub(super) const TRAIL_MAX: u64 = 1_000_000;
+pub(super) const LAG_MAX: u64 = 1_000_000;
 
 /// Why a piece of work was left undone.
 #[derive(Debug)]
-pub(super) enum Cut {
+pub(super) enum Interruption {
     /// The books are being closed; what was begun is dropped when the index is next opened.
     Closing,
     Failed(StoreError),
 }
 
-impl From<StoreError> for Cut {
+impl From<StoreError> for Interruption {
     fn from(error: StoreError) -> Self {
         Self::Failed(error)
     }
@@ -51,23 +51,23 @@ impl From<StoreError> for Cut {
 
 /// What paces the thread, and tells it to stop.
 #[derive(Debug)]
-pub(super) struct Breath {
+pub(super) struct Throttle {
     stop: Receiver<()>,
     /// Where the journal ends, as the writer tells.
     end: Arc<AtomicU64>,
     /// Where the journal ended at the beginning of this window, and when that was.
     window: Option<(Instant, Seq)>,
-    rushing: bool,
-    grew: Option<Instant>,
+    bursting: bool,
+    last_growth: Option<Instant>,
     /// When the piece of work began.
     began: Instant,
     /// The books are being closed: no more rests, and no more cuts.
     pub closing: bool,
 }
 
-impl Breath {
+impl Throttle {
     pub fn new(stop: Receiver<()>, end: Arc<AtomicU64>) -> Self {
-        Self { stop, end, window: None, rushing: false, grew: None, began: Instant::now(), closing: false }
+        Self { stop, end, window: None, bursting: false, last_growth: None, began: Instant::now(), closing: false }
     }
 
     /// Waits for so long; `false` if it is time to stop.
@@ -78,33 +78,33 @@ impl Breath {
     }
 
     /// Looks where the journal ends now.
-    pub fn sight(&mut self) -> Seq {
+    pub fn observe_end(&mut self) -> Seq {
         let (now, end) = (Instant::now(), Seq(self.end.load(Ordering::Relaxed)));
         let (then, seen) = *self.window.get_or_insert((now, end));
         if end > seen {
-            self.grew = Some(now);
+            self.last_growth = Some(now);
         }
         let passed = now.duration_since(then);
         if passed >= WINDOW {
             let records = u128::from(end.0.saturating_sub(seen.0));
-            self.rushing = records * 1_000_000 > passed.as_micros() * RUSH_PER_S;
+            self.bursting = records * 1_000_000 > passed.as_micros() * BURST_PER_S;
             self.window = Some((now, end));
         }
         end
     }
 
-    pub const fn rushing(&self) -> bool {
-        self.rushing && !self.closing
+    pub const fn is_bursting(&self) -> bool {
+        self.bursting && !self.closing
     }
 
-    /// Between two pieces of work.
-    pub fn between(&mut self) -> Result<(), Cut> {
+    /// YieldPoint two pieces of work.
+    pub fn yield_to_writer(&mut self) -> Result<(), Interruption> {
         if self.closing {
             return Ok(());
         }
-        self.sight();
-        let written = self.grew.is_some_and(|grew| grew.elapsed() < WRITTEN_FOR);
-        let rest = if written { self.began.elapsed() * RESTS } else { Duration::ZERO };
-        if self.wait(rest) { Ok(()) } else { Err(Cut::Closing) }
+        self.observe_end();
+        let written = self.last_growth.is_some_and(|last_growth| last_growth.elapsed() < ACTIVE_FOR);
+        let rest = if written { self.began.elapsed() * REST_FACTOR } else { Duration::ZERO };
+        if self.wait(rest) { Ok(()) } else { Err(Interruption::Closing) }
     }
 }

@@ -10,24 +10,24 @@ use super::{
     decided_keys::DecidedKeys,
     delivery::Outcomes,
     keys::KeyHasher,
-    queue::{Answer, Job, Prepared},
+    queue::{Answer, Job, PreparedRequest},
 };
 use crate::{
-    RowsChanged,
-    engine::{Commit, CommitError, Engine, Head, Records, RunWrites, Standing},
+    RowsOutcome,
+    engine::{BalanceRow, Commit, CommitError, Engine, JournalHead, Records, RunWrites},
 };
 
 /// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
-const SEALED_BESIDE_MIN: usize = 512;
+const SEAL_THREAD_MIN: usize = 512;
 
 /// What a decided batch changes, and what its callers are told once it is durable.
-pub(super) struct Changes {
-    pub before: Head,
+pub(super) struct BatchChanges {
+    pub before: JournalHead,
     pub now: Time,
     /// Where each request of the jobs that are decided is: its job, and its place in it.
     pub requests: Vec<(usize, usize)>,
-    pub entries: Vec<Entry>,
-    pub standings: Vec<Standing>,
+    pub entries: Vec<BatchRecord>,
+    pub balances: Vec<BalanceRow>,
     pub holds: Vec<Hold>,
     pub reversals: Vec<(Seq, Seq)>,
     pub assets: Vec<(AssetId, Asset)>,
@@ -43,20 +43,20 @@ pub(super) struct Changes {
 }
 
 /// A record to be: encoded already, or the request at this place with its answer.
-pub(super) enum Entry {
+pub(super) enum BatchRecord {
     Encoded(Vec<u8>),
     Decided(usize),
 }
 
-impl Changes {
-    pub fn new(before: Head, clock: Time, hasher: KeyHasher) -> Self {
+impl BatchChanges {
+    pub fn new(before: JournalHead, clock: Time, hasher: KeyHasher) -> Self {
         Self {
             before,
             // The clock may have jumped back; the journal's time never does.
             now: clock.max(before.at),
             requests: Vec::new(),
             entries: Vec::new(),
-            standings: Vec::new(),
+            balances: Vec::new(),
             holds: Vec::new(),
             reversals: Vec::new(),
             assets: Vec::new(),
@@ -72,7 +72,7 @@ impl Changes {
         }
     }
 
-    pub fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a Prepared {
+    pub fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a PreparedRequest {
         let (job, place) = self.requests[place];
         &jobs[job].requests()[place]
     }
@@ -82,7 +82,7 @@ impl Changes {
     }
 
     pub fn push_record(&mut self, record: &Record) {
-        self.entries.push(Entry::Encoded(record.encode()));
+        self.entries.push(BatchRecord::Encoded(record.encode()));
     }
 
     /// Stores everything in one transaction: at once if the engine likes that better; otherwise what is derived first, while
@@ -92,20 +92,20 @@ impl Changes {
         jobs: &[Job],
         engine: &mut dyn Engine,
         runs: &RunWrites,
-    ) -> Result<Vec<RowsChanged>, CommitError> {
+    ) -> Result<Vec<RowsOutcome>, CommitError> {
         let Some(commit) = self.commit(jobs, runs) else {
             return engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal);
         };
-        if !self.entries.is_empty() && engine.stores_whole(&commit) {
+        if !self.entries.is_empty() && engine.can_store_at_once(&commit) {
             let (records, root) = self.seal(jobs);
             let batch = self.batch_of(&records, root);
-            engine.store_whole(&commit, &batch, &records)?;
+            engine.store_at_once(&commit, &batch, &records)?;
             self.batch = Some(batch);
             return Ok(Vec::new());
         }
         let (rows, (records, root)) = thread::scope(|scope| {
             let seal = || self.seal(jobs);
-            let beside = (self.entries.len() >= SEALED_BESIDE_MIN).then(|| scope.spawn(seal));
+            let beside = (self.entries.len() >= SEAL_THREAD_MIN).then(|| scope.spawn(seal));
             let rows = engine.write(&commit)?;
             Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
         })?;
@@ -134,8 +134,8 @@ impl Changes {
         let mut records = Records::default();
         for entry in &self.entries {
             match entry {
-                Entry::Encoded(record) => records.bytes.extend(record),
-                Entry::Decided(place) => {
+                BatchRecord::Encoded(record) => records.bytes.extend(record),
+                BatchRecord::Decided(place) => {
                     let (request, verdict) = (&self.request(jobs, *place).encoded, &self.answers[*place].verdict);
                     Record::append_decided(&mut records.bytes, request, verdict);
                 }
@@ -168,7 +168,7 @@ impl Changes {
             assets: &self.assets,
             accounts: &self.accounts,
             debt_links: &self.debt_links,
-            standings: &self.standings,
+            balances: &self.balances,
             holds: &self.holds,
             reversals: &self.reversals,
             facts,
@@ -179,13 +179,13 @@ impl Changes {
     }
 
     /// Where the journal will end, but for the hash, which only the sealed records give.
-    pub fn head_to_be(&self) -> Head {
+    pub fn next_head(&self) -> JournalHead {
         let count = self.entries.len() as u64;
         if count == 0 {
             return self.before;
         }
         let seq = Seq(self.before.seq.0 + count);
-        Head { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
+        JournalHead { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
     }
 
     /// Whether no hold that is due is left to expire in a later batch.
@@ -193,7 +193,7 @@ impl Changes {
         !self.more_expiries
     }
 
-    pub fn outcomes(self, rows: Vec<RowsChanged>) -> Outcomes {
+    pub fn outcomes(self, rows: Vec<RowsOutcome>) -> Outcomes {
         Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
     }
 }

@@ -5,13 +5,13 @@ use bankroll_ledger::Row;
 use super::{Session, open_for_reading, row};
 use crate::{
     DatabaseUrl, StoreError,
-    engine::{RowsChanged, Statement},
+    engine::{RowsOutcome, Statement},
 };
 
 /// A connection to flows' tables that has no part in the lease.
-pub(crate) struct Outside(Session);
+pub(crate) struct FlowConnection(Session);
 
-impl Outside {
+impl FlowConnection {
     pub fn connect(url: &DatabaseUrl) -> Result<Self, StoreError> {
         open_for_reading(url).map(Self)
     }
@@ -22,7 +22,7 @@ impl Outside {
     }
 
     /// Writes rows, all or none. After [`StoreError::Unreachable`] nobody knows whether they are there for good.
-    pub fn write(&self, statements: &[Statement]) -> Result<RowsChanged, StoreError> {
+    pub fn write(&self, statements: &[Statement]) -> Result<RowsOutcome, StoreError> {
         self.0.run("BEGIN")?;
         let written = row::run(&self.0, statements)?;
         self.0.take_warning();

@@ -12,13 +12,13 @@ use bankroll_ledger::{Name, Record, Scope};
 use super::term::Term;
 use crate::{StoreError, engine::Source};
 
-/// Servers that are known to have accounts. An account is never closed, so what was once known stays true.
+/// KnownServers that are known to have accounts. An account is never closed, so what was once known stays true.
 #[derive(Debug, Default)]
-pub(crate) struct Servers(HashSet<Name>);
+pub(crate) struct KnownServers(HashSet<Name>);
 
-impl Servers {
+impl KnownServers {
     /// The term of a record's key, if its server has no account.
-    pub fn stray_key(&mut self, record: &Record, books: &dyn Source) -> Result<Option<Term>, StoreError> {
+    pub fn unlisted_key(&mut self, record: &Record, books: &dyn Source) -> Result<Option<Term>, StoreError> {
         let Record::Decided { request, .. } = record else { return Ok(None) };
         let Scope::Server(server) = &request.key.scope else { return Ok(None) };
         if self.0.contains(server) {
@@ -29,6 +29,6 @@ impl Servers {
             self.0.insert(server.clone());
             return Ok(None);
         }
-        Ok(Some(Term::stray_key(&request.key.text)))
+        Ok(Some(Term::unlisted_key(&request.key.text)))
     }
 }

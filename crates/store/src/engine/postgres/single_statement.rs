@@ -12,12 +12,12 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     Postgres,
-    columns::{Columns, Ready},
+    columns::{BoundStatement, Columns},
     commit::{CHUNKS, JOURNAL},
     lease::head_values,
     source::sql_number,
 };
-use crate::engine::{Commit, Head, Records};
+use crate::engine::{Commit, JournalHead, Records};
 
 const HEAD: &str = "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, hash = $6,
                            lease_until = clock_timestamp() + make_interval(secs => $7)
@@ -27,7 +27,7 @@ const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, 
                      WHERE (SELECT 1 / count(*) FROM ours) = 1";
 
 /// Whether there is nothing in it that needs a transaction of several statements.
-pub(super) fn can_take(commit: &Commit<'_>) -> bool {
+pub(super) fn can_store(commit: &Commit<'_>) -> bool {
     let changes_chunks_only = commit.runs.is_none_or(|runs| {
         runs.added.is_none() && !runs.removes_all && runs.removed.is_empty() && runs.dropped_chunks.is_empty()
     });
@@ -40,9 +40,9 @@ pub(super) fn can_take(commit: &Commit<'_>) -> bool {
 }
 
 /// Where the journal ends with this batch.
-pub(super) fn head_after(batch: &Batch) -> Head {
+pub(super) fn head_after(batch: &Batch) -> JournalHead {
     let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
-    Head { batch: batch.number, seq, at: batch.at, hash: batch.head() }
+    JournalHead { batch: batch.number, seq, at: batch.at, hash: batch.head() }
 }
 
 /// Stores the batch, and commits it; how many batches that were.
@@ -60,10 +60,10 @@ pub(super) fn store(
     let (chunk_ids, chunk_data): (Vec<i64>, Vec<&[u8]>) =
         chunks.iter().map(|(id, data)| (sql_number(*id), data.as_slice())).unzip();
     let columns = Columns::of(commit);
-    let mut whole = Whole::default();
+    let mut whole = CombinedStatement::default();
     whole.part("ours", &[&epoch, &before, &after.0, &after.1, &after.2, &after.3, &lease], HEAD);
     whole.part("records", &[&first, &all], JOURNAL);
-    for (Ready { sql, values }, number) in columns.money().into_iter().zip(1..) {
+    for (BoundStatement { sql, values }, number) in columns.money().into_iter().zip(1..) {
         whole.part(&format!("money_{number}"), &values, sql);
     }
     if !chunks.is_empty() {
@@ -75,12 +75,12 @@ pub(super) fn store(
 
 /// Statements that become one, each with its own numbering of values.
 #[derive(Default)]
-struct Whole<'a> {
+struct CombinedStatement<'a> {
     sql: String,
     values: Vec<&'a (dyn ToSql + Sync)>,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> CombinedStatement<'a> {
     fn part(&mut self, name: &str, values: &[&'a (dyn ToSql + Sync)], sql: &str) {
         self.sql.push_str(if self.sql.is_empty() { "WITH " } else { ", " });
         self.sql.push_str(name);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn every_part_numbers_its_values_behind_those_before_it() {
         let (one, two, three) = (1_i64, 2_i64, 3_i64);
-        let mut whole = Whole::default();
+        let mut whole = CombinedStatement::default();
         whole.part("a", &[&one, &two], "SELECT $2, $1::bigint");
         whole.part("b", &[], "SELECT 7");
         whole.main(&[&three], "INSERT INTO c SELECT $1");

@@ -17,13 +17,13 @@
 //!
 //! It does not know: what a statement looks like, or where its chunks are stored.
 
-mod breath;
 mod build;
 mod chunk;
 mod indexer;
 mod lookup;
-mod stray;
 mod term;
+mod throttle;
+mod unlisted_key;
 
 use std::ops::Range;
 
@@ -34,17 +34,17 @@ use crate::{
     engine::{Source, runs::RunMeta},
 };
 
-pub(crate) use indexer::{Indexer, Pace};
+pub(crate) use indexer::{IndexSchedule, Indexer};
 pub(crate) use lookup::{places, read as read_chunk};
-pub(crate) use stray::Servers;
 pub(crate) use term::{Term, TextKind, terms_of};
+pub(crate) use unlisted_key::KnownServers;
 
 /// How many records a new run covers at the most.
 pub(crate) const RUN_RECORDS_MAX: u64 = 65_536;
 
 /// A run, and the batch under which it was made: the chain's head there stands for every record that the index covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TermRun {
+pub(crate) struct IndexRun {
     pub meta: RunMeta,
     /// The batch that has the run's last record.
     pub batch: u64,
@@ -53,40 +53,40 @@ pub(crate) struct TermRun {
 }
 
 /// Where the index is read. Another process may be writing it; two answers belong together within a snapshot.
-pub(crate) trait TermSource: Send {
+pub(crate) trait IndexSource: Send {
     fn begin_snapshot(&self) -> Result<(), StoreError>;
     fn end_snapshot(&self) -> Result<(), StoreError>;
     /// The runs in the order of the journal. A row that is not what was written is an error.
-    fn runs(&self) -> Result<Vec<TermRun>, StoreError>;
+    fn runs(&self) -> Result<Vec<IndexRun>, StoreError>;
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
 }
 
 /// Where the index is written, by one thread.
-pub(crate) trait TermStore: TermSource {
+pub(crate) trait IndexStore: IndexSource {
     /// All of it or nothing. A crash of the machine may lose the newest of these, in order.
-    fn write(&self, writes: &TermWrites) -> Result<(), StoreError>;
+    fn write(&self, writes: &IndexWrites) -> Result<(), StoreError>;
     /// Drops every chunk outside these ranges: what an interrupted build left behind.
     fn sweep(&self, live: &[Range<u64>]) -> Result<(), StoreError>;
 }
 
 /// The place of an index: a file, or tables of a database.
-pub(crate) trait TermHome: Send {
+pub(crate) trait IndexLocation: Send {
     /// Opens the index, or makes an empty one. [`StoreError::StatementIndexDamaged`] if it cannot be used.
-    fn open(&self) -> Result<Box<dyn TermStore>, StoreError>;
+    fn open(&self) -> Result<Box<dyn IndexStore>, StoreError>;
     /// Makes an empty one in the place of whatever is there.
-    fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError>;
+    fn start_anew(&self) -> Result<Box<dyn IndexStore>, StoreError>;
 }
 
 /// One change of the index.
 #[derive(Debug, Default)]
-pub(crate) struct TermWrites {
+pub(crate) struct IndexWrites {
     pub chunks: Vec<(u64, Vec<u8>)>,
-    pub added: Option<TermRun>,
+    pub added: Option<IndexRun>,
     pub removed: Vec<u64>,
     pub dropped_chunks: Vec<Range<u64>>,
 }
 
-impl TermRun {
+impl IndexRun {
     /// A checksum over the row, so that an edited one is noticed.
     pub fn checksum(&self) -> u32 {
         let RunMeta { id, level, first, last, entries, first_chunk, chunks } = &self.meta;
@@ -101,7 +101,7 @@ impl TermRun {
 
 /// The runs that can be relied on: unbroken from the first record on, none beyond the journal's end, the newest made
 /// under the chain that the journal has. What else is stored does not matter to a reader.
-pub(crate) fn sound_runs(mut runs: Vec<TermRun>, books: &dyn Source) -> Result<Vec<TermRun>, StoreError> {
+pub(crate) fn sound_runs(mut runs: Vec<IndexRun>, books: &dyn Source) -> Result<Vec<IndexRun>, StoreError> {
     let mut next = 1;
     let unbroken = runs.iter().take_while(|run| {
         let fits = run.meta.first.0 == next && run.meta.last >= run.meta.first;

@@ -11,7 +11,7 @@ use std::{fmt, sync::Arc};
 
 /// What becomes of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trouble {
+pub enum FaultKind {
     /// The disk is full: rolled back, and the writer goes on.
     Full,
     /// Another program has the database: rolled back, and the writer goes on.
@@ -23,24 +23,24 @@ pub enum Trouble {
 }
 
 /// Asked before each commit; `None` lets it pass.
-type Ask = dyn Fn() -> Option<Trouble> + Send + Sync;
+type FaultSource = dyn Fn() -> Option<FaultKind> + Send + Sync;
 
 /// Whom the writer asks before each commit: nobody, unless a simulator is there.
 #[derive(Clone, Default)]
-pub struct Interrupt(Option<Arc<Ask>>);
+pub struct FaultPoint(Option<Arc<FaultSource>>);
 
-impl Interrupt {
+impl FaultPoint {
     /// Asks this before each commit.
-    pub fn with(ask: impl Fn() -> Option<Trouble> + Send + Sync + 'static) -> Self {
+    pub fn with(ask: impl Fn() -> Option<FaultKind> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(ask)))
     }
 
-    pub(crate) fn ask(&self) -> Option<Trouble> {
+    pub(crate) fn ask(&self) -> Option<FaultKind> {
         self.0.as_ref().and_then(|ask| ask())
     }
 }
 
-impl fmt::Debug for Interrupt {
+impl fmt::Debug for FaultPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Interrupt(asked)" } else { "Interrupt(nobody)" })
     }
