@@ -2,14 +2,14 @@
 //!
 //! [`Ledger`] is the handle: requests go in, answers come out after they are durable. Behind it one thread, the
 //! writer, decides everything with `bankroll_ledger::decide` and stores it through an engine. Reading does not
-//! pass through the writer: [`Reader`] opens the same file for itself, and answers from the journal and the statement
-//! index that a thread of its own keeps beside it.
+//! pass through the writer: [`Reader`] opens the same database itself, and answers from the journal and from the
+//! statement index, which a background thread maintains.
 //!
 //! It guarantees:
-//! - nothing is answered before it is synced to disk;
+//! - no request is answered before it is synced to disk;
 //! - a batch is stored whole or not at all: records, balances, key results, facts, events;
-//! - a key has one effect, for ever;
-//! - memory is bounded by the options, whatever callers do;
+//! - an idempotency key has one effect, forever;
+//! - memory is bounded by the options, no matter what callers do;
 //! - one process writes to a folder, or to a database.
 //!
 //! It does not know: what flows' tables mean, chains, HTTP.

@@ -1,4 +1,4 @@
-//! The tables that follow from the journal, as it says they must be: assets, accounts, balances, holds, reversals.
+//! The derived tables, computed from the journal: assets, accounts, balances, holds, reversals.
 
 use bankroll_ledger::{Account, Asset, AssetId, Hold, Record, Replay, Seq};
 
@@ -17,7 +17,7 @@ pub(crate) struct DerivedTables {
 }
 
 impl DerivedTables {
-    /// Reads the whole journal. It will decide what everybody has, so every batch must be what the chain says.
+    /// Reads the whole journal. Every balance will follow from it, so every batch is verified against the chain.
     pub fn from_journal(source: &dyn Source) -> Result<Self, StoreError> {
         let (mut replay, mut number, mut next) = (Replay::default(), 1, Seq(1));
         loop {
@@ -45,7 +45,7 @@ impl DerivedTables {
         }
     }
 
-    /// All of it, to be written into empty tables.
+    /// Everything, to be written into empty tables.
     pub fn commit(&self) -> Commit<'_> {
         let Self { assets, accounts, holds, reversals } = self;
         Commit { assets, accounts, holds, reversals, ..Commit::default() }

@@ -1,11 +1,11 @@
-//! BooksMoveStage books from SQLite to Postgres, and proving that they are the same there.
+//! Moving books from SQLite to Postgres, with a proof that both are the same.
 //!
-//! The folder is locked while they move, so nothing can be added meanwhile; it is only read. Batches are copied as they
-//! are, so roots, chain and receipts stay what they were. What is derived is computed from the journal, flows' rows are
-//! copied, the key index is built anew. At the end both books are audited and compared, account by account.
+//! The folder is locked during the move, so it cannot change; it is only read. Batches are copied unchanged, so
+//! roots, chain and receipts stay valid. Derived tables are computed from the journal, flows' rows are copied, the
+//! key index is rebuilt. At the end both books are audited and compared, account by account.
 //!
-//! A move that is interrupted, or fails, leaves books that do not open: whoever moves has a lease that outlives everybody, and
-//! gives it back when all is there and proven. Drop that database and move again.
+//! A move that is interrupted, or fails, leaves books that do not open: the move takes a lease of a hundred years, and
+//! releases it only when everything is copied and proven. Drop that database and move again.
 
 use std::path::PathBuf;
 
@@ -27,13 +27,12 @@ use crate::{
 
 /// Batches read at a time.
 const PAGE: usize = 256;
-/// Until it is known that nobody's books are there.
+/// Until it is known that the database is empty.
 const LEASE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Which books go where.
+/// A move of books from a folder into a database.
 #[derive(Clone, Debug)]
 pub struct BooksMove {
-    /// The folder.
     pub from: PathBuf,
     /// The database, which must have no books yet.
     pub to: DatabaseUrl,
@@ -43,7 +42,7 @@ pub struct BooksMove {
     pub now: Time,
 }
 
-/// How a move stands.
+/// How far a move has come.
 #[derive(Clone, Copy, Debug)]
 pub enum BooksMoveStage {
     /// The books in the folder are audited.
@@ -55,18 +54,18 @@ pub enum BooksMoveStage {
 }
 
 impl BooksMove {
-    /// Moves the books; what both audits say.
+    /// Moves the books; returns the report of the final audit, which equals the first one.
     ///
     /// # Errors
-    /// If either books are not sound, the new ones are not empty, or they differ in the end. The folder is as it was.
-    pub fn run(&self, mut tell: impl FnMut(BooksMoveStage)) -> Result<AuditReport, StoreError> {
+    /// If either books are not sound, the database is not empty, or they differ in the end. The folder stays unchanged.
+    pub fn run(&self, mut on_progress: impl FnMut(BooksMoveStage)) -> Result<AuditReport, StoreError> {
         let path = self.from.join(BOOKS_FILE);
         if !path.exists() {
             return Err(StoreError::NoLedger { path: self.from.clone() });
         }
         let _lock = FolderLock::acquire(&self.from.join(LOCK_FILE))?;
         let audit = Audit::new(Reader::open(&self.from)?);
-        let (old, old_accounts) = audit.run(|progress| tell(BooksMoveStage::AuditingOld(progress)))?;
+        let (old, old_accounts) = audit.run(|progress| on_progress(BooksMoveStage::AuditingOld(progress)))?;
         let source = open_read_only(&path)?;
         let begun = self.now.0;
         let holder = format!(
@@ -78,7 +77,7 @@ impl BooksMove {
             return Err(StoreError::NotEmpty);
         }
         engine.lease_until_complete()?;
-        let replay = copy_journal(&source, &mut engine, old.rows, &mut tell)?;
+        let replay = copy_journal(&source, &mut engine, old.rows, &mut on_progress)?;
         stored(&mut engine, &DerivedTables::from(replay).commit(), |_| Ok(()))?;
         for (table, columns, rows) in flow_tables(&source)? {
             engine.insert_rows(&table, &columns, &rows)?;
@@ -86,7 +85,7 @@ impl BooksMove {
         let last = engine.source().head()?.seq;
         drop(KeyIndex::rebuild(&mut engine, last, RECENT_MAX)?);
         let audit = Audit::new(Reader::open(Location::Postgres(self.to.clone()))?);
-        let (new, new_accounts) = audit.run(|progress| tell(BooksMoveStage::AuditingNew(progress)))?;
+        let (new, new_accounts) = audit.run(|progress| on_progress(BooksMoveStage::AuditingNew(progress)))?;
         if old == new && old_accounts == new_accounts {
             engine.mark_complete()?;
             Ok(new)
@@ -100,7 +99,7 @@ fn copy_journal(
     source: &dyn Source,
     engine: &mut Postgres,
     rows_total: u64,
-    tell: &mut impl FnMut(BooksMoveStage),
+    on_progress: &mut impl FnMut(BooksMoveStage),
 ) -> Result<Replay, StoreError> {
     let (mut replay, mut next) = (Replay::default(), 1);
     loop {
@@ -119,11 +118,14 @@ fn copy_journal(
             let events = events.iter().map(|(seq, place, event)| (*seq, *place, event)).collect();
             stored(engine, &Commit { events, ..Commit::default() }, |engine| engine.append(batch, &records))?;
         }
-        tell(BooksMoveStage::Copying(AuditProgress { rows: last.first.0 + u64::from(last.count) - 1, rows_total }));
+        on_progress(BooksMoveStage::Copying(AuditProgress {
+            rows: last.first.0 + u64::from(last.count) - 1,
+            rows_total,
+        }));
     }
 }
 
-/// What a record that was applied announced.
+/// The events of an applied record.
 fn announced(seq: Seq, record: Record) -> Vec<(Seq, u16, Event)> {
     match record {
         Record::Decided { request, verdict: Verdict::Applied(_) } => {

@@ -1,4 +1,4 @@
-//! A decided batch on its way into the store.
+//! A decided batch: its changes, and storing them.
 
 use std::thread;
 
@@ -17,14 +17,15 @@ use crate::{
     engine::{BalanceRow, Commit, CommitError, Engine, JournalHead, Records, RunWrites},
 };
 
-/// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
+/// From this number of records on, another thread encodes and hashes them: starting it costs as much as a hundred
+/// records.
 const SEAL_THREAD_MIN: usize = 512;
 
-/// What a decided batch changes, and what its callers are told once it is durable.
+/// The changes of a decided batch, and the answers that its callers get once it is durable.
 pub(super) struct BatchChanges {
     pub before: JournalHead,
     pub now: Time,
-    /// Where each request of the jobs that are decided is: its job, and its place in it.
+    /// For each decided request: its job, and its place in the job.
     pub requests: Vec<(usize, usize)>,
     pub entries: Vec<BatchRecord>,
     pub balances: Vec<BalanceRow>,
@@ -42,7 +43,7 @@ pub(super) struct BatchChanges {
     pub batch: Option<Batch>,
 }
 
-/// A record to be: encoded already, or the request at this place with its answer.
+/// A record of the batch: encoded already, or the request at this place with its answer.
 pub(super) enum BatchRecord {
     Encoded(Vec<u8>),
     Decided(usize),
@@ -85,8 +86,9 @@ impl BatchChanges {
         self.entries.push(BatchRecord::Encoded(record.encode()));
     }
 
-    /// Stores everything in one transaction: at once if the engine likes that better; otherwise what is derived first, while
-    /// another thread encodes the records and computes their root, which takes about as long; then the records.
+    /// Stores everything in one transaction. If the engine can do it at once, it does. Otherwise the derived rows go
+    /// first, while another thread encodes the records and computes their root, which takes about as long; then the
+    /// records.
     pub fn store(
         &mut self,
         jobs: &[Job],
@@ -105,9 +107,9 @@ impl BatchChanges {
         }
         let (rows, (records, root)) = thread::scope(|scope| {
             let seal = || self.seal(jobs);
-            let beside = (self.entries.len() >= SEAL_THREAD_MIN).then(|| scope.spawn(seal));
+            let sealing = (self.entries.len() >= SEAL_THREAD_MIN).then(|| scope.spawn(seal));
             let rows = engine.write(&commit)?;
-            Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
+            Ok((rows, sealing.map_or_else(seal, |thread| thread.join().expect("sealing cannot fail"))))
         })?;
         if records.len() > 0 {
             let batch = self.batch_of(&records, root);
@@ -146,7 +148,7 @@ impl BatchChanges {
         (records, root)
     }
 
-    /// What to write besides the records; `None` if there is nothing at all.
+    /// What to write in addition to the records; `None` if there is nothing to write at all.
     fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
         let rows: Vec<_> = jobs.iter().filter_map(Job::statements).collect();
         if self.entries.is_empty() && rows.is_empty() && runs.is_empty() {
@@ -178,7 +180,7 @@ impl BatchChanges {
         })
     }
 
-    /// Where the journal will end, but for the hash, which only the sealed records give.
+    /// Where the journal will end, except the hash, which only the sealed records give.
     pub fn next_head(&self) -> JournalHead {
         let count = self.entries.len() as u64;
         if count == 0 {
@@ -188,7 +190,7 @@ impl BatchChanges {
         JournalHead { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
     }
 
-    /// Whether no hold that is due is left to expire in a later batch.
+    /// Whether every due hold has expired in this batch.
     pub fn all_expired(&self) -> bool {
         !self.more_expiries
     }

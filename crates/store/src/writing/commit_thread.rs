@@ -1,8 +1,8 @@
-//! Committing beside the writer: while one batch is on its way to disk, the next is decided.
+//! The commit thread: it commits one batch while the writer decides the next.
 //!
-//! The disk goes along with the batch and comes back with word of what became of it, so that there is one batch on its
-//! way at the most and nobody else can touch the store meanwhile. Only batches of plain money go aside; whatever could
-//! make the store refuse one request of a batch, or reads its own effects back, is committed by the writer itself.
+//! The engine moves to this thread with the batch and comes back with the outcome, so at most one batch is in flight
+//! and only one thread can use the engine. Only batches of plain money are committed here. The writer itself commits
+//! a batch of which the store may refuse one request, or that reads its own effects back.
 
 use std::{
     sync::{Arc, mpsc::Sender},
@@ -22,7 +22,7 @@ use crate::{
     engine::{CommitError, Engine, JournalHead, RunWrites},
 };
 
-/// The store, which is here or away with a batch.
+/// Holds the engine while no batch is in flight.
 pub(crate) struct EngineSlot(Option<Box<dyn Engine>>);
 
 impl EngineSlot {
@@ -31,16 +31,16 @@ impl EngineSlot {
     }
 
     pub fn engine(&mut self) -> &mut dyn Engine {
-        self.0.as_deref_mut().expect("no batch is on its way")
+        self.0.as_deref_mut().expect("no batch is in flight")
     }
 }
 
-/// What the writer must know of a batch that is on its way.
+/// What the writer must know about the batch in flight.
 pub(super) struct InFlight {
     pub keys: DecidedKeys,
-    /// Where the journal ends if it arrives, but for the hash.
+    /// Where the journal ends if it is committed, except the hash.
     pub next_head: JournalHead,
-    /// Memory is to be dropped once it has: it holds more than it may.
+    /// Whether to drop the books in memory after the commit, because they exceed their limit.
     pub forget_all: bool,
 }
 
@@ -51,10 +51,10 @@ struct CommitTask {
     runs: Arc<RunWrites>,
 }
 
-/// The batch that is in the journal now, or why there is none, with the calls that have no answer.
+/// The committed batch, or the error with the calls that have no answer yet.
 type CommitResult = Result<Option<Batch>, (CommitError, Vec<Job>)>;
 
-/// What became of a batch; its callers have their answers if it is durable, and none yet otherwise.
+/// The outcome of a batch. If it is durable, its callers have their answers; otherwise they have none yet.
 pub(crate) struct CommitOutcome {
     engine: Box<dyn Engine>,
     stored: CommitResult,
@@ -62,14 +62,14 @@ pub(crate) struct CommitOutcome {
 }
 
 impl CommitOutcome {
-    /// The disk is back.
+    /// Puts the engine back.
     pub fn unload(self, engine_slot: &mut EngineSlot) -> (CommitResult, Result<(), StoreError>) {
         engine_slot.0 = Some(self.engine);
         (self.stored, self.housekeeping)
     }
 }
 
-/// The thread that commits.
+/// The thread that commits batches.
 pub(crate) struct CommitThread {
     /// `None` only while it is being dropped.
     tasks: Option<Sender<CommitTask>>,
@@ -94,7 +94,7 @@ impl CommitThread {
         Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
-    /// Sends a decided batch on its way, and the disk with it.
+    /// Sends a decided batch to the thread, with the engine.
     pub(super) fn send(
         &self,
         engine_slot: &mut EngineSlot,
@@ -102,7 +102,7 @@ impl CommitThread {
         jobs: Vec<Job>,
         runs: Arc<RunWrites>,
     ) -> Result<(), StoreError> {
-        let engine = engine_slot.0.take().expect("no batch is on its way");
+        let engine = engine_slot.0.take().expect("no batch is in flight");
         let tasks = self.tasks.as_ref().expect("it is not being dropped");
         tasks.send(CommitTask { engine, changes, jobs, runs }).map_err(|_| StoreError::CommitLost)
     }
@@ -127,7 +127,7 @@ impl Drop for CommitThread {
     fn drop(&mut self) {
         self.tasks = None;
         if let Some(thread) = self.thread.take() {
-            // It cannot panic but for a bug, which its own message tells.
+            // It panics only because of a bug, and then has printed its own message.
             let _ = thread.join();
         }
     }

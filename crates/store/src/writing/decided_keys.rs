@@ -1,4 +1,4 @@
-//! The keys of a batch, each with where it was decided.
+//! The idempotency keys of a batch.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use bankroll_ledger::{Fingerprint, Seq};
 
 use super::keys::KeyHasher;
 
-/// The keys of a batch, each with where it was decided.
+/// The keys of a batch, each with the place of its decision.
 #[derive(Debug)]
 pub(super) struct DecidedKeys {
     places: HashMap<u128, KeyPlace, KeyHasher>,
-    /// Keys whose fingerprint another key of the batch has too.
+    /// Keys that share their fingerprint with another key of the batch.
     twins: Vec<(u128, KeyPlace)>,
 }
 
@@ -50,7 +50,7 @@ impl DecidedKeys {
         all.chain(self.twins.iter().map(|(key, decided)| (*key, decided.seq))).map(|(key, seq)| (Fingerprint(key), seq))
     }
 
-    /// All of them; none are left here.
+    /// Takes all keys out.
     pub fn take(&mut self) -> Self {
         let hasher = *self.places.hasher();
         std::mem::replace(self, Self::new(hasher))

@@ -7,7 +7,7 @@ use bankroll_ledger::{AccountId, AssetId, OpenRejected};
 use super::queue::{Answer, AnswerSender, Job};
 use crate::RowsOutcome;
 
-/// What became of the calls of a batch, each sort in the order of its calls.
+/// The outcomes of the calls of a batch, each kind in the order of its calls.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     pub answers: Vec<Answer>,
@@ -24,7 +24,7 @@ impl Outcomes {
         let mut rows = self.rows.into_iter();
         for job in jobs {
             match job {
-                // Room first: who has an answer may call again at once.
+                // Permits first: a caller with an answer may call again at once.
                 Job::Money { requests, reply, permits } => {
                     drop(permits);
                     let answers = answers.by_ref().take(requests.len()).collect();
@@ -45,11 +45,11 @@ impl Outcomes {
     }
 }
 
-/// Calls that are answered on the spot. Waking more callers than a few takes as long as a small commit, and each may
-/// take the writer's core from it, so that is left to a thread of its own while the next batch begins.
+/// This many calls are answered by the committing thread itself. Waking more callers takes as long as a small commit,
+/// and each may take the writer's core from it, so another thread does that while the next batch begins.
 const ANSWERED_AT_ONCE: usize = 4;
 
-/// The way to the callers of a batch that is durable.
+/// The channel to the thread that wakes callers.
 #[derive(Clone, Debug)]
 pub(super) struct AnswerChannel(Sender<(Vec<Job>, Outcomes)>);
 
@@ -58,12 +58,12 @@ impl AnswerChannel {
         if jobs.len() <= ANSWERED_AT_ONCE {
             outcomes.deliver(jobs);
         } else {
-            self.0.send((jobs, outcomes)).expect("the thread lives as long as there is a way to it");
+            self.0.send((jobs, outcomes)).expect("the thread lives as long as a sender does");
         }
     }
 }
 
-/// The thread that wakes callers. What it was given is delivered before it is dropped.
+/// The thread that wakes callers. Dropping this waits until everything is delivered.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     /// `None` only while it is being dropped.
@@ -85,7 +85,7 @@ impl Delivery {
         self.answers.clone().expect("it is not being dropped")
     }
 
-    /// AnswerChannel every call of a batch that is durable.
+    /// Answers every call of a batch that is durable.
     pub(super) fn deliver(&mut self, mut jobs: Vec<Job>, outcomes: Outcomes, all_expired: bool) {
         for tick in jobs.extract_if(.., |job| matches!(job, Job::Tick { .. })) {
             if let Job::Tick { reply } = tick {
@@ -103,7 +103,7 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         self.answers = None;
         if let Some(thread) = self.thread.take() {
-            // It cannot panic but for a bug, which its own message tells.
+            // It panics only because of a bug, and then has printed its own message.
             let _ = thread.join();
         }
     }

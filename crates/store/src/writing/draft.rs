@@ -1,7 +1,7 @@
 //! A batch while it is being decided.
 //!
-//! Jobs are decided in the order they came in, some perhaps ahead, while the batch before is on its way to disk. What
-//! is decided ahead is decided from memory alone: nothing is read that the batch before could be about to change.
+//! Jobs are decided in order of arrival, some of them ahead: while the previous batch is in flight. A job is decided
+//! ahead from memory alone: nothing is read that the batch in flight could be about to change.
 
 use std::collections::HashMap;
 
@@ -26,31 +26,31 @@ use crate::{
 /// Holds that expire in one batch; the rest follow in the next.
 const EXPIRIES_MAX: usize = 1024;
 
-/// A batch while it is being decided: what is decided so far, and what only deciding needs.
+/// A batch while it is being decided: the changes so far, and what only deciding needs.
 pub(super) struct Draft {
     pub changes: BatchChanges,
     /// How many of the batch's jobs are decided.
     jobs_done: usize,
     touched: Vec<AccountId>,
-    /// Accounts that were asked for by name; `None` if there is none of that name.
+    /// Accounts looked up by name; `None` if there is no account of that name.
     named: HashMap<AccountName, Option<AccountId>>,
     refused: Vec<usize>,
 }
 
 impl Draft {
-    /// An empty batch behind `before`. The requests at the places `refused` have a fact that their table refuses.
+    /// An empty batch after `before`. The requests at the places `refused` have a fact that their table refuses.
     pub fn new(before: JournalHead, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
         let changes = BatchChanges::new(before, clock, hasher);
         Self { changes, jobs_done: 0, touched: Vec::new(), named: HashMap::new(), refused }
     }
 
-    /// What the commit will write, and the places whose facts were refused before.
+    /// What the commit will write, and the places whose facts were refused in an earlier attempt.
     pub fn finish(self) -> (BatchChanges, Vec<usize>) {
         (self.changes, self.refused)
     }
 
-    /// Decides the next job from memory alone, if that is possible: nothing of it needs the disk, which is away with the
-    /// batch before, and nothing of it depends on what that batch wrote but for balances, which memory has.
+    /// Decides the next job from memory alone, if that is possible: nothing of it needs the engine, which the commit
+    /// thread has, and nothing depends on what the batch in flight writes except balances, which memory has.
     pub fn decide_ahead(
         &mut self,
         memory: &mut Memory,
@@ -67,7 +67,7 @@ impl Draft {
         if fingerprints.iter().any(|key| in_flight.has(*key)) {
             return false;
         }
-        // A key that was used before, and an index that is damaged, are for when the disk is back.
+        // Used keys and a damaged index wait until the engine is back.
         let are_new = memory.keys.are_new(|chunk| lookups.chunk(chunk), &fingerprints);
         if !are_new.unwrap_or(false) {
             return false;
@@ -77,7 +77,7 @@ impl Draft {
         true
     }
 
-    /// Prefetches and decides everything that the jobs ask for and that is not decided yet.
+    /// Prefetches and decides everything in the jobs that is not decided yet.
     pub fn fill(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
         let left = &jobs[self.jobs_done..];
         let requests = || left.iter().flat_map(Job::requests);
@@ -108,7 +108,7 @@ impl Draft {
         Ok(())
     }
 
-    /// AnswerChannel the requests of the next job.
+    /// Answers the requests of the next job.
     fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &EarlierDecisions) {
         self.changes.requests.extend((0..count).map(|place| (self.jobs_done, place)));
         self.changes.keys.reserve(count);
@@ -142,7 +142,7 @@ impl Draft {
         Ok(())
     }
 
-    /// AnswerChannel the next request: by what was answered before under its key, or by a decision.
+    /// Answers the next request: with the stored answer to its key, or with a decision.
     fn answer(&mut self, memory: &mut Memory, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
         let place = self.changes.answers.len();
         let prepared = self.changes.request(jobs, place);
@@ -191,7 +191,7 @@ impl Draft {
         Answer { seq: Some(seq), replayed: false, verdict }
     }
 
-    /// A reversal may name a request of this very batch, which the store does not have yet.
+    /// A reversal may name a request of this batch, which the store does not have yet.
     fn recall_original(&self, memory: &mut Memory, jobs: &[Job], original: Seq) {
         let entry = original.0.checked_sub(self.changes.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
         let Some(BatchRecord::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
@@ -254,8 +254,7 @@ impl Draft {
         }
     }
 
-    /// Looks for every account that opening these names is about, at once: a server answers one question much sooner than
-    /// thousands.
+    /// Looks up every account that opening these names needs, in one query: thousands of round trips would be slow.
     fn look_up_names(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
         let opened = jobs.iter().flat_map(Job::names);
         let names: Vec<AccountName> =
@@ -265,7 +264,7 @@ impl Draft {
         }
         let found = engine.source().accounts_named(&names)?;
         self.named.extend(names.into_iter().map(|name| (name, None)));
-        // Loaded by their numbers, so that a copy which this batch has changed already stays as it is.
+        // Loaded by number, so that an account which this batch has changed already is not overwritten.
         prefetch::load_accounts(engine, &mut memory.books, found.iter().map(|one| one.id).collect())?;
         self.named.extend(found.into_iter().map(|account| (account.name, Some(account.id))));
         Ok(())
@@ -287,7 +286,7 @@ impl Draft {
         self.changes.listed.push(id);
     }
 
-    /// All is decided: what the touched accounts stand at.
+    /// Everything is decided: collects the balances of the touched accounts.
     fn close(&mut self, memory: &Memory) {
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -295,7 +294,7 @@ impl Draft {
         for id in self.touched.drain(..) {
             let account = memory.books.account(id).expect("touched accounts are in memory");
             if new.is_some_and(|new| id >= new) {
-                // Inserted with what it stands at now.
+                // A new account is inserted with its present balance.
                 let index = usize::try_from(id.0 - new.map_or(0, |new| new.0)).expect("one of this batch");
                 (self.changes.accounts[index].balance, self.changes.accounts[index].held) =
                     (account.balance, account.held);
@@ -306,10 +305,10 @@ impl Draft {
     }
 }
 
-/// EarlierDecisions requests that may have used one of the keys, by the place of the request that asks.
+/// Earlier requests that may have used one of the keys, by the place of the request with that key.
 type EarlierDecisions = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
 
-/// `before` requests of the batch come before those that the candidates are for.
+/// `before`: how many requests of the batch precede the first candidate.
 fn earlier_requests(
     engine: &dyn Engine,
     before: usize,

@@ -1,36 +1,36 @@
-//! What may come between the writer and its disk, for simulators: a full disk, another program's lock, the end of the
-//! process just before or just after a commit.
+//! Fault injection for simulators: a full disk, another program's lock, the end of the process just before or just
+//! after a commit.
 //!
-//! It guarantees that an engine asked to fail does what it would do then: a batch that did not happen is rolled back, one
-//! of which nobody was told is durable. Nobody asks where there is no simulator. Only SQLite asks; on Postgres the tests cut
-//! the wire.
+//! It guarantees that an injected fault has the effect of the real one: a batch that did not happen is rolled back, a
+//! batch whose answers were lost is durable. Without a simulator there are no faults. Only SQLite uses it; on
+//! Postgres the tests cut the connection.
 //!
-//! It does not know why somebody wants a failure, or when.
+//! It does not know why or when a fault is wanted; the simulator decides that.
 
 use std::{fmt, sync::Arc};
 
-/// What becomes of a commit.
+/// The fault that a commit meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
     /// The disk is full: rolled back, and the writer goes on.
     Full,
-    /// Another program has the database: rolled back, and the writer goes on.
+    /// Another program locks the database: rolled back, and the writer goes on.
     Locked,
-    /// The process ends before it: nothing of it is there, and nobody is told.
+    /// The process ends before the commit: nothing is stored, and no caller is answered.
     EndsBefore,
-    /// The process ends after it: all of it is there, and nobody is told.
+    /// The process ends after the commit: everything is stored, and no caller is answered.
     EndsAfter,
 }
 
-/// Asked before each commit; `None` lets it pass.
+/// Called before each commit; `None` means no fault.
 type FaultSource = dyn Fn() -> Option<FaultKind> + Send + Sync;
 
-/// Whom the writer asks before each commit: nobody, unless a simulator is there.
+/// Where a simulator injects faults: called before each commit.
 #[derive(Clone, Default)]
 pub struct FaultPoint(Option<Arc<FaultSource>>);
 
 impl FaultPoint {
-    /// Asks this before each commit.
+    /// Calls `ask` before each commit.
     pub fn with(ask: impl Fn() -> Option<FaultKind> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(ask)))
     }
@@ -42,6 +42,6 @@ impl FaultPoint {
 
 impl fmt::Debug for FaultPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Interrupt(asked)" } else { "Interrupt(nobody)" })
+        f.write_str(if self.0.is_some() { "FaultPoint(set)" } else { "FaultPoint(unset)" })
     }
 }

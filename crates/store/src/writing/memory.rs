@@ -1,4 +1,4 @@
-//! What a batch is decided by: the books as the writer has them in memory.
+//! The writer's memory: the books that a batch is decided by.
 
 use bankroll_ledger::{AccountId, Asset, AssetId, Batch, Books, Seq, Time};
 
@@ -8,7 +8,7 @@ use crate::{
     engine::{Engine, JournalHead},
 };
 
-/// Shared by the writer, which keeps it, and the draft of a batch, which decides by it and changes it.
+/// Owned by the writer; lent to the draft of a batch, which decides by it and changes it.
 pub(super) struct Memory {
     pub head: JournalHead,
     pub books: Books,
@@ -25,7 +25,7 @@ impl Memory {
         self.next_expiry.is_some_and(|expiry| expiry <= now)
     }
 
-    /// Does something with the key index; if it is damaged, builds it again from the journal and does it once more.
+    /// Runs `work` on the key index; if it is damaged, rebuilds it from the journal and runs `work` again.
     pub fn with_key_index<T>(
         &mut self,
         engine: &mut dyn Engine,
@@ -40,7 +40,7 @@ impl Memory {
         }
     }
 
-    /// JournalHead and keys of a batch that is durable now.
+    /// Takes over head and keys of a batch that is durable now.
     pub fn follow(&mut self, batch: Option<&Batch>, keys: &DecidedKeys) {
         self.keys.committed();
         if let Some(batch) = batch {
@@ -57,7 +57,7 @@ impl Memory {
         self.last_account.0 += changes.accounts.len() as u64;
         self.next_expiry = match (changes.more_expiries, self.next_expiry) {
             (true, _) => Some(changes.now),
-            // Some have expired: only the store knows which is next.
+            // Some have expired: only the store knows the next expiry.
             (false, Some(expiry)) if expiry <= changes.now => {
                 engine.source().next_expiry().unwrap_or(Some(changes.now))
             }

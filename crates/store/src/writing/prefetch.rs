@@ -1,4 +1,4 @@
-//! Prefetch: what a batch names and memory does not have.
+//! Prefetch: loads what a batch names and memory does not have.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ pub(super) fn prefetch<'a>(
     check_held(books, &holds)
 }
 
-/// Whoever settles a hold frees what its account holds for it. Books in which that is less than its holds have left were
-/// edited, and nothing is decided by them.
+/// Settling a hold frees the held amount of its account. If that amount is less than its open holds, the books were
+/// edited, and the writer must not decide by them.
 fn check_held(books: &Books, holds: &[Hold]) -> Result<(), StoreError> {
     let open: BTreeMap<HoldId, &Hold> =
         holds.iter().filter(|hold| hold.state == HoldState::Open).map(|hold| (hold.id, hold)).collect();
@@ -55,15 +55,15 @@ fn check_held(books: &Books, holds: &[Hold]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a request can be decided by what memory has: it names no account that memory lacks, and neither a hold, a
-/// past transfer nor a fact, whose present state only the store knows.
+/// Whether memory is enough to decide a request: it names no account that memory lacks, and no hold, past transfer or
+/// fact, whose present state only the store knows.
 pub(super) fn is_in_memory(books: &Books, request: &Request) -> bool {
     let mut missing = MissingRows::default();
     missing.collect(books, request);
     missing.accounts.is_empty() && missing.holds.is_empty() && missing.originals.is_empty() && missing.facts.is_empty()
 }
 
-/// Loads accounts, and with each the account its owner's debt is kept in.
+/// Loads accounts, each with the debt account of its owner.
 pub(super) fn load_accounts(
     engine: &mut dyn Engine,
     books: &mut Books,

@@ -1,4 +1,4 @@
-//! What callers hand to the writer, and how they get their answers.
+//! The queue from callers to the writer, and the answers back.
 
 use std::{
     future::Future,
@@ -40,14 +40,14 @@ impl Answer {
     }
 }
 
-/// The room that a request with facts or events takes in the queue.
+/// The permits that a request with facts or events takes.
 pub(crate) const FACTS_WEIGHT: usize = 17;
 
-/// A request with what the caller's thread could find out about it.
+/// A request with everything that the caller's thread can compute about it.
 #[derive(Debug)]
 pub(crate) struct PreparedRequest {
     pub request: Request,
-    /// The request as its record will have it.
+    /// The request as its record will store it.
     pub encoded: Vec<u8>,
     pub fingerprint: Fingerprint,
     pub checked: Result<(), Rejection>,
@@ -61,7 +61,7 @@ impl PreparedRequest {
             prepared.fingerprint = prepared.request.key.fingerprint();
             prepared.encoded = prepared.request.encode();
         } else {
-            // However large it was, what waits in the queue is small.
+            // However large the request was, what waits in the queue is small.
             let request = &mut prepared.request;
             request.key.text = String::new();
             request.action = Action::Legs(Vec::new());
@@ -70,7 +70,7 @@ impl PreparedRequest {
         prepared
     }
 
-    /// How much room it takes in the queue: more with facts or events, which may be of 16 KiB.
+    /// How many permits it takes: more with facts or events, which may have 16 KiB.
     pub fn weight(&self) -> usize {
         if self.request.facts.is_empty() && self.request.events.is_empty() { 1 } else { FACTS_WEIGHT }
     }
@@ -85,9 +85,9 @@ impl<T> AnswerSender<T> {
         self.send_with_requests(answer, Vec::new());
     }
 
-    /// AnswerChannel, and leaves it to the caller's thread to free what it had sent.
+    /// Answers, and leaves it to the caller's thread to free the requests.
     pub fn send_with_requests(self, answer: T, requests: Vec<PreparedRequest>) {
-        // A caller that went away does not want to know.
+        // Fails only if the caller has dropped the receiver.
         let _ = self.0.send(Ok((answer, requests)));
     }
 
@@ -96,12 +96,12 @@ impl<T> AnswerSender<T> {
     }
 }
 
-/// What the writer hears.
+/// What the writer receives.
 pub(crate) enum Message {
     Call(Job),
-    /// The batch that was on its way, and the disk with it.
+    /// The outcome of the batch in flight, with the engine.
     Committed(Box<CommitOutcome>),
-    /// The thread that commits is gone.
+    /// The commit thread has ended.
     CommitThreadLost,
 }
 
@@ -136,7 +136,7 @@ pub(crate) enum Job {
         reply: AnswerSender<RowsOutcome>,
         permits: OwnedSemaphorePermit,
     },
-    /// Look at the clock: answered after the holds that are due have expired.
+    /// Read the clock: answered after the holds that are due have expired.
     Tick {
         reply: AnswerSender<()>,
     },
@@ -144,7 +144,7 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    /// How many requests, and how many sets of rows, it brings.
+    /// How many requests, and how many sets of rows, it has.
     pub fn weight(&self) -> (usize, usize) {
         match self {
             Self::Money { requests, .. } => (requests.len(), 0),
@@ -191,7 +191,7 @@ impl Job {
     }
 }
 
-/// The way to the writer: bounded by the work that is waiting or being done, so that memory is too.
+/// The queue to the writer. Permits bound the work that waits or is in progress, and with it memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub jobs: Sender<Message>,
@@ -199,14 +199,14 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Takes room for so many requests.
+    /// Acquires permits without waiting.
     pub fn try_acquire(&self, count: usize) -> Result<OwnedSemaphorePermit, SubmitRefusal> {
         let count = u32::try_from(count).map_err(|_| SubmitRefusal::Busy)?;
         self.permits.clone().try_acquire_many_owned(count).map_err(|_| SubmitRefusal::Busy)
     }
 
-    /// The same for who must not be turned away: waits for it in turn, in this thread. Room that comes back is theirs who
-    /// wait before it is anybody's who only tries, so that callers who never stop keep nobody from it.
+    /// Blocks this thread until the permits are free, in FIFO order. Freed permits go to waiters first, so retry loops
+    /// cannot starve flows.
     pub fn acquire(&self, count: usize) -> Result<OwnedSemaphorePermit, SubmitRefusal> {
         if let Ok(permits) = self.try_acquire(count) {
             return Ok(permits);
@@ -223,16 +223,16 @@ impl Queue {
     }
 }
 
-/// An answer that is on its way: wait for it in a thread, or await it in a task.
+/// An answer that is not there yet: block a thread on it, or await it in a task.
 #[derive(Debug)]
 #[must_use = "nothing is known until the answer is"]
 pub struct PendingAnswer<T>(oneshot::Receiver<Result<(T, Vec<PreparedRequest>), SubmitFailure>>);
 
 impl<T> PendingAnswer<T> {
-    /// Blocks this thread until the answer is there.
+    /// Blocks this thread until the answer arrives.
     ///
     /// # Errors
-    /// If the writer could not carry the call out, or stopped before it could tell.
+    /// If the writer could not execute the call, or stopped before it could report the outcome.
     pub fn wait(self) -> Result<T, SubmitFailure> {
         self.0.blocking_recv().unwrap_or(Err(SubmitFailure::Unknown)).map(|(answer, _)| answer)
     }

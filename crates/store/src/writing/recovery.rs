@@ -1,4 +1,4 @@
-//! Opening books that were closed in any way: is the end of the journal sound, and does what is derived agree with it?
+//! Opening books after any kind of shutdown: is the end of the journal sound, and do the derived tables agree with it?
 
 use std::{collections::HashMap, ops::ControlFlow};
 
@@ -23,8 +23,8 @@ pub(crate) fn head(source: &dyn Source) -> Result<JournalHead, StoreError> {
     }
 }
 
-/// Verifies the end of the journal: records, roots, chain, and the balances that the records say. Returns how many batches
-/// that were.
+/// Verifies the end of the journal: records, roots, chain, and the balances that follow from the records. Returns the
+/// number of verified batches.
 pub(crate) fn verify_tail(source: &dyn Source, head: &JournalHead) -> Result<u64, StoreError> {
     let batches = source.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
@@ -44,7 +44,7 @@ pub(crate) fn verify_tail(source: &dyn Source, head: &JournalHead) -> Result<u64
     Ok(verified)
 }
 
-/// Whether a batch is what its row says: its records without a gap, their root, and the head that follows from it.
+/// Checks a batch against its row: records without a gap, their root, and the head that follows from it.
 pub(crate) fn check_batch(
     batch: &Batch,
     stored_head: &merkle::Hash,
@@ -65,7 +65,7 @@ pub(crate) fn check_batch(
     Ok(())
 }
 
-/// What the last records say of balances and held amounts.
+/// The balances and held amounts that follow from the last records.
 #[derive(Default)]
 struct ExpectedBalances {
     balances: HashMap<AccountId, Amount>,

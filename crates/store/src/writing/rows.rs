@@ -1,12 +1,12 @@
-//! A flow's rows, as a role works with them: read beside the writer, written all or none.
+//! A flow's rows, as a role uses them: read without the writer, written all or none.
 //!
-//! On SQLite, and where the books are in this process, rows go through the writer's second lane. A role elsewhere writes
-//! its own tables straight into the database.
+//! On SQLite, and where the books are in this process, rows go through the writer's second lane. A role in another
+//! process writes its own tables directly into the database.
 //!
-//! It guarantees that what [`Rows::write`] says is written is durable, and that a set of statements of which one cannot be
-//! carried out has changed nothing. After [`RowsError::Call`] and [`RowsError::Store`] it may not be known whether it is
-//! there: whoever writes reads again before he goes on, and guards what he writes by what he has read (`WHERE`, and how many
-//! rows must change).
+//! It guarantees that rows are durable when [`Rows::write`] returns `Ok`, and that a set of statements of which one
+//! fails changes nothing. After [`RowsError::Call`] and [`RowsError::Store`] the outcome may be unknown: the caller
+//! reads again before it continues, and guards its writes by what it has read (`WHERE`, and how many rows must
+//! change).
 //!
 //! It does not know what the rows mean.
 
@@ -22,7 +22,7 @@ use crate::{
 pub struct Rows {
     reader: Reader,
     location: RowsLocation,
-    /// The connection to a database whose writer is elsewhere, while there is one.
+    /// The open connection to a database whose writer is in another process.
     connection: RefCell<Option<FlowConnection>>,
 }
 
@@ -31,7 +31,7 @@ pub struct Rows {
 pub enum RowsLocation {
     /// Through the writer in this process.
     Writer(Ledger),
-    /// Into a database whose writer is elsewhere.
+    /// Into a database whose writer is in another process.
     Database(DatabaseUrl),
 }
 
@@ -53,22 +53,22 @@ impl From<&Self> for RowsLocation {
     }
 }
 
-/// Why rows were not written, or not for certain.
+/// Why rows were not written, or not certainly.
 #[derive(Debug, thiserror::Error)]
 pub enum RowsError {
     /// None was written.
     #[error("the rows were not written")]
     Rejected(#[from] RowsRejection),
-    /// The writer did not take them, or could not tell.
+    /// The writer did not accept them, or could not report the outcome.
     #[error("the writer has no answer")]
     Call(#[from] SubmitError),
-    /// The database is out of reach, or could not tell.
+    /// The database is unreachable, or could not report the outcome.
     #[error("the database has no answer")]
     Store(#[from] StoreError),
 }
 
 impl Rows {
-    /// With the writer in this process, or in a database whose writer is elsewhere.
+    /// Opens the rows of the writer in this process, or of a database whose writer is in another process.
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
@@ -81,7 +81,7 @@ impl Rows {
         Ok(Self { reader: reader?, location, connection: RefCell::default() })
     }
 
-    /// With the writer in this process.
+    /// TEMPORARY alias of [`Rows::open`].
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
@@ -89,7 +89,7 @@ impl Rows {
         Self::open(ledger)
     }
 
-    /// In a database whose writer is elsewhere.
+    /// TEMPORARY alias of [`Rows::open`].
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
@@ -97,7 +97,7 @@ impl Rows {
         Self::open(url)
     }
 
-    /// What is committed, of the books too.
+    /// A reader of the committed books.
     #[must_use]
     pub fn reader(&self) -> &Reader {
         &self.reader
@@ -106,12 +106,12 @@ impl Rows {
     /// The rows that a query finds; see [`Reader::rows`].
     ///
     /// # Errors
-    /// If the books cannot be read, or it is no query that the database understands.
+    /// If the books cannot be read, or the database rejects the query.
     pub fn read(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         self.reader.rows(sql, values)
     }
 
-    /// Writes rows, all or none, and waits until they are durable. AnswerChannel how many rows each statement changed.
+    /// Writes rows, all or none, and waits until they are durable. Returns how many rows each statement changed.
     ///
     /// # Errors
     /// See [`RowsError`].

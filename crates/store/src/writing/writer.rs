@@ -2,20 +2,20 @@
 //!
 //! | phase | what happens | if it fails |
 //! | --- | --- | --- |
-//! | admit | the caller's thread checks the form and takes room in the queue | `SubmitRefusal`, nothing happened |
-//! | gather | whatever has arrived while the last batch was on its way to disk, up to a full batch; never waits for more | - |
+//! | admit | the caller's thread checks the form and acquires permits of the queue | `SubmitRefusal`, nothing happened |
+//! | gather | the calls that arrived while the last batch was in flight, up to a full batch; never waits for more | - |
 //! | prefetch | accounts, holds, rows, earlier records and keys that the batch names and memory does not have | stop |
 //! | decide | pure, in order of arrival, on the books in memory | a rejection is an answer |
-//! | commit | one transaction, synced | rolled back for certain: callers are told, memory is dropped; in doubt: stop |
+//! | commit | one transaction, synced | rolled back for certain: the calls fail, memory is dropped; in doubt: stop |
 //! | publish | the keys are known, the callers are answered | - |
 //!
-//! While a batch of plain money is on its way to disk, the next is gathered and decided ahead as far as memory alone
-//! can; so two batches at the most are decided and not durable. Nobody else can see that: every answer, rejections and
-//! replays included, is given after the commit of the batch it was decided in. If a batch does not arrive, what was
-//! decided ahead of it is decided anew.
+//! While a batch of plain money is in flight, the writer gathers the next one and decides it ahead as far as memory
+//! alone allows; so at most two batches are decided and not durable. Callers cannot see that: every answer, including
+//! rejections and replays, is sent after the commit of the batch it was decided in. If a batch is not committed, what
+//! was decided ahead is decided again.
 //!
-//! "Stop" means: the callers of the batch are told that the outcome is unknown, all later calls are refused, and the
-//! books must be opened again, which verifies the tail of the journal.
+//! "Stop" means: the calls of the batch fail with an unknown outcome, all later calls are refused, and the books must
+//! be opened again, which verifies the tail of the journal.
 
 use std::{
     collections::VecDeque,
@@ -46,39 +46,39 @@ use crate::{
 
 /// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;
-/// A batch of which so many requests were decided ahead is large enough to go to disk as it is.
+/// With this many requests decided ahead, a batch is committed without gathering more.
 const ENOUGH_AHEAD: usize = 1024;
 /// Sets of row statements in one batch.
 const ROWS_MAX: usize = 256;
-/// How soon background work on the key index is looked at while nobody calls.
+/// How soon the writer polls background work on the key index while no calls arrive.
 const MAINTENANCE_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
-    // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
-    // of these can write.
+    // `indexer` and `lookups` come before `engine_slot`, so that they are dropped first: the last connection to close
+    // checkpoints the log, and these two cannot write.
     /// The thread of the statement index.
     pub indexer: Indexer,
-    /// A second way to the key index, for when the disk is away.
+    /// A second connection, to read the key index while a batch is in flight.
     pub lookups: Box<dyn Source>,
     pub engine_slot: EngineSlot,
     pub clock: Clock,
     pub messages: Receiver<Message>,
     pub memory: Memory,
     pub accounts_max: usize,
-    /// Before `delivery`, which it hands answers to: it is dropped first.
+    /// Before `delivery`, to which it hands answers, so that it is dropped first.
     pub commit_thread: CommitThread,
     pub delivery: Delivery,
     /// Calls that have arrived and are in no batch yet.
     pub waiting: VecDeque<Job>,
     pub background_commit_min: usize,
-    /// Calls that were decided while the batch before theirs was on its way.
+    /// Calls that were decided while the previous batch was in flight.
     pub decided_ahead: Arc<AtomicU64>,
-    /// Why the writer stopped, for whoever asks.
+    /// Why the writer stopped.
     pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
 }
 
 impl Writer {
-    /// Works until it is told to stop or must.
+    /// Works until it is asked to stop or an error stops it.
     pub fn run(mut self) {
         let (mut in_flight, mut jobs) = (None, Vec::new());
         loop {
@@ -87,7 +87,7 @@ impl Writer {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    // Before anybody is told, so that who is told can ask why.
+                    // Set before the calls fail, so that their callers can read the reason.
                     let _ = self.stopped_by.set(Arc::new(error));
                     jobs.drain(..).for_each(|job| job.fail(&SubmitFailure::Unknown));
                     return;
@@ -96,13 +96,13 @@ impl Writer {
         }
     }
 
-    /// Gathers, decides and commits one batch, or sends it on its way; `false` if it was told to stop.
+    /// Gathers, decides and commits one batch, or hands it to the commit thread; `false` if it was asked to stop.
     fn next_batch(&mut self, in_flight: &mut Option<InFlight>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
         let ahead = match in_flight.take() {
             Some(last) => self.decide_until_arrival(last, jobs)?,
             None => None,
         };
-        // The disk waits for a batch that is decided already, not for what else could be put into it.
+        // A large batch that is decided already is committed at once: gathering more would leave the disk idle.
         if ahead.as_ref().is_none_or(|draft| draft.changes.answers.len() < ENOUGH_AHEAD) {
             self.gather(jobs);
         }
@@ -137,11 +137,11 @@ impl Writer {
                         return Ok(None);
                     }
                     draft.changes.before.hash = self.memory.head.hash;
-                    // What was decided ahead has its places in the journal already; they must be the next ones.
+                    // The records decided ahead have their journal places already; they must be the next ones.
                     if draft.changes.before != self.memory.head {
                         return Err(StoreError::diverged(
                             self.memory.head.seq,
-                            "a batch did not end where it was to end",
+                            "a batch did not end at the expected record",
                         ));
                     }
                     return Ok(Some(draft));
@@ -151,14 +151,14 @@ impl Writer {
         }
     }
 
-    /// The disk is back; whether the batch it was away with is durable. If nobody knows, its calls join the jobs, whose
-    /// callers will be told just that.
+    /// Takes the engine back; returns whether the batch in flight is durable. If the outcome is unknown, its calls
+    /// join the jobs, which then fail with an unknown outcome.
     fn arrive(&mut self, last: &InFlight, arrived: CommitOutcome, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
         let (stored, housekeeping) = arrived.unload(&mut self.engine_slot);
         match stored {
             Ok(batch) => {
                 self.memory.follow(batch.as_ref(), &last.keys);
-                self.tell_indexer(batch.as_ref());
+                self.notify_indexer(batch.as_ref());
                 housekeeping?;
             }
             Err((CommitError::NothingHappened(error), mut given_up)) => {
@@ -169,7 +169,9 @@ impl Writer {
                 jobs.extend(in_doubt);
                 return Err(error);
             }
-            Err((CommitError::FactRefused(_), _)) => unreachable!("batches with facts do not go aside"),
+            Err((CommitError::FactRefused(_), _)) => {
+                unreachable!("batches with facts are not committed in the background")
+            }
         }
         if last.forget_all {
             self.memory.books.forget_all();
@@ -177,8 +179,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Adds what has arrived to the batch; if there is nothing, waits for the first call or for something else that is
-    /// due.
+    /// Adds the waiting calls to the batch; if there are none, waits for the first call or for the next due work.
     fn gather(&mut self, jobs: &mut Vec<Job>) {
         if jobs.is_empty() && self.waiting.is_empty() {
             let first = match self.pause() {
@@ -205,24 +206,24 @@ impl Writer {
         }
     }
 
-    /// How long to wait at most; `None` for as long as it takes.
+    /// How long to wait for a call at most; `None` without a limit.
     fn pause(&mut self) -> Option<Duration> {
         let until_expiry = self.memory.next_expiry.map(|expiry| {
             let wait = Duration::from_micros(expiry.0.saturating_sub(self.clock.now().0));
-            // A clock that stands still must not make this loop spin.
+            // A clock that stands still must not turn this loop into a busy wait.
             wait.max(MAINTENANCE_PAUSE)
         });
         let maintenance = self.memory.keys.has_maintenance().then_some(MAINTENANCE_PAUSE);
         until_expiry.into_iter().chain(maintenance).chain(self.engine_slot.engine().max_idle()).min()
     }
 
-    /// Decides the batch, or what is left of it, and commits and answers it, or sends it on its way.
+    /// Decides the rest of the batch, then commits and answers it, or hands it to the commit thread.
     fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<InFlight>, StoreError> {
         let mut refused = Vec::new();
         loop {
             match self.engine_slot.engine().begin() {
-                Err(passing @ StoreError::Locked) => {
-                    self.give_up_batch(jobs, &passing)?;
+                Err(locked @ StoreError::Locked) => {
+                    self.give_up_batch(jobs, &locked)?;
                     return Ok(None);
                 }
                 begun => begun?,
@@ -263,8 +264,8 @@ impl Writer {
         }
     }
 
-    /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that want an answer of their own,
-    /// no expiry whose successor only the store knows.
+    /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that need an answer of their
+    /// own, no expiry after which only the store knows the next one.
     fn may_commit_in_background(&self, changes: &BatchChanges, jobs: &[Job]) -> bool {
         changes.answers.len() >= self.background_commit_min
             && !self.memory.has_due_holds(changes.now)
@@ -283,7 +284,7 @@ impl Writer {
     fn publish(&mut self, mut changes: BatchChanges, jobs: &mut Vec<Job>, rows: Vec<crate::RowsOutcome>) {
         let all_expired = changes.all_expired();
         self.memory.publish(&mut changes, self.engine_slot.engine());
-        self.tell_indexer(changes.batch.as_ref());
+        self.notify_indexer(changes.batch.as_ref());
         self.delivery.deliver(std::mem::take(jobs), changes.outcomes(rows), all_expired);
         if self.memory.books.account_count() > self.accounts_max {
             self.memory.books.forget_all();
@@ -292,14 +293,14 @@ impl Writer {
         }
     }
 
-    /// The statement index follows what is durable.
-    fn tell_indexer(&self, batch: Option<&Batch>) {
+    /// Tells the statement index where the durable journal ends.
+    fn notify_indexer(&self, batch: Option<&Batch>) {
         if batch.is_some() {
             self.indexer.follow(self.memory.head.seq);
         }
     }
 
-    /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
+    /// The transaction was rolled back for certain: fails its calls, and reads memory again from the store.
     fn give_up_batch(&mut self, jobs: &mut Vec<Job>, error: &StoreError) -> Result<(), StoreError> {
         let failure = match error {
             StoreError::Full => SubmitFailure::StorageFull,
@@ -308,18 +309,18 @@ impl Writer {
         };
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.memory.books.forget_all();
-        while let Err(error) = self.read_anew() {
+        while let Err(error) = self.reload() {
             if !error.is_transient() {
                 return Err(error);
             }
-            // Whoever cannot be mended says so; a server that comes and goes is waited for.
+            // Reconnecting waits for a server that restarts, and fails if the books are lost for good.
             self.engine_slot.engine().reconnect()?;
         }
         self.memory.keys.rolled_back();
         Ok(())
     }
 
-    fn read_anew(&mut self) -> Result<(), StoreError> {
+    fn reload(&mut self) -> Result<(), StoreError> {
         self.memory.next_expiry = self.engine_slot.engine().source().next_expiry()?;
         if recovery::head(self.engine_slot.engine().source())? == self.memory.head {
             Ok(())

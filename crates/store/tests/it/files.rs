@@ -1,4 +1,4 @@
-//! Who may read the files of books: their owner alone.
+//! Only the owner may read the files of books.
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
@@ -31,14 +31,14 @@ fn files_and_folders_of_books_are_for_their_owner_alone() {
     }
 }
 
-/// The umask belongs to the whole process, so the story above is told by another one.
+/// The umask belongs to the whole process, so another process runs the test above.
 #[test]
 fn a_permissive_umask_opens_nothing() {
-    let told = Command::new("sh")
+    let run = Command::new("sh")
         .args(["-c", "umask 0000 && exec \"$0\" --exact files::files_and_folders_of_books_are_for_their_owner_alone"])
         .arg(std::env::current_exe().unwrap())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&told.stdout);
-    assert!(told.status.success() && said.contains("1 passed"), "{said}");
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("1 passed"), "{said}");
 }

@@ -25,7 +25,7 @@ impl Story {
         Self { world, custody, alice }
     }
 
-    /// As another role hands over: into the database, or with the writer where there is only one process.
+    /// Hands rows over like another role: into the database, or through the writer where there is only one process.
     fn try_hand_over(&self, rows: &[NewInboxRow]) -> Result<Vec<u64>, RowsError> {
         let location = match &self.world.options.location {
             Location::Folder(_) => RowsLocation::from(self.world.ledger()),
@@ -79,7 +79,7 @@ impl Story {
     }
 
     fn funds(&self) -> u128 {
-        self.world.standing(self.alice).0
+        self.world.balances(self.alice).0
     }
 }
 
@@ -162,7 +162,7 @@ fn a_row_that_is_committed_late_is_not_skipped() {
 }
 
 #[test]
-fn what_cannot_be_applied_is_kept_with_its_reason_and_stops_nobody() {
+fn a_row_that_cannot_be_applied_is_kept_with_its_reason_and_blocks_no_other() {
     let story = Story::new();
     let mut consumer = story.consumer(100);
     story.hand_over(&[row("a", "lots"), row("b", "overdrawn"), row("c", "7"), row("d", "seen"), row("e", "0")]);
@@ -182,7 +182,7 @@ fn what_cannot_be_applied_is_kept_with_its_reason_and_stops_nobody() {
 }
 
 #[test]
-fn what_must_wait_is_put_off_and_lets_others_pass() {
+fn a_row_that_must_wait_is_deferred_and_blocks_no_other() {
     let story = Story::new();
     let mut consumer = story.consumer(1);
     story.hand_over(&[row("a", "early"), row("b", "3")]);
@@ -195,7 +195,7 @@ fn what_must_wait_is_put_off_and_lets_others_pass() {
 }
 
 #[test]
-fn a_round_that_was_cut_short_goes_on_where_it_ended() {
+fn a_round_continues_after_an_interrupted_one() {
     let mut story = Story::new();
     story.hand_over(&[row("a", "10"), row("b", "overdrawn")]);
     assert_eq!(story.round(&mut story.consumer(100)), InboxRound { applied: 1, refused: 1, later: 0 });
@@ -206,7 +206,7 @@ fn a_round_that_was_cut_short_goes_on_where_it_ended() {
     assert_eq!(story.round(&mut consumer), InboxRound { applied: 0, refused: 1, later: 0 });
     assert_eq!(story.states()[1], state("b", "refused:insufficient_funds"), "the stored answer, not a second try");
 
-    // Somebody edits a consumed row: its money does not move again.
+    // An operator edits a consumed row: its money does not move again.
     edit(&story, "UPDATE payout_events SET state = 'new' WHERE id = 'a'");
     assert_eq!(story.round(&mut consumer), InboxRound { applied: 0, refused: 1, later: 0 });
     assert!(story.states()[0].1.starts_with("refused:its money was moved before by record "), "{:?}", story.states());

@@ -1,4 +1,4 @@
-//! The second lane: rows of flows without money, all or none, never in the way of others.
+//! The second lane: rows of flows without money, all or none, never blocking others.
 
 use bankroll_ledger::{Amount, Row, Value};
 use bankroll_store::{Migrations, Rows, RowsError, RowsRejection, Statement};
@@ -64,7 +64,7 @@ fn a_flow_cannot_touch_the_books_nor_the_schema_nor_the_settings() {
         assert!(matches!(outcome, Err(RowsRejection::Malformed { index: 1, .. })), "{sql}: {outcome:?}");
     }
     assert_eq!(cursors(&world), []);
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balances(alice), (100, 0));
     world.audit();
 }
 

@@ -8,7 +8,7 @@ use bankroll_store::{JournalEntry, KeyQuery, Reader, SearchQuery, SearchSubject}
 
 use crate::world::{World, game_server, hold, moving, name, request};
 
-/// In short: the places.
+/// The places of the entries.
 fn seqs(entries: &[JournalEntry]) -> Vec<u64> {
     entries.iter().map(|entry| entry.seq.0).collect()
 }
@@ -76,7 +76,7 @@ fn story(world: &World) {
     let key = Key { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: "orphan-1".into() };
     let reverse = Request { action: Action::Reverse(credited), ..request(key, Principal::Indexer, Vec::new()) };
     world.ledger().apply(reverse).unwrap().effects().unwrap(); // 11
-    // Somebody else's day, that has nothing to do with it.
+    // Records of another player, unrelated to the story.
     world.player("0xb2", 9); // 12, 13
     world.system(vec![crate::world::hold(AccountId(5), 3, None, Settler::System)]); // 14
 }
@@ -103,7 +103,7 @@ fn everything_is_found_by_what_it_is_about() {
         }
         assert_eq!(found(SearchSubject::Wallet(name("0xa1"))), [3, 4, 6, 7, 8, 9, 10, 11]);
         assert_eq!(found(SearchSubject::Wallet(name("0xb2"))), [12, 13, 14]);
-        assert_eq!(found(SearchSubject::Wallet(name("nobody"))), [] as [u64; 0]);
+        assert_eq!(found(SearchSubject::Wallet(name("0xc3"))), [] as [u64; 0]);
         world.reopen();
     }
 }
@@ -123,7 +123,11 @@ fn timelines_follow_holds_and_reversals() {
         world.reopen();
     }
     let cut = world.reader().timeline(&SearchSubject::Wallet(name("0xa1")), 3).unwrap();
-    assert_eq!((seqs(&cut.entries), cut.complete), (vec![9, 10, 11], false), "the newest, and word that there is more");
+    assert_eq!(
+        (seqs(&cut.entries), cut.complete),
+        (vec![9, 10, 11], false),
+        "the newest, and `complete` says that there are more"
+    );
     let cut = world.reader().timeline(&key("credit-1"), 1).unwrap();
     assert_eq!((seqs(&cut.entries), cut.complete), (vec![6], false));
 }
@@ -150,7 +154,7 @@ fn one_text_can_be_the_key_of_several() {
 }
 
 #[test]
-fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
+fn keys_are_found_in_runs_after_them_and_when_runs_are_damaged() {
     let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
     let spend = |number: u32| {
@@ -183,7 +187,7 @@ fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
 
 #[test]
 fn a_key_of_a_server_without_accounts_is_found_by_its_text() {
-    // One key in memory, so that all others are in runs; an index that is made at once, one that is never made.
+    // One key in memory, so that all others are in runs; an index that is built at once, and one that is never built.
     for records in [1, u64::MAX] {
         let mut world = World::with(|options| {
             (options.keys_in_memory_max, options.index_records_max) = (1, records);
@@ -195,7 +199,7 @@ fn a_key_of_a_server_without_accounts_is_found_by_its_text() {
             let answer = world.ledger().apply(request(key, Principal::Tables, vec![moving(alice, arena, 1)])).unwrap();
             answer.seq.unwrap().0
         };
-        // SubmitRefusal, since it is not for the tables to do; and remembered.
+        // Rejected, since a game server may not do that; and the rejection is stored.
         let (here, elsewhere, alone) =
             (ask("arena", "spawn-1"), ask("elsewhere", "spawn-1"), ask("elsewhere", "spawn-2"));
         for number in 0..40 {

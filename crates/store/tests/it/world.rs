@@ -1,4 +1,4 @@
-//! A small world for the stories: one server, some players, money from a wallet.
+//! A small world for the tests: one server, some players, money from a wallet.
 
 use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, Key, Kind, Leg, Name, Namespace, Principal, References, Request,
@@ -49,7 +49,7 @@ impl World {
         Self::at(folder, location, set)
     }
 
-    /// In a folder, for stories about files.
+    /// In a folder, for tests about files.
     pub fn in_folder(set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = folder.path().into();
@@ -105,7 +105,7 @@ impl World {
         self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
     }
 
-    /// A player with so much in his funds, deposited from the server's wallet.
+    /// A player with these funds, deposited from the server's wallet.
     pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
         let (custody, account) = (self.account(Kind::Custody, Some("hot")), self.account(Kind::Funds, Some(wallet)));
         if funds > 0 {
@@ -135,7 +135,7 @@ impl World {
     }
 
     /// Balance and held amount.
-    pub fn standing(&self, id: AccountId) -> (u128, u128) {
+    pub fn balances(&self, id: AccountId) -> (u128, u128) {
         let account = self.reader().account(id).unwrap().unwrap();
         (account.balance.units(), account.held.units())
     }

@@ -1,4 +1,4 @@
-//! What a batch changes, as columns: a statement for each table, whose rows are arrays.
+//! The changes of a batch as columns: one statement for each table, with an array for each column.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl Columns {
             |of: fn(&Policy) -> u8| commit.accounts.iter().map(|account| i16::from(of(&account.policy))).collect();
         let ids = account(|account| sql_number(account.id.0));
         let last_asset = commit.assets.iter().map(|(id, _)| i64::from(id.0)).max().unwrap_or(0);
-        // A hold that changed more than once in the batch is stored as it stands last.
+        // A hold that changed more than once in the batch is stored in its last state.
         let holds: BTreeMap<_, _> = commit.holds.iter().map(|hold| (hold.id, hold)).collect();
         Self {
             last_numbers: (ids.iter().copied().max().unwrap_or(0), last_asset),
@@ -119,7 +119,7 @@ impl Columns {
         }
     }
 
-    /// New assets and accounts: rows that others of the same batch may change again.
+    /// New assets and accounts: rows that other statements of the same batch may change again.
     pub fn accounts(&self) -> Vec<BoundStatement<'_>> {
         let (assets, accounts, rights) = (&self.assets, &self.accounts, &self.accounts.2);
         let has_new = !assets.0.is_empty() || !accounts.0.is_empty();
@@ -136,7 +136,7 @@ impl Columns {
         ])
     }
 
-    /// Balances, holds, reversals and announcements: no row of it is touched twice.
+    /// Balances, holds, reversals and events: no row is changed twice.
     pub fn money(&self) -> Vec<BoundStatement<'_>> {
         let (balances, holds, events) = (&self.balances, &self.holds, &self.events);
         needed([

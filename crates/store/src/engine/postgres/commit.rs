@@ -1,5 +1,5 @@
-//! A batch that is more than money, in a transaction of several statements: arrays instead of rows, sent without waiting in
-//! between where nothing depends on the answer.
+//! A batch with more than money, in a transaction of several statements: arrays instead of rows, pipelined where no
+//! statement depends on the answer to another.
 
 use std::ops::Range;
 
@@ -27,13 +27,13 @@ pub(super) enum TransactionError {
     Fenced,
     /// The fact of the request at this place breaks a constraint, or its row is no longer as the decision saw it.
     Fact(usize),
-    /// The server has no room.
+    /// The server's disk is full.
     Full,
     Database(tokio_postgres::Error),
 }
 
 impl TransactionError {
-    /// For who has no batch that could be given up.
+    /// For callers without a batch that could be given up.
     pub fn into_error(self) -> StoreError {
         match self {
             Self::Fenced => StoreError::Fenced,
@@ -48,19 +48,19 @@ impl From<tokio_postgres::Error> for TransactionError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
             Some(code) if *code == SqlState::DISK_FULL => Self::Full,
-            // Only the fence divides.
+            // Only the fence divides, see `begin`.
             Some(code) if *code == SqlState::DIVISION_BY_ZERO => Self::Fenced,
             _ => Self::Database(error),
         }
     }
 }
 
-/// Class 23: what a table's constraints refuse.
+/// Class 23: constraint violations.
 pub(super) fn is_constraint(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|code| code.code().starts_with("23"))
 }
 
-/// Sends all of them at once and waits for the last; how many rows each changed.
+/// Pipelines all statements and waits for the last; returns how many rows each changed.
 fn send(session: &Session, statements: &[BoundStatement<'_>]) -> Result<Vec<u64>, tokio_postgres::Error> {
     let prepared = statements.iter().map(|ready| session.prepared(ready.sql)).collect::<Result<Vec<_>, _>>()?;
     let client = session.client();
@@ -92,9 +92,9 @@ pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsOu
     Ok(commit.rows.iter().map(|statements| row::run(session, statements)).collect::<Result<_, _>>()?)
 }
 
-/// Whether a flow's statement itself is wrong: a constraint, a table or column that is not there, a value that does not fit or
-/// cannot even be sent. Not, whatever class it is in, a right that the books' own user lacks: what is not allowed today may be
-/// tomorrow, and a refusal is remembered.
+/// Whether a flow's statement itself is wrong: a constraint, a missing table or column, a value that does not fit or
+/// cannot be encoded. A missing privilege is never the statement's error, although it is in class 42: an operator may
+/// grant it later, and a refusal is stored.
 pub(super) fn is_statement_error(session: &Session, error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => false,
@@ -103,9 +103,10 @@ pub(super) fn is_statement_error(session: &Session, error: &tokio_postgres::Erro
     }
 }
 
-/// Begins the transaction, and makes sure that the row is ours until it ends: dividing by zero otherwise. One text, so that
-/// nothing of it is run if it does not begin; and it is waited for, since what is sent behind a BEGIN that failed would be
-/// committed piece by piece. Nobody who keeps a flow's row locked keeps the books for longer than the lease.
+/// Begins the transaction and locks the fencing row until it ends; divides by zero if another writer has taken over.
+/// It is one text, so that nothing runs if BEGIN fails. It is waited for, because statements after a failed BEGIN
+/// would commit one by one. The lock timeout limits how long a locked row of a flow can block the books: to the
+/// length of the lease.
 pub(super) fn begin(engine: &Postgres) -> Result<(), TransactionError> {
     let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
     let patience = milliseconds(engine.lease);
@@ -119,7 +120,7 @@ pub(super) fn begin(engine: &Postgres) -> Result<(), TransactionError> {
     ))?)
 }
 
-/// Writes accounts, balances, holds and announcements into the transaction, all in one go.
+/// Writes accounts, balances, holds and events into the transaction, pipelined.
 pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
     let columns = Columns::of(commit);
     let all: Vec<BoundStatement<'_>> = columns.accounts().into_iter().chain(columns.money()).collect();

@@ -1,4 +1,4 @@
-//! The address of a database, read: where it is, and how the way to it is protected.
+//! A database URL, parsed: where the database is, and how the connection to it is protected.
 //!
 //! | `sslmode` | TLS | the server's certificate |
 //! | --- | --- | --- |
@@ -7,11 +7,11 @@
 //! | `prefer` | if the server has it | as for `require` |
 //! | `disable` | never | - |
 //!
-//! Without `sslmode` it is `verify-full`, unless every host is this machine (loopback, or a socket) and no `sslrootcert` is
-//! given. The roots are the file that `sslrootcert` names, or the machine's own. A parameter that is not known is an error:
-//! what it was meant to protect would not be.
+//! Without `sslmode` it is `verify-full`, unless every host is this machine (loopback, or a socket) and no
+//! `sslrootcert` is given. The roots are the file that `sslrootcert` names, or the machine's own. An unknown
+//! parameter is an error: ignoring it could drop a protection that it asks for.
 //!
-//! No error says anything of what stands in the address but the names of its parameters.
+//! Errors never quote the URL, only the names of its parameters.
 
 use std::{net::IpAddr, path::PathBuf, str::FromStr};
 
@@ -24,7 +24,7 @@ use tokio_postgres::{
 use super::{CONNECT_TIMEOUT, SILENCE_TIMEOUT};
 use crate::{DatabaseUrlError, Protection};
 
-/// What is handed on to the driver. `target_session_attrs` is missing: it is always the primary that is wanted.
+/// Parameters that are passed on to the driver. Not `target_session_attrs`: connections always go to the primary.
 const DRIVER_PARAMETERS: [&str; 15] = [
     "user",
     "password",
@@ -43,10 +43,10 @@ const DRIVER_PARAMETERS: [&str; 15] = [
     "load_balance_hosts",
 ];
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// In place of a file: the roots that the machine trusts.
+/// In place of a file: the root certificates of the machine.
 const SYSTEM: &str = "system";
 
-/// Where a database is. It has a password in it, so it is never shown.
+/// Where a database is, and how to connect. It may contain a password, so it has no `Debug`.
 #[derive(Clone)]
 pub(crate) struct ConnectionConfig {
     pub config: Config,
@@ -54,7 +54,7 @@ pub(crate) struct ConnectionConfig {
     pub roots: RootSource,
 }
 
-/// Whose signature under a certificate is believed.
+/// Where trusted root certificates come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RootSource {
     Machine,
@@ -66,7 +66,7 @@ impl FromStr for ConnectionConfig {
 
     fn from_str(url: &str) -> Result<Self, DatabaseUrlError> {
         let rest = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme)).ok_or(DatabaseUrlError::Form)?;
-        // A password may have a question mark in it.
+        // A password may contain a question mark.
         let parameters_from = rest.find('@').unwrap_or(0);
         let question = rest[parameters_from..].find('?').map(|place| parameters_from + place);
         let (place, parameters) = question.map_or((rest, ""), |place| (&rest[..place], &rest[place + 1..]));
@@ -140,7 +140,7 @@ fn protection(mode: Option<TlsMode>, has_roots: bool, is_this_machine: bool) -> 
     }
 }
 
-/// Whether nothing on the way to any of the hosts leaves this machine.
+/// Whether every host is this machine.
 fn is_this_machine(config: &Config) -> bool {
     let is_local_name = |name: &str| name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
     let is_local_host = |host: &Host| match host {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_leaves_the_machine_is_verified_unless_somebody_says_otherwise() {
+    fn connections_that_leave_the_machine_are_verified_unless_sslmode_says_otherwise() {
         let check = |url: &str, expected: Protection| assert_eq!(protection_of(url), expected, "{url}");
         check("postgres://bank@db.example/books", Protection::Verified);
         check("postgres://bank@db,standby:5433/books", Protection::Verified);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_say_what_they_say_elsewhere() {
+    fn sslmode_means_what_it_means_in_libpq() {
         let check = |parameters: &str, expected: Protection| {
             assert_eq!(protection_of(&format!("postgresql://bank@db/books?{parameters}")), expected, "{parameters}");
         };
@@ -205,24 +205,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused_by_name_and_without_its_value() {
-        let told = |url: &str| url.parse::<ConnectionConfig>().map(drop).unwrap_err().to_string();
+    fn an_unknown_parameter_is_refused_by_name_and_without_its_value() {
+        let message = |url: &str| url.parse::<ConnectionConfig>().map(drop).unwrap_err().to_string();
         let unknown = |name: &str| format!("the address of the database has a parameter `{name}` that is not known");
-        assert_eq!(told("postgres://db/books?sslkey=s3cret"), unknown("sslkey"));
-        assert_eq!(told("postgres://db/books?target_session_attrs=any"), unknown("target_session_attrs"));
-        assert_eq!(told("postgres://u:a?b@db/books?sslmod=disable"), unknown("sslmod"));
+        assert_eq!(message("postgres://db/books?sslkey=s3cret"), unknown("sslkey"));
+        assert_eq!(message("postgres://db/books?target_session_attrs=any"), unknown("target_session_attrs"));
+        assert_eq!(message("postgres://u:a?b@db/books?sslmod=disable"), unknown("sslmod"));
         let modes = "sslmode must be disable, prefer, require or verify-full";
-        assert_eq!(told("postgres://db/books?sslmode=verify-ca"), modes);
-        assert_eq!(told("postgres://db/books?sslmode="), modes);
+        assert_eq!(message("postgres://db/books?sslmode=verify-ca"), modes);
+        assert_eq!(message("postgres://db/books?sslmode="), modes);
         let form = "the address of the database is not of the form postgres://user@host/database";
-        assert_eq!(told("host=db user=bank password=s3cret"), form);
-        assert_eq!(told("postgres://u:s3cret@db/books?connect_timeout"), form);
-        assert_eq!(told("postgres://u:s3cret@db:port/books"), "the address of the database cannot be read");
-        assert_eq!(told("postgres://u:s3cret@db/books?keepalives=yes"), "the address of the database cannot be read");
+        assert_eq!(message("host=db user=bank password=s3cret"), form);
+        assert_eq!(message("postgres://u:s3cret@db/books?connect_timeout"), form);
+        assert_eq!(message("postgres://u:s3cret@db:port/books"), "the address of the database cannot be read");
+        assert_eq!(
+            message("postgres://u:s3cret@db/books?keepalives=yes"),
+            "the address of the database cannot be read"
+        );
     }
 
     #[test]
-    fn what_the_address_says_of_waiting_stands() {
+    fn timeouts_in_the_url_override_the_defaults() {
         let config = |url: &str| url.parse::<ConnectionConfig>().unwrap().config;
         let own = config("postgres://db/books?connect_timeout=3");
         assert_eq!(own.get_connect_timeout().map(std::time::Duration::as_secs), Some(3));

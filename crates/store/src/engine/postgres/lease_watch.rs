@@ -1,52 +1,53 @@
-//! Who holds the books, as the primary says: for nodes that wait for the lease, and for nodes that ask its holder.
+//! The present holder of the books, read from the primary: for nodes that wait for the lease, and for nodes that call
+//! its holder.
 //!
-//! It only reads, over a connection of its own that is made anew when it is lost. It never asks a standby, whose answer
-//! could be of yesterday. What it answers may be over a moment later: whoever acts on it must stand being refused.
+//! It only reads, over a connection of its own that is reopened when it is lost. It never reads from a standby, which
+//! may lag. The answer may be outdated a moment later: callers must handle a refusal by the holder.
 
 use std::time::Duration;
 
 use super::{Session, open_for_reading};
 use crate::{DatabaseUrl, StoreError, engine::stored};
 
-/// Who has the lease on books, or had it last.
+/// The writer that has the lease on the books, or had it last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseHolder {
-    /// The name it took the lease under; no other writer ever has it.
+    /// The name it acquired the lease under; no other writer ever has it.
     pub name: String,
-    /// Where it answers other nodes; empty if it does not, or has given the books up.
+    /// Where it answers other nodes; empty if it does not, or has released the books.
     pub address: String,
-    /// Raised by whoever takes over, and now and then by the holder itself.
+    /// Raised by a writer that takes over, and sometimes by the holder itself.
     pub epoch: u64,
-    /// How long its lease still is unless it is renewed; nothing if it is over.
+    /// What is left of the lease unless it is renewed; zero if it has expired.
     pub left: Duration,
     moves: bool,
 }
 
 impl LeaseHolder {
-    /// Whether books are being moved here, or were when that was interrupted; those are not whole.
+    /// Whether books are being moved into this database, or such a move was interrupted; they are incomplete.
     #[must_use]
     pub const fn is_move(&self) -> bool {
         self.moves
     }
 }
 
-/// Looks at the lease of one database.
+/// Reads the lease of one database.
 pub struct LeaseWatch {
     url: DatabaseUrl,
     session: Option<Session>,
 }
 
 impl LeaseWatch {
-    /// Connects when it first looks.
+    /// Connects on first use.
     #[must_use]
     pub fn new(url: DatabaseUrl) -> Self {
         Self { url, session: None }
     }
 
-    /// Who has the lease now, or had it last; `None` if there are no books yet.
+    /// The present holder, or the last one; `None` if there are no books yet.
     ///
     /// # Errors
-    /// If the primary cannot be asked.
+    /// If the primary is unreachable.
     pub fn holder(&mut self) -> Result<Option<LeaseHolder>, StoreError> {
         let session = match self.session.take().filter(|session| !session.is_lost()) {
             Some(session) => session,
@@ -68,7 +69,7 @@ impl LeaseWatch {
     /// TEMPORARY alias of [`LeaseWatch::holder`].
     ///
     /// # Errors
-    /// If the primary cannot be asked.
+    /// If the primary is unreachable.
     pub fn look(&mut self) -> Result<Option<LeaseHolder>, StoreError> {
         self.holder()
     }

@@ -1,16 +1,17 @@
 //! Postgres: the same books on a server, safe with several machines.
 //!
-//! - One row, `ledger_head`, says who writes: its epoch is raised by whoever takes over, and every commit updates it where
-//!   epoch and place are the writer's own. Whoever was replaced cannot commit, whatever its clock says.
-//! - The lease in that row is about waiting, not about safety: it keeps a standby from taking over too early, by the
-//!   server's clock, and tells a writer by its own monotonic clock when it must ask before it answers.
+//! - One fencing row, `ledger_head`, names the writer: a writer that takes over raises its epoch, and every commit
+//!   updates the row where epoch and place are the writer's own. A replaced writer cannot commit, regardless of its
+//!   clock.
+//! - The lease in that row is about waiting, not about safety: by the server's clock it keeps a standby from taking
+//!   over too early; by the writer's own monotonic clock the writer knows when to renew before it answers.
 //! - A commit whose outcome is unknown (the connection was lost, the server warned that it may not be replicated) is
-//!   looked up: lock the row, which waits for the old connection's transaction, raise the epoch, compare.
-//! - The server ends a transaction that its client leaves alone for as long as the lease: a writer that was stopped in
-//!   the middle of one keeps nobody from taking over.
+//!   resolved: lock the row, which waits for the old connection's transaction, raise the epoch, compare.
+//! - The server ends a transaction that is idle for as long as the lease: a writer that was suspended in the middle
+//!   of a transaction does not block the next one.
 //!
-//! A batch of money is one statement and one round trip (`whole.rs`). What else a batch may have, new accounts, facts, rows of
-//! flows, takes a transaction of several (`commit.rs`).
+//! A batch of money is one statement and one round trip (`single_statement.rs`). Anything else (new accounts, facts,
+//! rows of flows) takes a transaction of several statements (`commit.rs`).
 
 mod columns;
 mod commit;
@@ -46,10 +47,10 @@ pub use lease_watch::{LeaseHolder, LeaseWatch};
 pub(crate) use session::Session;
 pub(crate) use statement_index::{StatementTables, open_statement_tables};
 
-/// A hundred years.
+/// The lease during a move: a hundred years.
 const MOVE_LEASE: Duration = Duration::from_secs(3_155_760_000);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
+/// How long the server may leave sent data unacknowledged before the connection counts as lost.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The books of one database, open for writing.
@@ -59,7 +60,7 @@ pub(crate) struct Postgres {
     holder: String,
     epoch: i64,
     lease: Duration,
-    /// When the lease was last taken or renewed: the moment before that was asked for.
+    /// When the lease was last acquired or renewed: the moment before the request was sent.
     renewed: Instant,
     /// Where the journal ended before the batch that is being written.
     head: JournalHead,
@@ -69,7 +70,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Connects, migrates, and takes the lease; refuses while another process has it.
+    /// Connects, migrates, and acquires the lease; fails while another process holds it.
     pub fn open(url: &DatabaseUrl, claim: LeaseClaim, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let session = Session::connect(url.read()?)?;
         migrate::migrate(&session, sets, now)?;
@@ -83,20 +84,21 @@ impl Postgres {
         Ok(engine)
     }
 
-    /// From here on nobody else gets the books, in whatever way this one ends, until it has said that they are whole.
+    /// From here on no other process can open the books, in whatever way this one ends, until
+    /// [`Postgres::mark_complete`].
     pub fn lease_until_complete(&mut self) -> Result<(), StoreError> {
         (self.lease, self.keeps_lease) = (MOVE_LEASE, true);
         self.renew()
     }
 
-    /// Whoever comes next may have them.
+    /// The books are complete: releases the lease.
     pub fn mark_complete(&mut self) -> Result<(), StoreError> {
         lease::release(&self.session, self.epoch)?;
         self.keeps_lease = false;
         Ok(())
     }
 
-    /// The row that fences must say what the journal says.
+    /// The fencing row must agree with the journal.
     fn check_head(&self) -> Result<(), StoreError> {
         if lease::stored_head(&self.session)? == self.head {
             Ok(())
@@ -106,7 +108,7 @@ impl Postgres {
     }
 }
 
-/// A connection for reading, renewed whenever it is lost.
+/// A connection for reading that reconnects whenever it is lost.
 pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError> {
     let session = Session::connect(url.read()?)?.auto_reconnecting();
     migrate::check_books_known(&session)?;
@@ -123,7 +125,7 @@ impl Engine for Postgres {
     }
 
     fn end_unwritten(&mut self) -> Result<(), StoreError> {
-        // Nothing is committed, so nothing is fenced: an answer from memory needs a lease that is ours for certain.
+        // Without a commit there is no fence: an answer from memory needs a lease that is certainly ours.
         if self.renewed.elapsed() >= self.lease { self.renew() } else { Ok(()) }
     }
 
@@ -155,17 +157,17 @@ impl Engine for Postgres {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        let asked = Instant::now();
+        let sent_at = Instant::now();
         self.session.take_warning();
         let epoch = if self.next_head == self.head { self.epoch + lease::COMMIT_MARK } else { self.epoch };
         let committed = if epoch == self.epoch {
             self.session.run("COMMIT")
         } else {
-            // No record will tell whether this one is there, so the epoch does.
+            // A commit without records is recognised by the epoch.
             self.session.run(&format!("UPDATE books.ledger_head SET epoch = {epoch} WHERE one; COMMIT"))
         };
         if committed.is_ok() && !self.session.take_warning() {
-            (self.head, self.epoch, self.renewed) = (self.next_head, epoch, asked);
+            (self.head, self.epoch, self.renewed) = (self.next_head, epoch, sent_at);
             return Ok(());
         }
         self.resolve()
@@ -176,16 +178,16 @@ impl Engine for Postgres {
     }
 
     fn store_at_once(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
-        let asked = Instant::now();
+        let sent_at = Instant::now();
         self.session.take_warning();
         self.next_head = single_statement::head_after(batch);
         let stored = single_statement::store(self, commit, batch, records);
         match stored {
             Ok(1) if !self.session.take_warning() => {
-                (self.head, self.renewed) = (self.next_head, asked);
+                (self.head, self.renewed) = (self.next_head, sent_at);
                 Ok(())
             }
-            // It was refused as a whole, before anything of it was committed.
+            // The statement failed before anything was committed.
             Err(error) if !self.session.is_lost() && !is_transient(&error) => Err(match error.into() {
                 TransactionError::Full => CommitError::NothingHappened(StoreError::Full),
                 failure => CommitError::Fatal(failure.into_error()),
@@ -206,7 +208,7 @@ impl Engine for Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         if !self.keeps_lease {
-            // Whoever waits need not wait for the lease to run out; if this fails, it does.
+            // So that the next writer need not wait for the lease to expire; if this fails, it does.
             let _ = lease::release(&self.session, self.epoch);
         }
     }

@@ -1,4 +1,4 @@
-//! ChunkBuilder the derived tables again from the journal.
+//! Rebuilding the derived tables from the journal.
 
 use super::{Postgres, commit, session::Session};
 use crate::{
@@ -9,8 +9,9 @@ use crate::{
 /// Rows written at a time.
 const PAGE: usize = 10_000;
 
-/// Whether accounts, balances and assets have lost no row and none has another number: they are numbered without gaps, their
-/// last numbers are kept apart, and every account has a balance. (What else could be lost or edited is the audit's to find.)
+/// Whether accounts, balances and assets have lost no row and none has another number: they are numbered without
+/// gaps, their last numbers are kept apart, and every account has a balance. (The audit finds other losses and
+/// edits.)
 fn is_complete(session: &Session) -> Result<bool, StoreError> {
     let is_unbroken = |table: &str, last: &str| {
         format!(
@@ -27,13 +28,13 @@ fn is_complete(session: &Session) -> Result<bool, StoreError> {
 }
 
 impl Postgres {
-    /// If tables that are derived from the journal have lost rows, fills them again from it.
+    /// If derived tables have lost rows, fills them again from the journal.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
         if is_complete(&self.session)? {
             return Ok(());
         }
         let derived = DerivedTables::from_journal(&self.session)?;
-        // If this fails on the way, or nobody knows whether it did, whoever opens the books next looks again.
+        // If this fails, or its outcome is unknown, the next process that opens the books checks again.
         commit::begin(self).map_err(commit::TransactionError::into_error)?;
         self.session.run(
             "UPDATE books.ledger_head SET last_account = 0, last_asset = 0;

@@ -1,4 +1,4 @@
-//! The statement index in tables beside the books. It is derived: its commits need not wait for the disk.
+//! The statement index in tables of the books' database. It is derived: its commits need not wait for the disk.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ impl IndexLocation for StatementTables {
         Ok(Box::new(Statements(session)))
     }
 
-    fn start_anew(&self) -> Result<Box<dyn IndexStore>, StoreError> {
+    fn recreate(&self) -> Result<Box<dyn IndexStore>, StoreError> {
         let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off; TRUNCATE books.term_runs, books.term_chunks")?;
         Ok(Box::new(Statements(session)))
@@ -68,7 +68,8 @@ impl IndexStore for Statements {
         if let Err(error) = written {
             // Fails only if the connection is gone, and the transaction with it.
             let _ = self.0.run("ROLLBACK");
-            // A server that is away has damaged nothing; otherwise a number is taken already: somebody else has written here.
+            // A lost server has damaged nothing. Any other error means that a number is taken: another program wrote
+            // here.
             let is_away = self.0.is_lost() || is_transient(&error);
             return Err(if is_away { error.into() } else { damaged(error.to_string()) });
         }

@@ -1,4 +1,4 @@
-//! TLS to the server: whose certificate is believed.
+//! TLS to the server: which certificates are trusted.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::connection_config::{ConnectionConfig, RootSource};
 use crate::{DatabaseUrlError, Protection};
 
-/// What makes TLS of a connection to this address; `None` if there is to be none.
+/// The TLS connector for this configuration; `None` without TLS.
 pub(super) fn connector(address: &ConnectionConfig) -> Result<Option<MakeRustlsConnect>, DatabaseUrlError> {
     let verified = match address.protection {
         Protection::Local | Protection::PlainText => return Ok(None),
@@ -37,7 +37,7 @@ fn read(roots: &RootSource) -> Result<RootCertStore, DatabaseUrlError> {
     let mut store = RootCertStore::empty();
     match roots {
         RootSource::Machine => {
-            // Some machines have a few that nobody can read; what counts is whether there are any.
+            // Some machines have a few unreadable certificates; it is enough that there are others.
             store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             if store.is_empty() { Err(DatabaseUrlError::NoRoots) } else { Ok(store) }
         }
@@ -52,7 +52,7 @@ fn read(roots: &RootSource) -> Result<RootCertStore, DatabaseUrlError> {
     }
 }
 
-/// Believes every certificate, but not that somebody has a key that he has not: keeps listeners out and nobody else.
+/// Accepts every certificate, but still verifies that the server has its key: stops eavesdroppers, not impostors.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

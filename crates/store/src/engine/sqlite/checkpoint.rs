@@ -1,8 +1,8 @@
-//! Copying the write-ahead log back into the file, beside the writer.
+//! Checkpoints of the write-ahead log, in the background.
 //!
-//! A thread with a connection of its own copies what has been committed and syncs the file while the writer goes on.
-//! Only when the log is used up from its start again can it stay short, and that takes a moment without new commits: past
-//! a limit the writer copies the little rest itself.
+//! A thread with a connection of its own copies committed pages into the file and syncs it while the writer goes on.
+//! The log starts again from its beginning only after everything is copied, which needs a moment without new commits:
+//! above a limit the writer copies the rest itself.
 
 use std::{
     path::Path,
@@ -29,7 +29,7 @@ const PAGES_MAX: u32 = 16_384;
 pub(super) struct Checkpointer {
     /// Pages in the log after the last commit.
     pages: Arc<AtomicU32>,
-    /// Pages in the log when the thread was last asked.
+    /// Pages in the log when the thread was last woken.
     requested_at: u32,
     wake: Option<Sender<()>>,
     failed: Arc<Mutex<Option<StoreError>>>,
@@ -45,7 +45,7 @@ impl Checkpointer {
             Ok(())
         }))?;
         let own = settings::open_for_writing(path, durability)?;
-        // Whoever else is copying is doing the same work.
+        // If another connection is checkpointing, it does the same work.
         own.busy_timeout(Duration::ZERO)?;
         let (wake, woken) = channel();
         let failed = Arc::new(Mutex::new(None));
@@ -62,14 +62,14 @@ impl Checkpointer {
         Ok(Self { pages, requested_at: 0, wake: Some(wake), failed, thread: Some(thread) })
     }
 
-    /// Looks after the log when a commit is done.
+    /// Requests a checkpoint after a commit if the log has grown enough.
     pub fn after_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
         if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.requested_at {
-            // The log began anew.
+            // The log has restarted from its beginning.
             self.requested_at = 0;
         }
         if pages >= PAGES_MAX {
@@ -95,8 +95,8 @@ impl Drop for Checkpointer {
     }
 }
 
-/// Copies what is committed into the file and syncs it. What is committed is in the log in any case, so a full disk only
-/// means that it stays there.
+/// Copies committed pages into the file and syncs it. They are durable in the log already, so a full disk only means
+/// that they stay there.
 pub(super) fn copy_back(connection: &Connection, mode: &str) -> Result<(), StoreError> {
     let copied = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
     match copied {

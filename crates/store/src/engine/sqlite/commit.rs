@@ -34,7 +34,7 @@ pub(super) fn commit(connection: &Connection) -> Result<(), CommitError> {
     connection.execute_batch("COMMIT").map_err(|error| roll_back(connection, TransactionError::Database(error)))
 }
 
-/// One transaction from the first read of a batch to its commit: a read of its own would take the file's lock each.
+/// One transaction from the first read of a batch to its commit: otherwise every read would lock the file again.
 pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
     if !connection.is_autocommit() {
         return Ok(());
@@ -60,7 +60,7 @@ impl From<rusqlite::Error> for TransactionError {
 }
 
 fn roll_back(connection: &Connection, failure: TransactionError) -> CommitError {
-    // A failing COMMIT may have rolled back by itself; the transaction is over in any case, or it is fatal.
+    // A failing COMMIT may have rolled back by itself. If the transaction cannot be ended, the error is fatal.
     let rolled_back = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
     let (error, fact) = match failure {
         TransactionError::RefusedFact(place) if rolled_back => return CommitError::FactRefused(place),
@@ -72,9 +72,9 @@ fn roll_back(connection: &Connection, failure: TransactionError) -> CommitError 
     };
     match (code(&error), fact) {
         (Some(ErrorCode::ConstraintViolation), Some(place)) if rolled_back => CommitError::FactRefused(place),
-        // Without room for its last frame a commit is not in the log: nothing happened.
+        // Without space for its last frame a commit is not in the log: nothing happened.
         (Some(ErrorCode::DiskFull), _) if rolled_back => CommitError::NothingHappened(StoreError::Full),
-        // A fact that names a table or column that is not there.
+        // A fact that names a missing table or column.
         (Some(ErrorCode::Unknown), Some(place)) if rolled_back => CommitError::FactRefused(place),
         _ => CommitError::Fatal(error.into()),
     }
@@ -83,7 +83,7 @@ fn roll_back(connection: &Connection, failure: TransactionError) -> CommitError 
 pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => Some(failure.code),
-        // A text that SQLite can point into: an unknown column, say.
+        // SQL that SQLite rejects at a position: an unknown column, for example.
         rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
         _ => None,
     }
@@ -106,7 +106,7 @@ fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, T
     Ok(commit.rows.iter().map(run).collect::<rusqlite::Result<_>>()?)
 }
 
-/// Accounts, balances and holds: what the journal could give again.
+/// Accounts, balances and holds: what can be rebuilt from the journal.
 pub(super) fn write_derived(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     write_accounts(connection, commit)?;
     write_balances(connection, commit)?;

@@ -1,4 +1,4 @@
-//! Flows' tables as a whole, for moving them.
+//! Whole tables of flows, for moving books.
 
 use bankroll_ledger::Value;
 

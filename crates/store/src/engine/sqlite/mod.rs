@@ -39,25 +39,25 @@ pub(crate) struct Sqlite {
     checkpointer: Checkpointer,
     /// Tables that facts and rows may not touch: the store's own.
     own_tables: Vec<String>,
-    /// Whether the statement that is being prepared is a flow's.
+    /// Whether a flow's statement is being prepared.
     in_flow_statement: Arc<AtomicBool>,
-    /// What a simulator lets happen to commits.
+    /// Faults that a simulator injects into commits.
     #[cfg(feature = "faults")]
     pub interrupt: FaultPoint,
 }
 
 impl Sqlite {
-    /// Opens the file, or makes it, checks its settings and migrates it.
+    /// Opens or creates the file, checks its settings and migrates it.
     pub fn open(path: &Path, durability: Durability, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let mut connection = settings::open_for_writing(path, durability)?;
         migrations::migrate(&mut connection, sets, now)?;
-        // Asked of an empty database, since this one has the tables of flows too.
+        // Listed from an empty database, since this one has the tables of flows too.
         let mut books_alone = Connection::open_in_memory()?;
         migrations::migrate(&mut books_alone, &[migrations::BOOKS], now)?;
         let own_tables = load::table_names(&books_alone)?;
         let in_flow_statement = row::guard_own_tables(&mut connection, own_tables.clone())?;
-        // After a sync that failed, what can be read may not be what is on disk. Copying the whole log back and
-        // syncing the file makes what we are about to read durable before anybody relies on it.
+        // After a failed sync, what can be read may differ from what is on disk. Checkpointing the whole log and
+        // syncing the file makes it durable before the writer relies on it.
         checkpoint::copy_back(&connection, "TRUNCATE")?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
         Ok(Self {
@@ -71,7 +71,7 @@ impl Sqlite {
         })
     }
 
-    /// If tables that are derived from the journal have lost rows, fills them again from it.
+    /// If derived tables have lost rows, fills them again from the journal.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
         if rebuild::is_complete(&self.source.0)? {
             return Ok(());
@@ -80,7 +80,7 @@ impl Sqlite {
         rebuild::rebuild(&mut self.source.0, &derived)
     }
 
-    /// Does what the engine would do if that happened.
+    /// Does what the engine would do if the fault were real.
     #[cfg(feature = "faults")]
     fn fail(&mut self, fault: FaultKind) -> Result<(), CommitError> {
         if fault == FaultKind::EndsAfter {

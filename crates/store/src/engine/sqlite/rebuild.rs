@@ -1,4 +1,4 @@
-//! ChunkBuilder the derived tables again from the journal.
+//! Rebuilding the derived tables from the journal.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -6,7 +6,7 @@ use super::commit;
 use crate::{StoreError, engine::DerivedTables};
 
 /// Whether accounts, balances and assets have lost no row: they are numbered without gaps, their last numbers are kept
-/// apart, and every account has a balance. (What else could be lost or edited is the audit's to find.)
+/// apart, and every account has a balance. (The audit finds other losses and edits.)
 pub(super) fn is_complete(connection: &Connection) -> Result<bool, StoreError> {
     let sql = "SELECT (SELECT count(*) FROM accounts)
                     = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'accounts'), 0)

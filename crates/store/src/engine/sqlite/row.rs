@@ -18,7 +18,7 @@ use crate::{
     engine::{RowsOutcome, RowsRejection, Statement, flow_sql},
 };
 
-/// How the engine stores a value: amounts are sixteen bytes that sort.
+/// A flow's value as SQLite stores it: amounts are sixteen bytes that sort.
 struct SqlValue<'a>(&'a Value);
 
 impl ToSql for SqlValue<'_> {
@@ -37,7 +37,7 @@ impl ToSql for SqlValue<'_> {
 pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>, StoreError> {
     let (sql, values) = flow_sql::reading(key);
     let mut statement = match connection.prepare_cached(&sql) {
-        // A table or column that is not there has no such row; writing the fact will say so.
+        // With a missing table or column there is no such row; writing the fact will fail.
         Err(error) if code(&error) == Some(ErrorCode::Unknown) => return Ok(None),
         prepared => prepared?,
     };
@@ -46,7 +46,7 @@ pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>,
     Ok(statement.query_row(values, |row| row_of(row, &columns)).optional()?)
 }
 
-/// The columns a statement answers with: their names, and whether they are amounts.
+/// The columns of a statement: their names, and whether they are amounts.
 fn columns(statement: &rusqlite::Statement<'_>) -> Vec<(String, bool)> {
     let is_amount = |declared: &str| declared == "AMOUNT";
     let columns = statement.columns();
@@ -60,7 +60,7 @@ fn row_of(row: &rusqlite::Row<'_>, columns: &[(String, bool)]) -> rusqlite::Resu
     columns.iter().enumerate().map(column).collect()
 }
 
-/// `$1` is a name to SQLite, numbered by first use: finds where each one really went.
+/// `$1` is a name to SQLite, numbered by first use: looks up the real index of each.
 fn bind(prepared: &mut rusqlite::Statement<'_>, values: &[Value]) -> rusqlite::Result<()> {
     for (value, number) in values.iter().zip(1..) {
         if let Some(place) = prepared.parameter_index(&format!("${number}"))? {
@@ -74,9 +74,9 @@ pub(super) fn column_value(value: ValueRef<'_>, is_amount: bool) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),
-        // No flow's table has floating-point columns; one that did would read as text and fail its guard.
+        // No flow's table has floating-point columns; such a value reads as text and fails its guard.
         ValueRef::Real(number) => Value::Text(number.to_string()),
-        // A text that is none reads as its bytes and fails its guard, as on Postgres.
+        // Invalid UTF-8 reads as bytes and fails its guard, as on Postgres.
         ValueRef::Text(text) => {
             String::from_utf8(text.to_vec()).map_or_else(|_| Value::Bytes(text.to_vec()), Value::Text)
         }
@@ -99,7 +99,7 @@ pub(super) fn query(connection: &Connection, query: &Statement) -> Result<Vec<Ro
     Ok(found)
 }
 
-/// Writes one fact; whether the row was still as the decision saw it.
+/// Writes one fact; returns whether the row was still as the decision saw it.
 pub(super) fn write_fact(connection: &Connection, fact: &Fact, changed_before: bool) -> rusqlite::Result<bool> {
     let Some((sql, values)) = flow_sql::writing(fact, changed_before) else { return Ok(true) };
     // Each `$n` is used once and in order, so that it is also the n-th parameter to SQLite.
@@ -108,15 +108,15 @@ pub(super) fn write_fact(connection: &Connection, fact: &Fact, changed_before: b
     Ok(changed == 1)
 }
 
-/// Keeps flows to their own tables: while the flag is set, a statement that is prepared may read everything, and change
+/// Restricts flows to their own tables: while the flag is set, a prepared statement may read everything, and change
 /// rows of tables that are not the store's. Everything else (settings, schema, transactions) is refused.
 pub(super) fn guard_own_tables(connection: &mut Connection, own: Vec<String>) -> rusqlite::Result<Arc<AtomicBool>> {
     let in_flow_statement = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&in_flow_statement);
-    connection.authorizer(Some(move |asked: AuthContext<'_>| {
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
         let foreign = |table: &str| !own.iter().any(|own| own == table);
         let allowed = !flag.load(Ordering::Relaxed)
-            || match asked.action {
+            || match context.action {
                 AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { .. } | AuthAction::Recursive => {
                     true
                 }
@@ -130,7 +130,7 @@ pub(super) fn guard_own_tables(connection: &mut Connection, own: Vec<String>) ->
     Ok(in_flow_statement)
 }
 
-/// Runs a set of statements, all or none. Only trouble with the database itself is an error.
+/// Runs a set of statements, all or none. Only a failure of the database itself is an error.
 pub(super) fn run(
     connection: &Connection,
     in_flow_statement: &AtomicBool,
@@ -156,7 +156,7 @@ pub(super) fn run(
 
 fn run_one(connection: &Connection, in_flow_statement: &AtomicBool, statement: &Statement) -> rusqlite::Result<u64> {
     in_flow_statement.store(true, Ordering::Relaxed);
-    // The mark keeps a flow's text apart from the same text of the store's, which was prepared without a guard.
+    // The comment separates a flow's text from the same text of the store in the cache, which was prepared unguarded.
     let prepared = connection.prepare_cached(&format!("/* flow */ {}", statement.sql));
     in_flow_statement.store(false, Ordering::Relaxed);
     let mut prepared = prepared?;
@@ -167,7 +167,7 @@ fn run_one(connection: &Connection, in_flow_statement: &AtomicBool, statement: &
     prepared.raw_execute().map(|count| count as u64)
 }
 
-/// What the flow did wrong, or the error again if it is the database's.
+/// The flow's mistake, or the same error if it is the database's.
 fn rejection(index: usize, error: rusqlite::Error) -> rusqlite::Result<RowsRejection> {
     use rusqlite::ErrorCode::{
         ApiMisuse, AuthorizationForStatementDenied, ConstraintViolation, ParameterOutOfRange, TooBig, TypeMismatch,

@@ -1,4 +1,4 @@
-//! Reading: the same for the writer's connection and for those that cannot write.
+//! Reading from SQLite, for the writer's connection and for read-only ones.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     engine::{JournalHead, Source, Statement, runs::RunMeta, stored},
 };
 
-/// A connection to the file, and what is read over it.
+/// A connection to the file, as a source.
 #[derive(Debug)]
 pub(crate) struct SqliteSource(pub(super) Connection);
 

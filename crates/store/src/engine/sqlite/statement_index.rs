@@ -1,7 +1,7 @@
-//! The statement index in a file of its own beside the books, with its own write-ahead log.
+//! The statement index in a file of its own, with its own write-ahead log.
 //!
-//! It is derived, so its commits are not synced one by one, and a file that SQLite cannot use is thrown away. Everything
-//! that says "this is not what was written" is [`StoreError::StatementIndexDamaged`]; a full disk is not.
+//! It is derived, so its commits are not synced one by one, and a file that SQLite cannot use is deleted. Every error
+//! that means "this is not what was written" is [`StoreError::StatementIndexDamaged`]; a full disk is not.
 
 use std::{
     ops::Range,
@@ -22,10 +22,10 @@ use crate::{
     history::index::{IndexLocation, IndexRun, IndexSource, IndexStore, IndexWrites, damaged},
 };
 
-/// The version of the whole format, chunks included. Another one is thrown away and built anew.
+/// The version of the format, chunks included. A file of another version is deleted and rebuilt.
 const FORMAT: i64 = 2;
-/// Pages of 4 KiB in the log before they are copied back: 1 MiB. Copying back syncs, and whatever the books sync at that
-/// moment waits for it, so little is copied at a time.
+/// Pages of 4 KiB in the log before a checkpoint: 1 MiB. A checkpoint syncs, and a sync of the books at that moment
+/// waits for it, so checkpoints are small.
 const PAGES_BETWEEN: u32 = 256;
 
 const TABLES: &str = "
@@ -46,13 +46,13 @@ CREATE TABLE term_chunks (
   data BLOB NOT NULL
 ) STRICT;";
 
-/// The file, whether it is there or not.
+/// The path of the file, which need not exist.
 #[derive(Debug)]
 pub(crate) struct StatementsFile(pub PathBuf);
 
 struct Statements(Connection);
 
-/// Opens an index that somebody has made, for reading.
+/// Opens an existing index for reading.
 pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn IndexSource>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(classify)?;
@@ -80,8 +80,8 @@ impl IndexLocation for StatementsFile {
         Ok(Box::new(Statements(connection)))
     }
 
-    fn start_anew(&self) -> Result<Box<dyn IndexStore>, StoreError> {
-        // Readers that have the old files open go on with them; they compare what they read with the journal.
+    fn recreate(&self) -> Result<Box<dyn IndexStore>, StoreError> {
+        // Readers that have the old files open continue with them; they compare what they read with the journal.
         for ending in ["-wal", "-shm", ""] {
             let mut path = self.0.clone().into_os_string();
             path.push(ending);
@@ -174,13 +174,13 @@ fn try_write(connection: &Connection, writes: &IndexWrites) -> rusqlite::Result<
     writes.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, "term_chunks", range))
 }
 
-/// The run that a row says, with the checksum it was stored with.
+/// The run of a row, with its stored checksum.
 fn read_run(row: &Row<'_>) -> Result<(IndexRun, u32), BadColumn> {
     let run = IndexRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? };
     Ok((run, stored::number(row, 9)?))
 }
 
-/// Whether an error is about what is stored, or about the machine it is stored on.
+/// Separates damaged data from failures of the machine.
 fn classify(error: rusqlite::Error) -> StoreError {
     use ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, OutOfMemory, PermissionDenied,

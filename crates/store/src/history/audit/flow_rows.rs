@@ -1,9 +1,9 @@
-//! Flows' rows as the facts of the journal leave them.
+//! Flows' rows, as they must be after the facts of the journal.
 //!
-//! A column that a fact has set is the journal's: it changes with money, in one commit, and in no other way. So whatever
-//! gates money in such a row is found when it was edited. Columns that no fact has set are the flow's own business.
+//! A column that a fact has set belongs to the journal: only a commit with money changes it. So the audit finds edits
+//! of every such column that money depends on. Columns that no fact has set belong to the flow.
 //!
-//! Bounds: a few hundred bytes a row; of a value only a hash is kept, with keys that nobody outside can know.
+//! Bounds: a few hundred bytes a row; of a value only a hash is kept, with random keys of this process.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -37,7 +37,7 @@ struct ExpectedRow {
 }
 
 impl FlowRows {
-    /// What an applied request has set.
+    /// Takes over what an applied request has set.
     pub fn apply(&mut self, seq: Seq, facts: &[Fact]) {
         for fact in facts.iter().filter(|fact| !fact.set.is_empty()) {
             let (names, key) = fact.row.columns.iter().cloned().unzip();
@@ -62,7 +62,7 @@ impl FlowRows {
     pub fn compare(&self, reader: &Reader) -> Result<(), StoreError> {
         for (table, rows) in &self.tables {
             let mut all: Vec<(&Vec<Value>, &ExpectedRow)> = rows.iter().collect();
-            // The first difference is the same one each time.
+            // Sorted, so that the first difference is always the same.
             all.sort_unstable_by_key(|(_, expected)| expected.by);
             all.chunks(PAGE).try_for_each(|page| self.compare_page(reader, table, page))?;
         }
@@ -106,7 +106,7 @@ impl FlowRows {
         })
     }
 
-    /// A number is one number, whether its column was declared as an amount or not.
+    /// A number has one hash, whether its column is declared as an amount or not.
     fn hash(&self, value: &Value) -> u64 {
         let number = if let Value::Int(number) = value { u128::try_from(*number).ok() } else { None };
         self.hashing.hash_one(number.map(|number| Value::Amount(Amount::new(number))).as_ref().unwrap_or(value))

@@ -1,7 +1,7 @@
-//! Making runs: a stretch of the journal sorted into one, or neighbours merged into one.
+//! Building runs: a stretch of the journal sorted into one run, or neighbours merged into one.
 //!
-//! Finished chunks are stored a slice at a time; the run counts from the write that stores its row. What an interrupted
-//! build leaves are chunks that no run refers to, and they are dropped when the index is next opened.
+//! Finished chunks are stored slice by slice; the run counts from the write that stores its row. An interrupted build
+//! leaves chunks that no run refers to; they are dropped when the index is opened.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const DROP_CHUNKS: usize = 512;
 /// Records read at a time: about a millisecond of the books' log being held.
 const PAGE: usize = 1_024;
 
-/// What is done between two pieces of work; it may ask to leave the rest undone.
+/// Called between two pieces of work; it may rest, and may interrupt the build.
 type YieldPoint<'a> = &'a mut dyn FnMut() -> Result<(), Interruption>;
 
 /// The sorted terms of a stretch of the journal.
@@ -59,8 +59,8 @@ pub(super) fn entries_of(
     Ok(entries)
 }
 
-/// Stores sorted entries as a run that takes the place of others. At the first entry that cannot be had it gives up, and
-/// the others stay.
+/// Stores sorted entries as a run that replaces others. At the first entry that cannot be read it fails, and the others
+/// stay.
 pub(super) fn store_run(
     store: &dyn IndexStore,
     mut run: IndexRun,
@@ -90,7 +90,7 @@ pub(super) fn store_run(
         removed: replaces.iter().map(|old| old.id).collect(),
         ..IndexWrites::default()
     })?;
-    // No run refers to these any more, so they may go a few at a time.
+    // No run refers to these any more, so they are dropped slice by slice.
     for dropped in replaces.iter().flat_map(|old| slices(old.chunk_range())) {
         yield_point()?;
         store.write(&IndexWrites { dropped_chunks: vec![dropped], ..IndexWrites::default() })?;
@@ -109,7 +109,7 @@ fn finish(chunk: ChunkBuilder, meta: &mut RunMeta) -> (u64, Vec<u8>) {
     (id, chunk.finish())
 }
 
-/// Merges neighbours into one run, under the number and from the chunk on that it is given.
+/// Merges neighbours into one run with this id, whose chunks begin at `first_chunk`.
 pub(super) fn merge(
     store: &dyn IndexStore,
     inputs: &[IndexRun],

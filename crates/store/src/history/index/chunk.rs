@@ -1,14 +1,14 @@
-//! One chunk of a run: up to 8 KiB of sorted entries, each as the difference to the one before.
+//! One chunk of a run: up to 8 KiB of sorted entries, delta-encoded.
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 8 | the chunk's own number, so that no chunk can pass for another |
-//! | 8 | the place that places are counted from |
-//! | 16, 8 | the first entry, in full: binary search needs no more |
+//! | 8 | the chunk's own number, to detect swapped chunks |
+//! | 8 | the base that places are counted from |
+//! | 16, 8 | the first entry, uncompressed: binary search needs only this |
 //! | 1 to 19, 1 to 10 | each further entry: the step to its term; then the step from the last place of the same term, or its distance from the base |
 //! | 4 | a checksum |
 //!
-//! Entries of one account are a few bytes each. Bytes that are not exactly this are damage, never a panic.
+//! Entries of one account take a few bytes each. Any other bytes are damage, never a panic.
 
 use super::damaged;
 use crate::{
@@ -19,10 +19,10 @@ use crate::{
 /// The longest chunk, checksum included.
 pub(super) const CHUNK_BYTES_MAX: usize = 8 * 1024;
 const HEADER_BYTES: usize = 40;
-/// The most that one entry takes.
+/// The largest encoded entry.
 const ENTRY_BYTES_MAX: usize = 19 + 10;
 
-/// A chunk while it is filled.
+/// A chunk while entries are added.
 pub(super) struct ChunkBuilder {
     base: u64,
     last: RunEntry,
@@ -103,7 +103,7 @@ fn parse_header(body: &[u8]) -> Option<(u64, u64, RunEntry, &[u8])> {
     Some((u64::from_be_bytes(*id), u64::from_be_bytes(*base), first, rest))
 }
 
-/// Seven bits a byte, the lowest first; the top bit says that more follow.
+/// Varint: seven bits a byte, the lowest first; the top bit means that more follow.
 fn put_number(bytes: &mut Vec<u8>, mut number: u128) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
@@ -118,7 +118,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<u128> {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
         let bits = u128::from(byte & 0x7f);
-        // Bits that would be shifted out are no part of any number.
+        // Bits beyond 128 are damage.
         if place == 18 && bits > 0b11 {
             return None;
         }

@@ -1,7 +1,7 @@
-//! The thread that keeps the statement index: it looks at the journal's end now and then, and makes runs of what waits.
+//! The thread that maintains the statement index: it polls the journal's end and builds runs of the waiting records.
 //!
-//! It reads the books by a connection of its own and writes to the index alone. Whatever goes wrong there (a full disk,
-//! a damaged file) costs readers time and nobody else anything: it is tried again at the next look, from what is sound.
+//! It reads the books over a connection of its own and writes only to the index. An error there (a full disk, a damaged
+//! file) only makes readers slower: the next step tries again, from the sound part.
 
 use std::{
     sync::{
@@ -27,20 +27,20 @@ use crate::{
     },
 };
 
-/// Runs that are still made when the books are closed, so that whoever reads them next finds most of it done.
+/// Runs that are still built when the books are closed, so that the next reader finds most records indexed.
 const RUNS_AT_CLOSE: u64 = 4;
 
-/// How soon it looks again at the earliest when there was nothing to do.
+/// The shortest pause between two polls when there was nothing to do.
 const POLL_MIN: Duration = Duration::from_millis(1);
-/// With so many runs merging comes first, even if records wait: a reader may have to look into each of them.
+/// From this number of runs on, merging comes first, even if records wait: a reader may have to read each of them.
 const RUNS_MAX: usize = 48;
 
-/// When a run is made.
+/// When a run is built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexSchedule {
-    /// When so many records wait.
+    /// When this many records wait.
     pub records: u64,
-    /// Or when some have waited so long.
+    /// Or when a record has waited this long.
     pub pause: Duration,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Indexer {
 }
 
 impl Indexer {
-    /// Starts beside books that end here.
+    /// Starts the thread for books that end here.
     pub fn start(
         books: Box<dyn Source>,
         location: Box<dyn IndexLocation>,
@@ -80,7 +80,7 @@ impl Indexer {
             }
             worker.throttle.closing = true;
             for _ in 0..RUNS_AT_CLOSE {
-                // What was found damaged just now is worth another look: it is opened again, or begun anew.
+                // After damage another step is needed: it opens the index again, or recreates it.
                 if !worker.step() && worker.failures == 0 {
                     break;
                 }
@@ -100,7 +100,7 @@ impl Drop for Indexer {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // It cannot panic but for a bug, which its own message tells.
+            // It panics only because of a bug, and then has printed its own message.
             let _ = thread.join();
         }
     }
@@ -111,7 +111,7 @@ struct OpenIndex {
     store: Box<dyn IndexStore>,
     /// In the order of the journal.
     runs: Vec<IndexRun>,
-    /// Runs of earlier times that were not read through yet, by their numbers.
+    /// Runs from earlier sessions that are not verified yet, by number.
     unverified: Vec<u64>,
     next_run: u64,
     next_chunk: u64,
@@ -122,7 +122,7 @@ struct IndexWorker {
     location: Box<dyn IndexLocation>,
     schedule: IndexSchedule,
     index: Option<OpenIndex>,
-    /// When nothing was waiting the last time.
+    /// When no record was waiting the last time.
     caught_up_at: Instant,
     throttle: Throttle,
     /// How often the index was found damaged since something was last stored in it.
@@ -130,9 +130,9 @@ struct IndexWorker {
 }
 
 impl IndexWorker {
-    /// Does the next piece of work; whether there may be more at once.
+    /// Does the next piece of work; returns whether there may be more at once.
     fn step(&mut self) -> bool {
-        // After an error the index is opened again, and what is not sound left out; if that does not help, begun anew.
+        // After an error the index is opened again without its damaged part; if that does not help, it is recreated.
         match self.work() {
             Ok(more) => more,
             Err(Interruption::Failed(StoreError::StatementIndexDamaged { .. })) => {
@@ -152,7 +152,7 @@ impl IndexWorker {
         let head = self.books.head()?;
         let mut index = match self.index.take() {
             Some(index) => index,
-            // A closed ledger that nobody has asked anything leaves no file.
+            // Books without a record have no index.
             None if head.seq == Seq(0) => return Ok(false),
             None => self.open()?,
         };
@@ -164,15 +164,15 @@ impl IndexWorker {
     }
 
     fn open(&self) -> Result<OpenIndex, StoreError> {
-        let store = if self.failures < 2 { self.location.open() } else { self.location.start_anew() };
+        let store = if self.failures < 2 { self.location.open() } else { self.location.recreate() };
         let store = match store {
-            Err(StoreError::StatementIndexDamaged { .. }) => self.location.start_anew()?,
+            Err(StoreError::StatementIndexDamaged { .. }) => self.location.recreate()?,
             opened => opened?,
         };
         let (store, stored) = match store.runs() {
             Err(StoreError::StatementIndexDamaged { .. }) => {
                 drop(store);
-                (self.location.start_anew()?, Vec::new())
+                (self.location.recreate()?, Vec::new())
             }
             stored => (store, stored?),
         };
@@ -207,7 +207,7 @@ impl IndexWorker {
         }
         let due = waiting >= self.schedule.records || self.caught_up_at.elapsed() >= self.schedule.pause || closing;
         if waiting == 0 || !due {
-            // Merges of what is there already, one at a time, while nothing is due.
+            // While no run is due: merges, one at a time.
             return if closing { Ok(false) } else { self.merge(index) };
         }
         let last = if waiting > RUN_RECORDS_MAX { Seq(covered.0 + RUN_RECORDS_MAX) } else { head.seq };
@@ -235,7 +235,8 @@ impl OpenIndex {
         let mut rest = || throttle.yield_to_writer();
         let entries = build::entries_of(books, first, last, &mut rest)?;
         let (batch, head) = books.batch_of(last)?.ok_or_else(|| StoreError::diverged(last, "a batch is missing"))?;
-        // However large: levels that never rise along the journal always leave neighbours of one level to merge.
+        // Level 0 for every size: if levels never rise along the journal, there are always neighbours of one level to
+        // merge.
         let level = 0;
         let (id, first_chunk) = (self.next_run, self.next_chunk);
         let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };
@@ -245,7 +246,7 @@ impl OpenIndex {
         Ok(())
     }
 
-    /// Merges the oldest neighbours that are due; whether there were any.
+    /// Merges the oldest neighbours that are due; returns whether there were any.
     fn merge(&mut self, throttle: &mut Throttle) -> Result<bool, Interruption> {
         let Some(range) = self.mergeable() else { return Ok(false) };
         let inputs = &self.runs[range.clone()];
@@ -268,7 +269,7 @@ impl OpenIndex {
         self.runs.push(run);
     }
 
-    /// Reads a run of earlier times through; if it is not sound, cuts the index back to what lies before it.
+    /// Reads a run of an earlier session completely; if it is damaged, truncates the index before it.
     fn verify(&mut self, id: u64) -> Result<(), StoreError> {
         let Some(place) = self.runs.iter().position(|run| run.meta.id == id) else { return Ok(()) };
         match lookup::verify(self.store.as_ref(), &self.runs[place].meta) {

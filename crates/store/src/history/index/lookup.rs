@@ -8,7 +8,7 @@ use crate::{
     engine::runs::{RunEntry, RunMeta},
 };
 
-/// Adds the places of a term within a range to those found, lowest first or highest first, until there are so many.
+/// Adds the places of a term within a range to `found`, lowest first or highest first, until there are `most`.
 pub(crate) fn places(
     terms: &dyn IndexSource,
     run: &RunMeta,
@@ -69,7 +69,7 @@ pub(crate) fn read(terms: &dyn IndexSource, id: u64) -> Result<Vec<RunEntry>, St
     chunk::decode(id, terms.chunk(id)?.as_deref())
 }
 
-/// Reads a whole run and compares it with what its row says.
+/// Reads a whole run and compares it with its row.
 pub(super) fn verify(terms: &dyn IndexSource, run: &RunMeta) -> Result<(), StoreError> {
     let stretch = run.first.0..=run.last.0;
     let (mut entries, mut last) = (0, None);

@@ -1,19 +1,19 @@
-//! The statement index: which journal places a term is at. A term is an account, a hold, a wallet or a reference.
+//! The statement index: the journal places of each term. A term is an account, a hold, a wallet or a reference.
 //!
-//! It is derived and may trail. Nothing is decided by it: every place it names is confirmed against the record there,
-//! and the records behind its end are read from the journal. So it is written by a thread of its own, into a store of
-//! its own, and the writer of the books never waits for it.
+//! It is derived and may lag. No decision depends on it: every place it names is confirmed by the record there, and
+//! records after its end are read from the journal. So a thread of its own writes it, into a store of its own, and
+//! the writer of the books never waits for it.
 //!
 //! | step | where | bound |
 //! | --- | --- | --- |
-//! | new run | [`Indexer`], when enough records wait or a moment has passed | [`RUN_RECORDS_MAX`] records sorted in memory |
+//! | new run | [`Indexer`], when enough records wait or a pause has passed | [`RUN_RECORDS_MAX`] records sorted in memory |
 //! | merge | the same thread, eight neighbours of one level | a chunk of each in memory |
 //! | lookup | binary search over the chunks of each run, by reading them | two chunks in memory |
 //!
-//! Since runs cover stretches of the journal one behind the other, the places of a term are read run by run, in order,
-//! without a merge. What is torn, missing, foreign or ahead of the journal is noticed: chunks and rows carry checksums,
-//! the newest run names the head of the hash chain it was made under. A reader then reads the journal instead, and the
-//! thread cuts the index back to what is sound and goes on from there.
+//! Runs cover consecutive stretches of the journal, so the places of a term are read run by run, in order, without a
+//! merge. Torn, missing or foreign runs, and runs ahead of the journal, are detected: chunks and rows carry
+//! checksums, the newest run names the head of the hash chain under which it was built. A reader then reads the
+//! journal instead, and the thread truncates the index to its sound part and continues from there.
 //!
 //! It does not know: what a statement looks like, or where its chunks are stored.
 
@@ -39,10 +39,10 @@ pub(crate) use lookup::{places, read as read_chunk};
 pub(crate) use term::{Term, TextKind, terms_of};
 pub(crate) use unlisted_key::KnownServers;
 
-/// How many records a new run covers at the most.
+/// The most records that a new run covers.
 pub(crate) const RUN_RECORDS_MAX: u64 = 65_536;
 
-/// A run, and the batch under which it was made: the chain's head there stands for every record that the index covers.
+/// A run, and the batch at its end: the chain's head there identifies every record that the index covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexRun {
     pub meta: RunMeta,
@@ -52,29 +52,29 @@ pub(crate) struct IndexRun {
     pub head: Hash,
 }
 
-/// Where the index is read. Another process may be writing it; two answers belong together within a snapshot.
+/// Reads the index. Another process may be writing it; two results are consistent only within a snapshot.
 pub(crate) trait IndexSource: Send {
     fn begin_snapshot(&self) -> Result<(), StoreError>;
     fn end_snapshot(&self) -> Result<(), StoreError>;
-    /// The runs in the order of the journal. A row that is not what was written is an error.
+    /// The runs in the order of the journal. An edited row is an error.
     fn runs(&self) -> Result<Vec<IndexRun>, StoreError>;
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
 }
 
-/// Where the index is written, by one thread.
+/// Writes the index, from one thread.
 pub(crate) trait IndexStore: IndexSource {
-    /// All of it or nothing. A crash of the machine may lose the newest of these, in order.
+    /// All or nothing. A crash of the machine may lose the newest writes, in order.
     fn write(&self, writes: &IndexWrites) -> Result<(), StoreError>;
-    /// Drops every chunk outside these ranges: what an interrupted build left behind.
+    /// Drops every chunk outside these ranges: left-overs of an interrupted build.
     fn sweep(&self, live: &[Range<u64>]) -> Result<(), StoreError>;
 }
 
-/// The place of an index: a file, or tables of a database.
+/// Where an index is: a file, or tables of a database.
 pub(crate) trait IndexLocation: Send {
-    /// Opens the index, or makes an empty one. [`StoreError::StatementIndexDamaged`] if it cannot be used.
+    /// Opens the index, or creates an empty one. [`StoreError::StatementIndexDamaged`] if it cannot be used.
     fn open(&self) -> Result<Box<dyn IndexStore>, StoreError>;
-    /// Makes an empty one in the place of whatever is there.
-    fn start_anew(&self) -> Result<Box<dyn IndexStore>, StoreError>;
+    /// Replaces whatever is there by an empty index.
+    fn recreate(&self) -> Result<Box<dyn IndexStore>, StoreError>;
 }
 
 /// One change of the index.
@@ -87,7 +87,7 @@ pub(crate) struct IndexWrites {
 }
 
 impl IndexRun {
-    /// A checksum over the row, so that an edited one is noticed.
+    /// A checksum over the row, to detect edits.
     pub fn checksum(&self) -> u32 {
         let RunMeta { id, level, first, last, entries, first_chunk, chunks } = &self.meta;
         let mut hasher = crc32fast::Hasher::new();
@@ -99,8 +99,8 @@ impl IndexRun {
     }
 }
 
-/// The runs that can be relied on: unbroken from the first record on, none beyond the journal's end, the newest made
-/// under the chain that the journal has. What else is stored does not matter to a reader.
+/// The runs that a reader may trust: without a gap from the first record on, none after the journal's end, the newest
+/// built under the journal's own chain. Readers ignore all others.
 pub(crate) fn sound_runs(mut runs: Vec<IndexRun>, books: &dyn Source) -> Result<Vec<IndexRun>, StoreError> {
     let mut next = 1;
     let unbroken = runs.iter().take_while(|run| {

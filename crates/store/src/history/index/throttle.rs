@@ -1,15 +1,15 @@
-//! How much of the machine the statement index may take: all of it while nothing is written, little beside a writer.
+//! Throttles the statement index: full speed while nothing is written, little work while a writer is active.
 //!
-//! The index shares the disk with the books. What it writes in one go, the next sync of the books waits for, so work is
-//! done in pieces of a few milliseconds with a rest behind each. Its thread has the priority of any other: while it reads,
-//! SQLite cannot begin its log anew, and a reader that waits for its turn lets the log of a busy writer grow. For the same
-//! reason it does not ask the books where they end, and reads nothing in a rush.
+//! The index shares the disk with the books, and a sync of the books waits for everything the index has just written.
+//! So it works in pieces of a few milliseconds with a rest after each. Its thread has normal priority: while it
+//! reads, SQLite cannot restart the write-ahead log, and a reader that waits for a core would let the log of a busy
+//! writer grow. For the same reason it does not query the end of the journal, and reads nothing during a burst.
 //!
 //! | the books | the index |
 //! | --- | --- |
-//! | at rest | works without a pause |
-//! | written | rests [`REST_FACTOR`] times as long as each piece took |
-//! | in a rush | waits, unless it trails by [`LAG_MAX`] records; then as above |
+//! | idle | works without a pause |
+//! | active | rests [`REST_FACTOR`] times as long as each piece took |
+//! | in a burst | waits, unless it lags by [`LAG_MAX`] records; then as above |
 
 use std::{
     sync::{
@@ -24,21 +24,21 @@ use bankroll_ledger::Seq;
 
 use crate::StoreError;
 
-/// Beside a writer the index works one part of four.
+/// While a writer is active, the index works a quarter of the time.
 const REST_FACTOR: u32 = 3;
-/// Books count as written for so long after the last record.
+/// Books count as active for this long after the last record.
 const ACTIVE_FOR: Duration = Duration::from_secs(1);
-/// Over how long a rate is taken at the least.
+/// The shortest time over which the rate of records is measured.
 const WINDOW: Duration = Duration::from_millis(50);
-/// Above this rate of records every core is wanted for them.
+/// Above this rate (a burst) the writer needs every core.
 const BURST_PER_S: u128 = 20_000;
-/// Readers look through what the index has not seen yet; through more than this it is not let grow without need.
+/// Readers scan the records that the index does not cover yet; beyond this number the index works even during a burst.
 pub(super) const LAG_MAX: u64 = 1_000_000;
 
-/// Why a piece of work was left undone.
+/// Why a piece of work was interrupted.
 #[derive(Debug)]
 pub(super) enum Interruption {
-    /// The books are being closed; what was begun is dropped when the index is next opened.
+    /// The books are being closed; the unfinished chunks are dropped when the index is opened.
     Closing,
     Failed(StoreError),
 }
@@ -49,11 +49,11 @@ impl From<StoreError> for Interruption {
     }
 }
 
-/// What paces the thread, and tells it to stop.
+/// Paces the index thread, and passes it the request to stop.
 #[derive(Debug)]
 pub(super) struct Throttle {
     stop: Receiver<()>,
-    /// Where the journal ends, as the writer tells.
+    /// Where the journal ends; set by the writer.
     end: Arc<AtomicU64>,
     /// Where the journal ended at the beginning of this window, and when that was.
     window: Option<(Instant, Seq)>,
@@ -61,7 +61,7 @@ pub(super) struct Throttle {
     last_growth: Option<Instant>,
     /// When the piece of work began.
     began: Instant,
-    /// The books are being closed: no more rests, and no more cuts.
+    /// The books are being closed: no more rests, and no more interruptions.
     pub closing: bool,
 }
 
@@ -70,14 +70,14 @@ impl Throttle {
         Self { stop, end, window: None, bursting: false, last_growth: None, began: Instant::now(), closing: false }
     }
 
-    /// Waits for so long; `false` if it is time to stop.
+    /// Waits; `false` if it is time to stop.
     pub fn wait(&mut self, time: Duration) -> bool {
         let waited = self.stop.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
         self.began = Instant::now();
         waited
     }
 
-    /// Looks where the journal ends now.
+    /// Reads where the journal ends now, and updates the measured rate.
     pub fn observe_end(&mut self) -> Seq {
         let (now, end) = (Instant::now(), Seq(self.end.load(Ordering::Relaxed)));
         let (then, seen) = *self.window.get_or_insert((now, end));
@@ -97,7 +97,7 @@ impl Throttle {
         self.bursting && !self.closing
     }
 
-    /// YieldPoint two pieces of work.
+    /// Rests between two pieces of work, if a writer is active.
     pub fn yield_to_writer(&mut self) -> Result<(), Interruption> {
         if self.closing {
             return Ok(());

@@ -1,9 +1,9 @@
-//! Keys that nobody would look for: those of servers that have no account.
+//! Unlisted keys: those of servers that have no account.
 //!
-//! A search by a key's text alone asks the key index for that text under the house and under every server, and servers are
-//! known by their accounts. A request may carry the key of a server that has none (it is rejected and remembered, or an
-//! operator meant another); its text is a term, so that it is found all the same. In ordinary books there is no such key,
-//! and this costs nothing.
+//! A search by a key's text alone looks in the key index for that text under the house and under every server, and
+//! the list of servers comes from their accounts. A request may have the key of a server without accounts (its
+//! rejection is stored, or an operator meant another server); the text of such a key is a term, so that the search
+//! finds it. Ordinary books have no such key, and then this costs nothing.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use bankroll_ledger::{Name, Record, Scope};
 use super::term::Term;
 use crate::{StoreError, engine::Source};
 
-/// KnownServers that are known to have accounts. An account is never closed, so what was once known stays true.
+/// A cache of servers that have accounts. Accounts are never closed, so it is never outdated.
 #[derive(Debug, Default)]
 pub(crate) struct KnownServers(HashSet<Name>);
 

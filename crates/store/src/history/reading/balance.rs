@@ -1,19 +1,18 @@
-//! Where an account stood at a time: two lookups, for the last record that changed its balance and the last that changed
-//! what is held in it.
+//! The balance of an account at a time: two lookups, for the last record that changed its balance and the last that
+//! changed its held amount.
 
 use bankroll_ledger::{AccountId, Amount, HoldChange, Record, Seq, Time, Verdict};
 
 use super::View;
 use crate::{Reader, StoreError, history::index::Term};
 
-/// Where an account stood after a record of the journal.
+/// Balance and held amount of an account after a record of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BalanceAt {
-    /// The last record that changed it; `None` if nothing had happened to it.
+    /// The last record that changed the account; `None` if there was none.
     pub seq: Option<Seq>,
-    /// What was in it, held amounts included.
+    /// Held amounts included.
     pub balance: Amount,
-    /// What was set aside.
     pub held: Amount,
 }
 
@@ -36,7 +35,7 @@ impl Reader {
 }
 
 impl View<'_> {
-    /// Where an account stood after the record at this place.
+    /// The balance of an account after the record at this place.
     pub(super) fn balance_after(&self, account: AccountId, last: Seq) -> Result<BalanceAt, StoreError> {
         let newest = |term| -> Result<Option<Seq>, StoreError> { Ok(self.places(&[term], 1..=last.0, true, 1)?.pop()) };
         let (posted, held) = (newest(Term::posted(account))?, newest(Term::held_in(account))?);
@@ -51,9 +50,10 @@ impl View<'_> {
     }
 }
 
-/// An account's number is its term, so a record that the index names for it is its own, or the index lies.
+/// An account's number is its term, so a record that the index lists for it must be about it; otherwise the index is
+/// damaged.
 fn wrongly_listed(seq: Seq) -> StoreError {
-    crate::history::index::damaged(format!("record {seq} is not about what it is listed under"))
+    crate::history::index::damaged(format!("record {seq} is not about the account it is listed under"))
 }
 
 fn balance_after(record: &Record, account: AccountId) -> Option<Amount> {

@@ -1,5 +1,5 @@
-//! Are the derived indexes what the journal says? Sums over the entries that each run has, and over those it must have,
-//! are compared: one pass over the journal, and no more memory than a few chunks.
+//! Compares the derived indexes with the journal: a hash sum over the entries of each run with the sum over those it
+//! must have. One pass over the journal, with the memory of a few chunks.
 
 use bankroll_ledger::{Record, Seq};
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use crate::{
 /// Records read at a time.
 const PAGE: u64 = 4_096;
 
-/// What was compared.
+/// The extent of a successful check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexReport {
     /// Entries of the key index.
@@ -25,7 +25,7 @@ pub struct IndexReport {
     pub covered: Seq,
 }
 
-/// A sum over entries in any order; no two sets of entries that anybody can name have the same.
+/// A sum of hashes over entries in any order; an accidental difference of the entries changes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EntrySum {
     entries: u64,
@@ -42,19 +42,19 @@ impl EntrySum {
     }
 }
 
-/// A run, and what the journal says its entries must be.
+/// A run, and the sum of the entries that follow from the journal.
 struct ExpectedRun {
     run: RunMeta,
     sum: EntrySum,
 }
 
 impl Reader {
-    /// Compares both indexes with the journal, as they are at one moment.
+    /// Compares both indexes with the journal, in one snapshot.
     ///
     /// # Errors
-    /// The first run that is not what the journal says, as [`StoreError::KeyIndexDamaged`] or
-    /// [`StoreError::StatementIndexDamaged`]; or trouble with reading.
-    pub fn check_indexes(&self, mut tell: impl FnMut(AuditProgress)) -> Result<IndexReport, StoreError> {
+    /// The first run that differs from the journal, as [`StoreError::KeyIndexDamaged`] or
+    /// [`StoreError::StatementIndexDamaged`]; or a failure to read.
+    pub fn check_indexes(&self, mut on_progress: impl FnMut(AuditProgress)) -> Result<IndexReport, StoreError> {
         self.in_view(|view| {
             let of = |run: RunMeta| ExpectedRun { run, sum: EntrySum::default() };
             let mut key_runs: Vec<ExpectedRun> = view.source.run_metas()?.into_iter().map(of).collect();
@@ -72,7 +72,7 @@ impl Reader {
                     }
                 }
                 next = next.saturating_add(PAGE);
-                tell(AuditProgress { rows: next.saturating_sub(1).min(last), rows_total: last });
+                on_progress(AuditProgress { rows: next.saturating_sub(1).min(last), rows_total: last });
             }
             let mut report = IndexReport { covered: view.index_state().covered, ..IndexReport::default() };
             for ExpectedRun { run, sum } in &key_runs {
@@ -83,7 +83,7 @@ impl Reader {
                 report.keys = report.keys.saturating_add(sum.entries);
             }
             for ExpectedRun { run, sum } in &term_runs {
-                // Whether a key is stray is not in the journal alone; entries that are too many are harmless there.
+                // Whether a key is unlisted does not follow from the journal alone; surplus entries are harmless.
                 let entries = |id| {
                     Ok(view.term_chunk(id)?.into_iter().filter(|(term, _)| !Term(*term).is_unlisted_key()).collect())
                 };
@@ -98,7 +98,7 @@ impl Reader {
 }
 
 fn differs(run: &RunMeta) -> String {
-    format!("run {} (records {} to {}) is not what the journal says", run.id, run.first, run.last)
+    format!("run {} (records {} to {}) differs from the journal", run.id, run.first, run.last)
 }
 
 /// Adds entries of a record to the run that covers it.

@@ -16,7 +16,7 @@ const ACCOUNTS_MAX: usize = 4_096;
 pub enum SearchSubject {
     /// An idempotency key.
     Key(KeyQuery),
-    /// A player or wallet: what was moved and held in its accounts, what was refused there, and what it asked for.
+    /// A player or wallet: moves and holds in its accounts, rejections that name them, and its own requests.
     Wallet(Name),
     /// A transaction on chain.
     Transaction(String),
@@ -35,13 +35,12 @@ pub enum SearchSubject {
 /// A search, a page at a time.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
-    /// For what.
     pub subject: SearchSubject,
     /// Newest first.
     pub descending: bool,
-    /// Only behind the page that gave this cursor.
+    /// Continue after this cursor.
     pub after: Option<Cursor>,
-    /// How many at the most; never more than [`PAGE_MAX`].
+    /// The size of the page; never more than [`PAGE_MAX`].
     pub most: usize,
 }
 
@@ -61,7 +60,7 @@ impl Reader {
     /// A page of the records that are about something, in the order of the journal.
     ///
     /// # Errors
-    /// If the books cannot be read, or the cursor is another question's.
+    /// If the books cannot be read, or the cursor belongs to another query.
     pub fn search(&self, query: &SearchQuery) -> Result<Page<JournalEntry>, StoreError> {
         let after = query.after.as_ref().map(|cursor| cursor.read(&query.query_text())).transpose()?;
         self.in_view(|view| {
@@ -73,7 +72,7 @@ impl Reader {
                 None => {}
             }
             let mut items = Vec::new();
-            // Two texts may share a term: what is not meant is left out, and the next places are read instead.
+            // Two texts may share a term: wrong matches are skipped, and further places are read instead.
             while items.len() <= most && !range.is_empty() {
                 let wanted = most + 1 - items.len();
                 let places = view.places_about(&query.subject, range.clone(), query.descending, wanted)?;
@@ -140,7 +139,7 @@ impl View<'_> {
         })
     }
 
-    /// The accounts of a wallet: each was opened in its name.
+    /// The accounts of a wallet, by the records that opened them.
     fn accounts_of(&self, wallet: &Name) -> Result<Vec<AccountId>, StoreError> {
         let opened = Term::text(TextKind::Owner, wallet.as_str());
         let places = self.places(&[opened], 1..=self.head.seq.0, false, ACCOUNTS_MAX)?;
@@ -189,7 +188,7 @@ fn block_hash(references: &References) -> Option<&String> {
     references.block.as_ref().map(|block| &block.hash)
 }
 
-/// A request without effects of its own was named by its asker alone, or by an account that it could not touch.
+/// A request without effects is found only by its requester, or by an account that it named.
 fn asked_or_touched(wallet: &Name, request: &Request, verdict: &Verdict) -> bool {
     let asked = matches!(&request.principal, Principal::User(asker) if asker == wallet);
     let touched = match verdict {

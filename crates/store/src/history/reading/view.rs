@@ -1,4 +1,4 @@
-//! One moment of the books: where terms are, from the runs of the index and from the journal behind them.
+//! A snapshot of the books: the places of terms, from the runs of the index and from the journal after them.
 
 use std::{cell::OnceCell, ops::RangeInclusive};
 
@@ -11,26 +11,26 @@ use crate::{
     history::index::{self, IndexRun, IndexSource, KnownServers, Term, terms_of},
 };
 
-/// Records looked through at a time.
+/// Records scanned at a time.
 const PAGE: u64 = 4_096;
-/// Records behind the index whose terms are kept while a question is answered; with more they are read again.
+/// Up to this many records after the index, their terms are cached during a query; beyond it they are read again.
 const TAIL_KEPT: u64 = 32_768;
 
-/// A snapshot of the books and of the index. The index was looked at first, so the journal is never behind it.
+/// A snapshot of the books and of the index. The index is read first, so the journal is never behind it.
 pub(crate) struct View<'a> {
     pub source: &'a dyn Source,
     pub head: JournalHead,
     pub(super) batches: Batches<'a>,
     index: Option<&'a dyn IndexSource>,
     runs: Vec<IndexRun>,
-    /// The terms of the records behind the runs, in the order of the journal.
+    /// The terms of the records after the runs, in the order of the journal.
     tail: OnceCell<Vec<(u64, u128)>>,
 }
 
 impl<'a> View<'a> {
     pub fn open(reader: &'a Reader) -> Result<Self, StoreError> {
         let index = reader.index().filter(|index| index.begin_snapshot().is_ok());
-        // The first read fixes the moment of a snapshot: the index is read first, so that the journal is not behind it.
+        // The first read fixes the snapshot: the index is read first, so that the journal is not behind it.
         let stored = index.and_then(|index| index.runs().ok()).unwrap_or_default();
         let source = reader.source();
         let end_index = |error| {
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
         IndexState { covered: self.covered(), last: self.head.seq, runs: self.runs.len() }
     }
 
-    /// The runs of the index. One that cannot be read is an error here, and not none.
+    /// The runs of the index. An unreadable index is an error here, not an empty one.
     pub(super) fn runs(&self) -> Result<Vec<RunMeta>, StoreError> {
         self.index.map_or(Ok(Vec::new()), IndexSource::runs)?;
         Ok(self.runs.iter().map(|run| run.meta.clone()).collect())
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
         self.runs.last().map_or(Seq(0), |run| run.meta.last)
     }
 
-    /// The places that have one of the terms, within a range, lowest or highest first, until there are so many.
+    /// The places of the terms within a range, lowest or highest first, at most `most`.
     pub fn places(
         &self,
         terms: &[Term],
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
             let from_run = run.and_then(|run| self.in_run(run, terms, &within, descending, left).ok());
             found.extend(match from_run {
                 Some(places) => places,
-                // The tail; or a run that is torn, whose stretch of the journal says the same.
+                // The tail; or a damaged run, in whose stretch of the journal the same places are found.
                 None => self.in_journal(terms, &within, descending, left, run.is_none())?,
             });
         }
@@ -172,7 +172,7 @@ impl<'a> View<'a> {
         Ok(self.tail.get_or_init(|| tail))
     }
 
-    /// Hands out the terms of some records, one after the other.
+    /// Calls `see` for each term of the records of a page.
     fn scan_records(&self, page: &RangeInclusive<u64>, mut see: impl FnMut(u64, u128)) -> Result<(), StoreError> {
         let (mut terms, mut servers) = (Vec::new(), KnownServers::default());
         let most = usize::try_from(page.end() - page.start() + 1).unwrap_or(usize::MAX);
@@ -199,7 +199,7 @@ impl<'a> View<'a> {
 
 impl Drop for View<'_> {
     fn drop(&mut self) {
-        // Nothing was written: there is nothing to lose, and the next snapshot says what is wrong.
+        // Nothing was written, so an error loses nothing, and the next snapshot will report it.
         let _ = self.source.end_snapshot();
         let _ = self.index.map(IndexSource::end_snapshot);
     }

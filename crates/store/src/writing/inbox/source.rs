@@ -1,4 +1,4 @@
-//! Reading the inbox: a connection of its own, on either engine, made anew when it is lost.
+//! Reading the inbox: a connection of its own, on either engine, reopened when it is lost.
 
 use bankroll_ledger::{Row, Time};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Reads inbox tables, beside the writer or from another node; on Postgres from the primary.
+/// Reads inbox tables without the writer, also from another node; on Postgres from the primary.
 pub(super) struct InboxSource {
     location: Location,
     connection: Option<Connection>,
@@ -24,7 +24,7 @@ enum Connection {
 }
 
 impl InboxSource {
-    /// Connects when it is first asked.
+    /// Connects on first use.
     pub fn new(location: impl Into<Location>) -> Self {
         Self { location: location.into(), connection: None }
     }

@@ -1,12 +1,12 @@
-//! A blocked Bloom filter: may this run have the key? One cache line answers.
+//! A blocked Bloom filter: whether a run may have a key, with one cache line.
 
-/// Bits for each key: at 16, about one false alarm in a thousand.
+/// Bits for each key: with 16, about one false positive in a thousand.
 const BITS_PER_KEY: u64 = 16;
 /// Bits set for each key.
 const PROBES: u32 = 8;
 const WORDS_PER_BLOCK: usize = 8;
 
-/// The filter of one run. Keys are hashes already, so their bits are used as they are.
+/// The filter of one run. Keys are hashes already, so their bits are used directly.
 #[derive(Debug)]
 pub(super) struct BloomFilter {
     blocks: Vec<[u64; WORDS_PER_BLOCK]>,

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Fingerprints are hashes already; all that is missing is a secret, so that nobody can search for keys that meet in
-/// one place of the table.
+/// Fingerprints are hashes already; this adds a secret, so that an attacker cannot search for keys that collide in the
+/// table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyHasher {
     secret: u64,

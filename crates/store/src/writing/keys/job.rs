@@ -1,8 +1,8 @@
 //! Background work on the key index: sorting a full table into a run, or merging neighbours.
 //!
-//! A job only computes. It hands finished chunks over a bounded channel to the writer, which stores them a slice at a
-//! time in its own commits; the run counts from the commit that stores its summary. A job that is dropped, with the
-//! process or without, leaves chunks that nobody refers to, and they are swept when the books are opened.
+//! A job only computes. It hands finished chunks over a bounded channel to the writer, which stores them slice by
+//! slice in its own commits; the run counts from the commit that stores its summary. A job that is dropped, with or
+//! without the process, leaves chunks that no run refers to; they are swept when the books are opened.
 
 use std::{
     sync::{
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// ChunkReader that may wait between the thread and the writer: half a megabyte.
+/// Chunks that may wait between the thread and the writer: half a megabyte.
 const CHUNKS_WAITING: usize = 64;
 
 enum RunPiece {
@@ -38,7 +38,7 @@ enum RunPiece {
 
 #[derive(Debug)]
 pub(super) struct RunJob {
-    /// The runs that the new one takes the place of; none for a flush.
+    /// The runs that the new one replaces; none for a flush.
     pub replaces: Vec<u64>,
     meta: RunMeta,
     /// `None` only while the job is being dropped.
@@ -86,7 +86,7 @@ impl RunJob {
         let failed = out.clone();
         let thread = thread::spawn(move || {
             if let Err(JobStop::Failed(error)) = work(out) {
-                // Nobody listens any more if the ledger was closed meanwhile.
+                // Fails only if the ledger was closed meanwhile.
                 let _ = failed.send(RunPiece::Failed(error));
             }
         });
@@ -105,7 +105,7 @@ impl RunJob {
         }
     }
 
-    /// Takes what is ready, and gives each chunk its number.
+    /// Takes the finished chunks and numbers them.
     pub fn take(&mut self, most: usize, next_chunk: &mut u64) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
         let mut chunks = Vec::new();
         while chunks.len() < most && self.done.is_none() {
@@ -137,8 +137,8 @@ impl RunJob {
 }
 
 impl Drop for RunJob {
-    /// Waits for the thread, which ends at its next chunk once nobody listens: when the books are closed, nothing reads
-    /// them any more.
+    /// Waits for the thread, which ends at its next chunk once the receiver is dropped: after the books are closed,
+    /// nothing reads them.
     fn drop(&mut self) {
         self.pieces = None;
         if let Some(thread) = self.thread.take() {

@@ -1,19 +1,19 @@
-//! The key index: which journal place an idempotency key was decided at.
+//! The key index: the journal place at which each idempotency key was decided.
 //!
-//! It decides money, so it may not trail: the newest keys are in memory (and rebuilt from the journal's tail when the
+//! Money depends on it, so it must not lag: the newest keys are in memory (rebuilt from the journal's tail when the
 //! books are opened), older ones in sorted runs in the store. A run covers an unbroken stretch of the journal and is
 //! written once, in key order; runs of one size are merged into a larger one in the background, so that random keys
-//! cost what ordered ones do and nothing is ever written in a random place.
+//! cost the same as ordered ones and nothing is ever written at a random position.
 //!
 //! | step | where | bound |
 //! | --- | --- | --- |
 //! | newest keys | hash table | [`RECENT_MAX`] keys, 17 MiB |
 //! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
-//! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk for a false alarm in about 1,000 |
+//! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk read for a false positive in about 1,000 |
 //! | merge | [`runs::FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
 //!
 //! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
-//! chunks and summaries carry checksums) and the whole index is built again from the journal.
+//! chunks and summaries carry checksums) and the whole index is rebuilt from the journal.
 
 mod filter;
 mod hasher;
@@ -42,7 +42,7 @@ pub(crate) use run::{decode_chunk, places_in_run};
 
 /// How many keys stay in the hash table before they are written out as a run.
 pub(crate) const RECENT_MAX: usize = 262_144;
-/// How many chunks a commit takes along at the most, for each stretch of keys that waits to be written.
+/// The most chunks that one commit writes, for each full table that waits to be written.
 const SLICE_CHUNKS: usize = 256;
 
 /// Newest keys, and the place each was decided at. Two keys with one fingerprint keep both entries.
@@ -104,7 +104,7 @@ pub(crate) struct KeyIndex {
     pending: PendingWrites,
 }
 
-/// What the next commit takes along, and what becomes true once it is durable.
+/// What the next commit writes for the index, and the run that counts once it is durable.
 #[derive(Debug, Default)]
 struct PendingWrites {
     writes: Arc<RunWrites>,
@@ -136,13 +136,13 @@ impl KeyIndex {
         Ok(index)
     }
 
-    /// Builds the index anew from the journal alone, and stores it.
+    /// Rebuilds the index from the journal alone, and stores it.
     pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
         super::recovery::commit_runs(engine, &RunWrites { removes_all: true, ..RunWrites::default() })?;
         engine.sweep_chunks(&[])?;
         let mut index = Self::empty(recent_max);
         while index.absorb_page(engine, last)? {
-            index.settle(engine)?;
+            index.finish_maintenance(engine)?;
         }
         Ok(index)
     }
@@ -168,7 +168,7 @@ impl KeyIndex {
         *self.recent.places.hasher()
     }
 
-    /// Takes in the keys of the next records; `false` if there are none.
+    /// Adds the keys of the next records; `false` if there are none.
     fn absorb_page(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<bool, StoreError> {
         let from = self.absorbed.next();
         if from > last {
@@ -187,7 +187,7 @@ impl KeyIndex {
         Ok(true)
     }
 
-    /// The places at which each key may have been decided, with the key's position in the question.
+    /// The places at which each key may have been decided, with the key's position in `keys`.
     pub fn candidates(
         &self,
         mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
@@ -211,12 +211,12 @@ impl KeyIndex {
                 found.extend(places.drain(..).map(|place| (position, place)));
             }
         }
-        // In the order of the journal, where they are going to be read.
+        // In journal order, in which they will be read.
         found.sort_unstable_by_key(|(_, place)| *place);
         Ok(found)
     }
 
-    /// Whether none of the keys was ever used; looks no further than the first that may have been.
+    /// Whether none of the keys was ever used; stops at the first that may have been.
     pub fn are_new(
         &self,
         mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
@@ -241,7 +241,7 @@ impl KeyIndex {
         self.frozen.iter().for_each(|frozen| frozen.keys.find(key.0, places));
     }
 
-    /// Takes in the keys of a batch that is durable; `last` is the batch's last place.
+    /// Adds the keys of a durable batch; `last` is the batch's last place.
     pub fn publish(&mut self, keys: impl Iterator<Item = (Fingerprint, Seq)>, last: Seq) {
         for (key, seq) in keys {
             self.recent.insert((key.0, seq.0));
@@ -259,12 +259,12 @@ impl KeyIndex {
         }
     }
 
-    /// Whether there is something that the next commit should take along.
+    /// Whether the next commit should write something for the index.
     pub fn has_maintenance(&self) -> bool {
         self.job.is_some() || !self.frozen.is_empty() || !self.dropped.is_empty() || self.mergeable().is_some()
     }
 
-    /// Makes the next slice ready, unless one is; never waits for the threads that sort and merge.
+    /// Prepares the next slice, unless one is pending; never waits for the threads that sort and merge.
     pub fn prepare_maintenance(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
         if !self.pending.writes.is_empty() {
             return Ok(());
@@ -291,13 +291,13 @@ impl KeyIndex {
         Ok(())
     }
 
-    /// What the next commit takes along.
+    /// What the next commit writes for the index.
     pub fn pending(&self) -> Arc<RunWrites> {
         Arc::clone(&self.pending.writes)
     }
 
-    /// Stores all that waits, waiting for the threads: for when nobody is being served.
-    fn settle(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+    /// Stores everything that is pending, and waits for the threads: only while no calls are served.
+    fn finish_maintenance(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
         while self.has_maintenance() {
             self.start_job(engine)?;
             if let Some(job) = &mut self.job {
@@ -310,7 +310,7 @@ impl KeyIndex {
         Ok(())
     }
 
-    /// What was pending is durable.
+    /// The pending writes are durable.
     pub fn committed(&mut self) {
         let Some(run) = std::mem::take(&mut self.pending).finished else { return };
         let job = self.job.take().expect("a run is finished by a job");
@@ -325,7 +325,7 @@ impl KeyIndex {
         self.runs.sort_by_key(|run| run.meta.first);
     }
 
-    /// The commit that took it along was rolled back: the job is given up and begun anew by the next one.
+    /// The commit with the pending writes was rolled back: drops the job; the next commit starts it again.
     pub fn rolled_back(&mut self) {
         self.dropped.extend_from_slice(&std::mem::take(&mut self.pending).writes.dropped_chunks);
         if let Some(job) = self.job.take() {

@@ -1,4 +1,4 @@
-//! A move to a database that does not come to its end: what it leaves there is nobody's books.
+//! A move into a database that is interrupted: the incomplete books there do not open.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -38,21 +38,21 @@ fn books_whose_move_was_interrupted_do_not_open_however_far_it_came() {
         [|at| matches!(at, BooksMoveStage::Copying(_)), |at| matches!(at, BooksMoveStage::AuditingNew(_))];
     for is_reached in stages {
         let to = needed_database();
-        // As when the process ends: nothing more is said to the server.
+        // As when the process ends: nothing more is sent to the server.
         let ended = catch_unwind(AssertUnwindSafe(|| move_to(&to).run(|at| assert!(!is_reached(&at), "interrupted"))));
         assert!(ended.is_err());
         assert!(is_refused(Ledger::open(LedgerOptions::new(to.clone()))));
         assert!(is_refused(move_to(&to).run(|_| {})), "and it is not taken for one that has been done");
-        assert!(LeaseWatch::new(to).look().unwrap().unwrap().is_move());
+        assert!(LeaseWatch::new(to).holder().unwrap().unwrap().is_move());
     }
     // The folder is as it was, and moves into an empty database.
     let to = needed_database();
     let moved = move_to(&to).run(|_| {}).unwrap();
     assert_eq!(moved.head, world.reader().head().unwrap().hash);
-    assert!(!LeaseWatch::new(to.clone()).look().unwrap().unwrap().is_move(), "it is whole");
+    assert!(!LeaseWatch::new(to.clone()).holder().unwrap().unwrap().is_move(), "it is complete");
     Ledger::open(LedgerOptions::new(to.clone())).unwrap().close();
     assert!(matches!(move_to(&to).run(|_| {}), Err(StoreError::NotEmpty)));
-    // Whoever was refused has left them as they were.
+    // The refused attempts have changed nothing.
     Ledger::open(LedgerOptions::new(to.clone())).unwrap().close();
     Audit::new(Reader::open(to).unwrap()).run(|_| {}).unwrap();
 }
