@@ -33,7 +33,7 @@ pub enum SubmitFailure {
     #[error("the database was out of reach; nothing was changed")]
     Unreachable,
     /// The writer stopped before it could report the outcome. Retry with the same key once the ledger is open again.
-    #[error("the outcome is unknown; ask again with the same key")]
+    #[error("the outcome is unknown; retry with the same key")]
     Unknown,
 }
 
@@ -93,7 +93,7 @@ pub enum StoreError {
     #[error("the database has migration {number} of {owner}, which this program does not know: use a newer program")]
     NewerSchema { owner: String, number: u32 },
     /// The text of an applied migration has changed.
-    #[error("migration {number} of {owner} is not the one that was applied")]
+    #[error("the text of migration {number} of {owner} has changed since it was applied")]
     ChangedMigration { owner: String, number: u32 },
     /// The disk is full; the transaction was rolled back.
     #[error("the disk is full")]

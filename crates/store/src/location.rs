@@ -68,7 +68,7 @@ pub enum Protection {
 /// A database URL that cannot be used. The messages never quote it, since it may contain a password.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseUrlError {
-    /// It is not an address.
+    /// Not of the form `postgres://user@host/database`.
     #[error("the address of the database is not of the form postgres://user@host/database")]
     Form,
     /// An invalid port, host or value.

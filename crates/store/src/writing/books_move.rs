@@ -111,7 +111,7 @@ fn copy_journal(
             for (seq, bytes) in source.records_from(batch.first, batch.count as usize)? {
                 let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
                 replay.apply(seq, &record);
-                events.extend(announced(seq, record));
+                events.extend(events_of(seq, record));
                 records.bytes.extend(bytes);
                 records.end_record();
             }
@@ -126,7 +126,7 @@ fn copy_journal(
 }
 
 /// The events of an applied record.
-fn announced(seq: Seq, record: Record) -> Vec<(Seq, u16, Event)> {
+fn events_of(seq: Seq, record: Record) -> Vec<(Seq, u16, Event)> {
     match record {
         Record::Decided { request, verdict: Verdict::Applied(_) } => {
             request.events.into_iter().zip(0..).map(|(event, place)| (seq, place, event)).collect()

@@ -63,7 +63,7 @@ pub(crate) struct CommitOutcome {
 
 impl CommitOutcome {
     /// Puts the engine back.
-    pub fn unload(self, engine_slot: &mut EngineSlot) -> (CommitResult, Result<(), StoreError>) {
+    pub fn return_engine(self, engine_slot: &mut EngineSlot) -> (CommitResult, Result<(), StoreError>) {
         engine_slot.0 = Some(self.engine);
         (self.stored, self.housekeeping)
     }
@@ -84,8 +84,8 @@ impl CommitThread {
             // If this thread dies, the writer must not wait for it.
             let notify = NotifyOnDrop(messages);
             for task in handed_over {
-                let arrived = task.store(&answers);
-                if notify.0.send(Message::Committed(Box::new(arrived))).is_err() {
+                let outcome = task.store(&answers);
+                if notify.0.send(Message::Committed(Box::new(outcome))).is_err() {
                     return;
                 }
             }

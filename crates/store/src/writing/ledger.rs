@@ -205,7 +205,7 @@ impl Ledger {
     /// # Errors
     /// If there are no free permits, the call is too large, or the writer has stopped. Nothing happened then.
     pub fn submit(&self, requests: Vec<Request>) -> Result<PendingAnswer<Vec<Answer>>, SubmitRefusal> {
-        let given = self.countable(&requests)?;
+        let given = self.check_count(&requests)?;
         // Permits first: refusing a caller that never stops must be cheap.
         let mut permits = self.queue.try_acquire(given)?;
         let (requests, weight) = self.prepared(requests)?;
@@ -221,14 +221,14 @@ impl Ledger {
     /// # Errors
     /// If the call is too large, or the writer has stopped. Nothing happened then.
     pub fn submit_in_turn(&self, requests: Vec<Request>) -> Result<PendingAnswer<Vec<Answer>>, SubmitRefusal> {
-        self.countable(&requests)?;
+        self.check_count(&requests)?;
         let (requests, weight) = self.prepared(requests)?;
         // All at once: two callers that each hold some and wait for more could deadlock.
         let permits = self.queue.acquire(weight)?;
         self.queue.send(|reply| Job::Money { requests, reply, permits })
     }
 
-    fn countable(&self, requests: &[Request]) -> Result<usize, SubmitRefusal> {
+    fn check_count(&self, requests: &[Request]) -> Result<usize, SubmitRefusal> {
         let (given, most) = (requests.len(), BATCH_MAX.min(self.shared.queue_max));
         if (1..=most).contains(&given) { Ok(given) } else { Err(SubmitRefusal::CallSize { given, most }) }
     }

@@ -2,7 +2,7 @@
 //!
 //! | phase | what happens | if it fails |
 //! | --- | --- | --- |
-//! | admit | the caller's thread checks the form and acquires permits of the queue | `SubmitRefusal`, nothing happened |
+//! | admit | the caller's thread checks the form and acquires permits | `SubmitRefusal`, nothing happened |
 //! | gather | the calls that arrived while the last batch was in flight, up to a full batch; never waits for more | - |
 //! | prefetch | accounts, holds, rows, earlier records and keys that the batch names and memory does not have | stop |
 //! | decide | pure, in order of arrival, on the books in memory | a rejection is an answer |
@@ -99,7 +99,7 @@ impl Writer {
     /// Gathers, decides and commits one batch, or hands it to the commit thread; `false` if it was asked to stop.
     fn next_batch(&mut self, in_flight: &mut Option<InFlight>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
         let ahead = match in_flight.take() {
-            Some(last) => self.decide_until_arrival(last, jobs)?,
+            Some(last) => self.decide_until_committed(last, jobs)?,
             None => None,
         };
         // A large batch that is decided already is committed at once: gathering more would leave the disk idle.
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Decides what arrives, as far as memory alone can, until the last batch is durable.
-    fn decide_until_arrival(&mut self, last: InFlight, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
+    fn decide_until_committed(&mut self, last: InFlight, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
         let mut draft = Draft::new(last.next_head, self.clock.now(), Vec::new(), self.memory.keys.hasher());
         let mut may_go_on = !last.forget_all && !self.memory.has_due_holds(draft.changes.now);
         let mut weight = 0;
@@ -131,9 +131,9 @@ impl Writer {
             }
             match self.messages.recv() {
                 Ok(Message::Call(job)) => self.waiting.push_back(job),
-                Ok(Message::Committed(arrived)) => {
-                    let arrived = self.arrive(&last, *arrived, jobs)?;
-                    if !arrived || jobs.is_empty() {
+                Ok(Message::Committed(outcome)) => {
+                    let is_durable = self.finish_in_flight(&last, *outcome, jobs)?;
+                    if !is_durable || jobs.is_empty() {
                         return Ok(None);
                     }
                     draft.changes.before.hash = self.memory.head.hash;
@@ -153,8 +153,13 @@ impl Writer {
 
     /// Takes the engine back; returns whether the batch in flight is durable. If the outcome is unknown, its calls
     /// join the jobs, which then fail with an unknown outcome.
-    fn arrive(&mut self, last: &InFlight, arrived: CommitOutcome, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
-        let (stored, housekeeping) = arrived.unload(&mut self.engine_slot);
+    fn finish_in_flight(
+        &mut self,
+        last: &InFlight,
+        outcome: CommitOutcome,
+        jobs: &mut Vec<Job>,
+    ) -> Result<bool, StoreError> {
+        let (stored, housekeeping) = outcome.return_engine(&mut self.engine_slot);
         match stored {
             Ok(batch) => {
                 self.memory.follow(batch.as_ref(), &last.keys);

@@ -156,7 +156,7 @@ impl Postgres {
     }
 
     fn try_reconnect(&mut self) -> Result<bool, StoreError> {
-        let session = self.session.another()?;
+        let session = self.session.connect_again()?;
         session.limit_idle_transactions(self.lease)?;
         let sent_at = Instant::now();
         session.run("BEGIN")?;

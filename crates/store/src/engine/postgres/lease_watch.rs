@@ -77,6 +77,6 @@ impl LeaseWatch {
 
 impl std::fmt::Debug for LeaseWatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Watch")
+        f.write_str("LeaseWatch")
     }
 }

@@ -138,7 +138,7 @@ impl Engine for Postgres {
     }
 
     fn open_reader(&self) -> Result<Box<dyn Source>, StoreError> {
-        Ok(Box::new(self.session.another()?.auto_reconnecting()))
+        Ok(Box::new(self.session.connect_again()?.auto_reconnecting()))
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {

@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// Another connection to the same place.
-    pub fn another(&self) -> Result<Self, StoreError> {
+    pub fn connect_again(&self) -> Result<Self, StoreError> {
         Self::connect(self.address.clone())
     }
 

@@ -52,7 +52,7 @@ impl Checkpointer {
         let failure = Arc::clone(&failed);
         let work = move || {
             for () in woken {
-                if let Err(error) = copy_back(&own, "PASSIVE") {
+                if let Err(error) = checkpoint_log(&own, "PASSIVE") {
                     *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
@@ -73,7 +73,7 @@ impl Checkpointer {
             self.requested_at = 0;
         }
         if pages >= PAGES_MAX {
-            return copy_back(connection, "PASSIVE");
+            return checkpoint_log(connection, "PASSIVE");
         }
         if pages >= self.requested_at.saturating_add(PAGES_BETWEEN) {
             self.requested_at = pages;
@@ -97,7 +97,7 @@ impl Drop for Checkpointer {
 
 /// Copies committed pages into the file and syncs it. They are durable in the log already, so a full disk only means
 /// that they stay there.
-pub(super) fn copy_back(connection: &Connection, mode: &str) -> Result<(), StoreError> {
+pub(super) fn checkpoint_log(connection: &Connection, mode: &str) -> Result<(), StoreError> {
     let copied = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
     match copied {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),

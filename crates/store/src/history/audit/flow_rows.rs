@@ -83,7 +83,7 @@ impl FlowRows {
         let found: HashMap<Vec<Value>, bankroll_ledger::Row> =
             found.into_iter().map(|mut row| (key_of(&mut row), row)).collect();
         for (key, expected) in page {
-            let id = || key.iter().map(shown).collect::<Vec<_>>().join(", ");
+            let id = || key.iter().map(display).collect::<Vec<_>>().join(", ");
             let differs = |what: String| Err(StoreError::diverged(expected.by, what));
             let Some(row) = found.get(*key) else {
                 return differs(format!("row {} of {table} is in the journal and not in its table", id()));
@@ -123,7 +123,7 @@ fn reading(table: &str, names: &[String], count: usize) -> String {
     format!("SELECT * FROM {table} WHERE {}", all.join(" OR "))
 }
 
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::Null => "nothing".into(),
         Value::Int(number) => number.to_string(),

@@ -45,7 +45,7 @@ pub struct AuditReport {
     pub totals: BTreeMap<AssetId, (Total, Total)>,
 }
 
-/// An audit of one folder.
+/// An audit of one ledger.
 #[derive(Debug)]
 pub struct Audit {
     reader: Reader,

@@ -5,7 +5,7 @@
 //! | 8 | the chunk's own number, to detect swapped chunks |
 //! | 8 | the base that places are counted from |
 //! | 16, 8 | the first entry, uncompressed: binary search needs only this |
-//! | 1 to 19, 1 to 10 | each further entry: the step to its term; then the step from the last place of the same term, or its distance from the base |
+//! | 1 to 19, 1 to 10 | further entries: step to the term; step from its last place, or distance from the base |
 //! | 4 | a checksum |
 //!
 //! Entries of one account take a few bytes each. Any other bytes are damage, never a panic.

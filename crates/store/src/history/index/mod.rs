@@ -6,7 +6,7 @@
 //!
 //! | step | where | bound |
 //! | --- | --- | --- |
-//! | new run | [`Indexer`], when enough records wait or a pause has passed | [`RUN_RECORDS_MAX`] records sorted in memory |
+//! | new run | [`Indexer`], when enough records wait or a pause is over | [`RUN_RECORDS_MAX`] records in memory |
 //! | merge | the same thread, eight neighbours of one level | a chunk of each in memory |
 //! | lookup | binary search over the chunks of each run, by reading them | two chunks in memory |
 //!

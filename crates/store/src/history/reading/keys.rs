@@ -52,7 +52,7 @@ impl Reader {
 
 impl View<'_> {
     pub(super) fn places_of_keys(&self, query: &KeyQuery) -> Result<Vec<Seq>, StoreError> {
-        let wanted = self.keys_meant(query)?;
+        let wanted = self.matching_keys(query)?;
         let (mut found, mut next) = (Vec::new(), Seq(1));
         let runs = match self.source.run_metas() {
             // The journal has every key; the writing process rebuilds the index.
@@ -93,7 +93,7 @@ impl View<'_> {
     }
 
     /// Every key that can match the query, except those of servers without accounts.
-    fn keys_meant(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
+    fn matching_keys(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
         let namespaces = query.namespace.map_or_else(|| Namespace::ALL.to_vec(), |namespace| vec![namespace]);
         let scopes = query.scope.clone().map_or_else(|| self.scopes(), |scope| Ok(vec![scope]))?;
         let of_scope = |scope: Scope| {

@@ -168,7 +168,7 @@ impl SearchSubject {
             Self::Key(_) => true,
             Self::Wallet(wallet) => match record {
                 Record::AccountOpened { name, .. } => name.owner.as_ref() == Some(wallet),
-                Record::Decided { request, verdict } => asked_or_touched(wallet, request, verdict),
+                Record::Decided { request, verdict } => requested_or_touched(wallet, request, verdict),
                 Record::HoldExpired(_) => true,
                 Record::AssetListed { .. } => false,
             },
@@ -189,7 +189,7 @@ fn block_hash(references: &References) -> Option<&String> {
 }
 
 /// A request without effects is found only by its requester, or by an account that it named.
-fn asked_or_touched(wallet: &Name, request: &Request, verdict: &Verdict) -> bool {
+fn requested_or_touched(wallet: &Name, request: &Request, verdict: &Verdict) -> bool {
     let asked = matches!(&request.principal, Principal::User(asker) if asker == wallet);
     let touched = match verdict {
         Verdict::Applied(effects) => !effects.postings.is_empty() || !effects.holds.is_empty(),

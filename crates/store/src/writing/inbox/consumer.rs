@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | read the new rows | nothing has happened |
 //! | the flow says what each row means | nothing has happened |
-//! | submit the requests, each with the fact that consumes its row, as one call | committed rows are consumed; the rest is new |
+//! | submit all requests, each with the fact that consumes its row | committed rows are consumed; the rest is new |
 //! | mark the rows that were not applied | they are new, and retried with the same key and the same answer |
 
 use bankroll_ledger::{Rejection, Request, Time};
@@ -55,7 +55,7 @@ impl InboxRound {
 #[derive(Debug, thiserror::Error)]
 pub enum InboxError {
     /// The writer did not accept the call, or has no answer.
-    #[error("the writer did not carry the round out")]
+    #[error("the writer did not complete the round")]
     Call(#[from] SubmitError),
     /// The inbox cannot be read.
     #[error("the inbox cannot be read")]
@@ -174,6 +174,6 @@ impl InboxConsumer {
 
 impl std::fmt::Debug for InboxConsumer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Consumer").field("table", &self.table).field("kinds", &self.kinds).finish_non_exhaustive()
+        f.debug_struct("InboxConsumer").field("table", &self.table).field("kinds", &self.kinds).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | who | does what |
 //! | --- | --- |
-//! | another role | adds rows ([`InboxTable::adding`]), each under an id of its own choosing, in the write of its own rows |
+//! | another role | adds rows ([`InboxTable::insert`]), each under an id of its own, with its own rows |
 //! | `books` | takes rows that are new ([`InboxConsumer`]), lets the flow interpret each, and moves the money |
 //!
 //! It guarantees:

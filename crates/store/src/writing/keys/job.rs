@@ -50,7 +50,7 @@ pub(super) struct RunJob {
 
 impl std::fmt::Debug for RunPiece {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Piece")
+        f.write_str("RunPiece")
     }
 }
 
@@ -101,7 +101,7 @@ impl RunJob {
     pub fn wait(&mut self) {
         if self.peeked.is_none() && self.done.is_none() {
             let piece = self.pieces.as_ref().and_then(|pieces| pieces.recv().ok());
-            self.peeked = Some(piece.unwrap_or_else(|| RunPiece::Failed(died())));
+            self.peeked = Some(piece.unwrap_or_else(|| RunPiece::Failed(job_died())));
         }
     }
 
@@ -113,7 +113,7 @@ impl RunJob {
             let piece = match self.peeked.take().map_or_else(next, Ok) {
                 Ok(piece) => piece,
                 Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => return Err(died()),
+                Err(TryRecvError::Disconnected) => return Err(job_died()),
             };
             match piece {
                 RunPiece::Chunk(data) => {
@@ -147,7 +147,7 @@ impl Drop for RunJob {
     }
 }
 
-fn died() -> StoreError {
+fn job_died() -> StoreError {
     StoreError::KeyIndexDamaged { what: "a background job on it died".into() }
 }
 

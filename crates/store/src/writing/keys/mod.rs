@@ -8,8 +8,8 @@
 //! | step | where | bound |
 //! | --- | --- | --- |
 //! | newest keys | hash table | [`RECENT_MAX`] keys, 17 MiB |
-//! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
-//! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk read for a false positive in about 1,000 |
+//! | flush | sorted by a thread, stored by the writer, one slice a commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
+//! | lookup | a filter per run in memory, then one chunk read | 2 bytes of memory a key, 1 false positive in 1,000 |
 //! | merge | [`runs::FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
 //!
 //! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
