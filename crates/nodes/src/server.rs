@@ -29,9 +29,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use crate::{
     NodeIdentity, Rights,
     identity::Peer,
-    wire::{
-        self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, ServerFrame,
-    },
+    wire::{self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, ServerFrame},
 };
 
 const CONNECTIONS_MAX: usize = 256;

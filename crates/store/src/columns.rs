@@ -1,7 +1,6 @@
 //! Columns of flows' rows: values into statements, and values out of rows.
 //!
-//! A value that is not of the sort its column should have is a [`BadRow`]: somebody else wrote the row, and what it says is
-//! not guessed at.
+//! A value of the wrong type is a [`BadRow`]: another program wrote the row, and this one does not guess what it means.
 
 use std::str::FromStr;
 
@@ -9,11 +8,10 @@ use bankroll_ledger::{Amount, Row, Time, Value};
 
 use crate::Statement;
 
-/// A row that this program has not written.
+/// A row that this program did not write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column {column} of a row has a value that this program does not know")]
 pub struct BadRow {
-    /// Which column.
     pub column: &'static str,
 }
 
@@ -23,7 +21,7 @@ pub fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// A number. Those that count things here (blocks, epochs, microseconds) never leave 63 bits.
+/// A number. Blocks, epochs and microseconds always fit into 63 bits.
 #[must_use]
 pub fn int(number: u64) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
@@ -35,13 +33,13 @@ pub fn time(time: Time) -> Value {
     int(time.0)
 }
 
-/// A statement that changes exactly one row, or takes back the whole set it is in.
+/// A statement that must change exactly one row; otherwise its whole set is rolled back.
 #[must_use]
 pub fn one(sql: &str, values: Vec<Value>) -> Statement {
     Statement { sql: sql.to_owned(), values, must_change: Some(1) }
 }
 
-/// A statement that changes as many rows as it finds.
+/// A statement that may change any number of rows.
 #[must_use]
 pub fn any(sql: &str, values: Vec<Value>) -> Statement {
     Statement { sql: sql.to_owned(), values, must_change: None }
@@ -58,10 +56,10 @@ pub fn text_of<'a>(row: &'a Row, column: &'static str) -> Result<&'a str, BadRow
     }
 }
 
-/// What the text in a column means.
+/// The text in a column, parsed.
 ///
 /// # Errors
-/// If there is none, or it does not mean that.
+/// If there is none, or it cannot be parsed.
 pub fn parsed<T: FromStr>(row: &Row, column: &'static str) -> Result<T, BadRow> {
     text_of(row, column)?.parse().map_err(|_| BadRow { column })
 }
@@ -88,10 +86,10 @@ pub fn amount_of(row: &Row, column: &'static str) -> Result<Amount, BadRow> {
     }
 }
 
-/// What a column says, if it says anything.
+/// The value of a column that may be null.
 ///
 /// # Errors
-/// If it says something else.
+/// If `read` rejects a value that is not null.
 pub fn maybe<'a, T>(
     row: &'a Row,
     column: &'static str,

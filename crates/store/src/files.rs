@@ -1,6 +1,7 @@
-//! Files and folders of books, which nobody but their owner may read or write, whatever the umask says.
+//! Files and folders of the books: only their owner may read or write them, regardless of the umask.
 //!
-//! SQLite gives its log and its shared memory the mode of the database they belong to, so the database is made here first.
+//! SQLite gives its log and its shared memory the mode of the database they belong to, so this module
+//! creates the database first.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -12,12 +13,12 @@ use std::{
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// Opens the file, or makes an empty one; what is in it stays.
+/// Opens the file, or creates an empty one; never truncates.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)
 }
 
-/// Makes the folder, and its name in the folder above durable: books in a folder that a crash forgets are lost too.
+/// Creates the folder and syncs its parent: if a crash forgets the folder, the books in it are lost too.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -2,14 +2,14 @@
 //!
 //! [`Ledger`] is the handle: requests go in, answers come out after they are durable. Behind it one thread, the
 //! writer, decides everything with `bankroll_ledger::decide` and stores it through an engine. Reading does not
-//! pass through the writer: [`Reader`] opens the same file for itself, and answers from the journal and the statement
-//! index that a thread of its own keeps beside it.
+//! pass through the writer: [`Reader`] opens the same database itself, and answers from the journal and from the
+//! statement index, which a background thread maintains.
 //!
 //! It guarantees:
-//! - nothing is answered before it is synced to disk;
+//! - no request is answered before it is synced to disk;
 //! - a batch is stored whole or not at all: records, balances, key results, facts, events;
-//! - a key has one effect, for ever;
-//! - memory is bounded by the options, whatever callers do;
+//! - an idempotency key has one effect, forever;
+//! - memory is bounded by the options, no matter what callers do;
 //! - one process writes to a folder, or to a database.
 //!
 //! It does not know: what flows' tables mean, chains, HTTP.
@@ -24,19 +24,50 @@ mod writing;
 
 pub use bankroll_ledger::Answer;
 pub use engine::{
-    Head, RowsChanged, RowsRejected, Statement,
+    JournalHead, RowsOutcome, RowsRejection, Statement,
     migrations::{BOOKS, INBOX, Migrations},
-    postgres::{Holder, Watch},
+    postgres::{LeaseHolder, LeaseWatch},
 };
-pub use error::{Failure, Refused, StoreError};
+pub use error::{StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
-    AccountFilter, Audit, AuditReport, Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line,
-    PAGE_MAX, Page, Progress, Reader, SearchQuery, Standing, StatementQuery, StoredEvent, Subject, Timeline,
+    AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
+    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, SearchQuery, SearchSubject, StatementChange, StatementLine,
+    StatementQuery, StoredEvent, Timeline,
 };
-pub use location::{AddressError, DatabaseUrl, Location, Protection};
+pub use location::{DatabaseUrl, DatabaseUrlError, Location, Protection};
 pub use writing::{
-    BOOKS_FILE, CallError, Clock, Consumed, Consumer, Durability, InboxError, InboxRow, InboxTable, LOCK_FILE, Ledger,
-    Move, Moving, NewRow, Options, PAYOUT_EVENTS, Reply, Round, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
+    BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, InboxConsumer, InboxError, InboxRound, InboxRow,
+    InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RowMeaning, Rows,
+    RowsError, RowsLocation, STATEMENTS_FILE, SubmitError,
 };
 #[cfg(feature = "faults")]
-pub use writing::{Interrupt, Trouble};
+pub use writing::{FaultKind, FaultPoint};
+
+// TEMPORARY aliases, one line each: dependents still use the old names.
+pub use engine::JournalHead as Head; // TEMPORARY alias
+pub use engine::RowsOutcome as RowsChanged; // TEMPORARY alias
+pub use engine::RowsRejection as RowsRejected; // TEMPORARY alias
+pub use engine::postgres::LeaseHolder as Holder; // TEMPORARY alias
+pub use engine::postgres::LeaseWatch as Watch; // TEMPORARY alias
+pub use error::SubmitFailure as Failure; // TEMPORARY alias
+pub use error::SubmitRefusal as Refused; // TEMPORARY alias
+pub use history::AuditProgress as Progress; // TEMPORARY alias
+pub use history::BalanceAt as Standing; // TEMPORARY alias
+pub use history::JournalEntry as Entry; // TEMPORARY alias
+pub use history::SearchSubject as Subject; // TEMPORARY alias
+pub use history::StatementChange as Change; // TEMPORARY alias
+pub use history::StatementLine as Line; // TEMPORARY alias
+pub use location::DatabaseUrlError as AddressError; // TEMPORARY alias
+pub use writing::BooksMove as Move; // TEMPORARY alias
+pub use writing::BooksMoveStage as Moving; // TEMPORARY alias
+#[cfg(feature = "faults")]
+pub use writing::FaultKind as Trouble; // TEMPORARY alias
+#[cfg(feature = "faults")]
+pub use writing::FaultPoint as Interrupt; // TEMPORARY alias
+pub use writing::InboxConsumer as Consumer; // TEMPORARY alias
+pub use writing::InboxRound as Round; // TEMPORARY alias
+pub use writing::LedgerOptions as Options; // TEMPORARY alias
+pub use writing::NewInboxRow as NewRow; // TEMPORARY alias
+pub use writing::PendingAnswer as Reply; // TEMPORARY alias
+pub use writing::RowMeaning as Consumed; // TEMPORARY alias
+pub use writing::SubmitError as CallError; // TEMPORARY alias

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::engine::postgres::Address;
+use crate::engine::postgres::ConnectionConfig;
 
 /// Where books are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,80 +16,74 @@ pub enum Location {
     Postgres(DatabaseUrl),
 }
 
-/// `postgres://user:password@host,standby:5432/database?sslrootcert=ca.pem`: never shown, since it may have a password in
-/// it.
+/// `postgres://user:password@host,standby:5432/database?sslrootcert=ca.pem`. `Debug` does not print it, since it may
+/// contain a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
 
 impl DatabaseUrl {
-    /// Takes the text as it is; whether it can be used shows when it is.
+    /// Stores the text unparsed; errors appear when it is used.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text with all it has in it; not for showing.
+    /// The text, password included; never print it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// How what goes to the server and comes from it is protected, by what the address says.
+    /// How the URL says that traffic to the server is protected.
     ///
     /// # Errors
-    /// If the address cannot be used. Nobody is asked, and no file is read.
-    pub fn protection(&self) -> Result<Protection, AddressError> {
+    /// If the URL cannot be used. Opens no connection and reads no file.
+    pub fn protection(&self) -> Result<Protection, DatabaseUrlError> {
         self.read().map(|address| address.protection)
     }
 
-    pub(crate) fn read(&self) -> Result<Address, AddressError> {
+    pub(crate) fn read(&self) -> Result<ConnectionConfig, DatabaseUrlError> {
         self.0.parse()
     }
 }
 
-/// How the way to a server is protected.
+/// How the connection to a server is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
     /// Nothing leaves this machine.
     Local,
-    /// Not at all: whoever is on the way reads passwords and changes money.
+    /// Not at all: an attacker on the network can read passwords and change amounts.
     PlainText,
-    /// By TLS if the server offers it, which whoever is on the way can prevent.
+    /// By TLS if the server offers it, which an attacker on the network can prevent.
     IfOffered {
         /// Whether the server's certificate is verified if it does.
         verified: bool,
     },
-    /// By TLS with whoever answers: keeps out who only listens.
+    /// By TLS without a verified certificate: stops eavesdroppers only.
     Unverified,
-    /// By TLS with the server that the certificate names.
+    /// By TLS with a verified certificate of the server.
     Verified,
 }
 
-/// An address that cannot be used. What stands in it is not told: it may have a password in it.
+/// A database URL that cannot be used. The messages never quote it, since it may contain a password.
 #[derive(Debug, thiserror::Error)]
-pub enum AddressError {
-    /// It is not an address.
+pub enum DatabaseUrlError {
+    /// Not of the form `postgres://user@host/database`.
     #[error("the address of the database is not of the form postgres://user@host/database")]
     Form,
-    /// A port, host or value that is none.
+    /// An invalid port, host or value.
     #[error("the address of the database cannot be read")]
     Unreadable(#[from] tokio_postgres::Error),
-    /// A parameter that is not known.
+    /// An unknown parameter.
     #[error("the address of the database has a parameter `{name}` that is not known")]
-    Parameter {
-        /// Its name.
-        name: String,
-    },
-    /// A way of using TLS that is not known.
+    Parameter { name: String },
+    /// An unknown `sslmode`.
     #[error("sslmode must be disable, prefer, require or verify-full")]
     Mode,
-    /// The file of root certificates.
+    /// The file of root certificates has none that can be used.
     #[error("there are no certificates that can be used in {path} (sslrootcert)")]
-    Roots {
-        /// Where.
-        path: PathBuf,
-    },
-    /// The machine trusts nobody.
+    Roots { path: PathBuf },
+    /// The machine has no root certificates.
     #[error("this machine has no root certificates: name a file of them in sslrootcert")]
     NoRoots,
 }

@@ -49,7 +49,7 @@ pub fn options(location: &str, keys_in_memory_max: usize) -> Options {
         true => DatabaseUrl::new(location).into(),
         false => Path::new(location).into(),
     };
-    Options { clock, keys_in_memory_max, commit_aside_from: 1, migrations: vec![TABLES], ..Options::new(location) }
+    Options { clock, keys_in_memory_max, background_commit_min: 1, migrations: vec![TABLES], ..Options::new(location) }
 }
 
 /// Lists the coin and opens the accounts, unless that was done before.

@@ -78,7 +78,7 @@ fn pages_of_a_statement_follow_each_other() {
     assert_eq!(seen, expected);
     let refused: Run = run(books.path(), &["statement", "3", "--after", after[1], "--json"]);
     assert_eq!(refused.code, 2, "a cursor of another account: {}", refused.stderr);
-    run(books.path(), &["statement", "3", "--after", "nonsense"]).fails(2, &["no cursor of this question"]);
+    run(books.path(), &["statement", "3", "--after", "nonsense"]).fails(2, &["this cursor belongs to another query"]);
     let table = run(books.path(), &["statement", "2", "--limit", "1"]).ok();
     says(&table, &["more: --after "]);
     let morning = run(books.path(), &["statement", "2", "--to", "2026-11-15T08:00:00Z", "--json"]).json();

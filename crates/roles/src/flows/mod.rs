@@ -27,18 +27,18 @@ use bankroll_deposits::DEPOSITS;
 use bankroll_store::Migrations;
 use bankroll_withdrawals::WITHDRAWALS;
 
+pub use bankroll_store::RowsLocation;
 pub use pace::StopFlag;
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
-pub use bankroll_store::RowsLocation;
 pub use setup::{FlowSetup, RpcEndpoint};
 pub use threads::FlowThreads;
 
 // TEMPORARY aliases
+pub use bankroll_store::RowsLocation as RowsAt;
 pub use pace::StopFlag as Stop;
 pub use rpc::RpcUrls as Rpc;
 pub use setup::{FlowSetup as Setup, RpcEndpoint as Way};
-pub use bankroll_store::RowsLocation as RowsAt;
 pub use threads::FlowThreads as Running;
 
 /// The tables of all flows: every ledger of this program has them.

@@ -1,4 +1,4 @@
-//! The tables that follow from the journal, as it says they must be: assets, accounts, balances, holds, reversals.
+//! The derived tables, computed from the journal: assets, accounts, balances, holds, reversals.
 
 use bankroll_ledger::{Account, Asset, AssetId, Hold, Record, Replay, Seq};
 
@@ -8,7 +8,7 @@ use crate::{StoreError, writing::recovery::check_batch};
 /// Batches read at a time.
 const PAGE: usize = 256;
 
-pub(crate) struct Derived {
+pub(crate) struct DerivedTables {
     pub assets: Vec<(AssetId, Asset)>,
     /// In the order of their numbers.
     pub accounts: Vec<Account>,
@@ -16,8 +16,8 @@ pub(crate) struct Derived {
     pub reversals: Vec<(Seq, Seq)>,
 }
 
-impl Derived {
-    /// Reads the whole journal. It will decide what everybody has, so every batch must be what the chain says.
+impl DerivedTables {
+    /// Reads the whole journal. Every balance will follow from it, so every batch is verified against the chain.
     pub fn from_journal(source: &dyn Source) -> Result<Self, StoreError> {
         let (mut replay, mut number, mut next) = (Replay::default(), 1, Seq(1));
         loop {
@@ -45,14 +45,14 @@ impl Derived {
         }
     }
 
-    /// All of it, to be written into empty tables.
+    /// Everything, to be written into empty tables.
     pub fn commit(&self) -> Commit<'_> {
         let Self { assets, accounts, holds, reversals } = self;
         Commit { assets, accounts, holds, reversals, ..Commit::default() }
     }
 }
 
-impl From<Replay> for Derived {
+impl From<Replay> for DerivedTables {
     fn from(replay: Replay) -> Self {
         let mut accounts: Vec<Account> = replay.books.accounts().cloned().collect();
         accounts.sort_by_key(|account| account.id);

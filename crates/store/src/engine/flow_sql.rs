@@ -1,4 +1,4 @@
-//! The texts of statements on flows' rows, the same for both engines: names are plain identifiers, values are `$n`.
+//! SQL for flows' rows, the same for both engines: names are plain identifiers, values are `$n`.
 
 use bankroll_ledger::{Column, Fact, Guard, RowKey, Value};
 
@@ -8,10 +8,11 @@ pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
     (sql, key.columns.iter().map(|(_, value)| value).collect())
 }
 
-/// Writes one fact: a new row where it must be absent, the set columns of the row otherwise; nothing for a fact that only
-/// checks. It changes one row or none: the guard is in it once more, because on Postgres another role may have changed the
-/// row between the decision and this statement, and what was decided by the row of before must not be written. Only not if
-/// the same request has changed the row already: its facts were all decided by the row as it was before them.
+/// Writes one fact: inserts the row if it must be absent, otherwise updates the set columns; `None` for a fact that
+/// only checks. It changes one row or none: the guard is repeated here, because on Postgres another role may have
+/// changed the row between the decision and this statement, and a decision by the old row must not be written. The
+/// guard is left out if the same request has changed the row already: all its facts were decided by the row as it was
+/// before them.
 pub(super) fn writing(fact: &Fact, changed_before: bool) -> Option<(String, Vec<&Value>)> {
     if fact.set.is_empty() {
         return None;

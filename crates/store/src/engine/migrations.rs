@@ -1,7 +1,7 @@
 //! Migrations: numbered, transactional, forward only.
 //!
-//! Every owner (the store itself, later each flow) brings its own set. A migration that was applied must keep its
-//! text, and a database with a migration that this program does not know is refused: it belongs to a newer program.
+//! Every owner (the store itself, each flow) has its own set. An applied migration must keep its text, and a database
+//! with an unknown migration is refused: it belongs to a newer program.
 
 use bankroll_ledger::Time;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -12,7 +12,6 @@ use crate::StoreError;
 /// The migrations of one owner, the first being number 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Migrations {
-    /// Whose.
     pub owner: &'static str,
     /// Their SQL on SQLite, in order.
     pub steps: &'static [&'static str],
@@ -27,19 +26,19 @@ pub const BOOKS: Migrations = Migrations {
     postgres: &[include_str!("../../migrations/0001_books_postgres.sql")],
 };
 
-/// The tables through which other roles hand facts over to the writer: beside the books, in every database.
+/// The tables through which other roles hand facts over to the writer, in every database.
 pub const INBOX: Migrations = Migrations {
     owner: "inbox",
     steps: &[include_str!("../../migrations/0001_inbox.sql")],
     postgres: &[include_str!("../../migrations/0001_inbox_postgres.sql")],
 };
 
-/// All that a database gets: the store's own, and what flows bring.
+/// All migrations of a database: the store's own, and those of flows.
 pub(crate) fn with_flows(flows: &[Migrations]) -> Vec<Migrations> {
     [BOOKS, INBOX].into_iter().chain(flows.iter().copied()).collect()
 }
 
-/// Applies what is missing, each step in its own transaction together with its entry in the list.
+/// Applies what is missing, each step in one transaction with its row in `migrations`.
 pub(crate) fn migrate(connection: &mut Connection, sets: &[Migrations], now: Time) -> Result<(), StoreError> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS migrations (
@@ -56,7 +55,7 @@ pub(crate) fn migrate(connection: &mut Connection, sets: &[Migrations], now: Tim
     Ok(())
 }
 
-/// Refuses books that a newer program has migrated; what flows have beside them does not matter for reading them.
+/// Refuses books that a newer program has migrated; tables of flows do not matter for reading the books.
 pub(crate) fn check_books_known(connection: &Connection) -> Result<(), StoreError> {
     let sql = "SELECT max(number) FROM migrations WHERE owner = ?1";
     let number: Option<u32> = connection.query_row(sql, [BOOKS.owner], |row| row.get(0))?;
@@ -109,7 +108,8 @@ fn apply(connection: &mut Connection, owner: &str, number: u32, step: &str, now:
 mod tests {
     use super::*;
 
-    /// Indexes, and checks of whole numbers and states; each engine has its own checks of amounts, hashes and the lease.
+    /// Indexes, and checks of whole numbers and states; each engine has its own checks of amounts, hashes and the
+    /// lease.
     fn rules(sql: &str) -> Vec<String> {
         let lines = sql.lines().map(|line| line.replace("books.", ""));
         let tables = ["ledger_head", "term_", "key_"];

@@ -1,8 +1,8 @@
 //! The contract between the writer and a database.
 //!
-//! An engine stores what the writer decided, whole or not at all, and reads back what a batch needs. It decides
-//! nothing. Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error
-//! that leaves doubt about that is fatal for the writer, which stops and lets whoever owns it open the books again.
+//! An engine stores what the writer decided, all or nothing, and reads what a batch needs. It decides nothing.
+//! Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error that
+//! leaves this in doubt is fatal for the writer, which stops, so that its owner opens the books again.
 
 mod derived;
 mod flow_sql;
@@ -21,12 +21,12 @@ use bankroll_ledger::{
 };
 
 use crate::{StoreError, StoredEvent};
-pub(crate) use derived::Derived;
+pub(crate) use derived::DerivedTables;
 use runs::RunMeta;
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct JournalHead {
     /// The number of the last batch; 0 if there is none.
     pub batch: u64,
     /// The place of the last record; 0 if there is none.
@@ -37,7 +37,7 @@ pub struct Head {
     pub hash: Hash,
 }
 
-/// The encoded records of a batch, one behind the other.
+/// The encoded records of a batch, in one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     pub bytes: Vec<u8>,
@@ -45,7 +45,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Everything appended to `bytes` since the last record is one.
+    /// Ends the record that was appended to `bytes` since the last call.
     pub fn end_record(&mut self) {
         self.ends.push(self.bytes.len());
     }
@@ -64,29 +64,29 @@ impl Records {
     }
 }
 
-/// What an account stands at after a batch.
+/// Balance and held amount of an account after a batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct BalanceRow {
     pub id: AccountId,
     pub balance: Amount,
     pub held: Amount,
 }
 
-/// Everything that one batch changes, but for its records.
+/// Everything that one batch changes, except its records.
 #[derive(Debug, Default)]
 pub(crate) struct Commit<'a> {
     pub assets: &'a [(AssetId, Asset)],
     pub accounts: &'a [Account],
     pub debt_links: &'a [(AccountId, AccountId)],
-    /// In the order of their ids, so that neighbours are written together.
-    pub standings: &'a [Standing],
+    /// In the order of ids, so that neighbouring rows are written together.
+    pub balances: &'a [BalanceRow],
     pub holds: &'a [Hold],
     pub reversals: &'a [(Seq, Seq)],
     /// Facts, each with the place in the batch of the request it belongs to.
     pub facts: Vec<(usize, &'a Fact)>,
     pub events: Vec<(Seq, u16, &'a Event)>,
     pub runs: Option<&'a RunWrites>,
-    /// The second lane: rows of flows that go along without money.
+    /// The second lane: rows of flows without money.
     pub rows: Vec<&'a [Statement]>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Commit<'a> {
 pub(crate) struct RunWrites {
     pub chunks: Vec<(u64, Vec<u8>)>,
     pub added: Option<(RunMeta, Vec<u8>)>,
-    /// Every run there is, whatever its row says, before `added`.
+    /// Removes every run, whatever its row contains, before `added`.
     pub removes_all: bool,
     pub removed: Vec<u64>,
     pub dropped_chunks: Vec<Range<u64>>,
@@ -114,43 +114,39 @@ impl RunWrites {
 /// One statement of a flow: one text for both engines, with `$1`, `$2`, ... for its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The text.
     pub sql: String,
-    /// The values.
     pub values: Vec<Value>,
-    /// How many rows it must change; with another number, the whole set of statements is taken back.
+    /// How many rows it must change; with any other number, the whole set of statements is rolled back.
     pub must_change: Option<u64>,
 }
 
-/// What became of a set of statements.
+/// Why a set of statements was rolled back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RowsRejected {
+pub enum RowsRejection {
     /// A constraint of a table.
     #[error("statement {index} breaks a constraint")]
     Constraint {
         /// Which statement, from 0.
         index: usize,
     },
-    /// It changed another number of rows than it must.
+    /// It changed the wrong number of rows.
     #[error("statement {index} changed {changed} rows")]
     Changed {
         /// Which statement, from 0.
         index: usize,
-        /// How many it changed.
         changed: u64,
     },
-    /// It is no statement that the database understands, or one that a flow may not use.
+    /// The database rejects the statement, or a flow may not use it.
     #[error("statement {index} cannot be run: {reason}")]
     Malformed {
         /// Which statement, from 0.
         index: usize,
-        /// Why.
         reason: String,
     },
 }
 
 /// How many rows each statement of a set changed.
-pub type RowsChanged = Result<Vec<u64>, RowsRejected>;
+pub type RowsOutcome = Result<Vec<u64>, RowsRejection>;
 
 /// Why a commit did not happen.
 #[derive(Debug)]
@@ -163,13 +159,13 @@ pub(crate) enum CommitError {
     Fatal(StoreError),
 }
 
-/// Reading from a database: the half of the contract that needs no right to write. Everything a method answers was
-/// committed when it answers; two answers belong together only within a snapshot.
+/// Reading from a database: the half of the contract that needs no write access. Methods return committed data; two
+/// results are consistent with each other only within a snapshot.
 pub(crate) trait Source: Send {
-    /// From here on everything is answered as of one moment, until the end of the snapshot.
+    /// From here on every read sees one snapshot, until its end.
     fn begin_snapshot(&self) -> Result<(), StoreError>;
     fn end_snapshot(&self) -> Result<(), StoreError>;
-    fn head(&self) -> Result<Head, StoreError>;
+    fn head(&self) -> Result<JournalHead, StoreError>;
     /// The place of the last record, whatever the batches say.
     fn last_seq(&self) -> Result<Seq, StoreError>;
     fn last_ids(&self) -> Result<(AssetId, AccountId), StoreError>;
@@ -194,7 +190,7 @@ pub(crate) trait Source: Send {
     fn batches_from(&self, number: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError>;
     /// The batch that a record is in, with its head.
     fn batch_of(&self, seq: Seq) -> Result<Option<(Batch, Hash)>, StoreError> {
-        // Numbers and first places grow together, so the batch is found by halving.
+        // Numbers and first places grow together, so binary search finds the batch.
         let (mut low, mut high) = (1, self.head()?.batch);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -223,39 +219,39 @@ pub(crate) trait Source: Send {
 
 /// A database under the writer.
 pub(crate) trait Engine: Send {
-    /// What is read from it, within the transaction of the batch if one is open.
+    /// Reads, within the transaction of the batch if one is open.
     fn source(&self) -> &dyn Source;
     /// Begins the transaction that a batch is read and written in, unless one is open. [`StoreError::Locked`] means
-    /// that another program is in the way and nothing happened.
+    /// that another program holds a lock and nothing happened.
     fn begin(&mut self) -> Result<(), StoreError>;
     /// Ends a transaction in which nothing was written.
     fn end_unwritten(&mut self) -> Result<(), StoreError>;
-    /// Reading failed for a passing reason: makes sure that the books are still ours, over a new connection if need be.
-    fn mend(&mut self) -> Result<(), StoreError>;
+    /// After a transient error: makes sure that this writer still has the books, over a new connection if necessary.
+    fn reconnect(&mut self) -> Result<(), StoreError>;
     /// The row of a flow, as a guard sees it.
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError>;
-    /// A second way to read, for another thread.
-    fn beside(&self) -> Result<Box<dyn Source>, StoreError>;
-    /// Deletes every chunk outside these ranges: what an interrupted merge left behind.
+    /// A second connection for reading, for another thread.
+    fn open_reader(&self) -> Result<Box<dyn Source>, StoreError>;
+    /// Deletes every chunk outside these ranges: left-overs of an interrupted merge.
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError>;
     /// Writes everything but the records into the transaction of the batch.
-    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError>;
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError>;
     /// Writes the records and their batch into it.
     fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError>;
-    /// Makes it durable. After an error of any of the three the transaction is over.
+    /// Makes the transaction durable. After an error of `write`, `append` or `commit` it is over.
     fn commit(&mut self) -> Result<(), CommitError>;
-    /// Whether [`Engine::store_whole`] is the better way for this one.
-    fn stores_whole(&self, _: &Commit<'_>) -> bool {
+    /// Whether [`Engine::store_at_once`] can store this commit.
+    fn can_store_at_once(&self, _: &Commit<'_>) -> bool {
         false
     }
     /// Writes, appends and commits at once.
-    fn store_whole(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+    fn store_at_once(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
         self.write(commit)?;
         self.append(batch, records)?;
         self.commit()
     }
     /// House-keeping after a commit has been answered.
     fn after_commit(&mut self) -> Result<(), StoreError>;
-    /// How long the writer may wait for calls before it must look after the engine; `None` for as long as it takes.
-    fn rest_at_most(&self) -> Option<Duration>;
+    /// How long the writer may wait for calls before the engine needs attention; `None` without a limit.
+    fn max_idle(&self) -> Option<Duration>;
 }

@@ -1,7 +1,7 @@
 //! Rows of the store's own tables, decoded: one decoder for both engines.
 //!
-//! It guesses nothing. A number below zero, a state, settler or right that this program does not know, an amount or a hash
-//! of another length: the row was edited, and that is [`StoreError::Diverged`], never a default.
+//! It guesses nothing. A number below zero, an unknown state, settler or right, an amount or a hash of the wrong
+//! length: the row was edited, and that is [`StoreError::Diverged`], never a default.
 
 use std::{fmt, str::FromStr};
 
@@ -52,7 +52,7 @@ impl From<BadColumn> for StoreError {
     }
 }
 
-/// A number that is there, and fits.
+/// A number that is not null, and fits.
 pub(super) fn number<T: TryFrom<i64>>(row: &impl StoredRow, column: usize) -> Result<T, BadColumn> {
     optional_number(row, column)?.ok_or_else(|| row.bad(column, "nothing"))
 }
@@ -154,7 +154,7 @@ pub(super) fn reversal(row: &impl StoredRow) -> Result<(Seq, Seq), StoreError> {
     Ok((seq(row, 0)?, seq(row, 1)?))
 }
 
-/// `id, level, first_seq, last_seq, entries, first_chunk, chunks`. Of which index it is decides what a bad column means.
+/// `id, level, first_seq, last_seq, entries, first_chunk, chunks`. The caller's index decides what a bad column means.
 pub(super) fn run_meta(row: &impl StoredRow) -> Result<RunMeta, BadColumn> {
     Ok(RunMeta {
         id: number(row, 0)?,
@@ -167,7 +167,7 @@ pub(super) fn run_meta(row: &impl StoredRow) -> Result<RunMeta, BadColumn> {
     })
 }
 
-/// A run of the key index. The index is derived: one that was edited is built again, not refused.
+/// A run of the key index. The index is derived: an edited one is rebuilt, not refused.
 pub(super) fn key_run(row: &impl StoredRow) -> Result<RunMeta, StoreError> {
     run_meta(row).map_err(|bad| StoreError::KeyIndexDamaged { what: bad.to_string() })
 }

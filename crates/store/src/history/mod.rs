@@ -1,20 +1,20 @@
-//! Reading books beside the writer: what is committed, how it came to be, and whether it still adds up.
+//! Reading books without the writer: the present state, its history, and whether both agree.
 //!
 //! | file | what it does |
 //! | --- | --- |
-//! | `reader.rs` | books open for reading: accounts, holds, records, receipts, announcements |
-//! | `reading/` | questions about the past: balances at a time, statements, searches, timelines |
-//! | `terms/` | the statement index that answers them quickly, and the thread that keeps it |
-//! | `audit/` | the books computed again from the journal, and flows' rows as its facts have left them |
+//! | `reader.rs` | books open for reading: accounts, holds, records, receipts, events |
+//! | `reading/` | queries about the past: balances at a time, statements, searches, timelines |
+//! | `index/` | the statement index that makes them fast, and the thread that maintains it |
+//! | `audit/` | recomputes the books from the journal, and flows' rows from its facts |
 
 mod audit;
+pub(crate) mod index;
 mod reader;
 mod reading;
-pub(crate) mod terms;
 
-pub use audit::{Audit, AuditReport, Progress};
+pub use audit::{Audit, AuditProgress, AuditReport};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{
-    Change, Cursor, Direction, Entry, IndexReport, IndexState, KeyQuery, Line, PAGE_MAX, Page, SearchQuery, Standing,
-    StatementQuery, Subject, Timeline,
+    BalanceAt, Cursor, Direction, IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX, Page, SearchQuery,
+    SearchSubject, StatementChange, StatementLine, StatementQuery, Timeline,
 };

@@ -1,28 +1,28 @@
-//! Reading the books beside the writer: an own connection that cannot write, and sees what is committed.
+//! Reading the books without the writer: over a read-only connection that sees what is committed.
 
 use std::cell::OnceCell;
 
 use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Row, Seq, Value};
 
 use crate::{
-    BOOKS_FILE, Entry, Head, IndexState, Location, STATEMENTS_FILE, Statement, StoreError,
+    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, STATEMENTS_FILE, Statement, StoreError,
     engine::{
         Source,
         postgres::{open_for_reading, open_statement_tables},
         sqlite::{open_read_only, open_statements},
     },
-    history::{reading::View, terms::TermSource},
+    history::{index::IndexSource, reading::View},
     writing::recovery,
 };
 
 /// Accounts read at a time.
 const PAGE: usize = 1_000;
 
-/// Books open for reading. The writer may be another process, or nobody.
+/// Books open for reading. The writer may be in another process, or there may be none.
 pub struct Reader {
     source: Box<dyn Source>,
-    /// The statement index, once it is there. Before, and without it, the journal is looked through.
-    index: OnceCell<Box<dyn TermSource>>,
+    /// The statement index, once it exists. Without it, queries scan the journal.
+    index: OnceCell<Box<dyn IndexSource>>,
     location: Location,
 }
 
@@ -35,20 +35,19 @@ pub struct AccountFilter {
     pub kind: Option<Kind>,
     /// Only of this owner.
     pub owner: Option<Name>,
-    /// Only with something in them.
+    /// Only with a balance above zero.
     pub non_zero: bool,
     /// Only after this one, in the order of their numbers.
     pub after: Option<AccountId>,
 }
 
-/// An announcement in the outbox.
+/// An event in the outbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
     /// The record that made it.
     pub seq: Seq,
-    /// Its place among that record's announcements.
+    /// Its place among the events of that record.
     pub place: u16,
-    /// Its type.
     pub kind: String,
     /// What it is about.
     pub resource: String,
@@ -60,7 +59,7 @@ impl Reader {
     /// Opens the books.
     ///
     /// # Errors
-    /// If there are none, or a newer program has made them.
+    /// If there are none, or a newer program has migrated them.
     pub fn open(location: impl Into<Location>) -> Result<Self, StoreError> {
         let location = location.into();
         let source: Box<dyn Source> = match &location {
@@ -80,11 +79,11 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn head(&self) -> Result<Head, StoreError> {
+    pub fn head(&self) -> Result<JournalHead, StoreError> {
         self.source.head()
     }
 
-    /// The assets.
+    /// All assets.
     ///
     /// # Errors
     /// If the books cannot be read.
@@ -132,7 +131,7 @@ impl Reader {
         self.source.open_holds(account)
     }
 
-    /// The announcements of the records after this one.
+    /// The events of the records after this one.
     ///
     /// # Errors
     /// If the books cannot be read.
@@ -140,11 +139,11 @@ impl Reader {
         self.source.events_after(seq, most)
     }
 
-    /// The rows of flows that a query finds: one text for both engines, with `$1`, `$2`, ... for its values. A column
-    /// that was declared as an amount comes back as one.
+    /// The rows of flows that a query finds: one SQL text for both engines, with `$1`, `$2`, ... for its values. A
+    /// column declared as an amount is returned as one.
     ///
     /// # Errors
-    /// If the books cannot be read, or it is no query that the database understands.
+    /// If the books cannot be read, or the database rejects the query.
     pub fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         self.source.flow_rows(&Statement { sql: sql.to_owned(), values, must_change: None })
     }
@@ -157,7 +156,7 @@ impl Reader {
         self.source.record(seq)
     }
 
-    /// The receipt of a record, with the head it is to be checked under.
+    /// The receipt of a record, with the head to check it against.
     ///
     /// # Errors
     /// If the books cannot be read.
@@ -172,18 +171,18 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<Entry>, StoreError> {
+    pub fn journal_after(&self, seq: Seq, most: usize) -> Result<Vec<JournalEntry>, StoreError> {
         self.in_view(|view| {
             let last = view.head.seq.0.min(seq.0.saturating_add(most as u64));
             (seq.0.saturating_add(1)..=last).map(|place| view.entry(Seq(place))).collect()
         })
     }
 
-    /// Verifies the last batches of the journal, as opening the books for writing does: their records, roots and chain, and
-    /// the balances that the records say. Returns how many batches that were.
+    /// Verifies the last batches of the journal, as opening the books for writing does: their records, roots and
+    /// chain, and the balances that follow from the records. Returns the number of verified batches.
     ///
     /// # Errors
-    /// [`StoreError::Diverged`] if something is not as it must be; else if the books cannot be read.
+    /// [`StoreError::Diverged`] if the check fails; otherwise if the books cannot be read.
     pub fn verify_tail(&self) -> Result<u64, StoreError> {
         self.in_view(|view| recovery::verify_tail(view.source, &recovery::head(view.source)?))
     }
@@ -196,18 +195,18 @@ impl Reader {
         self.in_view(|view| Ok(view.index_state()))
     }
 
-    /// Asks as of one moment. If the way to the books is lost meanwhile, that moment is over, and everything is asked once
-    /// more, of a new one.
+    /// Runs a query in one snapshot. If the connection is lost, the snapshot is lost with it, and the query runs once
+    /// more in a new one.
     pub(crate) fn in_view<T>(&self, mut ask: impl FnMut(&View<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut once = || ask(&View::open(self)?);
         match once() {
-            Err(error) if error.is_passing() => once(),
+            Err(error) if error.is_transient() => once(),
             answered => answered,
         }
     }
 
     /// The statement index, if there is one that can be opened.
-    pub(crate) fn index(&self) -> Option<&dyn TermSource> {
+    pub(crate) fn index(&self) -> Option<&dyn IndexSource> {
         let open = || match &self.location {
             Location::Folder(folder) => {
                 let file = folder.join(STATEMENTS_FILE);
@@ -218,7 +217,7 @@ impl Reader {
         if self.index.get().is_none()
             && let Some(index) = open()
         {
-            // Nobody else can have set it: a reader belongs to one thread at a time.
+            // It cannot be set already: a reader belongs to one thread at a time.
             let _ = self.index.set(index);
         }
         self.index.get().map(AsRef::as_ref)

@@ -13,15 +13,15 @@ use bankroll_ledger::Time;
 /// Where the writer gets the time for its batches.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The machine's clock as it stood once, and the time that has passed since: somebody who sets the machine's clock
-    /// while the ledger runs does not make holds expire.
+    /// The machine's clock, read once, plus the monotonic time since: an operator who sets the machine's clock while
+    /// the ledger runs does not make holds expire.
     Machine {
         /// The wall clock at the start.
         from: Time,
         /// The monotonic clock at that moment.
         since: Instant,
     },
-    /// A clock that somebody sets, in microseconds.
+    /// A clock that a test sets, in microseconds.
     Manual(Arc<AtomicU64>),
 }
 
@@ -34,14 +34,14 @@ impl Clock {
         Self::Machine { from: micros(from), since: Instant::now() }
     }
 
-    /// A clock that stands at this time until somebody moves it.
+    /// A clock that keeps this time until the returned hand is set.
     #[must_use]
     pub fn manual(at: Time) -> (Self, Arc<AtomicU64>) {
         let hand = Arc::new(AtomicU64::new(at.0));
         (Self::Manual(Arc::clone(&hand)), hand)
     }
 
-    /// The time now. It may jump; the writer keeps its batches in order whatever the clock does.
+    /// The time now. It may jump; the writer keeps the times of its batches in order anyway.
     #[must_use]
     pub fn now(&self) -> Time {
         match self {

@@ -1,4 +1,4 @@
-//! The keys of a batch, each with where it was decided.
+//! The idempotency keys of a batch.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use bankroll_ledger::{Fingerprint, Seq};
 
 use super::keys::KeyHasher;
 
-/// The keys of a batch, each with where it was decided.
+/// The keys of a batch, each with the place of its decision.
 #[derive(Debug)]
 pub(super) struct DecidedKeys {
-    places: HashMap<u128, Decided, KeyHasher>,
-    /// Keys whose fingerprint another key of the batch has too.
-    twins: Vec<(u128, Decided)>,
+    places: HashMap<u128, KeyPlace, KeyHasher>,
+    /// Keys that share their fingerprint with another key of the batch.
+    twins: Vec<(u128, KeyPlace)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Decided {
+struct KeyPlace {
     /// Among all requests of the batch.
     place: usize,
     seq: Seq,
@@ -35,7 +35,7 @@ impl DecidedKeys {
     }
 
     pub fn insert(&mut self, key: Fingerprint, place: usize, seq: Seq) {
-        if let Some(other) = self.places.insert(key.0, Decided { place, seq }) {
+        if let Some(other) = self.places.insert(key.0, KeyPlace { place, seq }) {
             self.twins.push((key.0, other));
         }
     }
@@ -50,7 +50,7 @@ impl DecidedKeys {
         all.chain(self.twins.iter().map(|(key, decided)| (*key, decided.seq))).map(|(key, seq)| (Fingerprint(key), seq))
     }
 
-    /// All of them; none are left here.
+    /// Takes all keys out.
     pub fn take(&mut self) -> Self {
         let hasher = *self.places.hasher();
         std::mem::replace(self, Self::new(hasher))

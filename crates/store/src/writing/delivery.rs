@@ -4,16 +4,16 @@ use std::{sync::mpsc::Sender, thread};
 
 use bankroll_ledger::{AccountId, Answer, AssetId, OpenRejected};
 
-use super::queue::{Job, Sent};
-use crate::RowsChanged;
+use super::queue::{AnswerSender, Job};
+use crate::RowsOutcome;
 
-/// What became of the calls of a batch, each sort in the order of its calls.
+/// The outcomes of the calls of a batch, each kind in the order of its calls.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     pub answers: Vec<Answer>,
     pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
     pub listed: Vec<AssetId>,
-    pub rows: Vec<RowsChanged>,
+    pub rows: Vec<RowsOutcome>,
 }
 
 impl Outcomes {
@@ -24,20 +24,20 @@ impl Outcomes {
         let mut rows = self.rows.into_iter();
         for job in jobs {
             match job {
-                // Room first: who has an answer may call again at once.
-                Job::Money { requests, reply, room } => {
-                    drop(room);
+                // Permits first: a caller with an answer may call again at once.
+                Job::Money { requests, reply, permits } => {
+                    drop(permits);
                     let answers = answers.by_ref().take(requests.len()).collect();
-                    reply.give_back(answers, requests);
+                    reply.send_with_requests(answers, requests);
                 }
-                Job::Open { reply, room, .. } => {
-                    drop(room);
-                    reply.give(opened.next().expect("one for each job"));
+                Job::Open { reply, permits, .. } => {
+                    drop(permits);
+                    reply.send(opened.next().expect("one for each job"));
                 }
-                Job::List { reply, .. } => reply.give(listed.next().expect("one for each job")),
-                Job::Rows { reply, room, .. } => {
-                    drop(room);
-                    reply.give(rows.next().expect("one for each job"));
+                Job::List { reply, .. } => reply.send(listed.next().expect("one for each job")),
+                Job::Rows { reply, permits, .. } => {
+                    drop(permits);
+                    reply.send(rows.next().expect("one for each job"));
                 }
                 Job::Tick { .. } | Job::Stop => {}
             }
@@ -45,32 +45,32 @@ impl Outcomes {
     }
 }
 
-/// Calls that are answered on the spot. Waking more callers than a few takes as long as a small commit, and each may
-/// take the writer's core from it, so that is left to a thread of its own while the next batch begins.
+/// This many calls are answered by the committing thread itself. Waking more callers takes as long as a small commit,
+/// and each may take the writer's core from it, so another thread does that while the next batch begins.
 const ANSWERED_AT_ONCE: usize = 4;
 
-/// The way to the callers of a batch that is durable.
+/// The channel to the thread that wakes callers.
 #[derive(Clone, Debug)]
-pub(super) struct Answers(Sender<(Vec<Job>, Outcomes)>);
+pub(super) struct AnswerChannel(Sender<(Vec<Job>, Outcomes)>);
 
-impl Answers {
+impl AnswerChannel {
     pub fn deliver(&self, jobs: Vec<Job>, outcomes: Outcomes) {
         if jobs.len() <= ANSWERED_AT_ONCE {
             outcomes.deliver(jobs);
         } else {
-            self.0.send((jobs, outcomes)).expect("the thread lives as long as there is a way to it");
+            self.0.send((jobs, outcomes)).expect("the thread lives as long as a sender does");
         }
     }
 }
 
-/// The thread that wakes callers. What it was given is delivered before it is dropped.
+/// The thread that wakes callers. Dropping this waits until everything is delivered.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     /// `None` only while it is being dropped.
-    answers: Option<Answers>,
+    answers: Option<AnswerChannel>,
     thread: Option<thread::JoinHandle<()>>,
     /// Ticks that wait until all holds that are due have expired.
-    ticks: Vec<Sent<()>>,
+    ticks: Vec<AnswerSender<()>>,
 }
 
 impl Delivery {
@@ -78,10 +78,10 @@ impl Delivery {
         let (batches, durable) = std::sync::mpsc::channel::<(Vec<Job>, Outcomes)>();
         let work = move || durable.into_iter().for_each(|(jobs, outcomes)| outcomes.deliver(jobs));
         let thread = thread::Builder::new().name("answers".into()).spawn(work)?;
-        Ok(Self { answers: Some(Answers(batches)), thread: Some(thread), ticks: Vec::new() })
+        Ok(Self { answers: Some(AnswerChannel(batches)), thread: Some(thread), ticks: Vec::new() })
     }
 
-    pub(super) fn answers(&self) -> Answers {
+    pub(super) fn answers(&self) -> AnswerChannel {
         self.answers.clone().expect("it is not being dropped")
     }
 
@@ -93,7 +93,7 @@ impl Delivery {
             }
         }
         if all_expired {
-            self.ticks.drain(..).for_each(|tick| tick.give(()));
+            self.ticks.drain(..).for_each(|tick| tick.send(()));
         }
         self.answers().deliver(jobs, outcomes);
     }
@@ -103,7 +103,7 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         self.answers = None;
         if let Some(thread) = self.thread.take() {
-            // It cannot panic but for a bug, which its own message tells.
+            // It panics only because of a bug, and then has printed its own message.
             let _ = thread.join();
         }
     }

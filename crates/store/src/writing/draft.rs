@@ -1,7 +1,7 @@
 //! A batch while it is being decided.
 //!
-//! Jobs are decided in the order they came in, some perhaps ahead, while the batch before is on its way to disk. What
-//! is decided ahead is decided from memory alone: nothing is read that the batch before could be about to change.
+//! Jobs are decided in order of arrival, some of them ahead: while the previous batch is in flight. A job is decided
+//! ahead from memory alone: nothing is read that the batch in flight could be about to change.
 
 use std::collections::HashMap;
 
@@ -11,51 +11,51 @@ use bankroll_ledger::{
 };
 
 use super::{
+    changes::{BatchChanges, BatchRecord},
     decided_keys::DecidedKeys,
     keys::KeyHasher,
     memory::Memory,
     prefetch,
     queue::Job,
-    storing::{Changes, Entry},
 };
 use crate::{
     StoreError,
-    engine::{Engine, Head, Source, Standing},
+    engine::{BalanceRow, Engine, JournalHead, Source},
 };
 
 /// Holds that expire in one batch; the rest follow in the next.
 const EXPIRIES_MAX: usize = 1024;
 
-/// A batch while it is being decided: what is decided so far, and what only deciding needs.
+/// A batch while it is being decided: the changes so far, and what only deciding needs.
 pub(super) struct Draft {
-    pub changes: Changes,
+    pub changes: BatchChanges,
     /// How many of the batch's jobs are decided.
     jobs_done: usize,
     touched: Vec<AccountId>,
-    /// Accounts that were asked for by name; `None` if there is none of that name.
+    /// Accounts looked up by name; `None` if there is no account of that name.
     named: HashMap<AccountName, Option<AccountId>>,
     refused: Vec<usize>,
 }
 
 impl Draft {
-    /// An empty batch behind `before`. The requests at the places `refused` have a fact that their table refuses.
-    pub fn new(before: Head, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
-        let changes = Changes::new(before, clock, hasher);
+    /// An empty batch after `before`. The requests at the places `refused` have a fact that their table refuses.
+    pub fn new(before: JournalHead, clock: Time, refused: Vec<usize>, hasher: KeyHasher) -> Self {
+        let changes = BatchChanges::new(before, clock, hasher);
         Self { changes, jobs_done: 0, touched: Vec::new(), named: HashMap::new(), refused }
     }
 
-    /// What the commit will write, and the places whose facts were refused before.
-    pub fn finish(self) -> (Changes, Vec<usize>) {
+    /// What the commit will write, and the places whose facts were refused in an earlier attempt.
+    pub fn finish(self) -> (BatchChanges, Vec<usize>) {
         (self.changes, self.refused)
     }
 
-    /// Decides the next job from memory alone, if that is possible: nothing of it needs the disk, which is away with the
-    /// batch before, and nothing of it depends on what that batch wrote but for balances, which memory has.
+    /// Decides the next job from memory alone, if that is possible: nothing of it needs the engine, which the commit
+    /// thread has, and nothing depends on what the batch in flight writes except balances, which memory has.
     pub fn decide_ahead(
         &mut self,
         memory: &mut Memory,
         lookups: &dyn Source,
-        on_its_way: &DecidedKeys,
+        in_flight: &DecidedKeys,
         jobs: &[Job],
     ) -> bool {
         let Some(Job::Money { requests, .. }) = jobs.get(self.jobs_done) else { return false };
@@ -64,20 +64,20 @@ impl Draft {
             return false;
         }
         let fingerprints: Vec<Fingerprint> = well_formed().map(|prepared| prepared.fingerprint).collect();
-        if fingerprints.iter().any(|key| on_its_way.has(*key)) {
+        if fingerprints.iter().any(|key| in_flight.has(*key)) {
             return false;
         }
-        // A key that was used before, and an index that is damaged, are for when the disk is back.
+        // Used keys and a damaged index wait until the engine is back.
         let are_new = memory.keys.are_new(|chunk| lookups.chunk(chunk), &fingerprints);
         if !are_new.unwrap_or(false) {
             return false;
         }
-        self.decide_money(memory, jobs, requests.len(), &Earlier::new());
+        self.decide_money(memory, jobs, requests.len(), &EarlierDecisions::new());
         self.jobs_done += 1;
         true
     }
 
-    /// Prefetches and decides everything that the jobs ask for and that is not decided yet.
+    /// Prefetches and decides everything in the jobs that is not decided yet.
     pub fn fill(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
         let left = &jobs[self.jobs_done..];
         let requests = || left.iter().flat_map(Job::requests);
@@ -85,7 +85,7 @@ impl Draft {
         let named = well_formed.map(|prepared| &prepared.request);
         prefetch::prefetch(engine, &mut memory.books, named)?;
         let fingerprints: Vec<Fingerprint> = requests().map(|prepared| prepared.fingerprint).collect();
-        let candidates = memory.look_after_keys(engine, |keys, engine| {
+        let candidates = memory.with_key_index(engine, |keys, engine| {
             keys.candidates(|chunk| engine.source().chunk(chunk), &fingerprints)
         })?;
         let earlier = earlier_requests(engine, self.changes.answers.len(), &candidates)?;
@@ -109,7 +109,7 @@ impl Draft {
     }
 
     /// Answers the requests of the next job.
-    fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &Earlier) {
+    fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &EarlierDecisions) {
         self.changes.requests.extend((0..count).map(|place| (self.jobs_done, place)));
         self.changes.keys.reserve(count);
         self.changes.answers.reserve(count);
@@ -142,25 +142,25 @@ impl Draft {
         Ok(())
     }
 
-    /// Answers the next request: by what was answered before under its key, or by a decision.
+    /// Answers the next request: with the stored answer to its key, or with a decision.
     fn answer(&mut self, memory: &mut Memory, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
         let place = self.changes.answers.len();
         let prepared = self.changes.request(jobs, place);
-        let untold = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
+        let unrecorded = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
         if let Err(rejection) = prepared.checked {
-            return untold(rejection);
+            return unrecorded(rejection);
         }
         for twin in self.changes.keys.places_of(prepared.fingerprint) {
             match recall(&self.changes.request(jobs, twin).request, &prepared.request) {
                 Recall::Replay => return Answer { replayed: true, ..self.changes.answers[twin].clone() },
-                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::KeyReused => return unrecorded(Rejection::KeyReused),
                 Recall::Unrelated => {}
             }
         }
         for (seq, earlier, verdict) in earlier {
             match recall(earlier, &prepared.request) {
                 Recall::Replay => return Answer { seq: Some(*seq), replayed: true, verdict: verdict.clone() },
-                Recall::KeyReused => return untold(Rejection::KeyReused),
+                Recall::KeyReused => return unrecorded(Rejection::KeyReused),
                 Recall::Unrelated => {}
             }
         }
@@ -186,15 +186,15 @@ impl Draft {
             }
             Verdict::Rejected(_) => {}
         }
-        self.changes.entries.push(Entry::Decided(place));
+        self.changes.entries.push(BatchRecord::Decided(place));
         self.changes.keys.insert(prepared.fingerprint, place, seq);
         Answer { seq: Some(seq), replayed: false, verdict }
     }
 
-    /// A reversal may name a request of this very batch, which the store does not have yet.
+    /// A reversal may name a request of this batch, which the store does not have yet.
     fn recall_original(&self, memory: &mut Memory, jobs: &[Job], original: Seq) {
         let entry = original.0.checked_sub(self.changes.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
-        let Some(Entry::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
+        let Some(BatchRecord::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
         let (request, verdict) =
             (self.changes.request(jobs, *place).request.clone(), self.changes.answers[*place].verdict.clone());
         let reversed_by = self.changes.reversals.iter().find(|(of, _)| *of == original).map(|(_, by)| *by);
@@ -254,8 +254,7 @@ impl Draft {
         }
     }
 
-    /// Looks for every account that opening these names is about, at once: a server answers one question much sooner than
-    /// thousands.
+    /// Looks up every account that opening these names needs, in one query: thousands of round trips would be slow.
     fn look_up_names(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
         let opened = jobs.iter().flat_map(Job::names);
         let names: Vec<AccountName> =
@@ -265,7 +264,7 @@ impl Draft {
         }
         let found = engine.source().accounts_named(&names)?;
         self.named.extend(names.into_iter().map(|name| (name, None)));
-        // Loaded by their numbers, so that a copy which this batch has changed already stays as it is.
+        // Loaded by number, so that an account which this batch has changed already is not overwritten.
         prefetch::load_accounts(engine, &mut memory.books, found.iter().map(|one| one.id).collect())?;
         self.named.extend(found.into_iter().map(|account| (account.name, Some(account.id))));
         Ok(())
@@ -287,7 +286,7 @@ impl Draft {
         self.changes.listed.push(id);
     }
 
-    /// All is decided: what the touched accounts stand at.
+    /// Everything is decided: collects the balances of the touched accounts.
     fn close(&mut self, memory: &Memory) {
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -295,23 +294,27 @@ impl Draft {
         for id in self.touched.drain(..) {
             let account = memory.books.account(id).expect("touched accounts are in memory");
             if new.is_some_and(|new| id >= new) {
-                // Inserted with what it stands at now.
+                // A new account is inserted with its present balance.
                 let index = usize::try_from(id.0 - new.map_or(0, |new| new.0)).expect("one of this batch");
                 (self.changes.accounts[index].balance, self.changes.accounts[index].held) =
                     (account.balance, account.held);
             } else {
-                self.changes.standings.push(Standing { id, balance: account.balance, held: account.held });
+                self.changes.balances.push(BalanceRow { id, balance: account.balance, held: account.held });
             }
         }
     }
 }
 
-/// Earlier requests that may have used one of the keys, by the place of the request that asks.
-type Earlier = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
+/// Earlier requests that may have used one of the keys, by the place of the request with that key.
+type EarlierDecisions = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
 
-/// `before` requests of the batch come before those that the candidates are for.
-fn earlier_requests(engine: &dyn Engine, before: usize, candidates: &[(usize, Seq)]) -> Result<Earlier, StoreError> {
-    let mut earlier = Earlier::new();
+/// `before`: how many requests of the batch precede the first candidate.
+fn earlier_requests(
+    engine: &dyn Engine,
+    before: usize,
+    candidates: &[(usize, Seq)],
+) -> Result<EarlierDecisions, StoreError> {
+    let mut earlier = EarlierDecisions::new();
     let mut seqs: Vec<Seq> = candidates.iter().map(|(_, seq)| *seq).collect();
     seqs.sort_unstable();
     seqs.dedup();

@@ -16,65 +16,65 @@ use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejecte
 use tokio::sync::Semaphore;
 
 use super::{
-    aside::{Aside, Disk},
+    commit_thread::{CommitThread, EngineSlot},
     delivery::Delivery,
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
     memory::Memory,
-    queue::{FACTS_WEIGHT, Job, Message, Prepared, Queue},
+    queue::{FACTS_WEIGHT, Job, Message, PreparedRequest, Queue},
     recovery,
     writer::{BATCH_MAX, Writer},
 };
 use crate::{
-    Answer, Clock, Failure, Location, Migrations, Refused, Reply, RowsChanged, Statement, StoreError,
+    Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
+    SubmitRefusal,
     engine::{
         Engine,
         migrations::with_flows,
-        postgres::{Claim, Postgres, StatementTables},
+        postgres::{LeaseClaim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
     },
     files,
-    history::terms::{Indexer, Pace, TermHome},
+    history::index::{IndexLocation, IndexSchedule, Indexer},
 };
 
 /// The database in its folder.
 pub const BOOKS_FILE: &str = "books.db";
-/// The statement index in the same folder: derived, and made again when it is lost.
+/// The statement index in the same folder: derived, and rebuilt when it is lost.
 pub const STATEMENTS_FILE: &str = "statements.db";
-/// The file whose lock is the right to write to the folder; it says who has it.
+/// The file whose lock is the right to write to the folder; it names the holder.
 pub const LOCK_FILE: &str = "books.lock";
 
-/// How the books are kept.
+/// Where the books are, and the limits of the writer.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Where they are.
+pub struct LedgerOptions {
     pub location: Location,
-    /// How long another node must wait before it may take over from one that has gone silent; on Postgres only.
+    /// How long another node must wait before it may take over from a silent one; Postgres only.
     pub lease: Duration,
-    /// Where this process answers other nodes, told to them with the lease; empty if it does not. On Postgres only.
+    /// Where this process answers other nodes, published with the lease; empty if it does not. Postgres only.
     pub address: String,
-    /// Where the time comes from.
     pub clock: Clock,
     /// How much a crash of the machine may lose.
     pub durability: Durability,
-    /// Requests that may wait or be worked on at once, about: one with facts counts as seventeen.
+    /// Permits of the queue: about the number of requests that may wait or be processed at once. A request with facts
+    /// takes seventeen.
     pub queue_max: usize,
-    /// Accounts that are kept in memory at the most.
+    /// The most accounts kept in memory.
     pub accounts_in_memory_max: usize,
-    /// Keys that are kept in memory before they are written out as a run.
+    /// Keys kept in memory before they are written out as a run.
     pub keys_in_memory_max: usize,
-    /// From how many requests on a batch is committed by another thread while the next is decided: with fewer, handing
-    /// it over takes longer than what could be decided meanwhile.
-    pub commit_aside_from: usize,
-    /// How many records may wait before they are added to the statement index.
+    /// The smallest batch that the commit thread commits while the next one is decided. For smaller batches the
+    /// hand-over costs more time than it saves.
+    pub background_commit_min: usize,
+    /// How many records may wait before the indexer adds them to the statement index.
     pub index_records_max: u64,
-    /// How long some may wait.
+    /// How long a record may wait for that.
     pub index_pause: Duration,
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
-    /// What a simulator lets happen to commits.
+    /// Faults that a simulator injects into commits.
     #[cfg(feature = "faults")]
-    pub interrupt: crate::Interrupt,
+    pub interrupt: crate::FaultPoint,
 }
 
 /// How much a crash of the machine may lose.
@@ -83,12 +83,12 @@ pub enum Durability {
     /// Nothing that was acknowledged: every commit is synced.
     #[default]
     Full,
-    /// The newest commits, acknowledged ones among them. For experiments with play money only.
+    /// The newest commits, including acknowledged ones. For experiments with play money only.
     MayLoseRecentCommits,
 }
 
-impl Options {
-    /// The ordinary ones, for a folder or a database.
+impl LedgerOptions {
+    /// The defaults, for a folder or a database.
     #[must_use]
     pub fn new(location: impl Into<Location>) -> Self {
         Self {
@@ -100,12 +100,12 @@ impl Options {
             queue_max: 65_536,
             accounts_in_memory_max: 262_144,
             keys_in_memory_max: RECENT_MAX,
-            commit_aside_from: 128,
+            background_commit_min: 128,
             index_records_max: 4_096,
             index_pause: Duration::from_secs(1),
             migrations: Vec::new(),
             #[cfg(feature = "faults")]
-            interrupt: crate::Interrupt::default(),
+            interrupt: crate::FaultPoint::default(),
         }
     }
 }
@@ -128,12 +128,12 @@ struct Shared {
 }
 
 impl Ledger {
-    /// Opens the books of a folder, or makes new ones: takes the lock, checks the settings, migrates, verifies the
-    /// tail of the journal and starts the writer.
+    /// Opens the books, or creates them: acquires the lock or lease, checks the settings, migrates, verifies the tail
+    /// of the journal and starts the writer.
     ///
     /// # Errors
-    /// If another process has them, a setting is not safe, or what is stored is not sound.
-    pub fn open(options: Options) -> Result<Self, StoreError> {
+    /// If another process has them, a setting is unsafe, or the stored data is not sound.
+    pub fn open(options: LedgerOptions) -> Result<Self, StoreError> {
         let (mut engine, lock) = open_engine(&options)?;
         let head = recovery::head(engine.source())?;
         recovery::verify_tail(engine.source(), &head)?;
@@ -146,12 +146,12 @@ impl Ledger {
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
         let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
-        let statements: Box<dyn TermHome> = match &options.location {
+        let statements: Box<dyn IndexLocation> = match &options.location {
             Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
             Location::Postgres(url) => Box::new(StatementTables(url.clone())),
         };
-        let pace = Pace { records: options.index_records_max, pause: options.index_pause };
-        let indexer = Indexer::start(engine.beside()?, statements, pace, head.seq);
+        let schedule = IndexSchedule { records: options.index_records_max, pause: options.index_pause };
+        let indexer = Indexer::start(engine.open_reader()?, statements, schedule, head.seq);
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
@@ -166,23 +166,23 @@ impl Ledger {
                 next_expiry: engine.source().next_expiry()?,
             },
             accounts_max: options.accounts_in_memory_max,
-            aside: Aside::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
+            commit_thread: CommitThread::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
             delivery,
             waiting: VecDeque::new(),
-            commit_aside_from: options.commit_aside_from,
+            background_commit_min: options.background_commit_min,
             decided_ahead: Arc::clone(&decided_ahead),
             stopped_by: Arc::clone(&stopped_by),
-            lookups: engine.beside()?,
-            disk: Disk::new(engine),
+            lookups: engine.open_reader()?,
+            engine_slot: EngineSlot::new(engine),
         };
         let run = move || {
             writer.run();
-            // Freed only after the database is closed.
+            // Released only after the database is closed.
             drop(lock);
         };
         let thread = std::thread::Builder::new().name("books".into()).spawn(run);
         let thread = thread.map_err(StoreError::io(THREAD))?;
-        let room = Arc::new(Semaphore::new(options.queue_max));
+        let permits = Arc::new(Semaphore::new(options.queue_max));
         let shared = Shared {
             location: options.location,
             queue_max: options.queue_max,
@@ -191,7 +191,7 @@ impl Ledger {
             decided_ahead,
             jobs: jobs.clone(),
         };
-        Ok(Self { queue: Queue { jobs, room }, shared: Arc::new(shared) })
+        Ok(Self { queue: Queue { jobs, permits }, shared: Arc::new(shared) })
     }
 
     /// Where the books are.
@@ -200,46 +200,47 @@ impl Ledger {
         &self.shared.location
     }
 
-    /// Hands requests to the writer. Each is decided on its own, in order; the answers come in the same order.
+    /// Hands requests to the writer, which decides each on its own, in order; the answers keep that order.
     ///
     /// # Errors
-    /// If there is no room, the call is too large, or the writer has stopped. Nothing happened then.
-    pub fn submit(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
-        let given = self.countable(&requests)?;
-        // Room first: a caller that never stops is refused before it costs anything.
-        let mut room = self.queue.room_for(given)?;
+    /// If there are no free permits, the call is too large, or the writer has stopped. Nothing happened then.
+    pub fn submit(&self, requests: Vec<Request>) -> Result<PendingAnswer<Vec<Answer>>, SubmitRefusal> {
+        let given = self.check_count(&requests)?;
+        // Permits first: refusing a caller that never stops must be cheap.
+        let mut permits = self.queue.try_acquire(given)?;
         let (requests, weight) = self.prepared(requests)?;
         if weight > given {
-            room.merge(self.queue.room_for(weight - given)?);
+            permits.merge(self.queue.try_acquire(weight - given)?);
         }
-        self.queue.send(|reply| Job::Money { requests, reply, room })
+        self.queue.send(|reply| Job::Money { requests, reply, permits })
     }
 
-    /// The same for flows, which have nobody to tell that there is no room: waits for it in this thread, in turn.
+    /// The same for flows, which cannot pass "busy" on to a caller: blocks this thread until permits are free, in
+    /// FIFO order.
     ///
     /// # Errors
     /// If the call is too large, or the writer has stopped. Nothing happened then.
-    pub fn submit_in_turn(&self, requests: Vec<Request>) -> Result<Reply<Vec<Answer>>, Refused> {
-        self.countable(&requests)?;
+    pub fn submit_in_turn(&self, requests: Vec<Request>) -> Result<PendingAnswer<Vec<Answer>>, SubmitRefusal> {
+        self.check_count(&requests)?;
         let (requests, weight) = self.prepared(requests)?;
-        // All at once: two that hold some and wait for more could wait for each other.
-        let room = self.queue.wait_for_room(weight)?;
-        self.queue.send(|reply| Job::Money { requests, reply, room })
+        // All at once: two callers that each hold some and wait for more could deadlock.
+        let permits = self.queue.acquire(weight)?;
+        self.queue.send(|reply| Job::Money { requests, reply, permits })
     }
 
-    fn countable(&self, requests: &[Request]) -> Result<usize, Refused> {
+    fn check_count(&self, requests: &[Request]) -> Result<usize, SubmitRefusal> {
         let (given, most) = (requests.len(), BATCH_MAX.min(self.shared.queue_max));
-        if (1..=most).contains(&given) { Ok(given) } else { Err(Refused::CallSize { given, most }) }
+        if (1..=most).contains(&given) { Ok(given) } else { Err(SubmitRefusal::CallSize { given, most }) }
     }
 
-    /// Ready for the writer, and the room that they take.
-    fn prepared(&self, requests: Vec<Request>) -> Result<(Vec<Prepared>, usize), Refused> {
-        let requests: Vec<Prepared> = requests.into_iter().map(Prepared::new).collect();
-        let weight = requests.iter().map(Prepared::weight).sum();
+    /// The prepared requests, and the permits that they need.
+    fn prepared(&self, requests: Vec<Request>) -> Result<(Vec<PreparedRequest>, usize), SubmitRefusal> {
+        let requests: Vec<PreparedRequest> = requests.into_iter().map(PreparedRequest::new).collect();
+        let weight = requests.iter().map(PreparedRequest::weight).sum();
         if weight > self.shared.queue_max {
-            // It would never fit; "busy" would be told for ever.
+            // It can never fit; "busy" would make the caller retry forever.
             let (given, most) = (requests.len(), self.shared.queue_max / FACTS_WEIGHT);
-            return Err(Refused::CallSize { given, most });
+            return Err(SubmitRefusal::CallSize { given, most });
         }
         Ok((requests, weight))
     }
@@ -247,21 +248,21 @@ impl Ledger {
     /// Hands one request to the writer and waits for its answer.
     ///
     /// # Errors
-    /// If the call was not taken, or has no answer.
-    pub fn apply(&self, request: Request) -> Result<Answer, CallError> {
+    /// If the call was not accepted, or has no answer.
+    pub fn apply(&self, request: Request) -> Result<Answer, SubmitError> {
         let mut answers = self.submit(vec![request])?.wait()?;
-        answers.pop().ok_or(CallError::Failed(Failure::Unknown))
+        answers.pop().ok_or(SubmitError::Failed(SubmitFailure::Unknown))
     }
 
     /// Opens accounts with the policy of their kind; one that exists keeps the policy it has.
     ///
     /// # Errors
-    /// If the call was not taken, or has no answer.
+    /// If the call was not accepted, or has no answer.
     pub fn open_accounts(
         &self,
         by: &Principal,
         names: Vec<AccountName>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallError> {
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, SubmitError> {
         let names = names.into_iter().map(|name| (Policy::of(name.kind), name)).map(|(policy, name)| (name, policy));
         self.open_accounts_with(by, names.collect())
     }
@@ -269,57 +270,57 @@ impl Ledger {
     /// Opens accounts, each with its own policy.
     ///
     /// # Errors
-    /// If the call was not taken, or has no answer.
+    /// If the call was not accepted, or has no answer.
     pub fn open_accounts_with(
         &self,
         by: &Principal,
         names: Vec<(AccountName, Policy)>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallError> {
+    ) -> Result<Vec<Result<AccountId, OpenRejected>>, SubmitError> {
         let given = names.len();
         if !(1..=BATCH_MAX).contains(&given) {
-            return Err(Refused::CallSize { given, most: BATCH_MAX }.into());
+            return Err(SubmitRefusal::CallSize { given, most: BATCH_MAX }.into());
         }
-        // Whoever opens accounts waits for the answer anyway.
-        let room = self.queue.wait_for_room(given.min(self.shared.queue_max))?;
-        Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, room })?.wait()?)
+        // The caller waits for the answer anyway.
+        let permits = self.queue.acquire(given.min(self.shared.queue_max))?;
+        Ok(self.queue.send(|reply| Job::Open { by: by.clone(), names, reply, permits })?.wait()?)
     }
 
-    /// Lists an asset; one that is known keeps its number.
+    /// Lists an asset; a listed asset keeps its number.
     ///
     /// # Errors
-    /// If the call was not taken, or has no answer.
-    pub fn list_asset(&self, asset: Asset) -> Result<AssetId, CallError> {
+    /// If the call was not accepted, or has no answer.
+    pub fn list_asset(&self, asset: Asset) -> Result<AssetId, SubmitError> {
         Ok(self.queue.send(|reply| Job::List { asset, reply })?.wait()?)
     }
 
-    /// Writes rows of a flow, all or none, in the next commit.
+    /// Writes rows of a flow, all or none, with the next commit.
     ///
     /// # Errors
-    /// If there is no room, or the writer has stopped.
-    pub fn write_rows(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
-        let room = self.queue.room_for(self.room_of(&statements))?;
-        self.queue.send(|reply| Job::Rows { statements, reply, room })
+    /// If there are no free permits, or the writer has stopped.
+    pub fn write_rows(&self, statements: Vec<Statement>) -> Result<PendingAnswer<RowsOutcome>, SubmitRefusal> {
+        let permits = self.queue.try_acquire(self.permits_of(&statements))?;
+        self.queue.send(|reply| Job::Rows { statements, reply, permits })
     }
 
-    /// The same for flows: waits for room in this thread, in turn.
+    /// The same for flows: blocks this thread until permits are free, in FIFO order.
     ///
     /// # Errors
     /// If the writer has stopped.
-    pub fn write_rows_in_turn(&self, statements: Vec<Statement>) -> Result<Reply<RowsChanged>, Refused> {
-        let room = self.queue.wait_for_room(self.room_of(&statements))?;
-        self.queue.send(|reply| Job::Rows { statements, reply, room })
+    pub fn write_rows_in_turn(&self, statements: Vec<Statement>) -> Result<PendingAnswer<RowsOutcome>, SubmitRefusal> {
+        let permits = self.queue.acquire(self.permits_of(&statements))?;
+        self.queue.send(|reply| Job::Rows { statements, reply, permits })
     }
 
-    /// What belongs together cannot be cut: if it is more than the queue holds, it has the queue for itself.
-    fn room_of(&self, statements: &[Statement]) -> usize {
+    /// A set of statements cannot be split: one that is larger than the queue takes all permits.
+    fn permits_of(&self, statements: &[Statement]) -> usize {
         statements.len().clamp(1, self.shared.queue_max)
     }
 
-    /// Makes the writer look at the clock; returns when the holds that are due have expired.
+    /// Makes the writer read the clock; returns when the holds that are due have expired.
     ///
     /// # Errors
-    /// If the call was not taken, or has no answer.
-    pub fn tick(&self) -> Result<(), CallError> {
+    /// If the call was not accepted, or has no answer.
+    pub fn tick(&self) -> Result<(), SubmitError> {
         Ok(self.queue.send(|reply| Job::Tick { reply })?.wait()?)
     }
 
@@ -329,13 +330,13 @@ impl Ledger {
         self.shared.stopped_by.get().cloned()
     }
 
-    /// How many calls were decided while the batch before theirs was on its way to disk, since the books were opened.
+    /// How many calls were decided while the previous batch was in flight, since the books were opened.
     #[must_use]
     pub fn decided_ahead(&self) -> u64 {
         self.shared.decided_ahead.load(Ordering::Relaxed)
     }
 
-    /// Lets the writer finish what it has and waits until the folder is free.
+    /// Lets the writer finish its work and waits until the lock is released.
     pub fn close(self) {
         self.shared.close();
     }
@@ -358,14 +359,14 @@ impl Drop for Shared {
     }
 }
 
-/// Opens the database, and takes the right to write to it.
-fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+/// Opens the database and acquires the right to write to it.
+fn open_engine(options: &LedgerOptions) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
     let sets = with_flows(&options.migrations);
     let now = options.clock.now();
     match &options.location {
         Location::Folder(folder) => {
             files::create_folder(folder).map_err(StoreError::io(folder))?;
-            let lock = FolderLock::take(&folder.join(LOCK_FILE))?;
+            let lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
             let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
             engine.restore_derived()?;
             #[cfg(feature = "faults")]
@@ -376,7 +377,7 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
         }
         Location::Postgres(url) => {
             let (holder, address) = (holder_name(now), options.address.clone());
-            let claim = Claim { holder, address, lease: options.lease, moves: false };
+            let claim = LeaseClaim { holder, address, lease: options.lease, moves: false };
             let mut engine = Postgres::open(url, claim, &sets, now)?;
             engine.restore_derived()?;
             Ok((Box::new(engine), None))
@@ -384,23 +385,23 @@ fn open_engine(options: &Options) -> Result<(Box<dyn Engine>, Option<FolderLock>
     }
 }
 
-/// A name that no other writer has or ever had. Processes of two machines may have one number and clocks that are wrong,
-/// so chance has the last word.
+/// A name that no other writer has or ever had. Processes on two machines may share a process id, and clocks may be
+/// wrong, so the name ends with random bits.
 fn holder_name(now: Time) -> String {
     let chance = RandomState::new().hash_one(now.0);
     format!("process {}-{}-{chance:016x}", std::process::id(), now.0)
 }
 
-/// What cannot be used if a thread cannot be started.
+/// Stands for the path in the error if a thread cannot be started.
 const THREAD: &str = "a thread for the writer";
 
 /// Why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
-    /// It was not taken; nothing happened.
+pub enum SubmitError {
+    /// Not accepted; nothing happened.
     #[error(transparent)]
-    Refused(#[from] Refused),
-    /// It was taken, and failed.
+    Refused(#[from] SubmitRefusal),
+    /// Accepted, and failed.
     #[error(transparent)]
-    Failed(#[from] Failure),
+    Failed(#[from] SubmitFailure),
 }

@@ -8,15 +8,15 @@ use std::{
 
 use crate::{StoreError, files};
 
-/// The right to write to a folder's books, for as long as this is alive. The operating system frees it when the
-/// process ends, however it ends.
+/// The right to write to a folder's books, until this is dropped. The operating system releases it when the process
+/// ends, in any way.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
     file: File,
 }
 
 impl FolderLock {
-    pub(crate) fn take(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
         let mut file = files::open_or_create(path).map_err(StoreError::io(path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -37,7 +37,7 @@ impl FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // Closing the file would do, unless a process that is being started this very moment has inherited it.
+        // Closing the file would be enough, unless a child process that is just starting has inherited it.
         let _ = self.file.unlock();
     }
 }

@@ -1,16 +1,16 @@
-//! What a batch is decided by: the books as the writer has them in memory.
+//! The writer's memory: the books that a batch is decided by.
 
 use bankroll_ledger::{AccountId, Asset, AssetId, Batch, Books, Seq, Time};
 
-use super::{decided_keys::DecidedKeys, keys::KeyIndex, storing::Changes};
+use super::{changes::BatchChanges, decided_keys::DecidedKeys, keys::KeyIndex};
 use crate::{
     StoreError,
-    engine::{Engine, Head},
+    engine::{Engine, JournalHead},
 };
 
-/// Shared by the writer, which keeps it, and the draft of a batch, which decides by it and changes it.
+/// Owned by the writer; lent to the draft of a batch, which decides by it and changes it.
 pub(super) struct Memory {
-    pub head: Head,
+    pub head: JournalHead,
     pub books: Books,
     pub assets: Vec<(AssetId, Asset)>,
     pub last_account: AccountId,
@@ -25,8 +25,8 @@ impl Memory {
         self.next_expiry.is_some_and(|expiry| expiry <= now)
     }
 
-    /// Does something with the key index; if it is damaged, builds it again from the journal and does it once more.
-    pub fn look_after_keys<T>(
+    /// Runs `work` on the key index; if it is damaged, rebuilds it from the journal and runs `work` again.
+    pub fn with_key_index<T>(
         &mut self,
         engine: &mut dyn Engine,
         mut work: impl FnMut(&mut KeyIndex, &mut dyn Engine) -> Result<T, StoreError>,
@@ -40,24 +40,24 @@ impl Memory {
         }
     }
 
-    /// Head and keys of a batch that is durable now.
+    /// Takes over head and keys of a batch that is durable now.
     pub fn follow(&mut self, batch: Option<&Batch>, keys: &DecidedKeys) {
         self.keys.committed();
         if let Some(batch) = batch {
             let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
-            self.head = Head { batch: batch.number, seq, at: batch.at, hash: batch.head() };
+            self.head = JournalHead { batch: batch.number, seq, at: batch.at, hash: batch.head() };
             self.keys.publish(keys.iter(), seq);
         }
     }
 
     /// The batch is durable: memory follows.
-    pub fn publish(&mut self, changes: &mut Changes, engine: &dyn Engine) {
+    pub fn publish(&mut self, changes: &mut BatchChanges, engine: &dyn Engine) {
         self.follow(changes.batch.as_ref(), &changes.keys);
         self.assets.append(&mut changes.assets);
         self.last_account.0 += changes.accounts.len() as u64;
         self.next_expiry = match (changes.more_expiries, self.next_expiry) {
             (true, _) => Some(changes.now),
-            // Some have expired: only the store knows which is next.
+            // Some have expired: only the store knows the next expiry.
             (false, Some(expiry)) if expiry <= changes.now => {
                 engine.source().next_expiry().unwrap_or(Some(changes.now))
             }

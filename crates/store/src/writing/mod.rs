@@ -4,41 +4,41 @@
 //! | --- | --- |
 //! | `ledger.rs` | the handle: open, submit, open accounts, rows, close |
 //! | `writer.rs` | the thread: the loop and its phases |
-//! | `queue.rs`, `delivery.rs` | calls on their way in, answers on their way out |
-//! | `memory.rs`, `prefetch.rs` | what a batch is decided by, and what of it must be read first |
-//! | `draft.rs`, `decided_keys.rs` | a batch while it is decided, and its keys |
-//! | `storing.rs`, `aside.rs` | a decided batch on its way into the store; committing it while the next is decided |
-//! | `keys/` | the key index: a key has one effect, for ever |
+//! | `queue.rs`, `delivery.rs` | calls to the writer, answers to the callers |
+//! | `memory.rs`, `prefetch.rs` | the books in memory, and loading what a batch needs |
+//! | `draft.rs`, `decided_keys.rs` | a batch while it is being decided, and its keys |
+//! | `changes.rs`, `commit_thread.rs` | a decided batch; committing it while the next one is decided |
+//! | `keys/` | the key index: an idempotency key has one effect, forever |
 //! | `recovery.rs` | what is verified when books are opened |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
-//! | `moving.rs` | books from SQLite to Postgres |
-//! | `lock.rs`, `clock.rs`, `interrupt.rs` | one writer per folder, where time comes from, faults for simulators |
+//! | `books_move.rs` | moving books from SQLite to Postgres |
+//! | `lock.rs`, `clock.rs`, `fault.rs` | one writer per folder, the clock, faults that simulators inject |
 
-mod aside;
+mod books_move;
+mod changes;
 mod clock;
+mod commit_thread;
 mod decided_keys;
 mod delivery;
 mod draft;
-mod inbox;
 #[cfg(feature = "faults")]
-mod interrupt;
+mod fault;
+mod inbox;
 pub(crate) mod keys;
 mod ledger;
 mod lock;
 mod memory;
-mod moving;
 mod prefetch;
 mod queue;
 pub(crate) mod recovery;
 mod rows;
-mod storing;
 mod writer;
 
+pub use books_move::{BooksMove, BooksMoveStage};
 pub use clock::Clock;
-pub use inbox::{Consumed, Consumer, InboxError, InboxRow, InboxTable, NewRow, PAYOUT_EVENTS, Round};
 #[cfg(feature = "faults")]
-pub use interrupt::{Interrupt, Trouble};
-pub use ledger::{BOOKS_FILE, CallError, Durability, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
-pub use moving::{Move, Moving};
-pub use queue::Reply;
+pub use fault::{FaultKind, FaultPoint};
+pub use inbox::{InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RowMeaning};
+pub use ledger::{BOOKS_FILE, Durability, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, SubmitError};
+pub use queue::PendingAnswer;
 pub use rows::{Rows, RowsError, RowsLocation};

@@ -1,4 +1,4 @@
-//! Prefetch: what a batch names and memory does not have.
+//! Prefetch: loads what a batch names and memory does not have.
 
 use std::collections::BTreeMap;
 
@@ -14,32 +14,32 @@ pub(super) fn prefetch<'a>(
     books: &mut Books,
     requests: impl Iterator<Item = &'a Request>,
 ) -> Result<(), StoreError> {
-    let mut named = Named::default();
+    let mut missing = MissingRows::default();
     for request in requests {
-        named.collect(books, request);
+        missing.collect(books, request);
     }
-    for fact in named.facts {
+    for fact in missing.facts {
         if let Some(row) = engine.row(&fact.row)? {
             books.put_row(fact.row.clone(), row);
         }
     }
-    let holds = engine.source().holds(&named.holds)?;
+    let holds = engine.source().holds(&missing.holds)?;
     for hold in &holds {
-        named.accounts.push(hold.account);
+        missing.accounts.push(hold.account);
         books.put_hold(*hold);
     }
-    for original in named.originals {
+    for original in missing.originals {
         if let Some(past) = past_transfer(engine, original)? {
-            named.accounts.extend(past.postings.iter().flat_map(|posting| [posting.from, posting.to]));
+            missing.accounts.extend(past.postings.iter().flat_map(|posting| [posting.from, posting.to]));
             books.put_past(original, past);
         }
     }
-    load_accounts(engine, books, named.accounts)?;
+    load_accounts(engine, books, missing.accounts)?;
     check_held(books, &holds)
 }
 
-/// Whoever settles a hold frees what its account holds for it. Books in which that is less than its holds have left were
-/// edited, and nothing is decided by them.
+/// Settling a hold frees the held amount of its account. If that amount is less than its open holds, the books were
+/// edited, and the writer must not decide by them.
 fn check_held(books: &Books, holds: &[Hold]) -> Result<(), StoreError> {
     let open: BTreeMap<HoldId, &Hold> =
         holds.iter().filter(|hold| hold.state == HoldState::Open).map(|hold| (hold.id, hold)).collect();
@@ -55,15 +55,15 @@ fn check_held(books: &Books, holds: &[Hold]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a request can be decided by what memory has: it names no account that memory lacks, and neither a hold, a
-/// past transfer nor a fact, whose present state only the store knows.
+/// Whether memory is enough to decide a request: it names no account that memory lacks, and no hold, past transfer or
+/// fact, whose present state only the store knows.
 pub(super) fn is_in_memory(books: &Books, request: &Request) -> bool {
-    let mut named = Named::default();
-    named.collect(books, request);
-    named.accounts.is_empty() && named.holds.is_empty() && named.originals.is_empty() && named.facts.is_empty()
+    let mut missing = MissingRows::default();
+    missing.collect(books, request);
+    missing.accounts.is_empty() && missing.holds.is_empty() && missing.originals.is_empty() && missing.facts.is_empty()
 }
 
-/// Loads accounts, and with each the account its owner's debt is kept in.
+/// Loads accounts, each with the debt account of its owner.
 pub(super) fn load_accounts(
     engine: &mut dyn Engine,
     books: &mut Books,
@@ -81,14 +81,14 @@ pub(super) fn load_accounts(
 }
 
 #[derive(Default)]
-struct Named<'a> {
+struct MissingRows<'a> {
     accounts: Vec<AccountId>,
     holds: Vec<HoldId>,
     originals: Vec<Seq>,
     facts: Vec<&'a bankroll_ledger::Fact>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> MissingRows<'a> {
     fn collect(&mut self, books: &Books, request: &'a Request) {
         let mut name = |id: AccountId| {
             if books.account(id).is_none() {

@@ -1,4 +1,4 @@
-//! What callers hand to the writer, and how they get their answers.
+//! The queue from callers to the writer, and the answers back.
 
 use std::{
     future::Future,
@@ -13,23 +13,23 @@ use bankroll_ledger::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::aside::Arrived;
-use crate::{Failure, Refused, RowsChanged, Statement};
+use super::commit_thread::CommitOutcome;
+use crate::{RowsOutcome, Statement, SubmitFailure, SubmitRefusal};
 
-/// The room that a request with facts or events takes in the queue.
+/// The permits that a request with facts or events takes.
 pub(crate) const FACTS_WEIGHT: usize = 17;
 
-/// A request with what the caller's thread could find out about it.
+/// A request with everything that the caller's thread can compute about it.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRequest {
     pub request: Request,
-    /// The request as its record will have it.
+    /// The request as its record will store it.
     pub encoded: Vec<u8>,
     pub fingerprint: Fingerprint,
     pub checked: Result<(), Rejection>,
 }
 
-impl Prepared {
+impl PreparedRequest {
     pub fn new(request: Request) -> Self {
         let checked = request.check();
         let mut prepared = Self { fingerprint: Fingerprint(0), encoded: Vec::new(), request, checked };
@@ -37,7 +37,7 @@ impl Prepared {
             prepared.fingerprint = prepared.request.key.fingerprint();
             prepared.encoded = prepared.request.encode();
         } else {
-            // However large it was, what waits in the queue is small.
+            // However large the request was, what waits in the queue is small.
             let request = &mut prepared.request;
             request.key.text = String::new();
             request.action = Action::Legs(Vec::new());
@@ -46,7 +46,7 @@ impl Prepared {
         prepared
     }
 
-    /// How much room it takes in the queue: more with facts or events, which may be of 16 KiB.
+    /// How many permits it takes: more with facts or events, which may have 16 KiB.
     pub fn weight(&self) -> usize {
         if self.request.facts.is_empty() && self.request.events.is_empty() { 1 } else { FACTS_WEIGHT }
     }
@@ -54,38 +54,38 @@ impl Prepared {
 
 /// The writer's end of an answer.
 #[derive(Debug)]
-pub(crate) struct Sent<T>(oneshot::Sender<Result<(T, Vec<Prepared>), Failure>>);
+pub(crate) struct AnswerSender<T>(oneshot::Sender<Result<(T, Vec<PreparedRequest>), SubmitFailure>>);
 
-impl<T> Sent<T> {
-    pub fn give(self, answer: T) {
-        self.give_back(answer, Vec::new());
+impl<T> AnswerSender<T> {
+    pub fn send(self, answer: T) {
+        self.send_with_requests(answer, Vec::new());
     }
 
-    /// Answers, and leaves it to the caller's thread to free what it had sent.
-    pub fn give_back(self, answer: T, requests: Vec<Prepared>) {
-        // A caller that went away does not want to know.
+    /// Answers, and leaves it to the caller's thread to free the requests.
+    pub fn send_with_requests(self, answer: T, requests: Vec<PreparedRequest>) {
+        // Fails only if the caller has dropped the receiver.
         let _ = self.0.send(Ok((answer, requests)));
     }
 
-    fn fail(self, failure: &Failure) {
+    fn fail(self, failure: &SubmitFailure) {
         let _ = self.0.send(Err(failure.clone()));
     }
 }
 
-/// What the writer hears.
+/// What the writer receives.
 pub(crate) enum Message {
     Call(Job),
-    /// The batch that was on its way, and the disk with it.
-    Arrived(Box<Arrived>),
-    /// The thread that commits is gone.
-    Lost,
+    /// The outcome of the batch in flight, with the engine.
+    Committed(Box<CommitOutcome>),
+    /// The commit thread has ended.
+    CommitThreadLost,
 }
 
 impl Message {
     pub fn call(self) -> Option<Job> {
         match self {
             Self::Call(job) => Some(job),
-            Self::Arrived(_) | Self::Lost => None,
+            Self::Committed(_) | Self::CommitThreadLost => None,
         }
     }
 }
@@ -93,34 +93,34 @@ impl Message {
 /// One call.
 pub(crate) enum Job {
     Money {
-        requests: Vec<Prepared>,
-        reply: Sent<Vec<Answer>>,
-        room: OwnedSemaphorePermit,
+        requests: Vec<PreparedRequest>,
+        reply: AnswerSender<Vec<Answer>>,
+        permits: OwnedSemaphorePermit,
     },
     Open {
         by: Principal,
         names: Vec<(AccountName, Policy)>,
-        reply: Sent<Vec<Result<AccountId, OpenRejected>>>,
-        room: OwnedSemaphorePermit,
+        reply: AnswerSender<Vec<Result<AccountId, OpenRejected>>>,
+        permits: OwnedSemaphorePermit,
     },
     List {
         asset: Asset,
-        reply: Sent<AssetId>,
+        reply: AnswerSender<AssetId>,
     },
     Rows {
         statements: Vec<Statement>,
-        reply: Sent<RowsChanged>,
-        room: OwnedSemaphorePermit,
+        reply: AnswerSender<RowsOutcome>,
+        permits: OwnedSemaphorePermit,
     },
-    /// Look at the clock: answered after the holds that are due have expired.
+    /// Read the clock: answered after the holds that are due have expired.
     Tick {
-        reply: Sent<()>,
+        reply: AnswerSender<()>,
     },
     Stop,
 }
 
 impl Job {
-    /// How many requests, and how many sets of rows, it brings.
+    /// How many requests, and how many sets of rows, it has.
     pub fn weight(&self) -> (usize, usize) {
         match self {
             Self::Money { requests, .. } => (requests.len(), 0),
@@ -130,7 +130,7 @@ impl Job {
         }
     }
 
-    pub fn requests(&self) -> &[Prepared] {
+    pub fn requests(&self) -> &[PreparedRequest] {
         match self {
             Self::Money { requests, .. } => requests,
             _ => &[],
@@ -155,7 +155,7 @@ impl Job {
         }
     }
 
-    pub fn fail(self, failure: &Failure) {
+    pub fn fail(self, failure: &SubmitFailure) {
         match self {
             Self::Money { reply, .. } => reply.fail(failure),
             Self::Open { reply, .. } => reply.fail(failure),
@@ -167,58 +167,58 @@ impl Job {
     }
 }
 
-/// The way to the writer: bounded by the work that is waiting or being done, so that memory is too.
+/// The queue to the writer. Permits bound the work that waits or is in progress, and with it memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub jobs: Sender<Message>,
-    pub room: std::sync::Arc<Semaphore>,
+    pub permits: std::sync::Arc<Semaphore>,
 }
 
 impl Queue {
-    /// Takes room for so many requests.
-    pub fn room_for(&self, count: usize) -> Result<OwnedSemaphorePermit, Refused> {
-        let count = u32::try_from(count).map_err(|_| Refused::Busy)?;
-        self.room.clone().try_acquire_many_owned(count).map_err(|_| Refused::Busy)
+    /// Acquires permits without waiting.
+    pub fn try_acquire(&self, count: usize) -> Result<OwnedSemaphorePermit, SubmitRefusal> {
+        let count = u32::try_from(count).map_err(|_| SubmitRefusal::Busy)?;
+        self.permits.clone().try_acquire_many_owned(count).map_err(|_| SubmitRefusal::Busy)
     }
 
-    /// The same for who must not be turned away: waits for it in turn, in this thread. Room that comes back is theirs who
-    /// wait before it is anybody's who only tries, so that callers who never stop keep nobody from it.
-    pub fn wait_for_room(&self, count: usize) -> Result<OwnedSemaphorePermit, Refused> {
-        if let Ok(room) = self.room_for(count) {
-            return Ok(room);
+    /// Blocks this thread until the permits are free, in FIFO order. Freed permits go to waiters first, so retry loops
+    /// cannot starve flows.
+    pub fn acquire(&self, count: usize) -> Result<OwnedSemaphorePermit, SubmitRefusal> {
+        if let Ok(permits) = self.try_acquire(count) {
+            return Ok(permits);
         }
-        let count = u32::try_from(count).map_err(|_| Refused::Busy)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|_| Refused::Busy)?;
-        runtime.block_on(self.room.clone().acquire_many_owned(count)).map_err(|_| Refused::Stopped)
+        let count = u32::try_from(count).map_err(|_| SubmitRefusal::Busy)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|_| SubmitRefusal::Busy)?;
+        runtime.block_on(self.permits.clone().acquire_many_owned(count)).map_err(|_| SubmitRefusal::Stopped)
     }
 
-    pub fn send<T>(&self, job: impl FnOnce(Sent<T>) -> Job) -> Result<Reply<T>, Refused> {
+    pub fn send<T>(&self, job: impl FnOnce(AnswerSender<T>) -> Job) -> Result<PendingAnswer<T>, SubmitRefusal> {
         let (sent, reply) = oneshot::channel();
-        self.jobs.send(Message::Call(job(Sent(sent)))).map_err(|_| Refused::Stopped)?;
-        Ok(Reply(reply))
+        self.jobs.send(Message::Call(job(AnswerSender(sent)))).map_err(|_| SubmitRefusal::Stopped)?;
+        Ok(PendingAnswer(reply))
     }
 }
 
-/// An answer that is on its way: wait for it in a thread, or await it in a task.
+/// An answer that is not there yet: block a thread on it, or await it in a task.
 #[derive(Debug)]
 #[must_use = "nothing is known until the answer is"]
-pub struct Reply<T>(oneshot::Receiver<Result<(T, Vec<Prepared>), Failure>>);
+pub struct PendingAnswer<T>(oneshot::Receiver<Result<(T, Vec<PreparedRequest>), SubmitFailure>>);
 
-impl<T> Reply<T> {
-    /// Blocks this thread until the answer is there.
+impl<T> PendingAnswer<T> {
+    /// Blocks this thread until the answer arrives.
     ///
     /// # Errors
-    /// If the writer could not carry the call out, or stopped before it could tell.
-    pub fn wait(self) -> Result<T, Failure> {
-        self.0.blocking_recv().unwrap_or(Err(Failure::Unknown)).map(|(answer, _)| answer)
+    /// If the writer could not execute the call, or stopped before it could report the outcome.
+    pub fn wait(self) -> Result<T, SubmitFailure> {
+        self.0.blocking_recv().unwrap_or(Err(SubmitFailure::Unknown)).map(|(answer, _)| answer)
     }
 }
 
-impl<T> Future for Reply<T> {
-    type Output = Result<T, Failure>;
+impl<T> Future for PendingAnswer<T> {
+    type Output = Result<T, SubmitFailure>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let answered = Pin::new(&mut self.0).poll(context);
-        answered.map(|answer| answer.unwrap_or(Err(Failure::Unknown)).map(|(answer, _)| answer))
+        answered.map(|answer| answer.unwrap_or(Err(SubmitFailure::Unknown)).map(|(answer, _)| answer))
     }
 }

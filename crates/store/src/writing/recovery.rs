@@ -1,4 +1,4 @@
-//! Opening books that were closed in any way: is the end of the journal sound, and does what is derived agree with it?
+//! Opening books after any kind of shutdown: is the end of the journal sound, and do the derived tables agree with it?
 
 use std::{collections::HashMap, ops::ControlFlow};
 
@@ -6,7 +6,7 @@ use bankroll_ledger::{AccountId, Amount, Batch, HoldChange, Posting, Record, Seq
 
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, Engine, Head, RunWrites, Source},
+    engine::{Commit, CommitError, Engine, JournalHead, RunWrites, Source},
 };
 
 /// How many batches at the end of the journal are verified when the books are opened, and how many records at most.
@@ -14,7 +14,7 @@ const TAIL_BATCHES: u64 = 1024;
 const TAIL_RECORDS: u64 = 200_000;
 
 /// Where the journal ends: its last record is the last of its last batch.
-pub(crate) fn head(source: &dyn Source) -> Result<Head, StoreError> {
+pub(crate) fn head(source: &dyn Source) -> Result<JournalHead, StoreError> {
     let head = source.head()?;
     if source.last_seq()? == head.seq {
         Ok(head)
@@ -23,12 +23,12 @@ pub(crate) fn head(source: &dyn Source) -> Result<Head, StoreError> {
     }
 }
 
-/// Verifies the end of the journal: records, roots, chain, and the balances that the records say. Returns how many batches
-/// that were.
-pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<u64, StoreError> {
+/// Verifies the end of the journal: records, roots, chain, and the balances that follow from the records. Returns the
+/// number of verified batches.
+pub(crate) fn verify_tail(source: &dyn Source, head: &JournalHead) -> Result<u64, StoreError> {
     let batches = source.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
-    let (mut expected, mut verified) = (Expected::default(), 0);
+    let (mut expected, mut verified) = (ExpectedBalances::default(), 0);
     for (batch, stored_head) in batches.iter().filter(|(batch, _)| batch.first.0 > from) {
         let records = source.records_from(batch.first, batch.count as usize)?;
         check_batch(batch, stored_head, &records)?;
@@ -44,7 +44,7 @@ pub(crate) fn verify_tail(source: &dyn Source, head: &Head) -> Result<u64, Store
     Ok(verified)
 }
 
-/// Whether a batch is what its row says: its records without a gap, their root, and the head that follows from it.
+/// Checks a batch against its row: records without a gap, their root, and the head that follows from it.
 pub(crate) fn check_batch(
     batch: &Batch,
     stored_head: &merkle::Hash,
@@ -65,14 +65,14 @@ pub(crate) fn check_batch(
     Ok(())
 }
 
-/// What the last records say of balances and held amounts.
+/// The balances and held amounts that follow from the last records.
 #[derive(Default)]
-struct Expected {
+struct ExpectedBalances {
     balances: HashMap<AccountId, Amount>,
     held: HashMap<AccountId, Amount>,
 }
 
-impl Expected {
+impl ExpectedBalances {
     fn note(&mut self, record: &Record) {
         match record {
             Record::Decided { verdict: Verdict::Applied(effects), .. } => {
@@ -90,7 +90,7 @@ impl Expected {
         self.held.insert(change.hold.account, change.held_after);
     }
 
-    fn compare(&self, source: &dyn Source, head: &Head) -> Result<(), StoreError> {
+    fn compare(&self, source: &dyn Source, head: &JournalHead) -> Result<(), StoreError> {
         let ids: Vec<AccountId> = self.balances.keys().chain(self.held.keys()).copied().collect();
         let stored: HashMap<_, _> = source.accounts(&ids)?.into_iter().map(|account| (account.id, account)).collect();
         let differing = ids.iter().try_for_each(|id| {

@@ -1,12 +1,12 @@
-//! A flow's rows, as a role works with them: read beside the writer, written all or none.
+//! A flow's rows, as a role uses them: read without the writer, written all or none.
 //!
-//! On SQLite, and where the books are in this process, rows go through the writer's second lane. A role elsewhere writes
-//! its own tables straight into the database.
+//! On SQLite, and where the books are in this process, rows go through the writer's second lane. A role in another
+//! process writes its own tables directly into the database.
 //!
-//! It guarantees that what [`Rows::write`] says is written is durable, and that a set of statements of which one cannot be
-//! carried out has changed nothing. After [`RowsError::Call`] and [`RowsError::Store`] it may not be known whether it is
-//! there: whoever writes reads again before he goes on, and guards what he writes by what he has read (`WHERE`, and how many
-//! rows must change).
+//! It guarantees that rows are durable when [`Rows::write`] returns `Ok`, and that a set of statements of which one
+//! fails changes nothing. After [`RowsError::Call`] and [`RowsError::Store`] the outcome may be unknown: the caller
+//! reads again before it continues, and guards its writes by what it has read (`WHERE`, and how many rows must
+//! change).
 //!
 //! It does not know what the rows mean.
 
@@ -14,14 +14,16 @@ use std::cell::RefCell;
 
 use bankroll_ledger::{Row, Value};
 
-use crate::{CallError, DatabaseUrl, Ledger, Reader, RowsRejected, Statement, StoreError, engine::postgres::Outside};
+use crate::{
+    DatabaseUrl, Ledger, Reader, RowsRejection, Statement, StoreError, SubmitError, engine::postgres::FlowConnection,
+};
 
 /// The rows of flows.
 pub struct Rows {
     reader: Reader,
     location: RowsLocation,
-    /// The connection to a database whose writer is elsewhere, while there is one.
-    connection: RefCell<Option<Outside>>,
+    /// The open connection to a database whose writer is in another process.
+    connection: RefCell<Option<FlowConnection>>,
 }
 
 /// Where the rows of flows are written.
@@ -29,7 +31,7 @@ pub struct Rows {
 pub enum RowsLocation {
     /// Through the writer in this process.
     Writer(Ledger),
-    /// Into a database whose writer is elsewhere.
+    /// Into a database whose writer is in another process.
     Database(DatabaseUrl),
 }
 
@@ -51,22 +53,22 @@ impl From<&Self> for RowsLocation {
     }
 }
 
-/// Why rows were not written, or not for certain.
+/// Why rows were not written, or not certainly.
 #[derive(Debug, thiserror::Error)]
 pub enum RowsError {
     /// None was written.
     #[error("the rows were not written")]
-    Rejected(#[from] RowsRejected),
-    /// The writer did not take them, or could not tell.
+    Rejected(#[from] RowsRejection),
+    /// The writer did not accept them, or could not report the outcome.
     #[error("the writer has no answer")]
-    Call(#[from] CallError),
-    /// The database is out of reach, or could not tell.
+    Call(#[from] SubmitError),
+    /// The database is unreachable, or could not report the outcome.
     #[error("the database has no answer")]
     Store(#[from] StoreError),
 }
 
 impl Rows {
-    /// With the writer in this process, or in a database whose writer is elsewhere.
+    /// Opens the rows of the writer in this process, or of a database whose writer is in another process.
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
@@ -79,7 +81,7 @@ impl Rows {
         Ok(Self { reader: reader?, location, connection: RefCell::default() })
     }
 
-    /// With the writer in this process.
+    /// TEMPORARY alias of [`Rows::open`].
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
@@ -87,7 +89,7 @@ impl Rows {
         Self::open(ledger)
     }
 
-    /// In a database whose writer is elsewhere.
+    /// TEMPORARY alias of [`Rows::open`].
     ///
     /// # Errors
     /// If the books cannot be opened for reading.
@@ -95,7 +97,7 @@ impl Rows {
         Self::open(url)
     }
 
-    /// What is committed, of the books too.
+    /// A reader of the committed books.
     #[must_use]
     pub fn reader(&self) -> &Reader {
         &self.reader
@@ -104,27 +106,27 @@ impl Rows {
     /// The rows that a query finds; see [`Reader::rows`].
     ///
     /// # Errors
-    /// If the books cannot be read, or it is no query that the database understands.
+    /// If the books cannot be read, or the database rejects the query.
     pub fn read(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         self.reader.rows(sql, values)
     }
 
-    /// Writes rows, all or none, and waits until they are durable. Answers how many rows each statement changed.
+    /// Writes rows, all or none, and waits until they are durable. Returns how many rows each statement changed.
     ///
     /// # Errors
     /// See [`RowsError`].
     pub fn write(&self, statements: Vec<Statement>) -> Result<Vec<u64>, RowsError> {
         let written = match &self.location {
             RowsLocation::Writer(ledger) => {
-                let reply = ledger.write_rows_in_turn(statements).map_err(CallError::from)?;
-                reply.wait().map_err(CallError::from)?
+                let reply = ledger.write_rows_in_turn(statements).map_err(SubmitError::from)?;
+                reply.wait().map_err(SubmitError::from)?
             }
             RowsLocation::Database(url) => {
                 let known = self.connection.borrow_mut().take();
-                let outside = known.map_or_else(|| Outside::connect(url), Ok)?;
+                let connection = known.map_or_else(|| FlowConnection::connect(url), Ok)?;
                 // After an error the connection is not used again.
-                let written = outside.write(&statements)?;
-                *self.connection.borrow_mut() = Some(outside);
+                let written = connection.write(&statements)?;
+                *self.connection.borrow_mut() = Some(connection);
                 written
             }
         };

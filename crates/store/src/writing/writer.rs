@@ -2,20 +2,20 @@
 //!
 //! | phase | what happens | if it fails |
 //! | --- | --- | --- |
-//! | admit | the caller's thread checks the form and takes room in the queue | `Refused`, nothing happened |
-//! | gather | whatever has arrived while the last batch was on its way to disk, up to a full batch; never waits for more | - |
+//! | admit | the caller's thread checks the form and acquires permits | `SubmitRefusal`, nothing happened |
+//! | gather | the calls that arrived while the last batch was in flight, up to a full batch; never waits for more | - |
 //! | prefetch | accounts, holds, rows, earlier records and keys that the batch names and memory does not have | stop |
 //! | decide | pure, in order of arrival, on the books in memory | a rejection is an answer |
-//! | commit | one transaction, synced | rolled back for certain: callers are told, memory is dropped; in doubt: stop |
+//! | commit | one transaction, synced | rolled back for certain: the calls fail, memory is dropped; in doubt: stop |
 //! | publish | the keys are known, the callers are answered | - |
 //!
-//! While a batch of plain money is on its way to disk, the next is gathered and decided ahead as far as memory alone
-//! can; so two batches at the most are decided and not durable. Nobody else can see that: every answer, rejections and
-//! replays included, is given after the commit of the batch it was decided in. If a batch does not arrive, what was
-//! decided ahead of it is decided anew.
+//! While a batch of plain money is in flight, the writer gathers the next one and decides it ahead as far as memory
+//! alone allows; so at most two batches are decided and not durable. Callers cannot see that: every answer, including
+//! rejections and replays, is sent after the commit of the batch it was decided in. If a batch is not committed, what
+//! was decided ahead is decided again.
 //!
-//! "Stop" means: the callers of the batch are told that the outcome is unknown, all later calls are refused, and the
-//! books must be opened again, which verifies the tail of the journal.
+//! "Stop" means: the calls of the batch fail with an unknown outcome, all later calls are refused, and the books must
+//! be opened again, which verifies the tail of the journal.
 
 use std::{
     collections::VecDeque,
@@ -30,90 +30,90 @@ use std::{
 use bankroll_ledger::Batch;
 
 use super::{
-    aside::{Arrived, Aside, Disk, OnItsWay},
+    changes::BatchChanges,
+    commit_thread::{CommitOutcome, CommitThread, EngineSlot, InFlight},
     delivery::Delivery,
     draft::Draft,
     memory::Memory,
     queue::{Job, Message},
     recovery,
-    storing::Changes,
 };
 use crate::{
-    Clock, Failure, StoreError,
+    Clock, StoreError, SubmitFailure,
     engine::{CommitError, Source},
-    history::terms::Indexer,
+    history::index::Indexer,
 };
 
 /// Requests in one call, and in one batch.
 pub(crate) const BATCH_MAX: usize = 8192;
-/// A batch of which so many requests were decided ahead is large enough to go to disk as it is.
+/// With this many requests decided ahead, a batch is committed without gathering more.
 const ENOUGH_AHEAD: usize = 1024;
 /// Sets of row statements in one batch.
 const ROWS_MAX: usize = 256;
-/// How soon background work on the key index is looked at while nobody calls.
-const UPKEEP_PAUSE: Duration = Duration::from_millis(2);
+/// How soon the writer polls background work on the key index while no calls arrive.
+const MAINTENANCE_PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Writer {
-    // Both before the disk, so that they are dropped first: whoever leaves the books last copies the log back, and neither
-    // of these can write.
+    // `indexer` and `lookups` come before `engine_slot`, so that they are dropped first: the last connection to close
+    // checkpoints the log, and these two cannot write.
     /// The thread of the statement index.
     pub indexer: Indexer,
-    /// A second way to the key index, for when the disk is away.
+    /// A second connection, to read the key index while a batch is in flight.
     pub lookups: Box<dyn Source>,
-    pub disk: Disk,
+    pub engine_slot: EngineSlot,
     pub clock: Clock,
     pub messages: Receiver<Message>,
     pub memory: Memory,
     pub accounts_max: usize,
-    /// Before `delivery`, which it hands answers to: it is dropped first.
-    pub aside: Aside,
+    /// Before `delivery`, to which it hands answers, so that it is dropped first.
+    pub commit_thread: CommitThread,
     pub delivery: Delivery,
     /// Calls that have arrived and are in no batch yet.
     pub waiting: VecDeque<Job>,
-    pub commit_aside_from: usize,
-    /// Calls that were decided while the batch before theirs was on its way.
+    pub background_commit_min: usize,
+    /// Calls that were decided while the previous batch was in flight.
     pub decided_ahead: Arc<AtomicU64>,
-    /// Why the writer stopped, for whoever asks.
+    /// Why the writer stopped.
     pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
 }
 
 impl Writer {
-    /// Works until it is told to stop or must.
+    /// Works until it is asked to stop or an error stops it.
     pub fn run(mut self) {
-        let (mut on_its_way, mut jobs) = (None, Vec::new());
+        let (mut in_flight, mut jobs) = (None, Vec::new());
         loop {
-            let worked = self.next_batch(&mut on_its_way, &mut jobs);
+            let worked = self.next_batch(&mut in_flight, &mut jobs);
             match worked {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    // Before anybody is told, so that who is told can ask why.
+                    // Set before the calls fail, so that their callers can read the reason.
                     let _ = self.stopped_by.set(Arc::new(error));
-                    jobs.drain(..).for_each(|job| job.fail(&Failure::Unknown));
+                    jobs.drain(..).for_each(|job| job.fail(&SubmitFailure::Unknown));
                     return;
                 }
             }
         }
     }
 
-    /// Gathers, decides and commits one batch, or sends it on its way; `false` if it was told to stop.
-    fn next_batch(&mut self, on_its_way: &mut Option<OnItsWay>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
-        let ahead = match on_its_way.take() {
-            Some(last) => self.decide_until_arrival(last, jobs)?,
+    /// Gathers, decides and commits one batch, or hands it to the commit thread; `false` if it was asked to stop.
+    fn next_batch(&mut self, in_flight: &mut Option<InFlight>, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
+        let ahead = match in_flight.take() {
+            Some(last) => self.decide_until_committed(last, jobs)?,
             None => None,
         };
-        // The disk waits for a batch that is decided already, not for what else could be put into it.
+        // A large batch that is decided already is committed at once: gathering more would leave the disk idle.
         if ahead.as_ref().is_none_or(|draft| draft.changes.answers.len() < ENOUGH_AHEAD) {
             self.gather(jobs);
         }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
-        *on_its_way = self.work(jobs, ahead)?;
+        *in_flight = self.work(jobs, ahead)?;
         Ok(!stop)
     }
 
     /// Decides what arrives, as far as memory alone can, until the last batch is durable.
-    fn decide_until_arrival(&mut self, last: OnItsWay, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
-        let mut draft = Draft::new(last.head_to_be, self.clock.now(), Vec::new(), self.memory.keys.hasher());
+    fn decide_until_committed(&mut self, last: InFlight, jobs: &mut Vec<Job>) -> Result<Option<Draft>, StoreError> {
+        let mut draft = Draft::new(last.next_head, self.clock.now(), Vec::new(), self.memory.keys.hasher());
         let mut may_go_on = !last.forget_all && !self.memory.has_due_holds(draft.changes.now);
         let mut weight = 0;
         loop {
@@ -131,34 +131,39 @@ impl Writer {
             }
             match self.messages.recv() {
                 Ok(Message::Call(job)) => self.waiting.push_back(job),
-                Ok(Message::Arrived(arrived)) => {
-                    let arrived = self.arrive(&last, *arrived, jobs)?;
-                    if !arrived || jobs.is_empty() {
+                Ok(Message::Committed(outcome)) => {
+                    let is_durable = self.finish_in_flight(&last, *outcome, jobs)?;
+                    if !is_durable || jobs.is_empty() {
                         return Ok(None);
                     }
                     draft.changes.before.hash = self.memory.head.hash;
-                    // What was decided ahead has its places in the journal already; they must be the next ones.
+                    // The records decided ahead have their journal places already; they must be the next ones.
                     if draft.changes.before != self.memory.head {
                         return Err(StoreError::diverged(
                             self.memory.head.seq,
-                            "a batch did not end where it was to end",
+                            "a batch did not end at the expected record",
                         ));
                     }
                     return Ok(Some(draft));
                 }
-                Ok(Message::Lost) | Err(_) => return Err(StoreError::CommitLost),
+                Ok(Message::CommitThreadLost) | Err(_) => return Err(StoreError::CommitLost),
             }
         }
     }
 
-    /// The disk is back; whether the batch it was away with is durable. If nobody knows, its calls join the jobs, whose
-    /// callers will be told just that.
-    fn arrive(&mut self, last: &OnItsWay, arrived: Arrived, jobs: &mut Vec<Job>) -> Result<bool, StoreError> {
-        let (stored, housekeeping) = arrived.unload(&mut self.disk);
+    /// Takes the engine back; returns whether the batch in flight is durable. If the outcome is unknown, its calls
+    /// join the jobs, which then fail with an unknown outcome.
+    fn finish_in_flight(
+        &mut self,
+        last: &InFlight,
+        outcome: CommitOutcome,
+        jobs: &mut Vec<Job>,
+    ) -> Result<bool, StoreError> {
+        let (stored, housekeeping) = outcome.return_engine(&mut self.engine_slot);
         match stored {
             Ok(batch) => {
                 self.memory.follow(batch.as_ref(), &last.keys);
-                self.tell_indexer(batch.as_ref());
+                self.notify_indexer(batch.as_ref());
                 housekeeping?;
             }
             Err((CommitError::NothingHappened(error), mut given_up)) => {
@@ -169,7 +174,9 @@ impl Writer {
                 jobs.extend(in_doubt);
                 return Err(error);
             }
-            Err((CommitError::FactRefused(_), _)) => unreachable!("batches with facts do not go aside"),
+            Err((CommitError::FactRefused(_), _)) => {
+                unreachable!("batches with facts are not committed in the background")
+            }
         }
         if last.forget_all {
             self.memory.books.forget_all();
@@ -177,8 +184,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Adds what has arrived to the batch; if there is nothing, waits for the first call or for something else that is
-    /// due.
+    /// Adds the waiting calls to the batch; if there are none, waits for the first call or for the next due work.
     fn gather(&mut self, jobs: &mut Vec<Job>) {
         if jobs.is_empty() && self.waiting.is_empty() {
             let first = match self.pause() {
@@ -205,24 +211,24 @@ impl Writer {
         }
     }
 
-    /// How long to wait at most; `None` for as long as it takes.
+    /// How long to wait for a call at most; `None` without a limit.
     fn pause(&mut self) -> Option<Duration> {
         let until_expiry = self.memory.next_expiry.map(|expiry| {
             let wait = Duration::from_micros(expiry.0.saturating_sub(self.clock.now().0));
-            // A clock that stands still must not make this loop spin.
-            wait.max(UPKEEP_PAUSE)
+            // A clock that stands still must not turn this loop into a busy wait.
+            wait.max(MAINTENANCE_PAUSE)
         });
-        let upkeep = self.memory.keys.has_upkeep().then_some(UPKEEP_PAUSE);
-        until_expiry.into_iter().chain(upkeep).chain(self.disk.engine().rest_at_most()).min()
+        let maintenance = self.memory.keys.has_maintenance().then_some(MAINTENANCE_PAUSE);
+        until_expiry.into_iter().chain(maintenance).chain(self.engine_slot.engine().max_idle()).min()
     }
 
-    /// Decides the batch, or what is left of it, and commits and answers it, or sends it on its way.
-    fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<OnItsWay>, StoreError> {
+    /// Decides the rest of the batch, then commits and answers it, or hands it to the commit thread.
+    fn work(&mut self, jobs: &mut Vec<Job>, mut ahead: Option<Draft>) -> Result<Option<InFlight>, StoreError> {
         let mut refused = Vec::new();
         loop {
-            match self.disk.engine().begin() {
-                Err(passing @ StoreError::Locked) => {
-                    self.give_up_batch(jobs, &passing)?;
+            match self.engine_slot.engine().begin() {
+                Err(locked @ StoreError::Locked) => {
+                    self.give_up_batch(jobs, &locked)?;
                     return Ok(None);
                 }
                 begun => begun?,
@@ -230,24 +236,24 @@ impl Writer {
             let mut draft = ahead.take().unwrap_or_else(|| {
                 Draft::new(self.memory.head, self.clock.now(), std::mem::take(&mut refused), self.memory.keys.hasher())
             });
-            let (memory, engine) = (&mut self.memory, self.disk.engine());
+            let (memory, engine) = (&mut self.memory, self.engine_slot.engine());
             let filled = draft.fill(memory, engine, jobs);
-            match filled.and_then(|()| memory.look_after_keys(engine, |keys, engine| keys.prepare_upkeep(engine))) {
-                Err(error) if error.is_passing() => {
-                    self.disk.engine().mend()?;
+            match filled.and_then(|()| memory.with_key_index(engine, |keys, engine| keys.prepare_maintenance(engine))) {
+                Err(error) if error.is_transient() => {
+                    self.engine_slot.engine().reconnect()?;
                     self.give_up_batch(jobs, &StoreError::Unreachable)?;
                     return Ok(None);
                 }
                 filled => filled?,
             }
             let (mut changes, refused_before) = draft.finish();
-            if self.may_go_aside(&changes, jobs) {
-                return self.send_aside(changes, std::mem::take(jobs)).map(Some);
+            if self.may_commit_in_background(&changes, jobs) {
+                return self.commit_in_background(changes, std::mem::take(jobs)).map(Some);
             }
-            match changes.store(jobs, self.disk.engine(), &self.memory.keys.pending()) {
+            match changes.store(jobs, self.engine_slot.engine(), &self.memory.keys.pending()) {
                 Ok(rows) => {
                     self.publish(changes, jobs, rows);
-                    return self.disk.engine().after_commit().map(|()| None);
+                    return self.engine_slot.engine().after_commit().map(|()| None);
                 }
                 Err(CommitError::FactRefused(place)) => {
                     refused = refused_before;
@@ -263,27 +269,27 @@ impl Writer {
         }
     }
 
-    /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that want an answer of their own,
-    /// no expiry whose successor only the store knows.
-    fn may_go_aside(&self, changes: &Changes, jobs: &[Job]) -> bool {
-        changes.answers.len() >= self.commit_aside_from
+    /// Plain money only: no fact that its table may refuse, no rows, accounts or ticks that need an answer of their
+    /// own, no expiry after which only the store knows the next one.
+    fn may_commit_in_background(&self, changes: &BatchChanges, jobs: &[Job]) -> bool {
+        changes.answers.len() >= self.background_commit_min
             && !self.memory.has_due_holds(changes.now)
             && jobs.iter().all(Job::is_plain_money)
     }
 
-    fn send_aside(&mut self, mut changes: Changes, jobs: Vec<Job>) -> Result<OnItsWay, StoreError> {
-        let head_to_be = changes.head_to_be();
+    fn commit_in_background(&mut self, mut changes: BatchChanges, jobs: Vec<Job>) -> Result<InFlight, StoreError> {
+        let next_head = changes.next_head();
         let keys = changes.keys.take();
         self.memory.next_expiry = self.memory.next_expiry.into_iter().chain(changes.next_expiry).min();
-        self.aside.send(&mut self.disk, changes, jobs, self.memory.keys.pending())?;
+        self.commit_thread.send(&mut self.engine_slot, changes, jobs, self.memory.keys.pending())?;
         self.memory.books.forget_all_but_accounts();
-        Ok(OnItsWay { keys, head_to_be, forget_all: self.memory.books.account_count() > self.accounts_max })
+        Ok(InFlight { keys, next_head, forget_all: self.memory.books.account_count() > self.accounts_max })
     }
 
-    fn publish(&mut self, mut changes: Changes, jobs: &mut Vec<Job>, rows: Vec<crate::RowsChanged>) {
+    fn publish(&mut self, mut changes: BatchChanges, jobs: &mut Vec<Job>, rows: Vec<crate::RowsOutcome>) {
         let all_expired = changes.all_expired();
-        self.memory.publish(&mut changes, self.disk.engine());
-        self.tell_indexer(changes.batch.as_ref());
+        self.memory.publish(&mut changes, self.engine_slot.engine());
+        self.notify_indexer(changes.batch.as_ref());
         self.delivery.deliver(std::mem::take(jobs), changes.outcomes(rows), all_expired);
         if self.memory.books.account_count() > self.accounts_max {
             self.memory.books.forget_all();
@@ -292,36 +298,36 @@ impl Writer {
         }
     }
 
-    /// The statement index follows what is durable.
-    fn tell_indexer(&self, batch: Option<&Batch>) {
+    /// Tells the statement index where the durable journal ends.
+    fn notify_indexer(&self, batch: Option<&Batch>) {
         if batch.is_some() {
             self.indexer.follow(self.memory.head.seq);
         }
     }
 
-    /// The transaction was rolled back for certain: everybody is told, and memory is read again from the store.
+    /// The transaction was rolled back for certain: fails its calls, and reads memory again from the store.
     fn give_up_batch(&mut self, jobs: &mut Vec<Job>, error: &StoreError) -> Result<(), StoreError> {
         let failure = match error {
-            StoreError::Full => Failure::StorageFull,
-            StoreError::Unreachable => Failure::Unreachable,
-            _ => Failure::Locked,
+            StoreError::Full => SubmitFailure::StorageFull,
+            StoreError::Unreachable => SubmitFailure::Unreachable,
+            _ => SubmitFailure::Locked,
         };
         jobs.drain(..).for_each(|job| job.fail(&failure));
         self.memory.books.forget_all();
-        while let Err(error) = self.read_anew() {
-            if !error.is_passing() {
+        while let Err(error) = self.reload() {
+            if !error.is_transient() {
                 return Err(error);
             }
-            // Whoever cannot be mended says so; a server that comes and goes is waited for.
-            self.disk.engine().mend()?;
+            // Reconnecting waits for a server that restarts, and fails if the books are lost for good.
+            self.engine_slot.engine().reconnect()?;
         }
         self.memory.keys.rolled_back();
         Ok(())
     }
 
-    fn read_anew(&mut self) -> Result<(), StoreError> {
-        self.memory.next_expiry = self.disk.engine().source().next_expiry()?;
-        if recovery::head(self.disk.engine().source())? == self.memory.head {
+    fn reload(&mut self) -> Result<(), StoreError> {
+        self.memory.next_expiry = self.engine_slot.engine().source().next_expiry()?;
+        if recovery::head(self.engine_slot.engine().source())? == self.memory.head {
             Ok(())
         } else {
             Err(StoreError::diverged(self.memory.head.seq, "a batch that was rolled back is in the journal"))

@@ -1,9 +1,9 @@
-//! What is refused at the door, and what leaves no trace.
+//! Calls and requests that are refused before the writer decides, and rejections that leave no trace.
 
 use std::sync::{Arc, Mutex};
 
 use bankroll_ledger::{Amount, Event, Kind, Leg, Namespace, Rejection, Request, Scope, Value, Verdict};
-use bankroll_store::{Interrupt, Migrations, Refused, Rows, Statement};
+use bankroll_store::{FaultPoint, Migrations, Rows, Statement, SubmitRefusal};
 
 use crate::world::{World, game_server, moving, name, request};
 
@@ -40,7 +40,7 @@ fn malformed_requests_get_a_named_rejection_and_change_nothing() {
         assert_eq!((answer.seq, answer.verdict), (None, Verdict::Rejected(rejection)), "{request:?}");
     }
     assert_eq!(world.reader().head().unwrap(), head, "nothing was written");
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balances(alice), (100, 0));
 }
 
 #[test]
@@ -51,12 +51,12 @@ fn a_key_of_255_bytes_and_sixteen_legs_are_fine() {
     key.text = "k".repeat(255);
     let answer = world.ledger().apply(request(key, game_server(), vec![moving(alice, arena, 1); 16])).unwrap();
     assert_eq!(answer.effects().unwrap().postings.len(), 16);
-    assert_eq!(world.standing(alice), (84, 0));
+    assert_eq!(world.balances(alice), (84, 0));
 }
 
-/// A request that a database cannot store would stop the books whenever it is asked again.
+/// A request that a database cannot store would stop the books at every retry.
 #[test]
-fn an_announcement_that_no_database_can_keep_is_refused_and_the_books_go_on() {
+fn an_event_that_no_database_can_store_is_refused_and_the_books_go_on() {
     let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
@@ -70,7 +70,7 @@ fn an_announcement_that_no_database_can_keep_is_refused_and_the_books_go_on() {
 }
 
 #[test]
-fn nobody_can_occupy_a_key_of_somebody_elses() {
+fn a_caller_cannot_occupy_the_key_of_another() {
     let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     let mut key = world.fresh_key(Namespace::System);
@@ -89,27 +89,27 @@ fn a_call_has_1_to_8192_requests() {
         let one = request(world.fresh_key(Namespace::Client), game_server(), vec![]);
         world.ledger().submit(vec![one; count]).unwrap_err()
     };
-    assert_eq!(refused(0), Refused::CallSize { given: 0, most: 8192 });
-    assert_eq!(refused(8193), Refused::CallSize { given: 8193, most: 8192 });
+    assert_eq!(refused(0), SubmitRefusal::CallSize { given: 0, most: 8192 });
+    assert_eq!(refused(8193), SubmitRefusal::CallSize { given: 8193, most: 8192 });
 }
 
 #[test]
-fn a_full_queue_is_busy_and_room_comes_back() {
+fn a_full_queue_is_busy_until_permits_are_released() {
     let world = World::with(|options| options.queue_max = 4);
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     let spend = || request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
     let five = (0..5).map(|_| spend()).collect();
-    let never = Refused::CallSize { given: 5, most: 4 };
-    assert_eq!(world.ledger().submit(five).unwrap_err(), never, "more than the queue holds would be busy for ever");
+    let never = SubmitRefusal::CallSize { given: 5, most: 4 };
+    assert_eq!(world.ledger().submit(five).unwrap_err(), never, "more than the queue holds would be busy forever");
     for _ in 0..20 {
         world.ledger().submit((0..4).map(|_| spend()).collect()).unwrap().wait().unwrap();
     }
-    assert_eq!(world.standing(alice), (20, 0));
+    assert_eq!(world.balances(alice), (20, 0));
 }
 
-/// As when a block has more deposits than the queue has places: it cannot be cut, and would be busy for ever.
+/// As when a block has more deposits than the queue has permits: the set cannot be split, and would be busy forever.
 #[test]
-fn rows_that_are_more_than_the_queue_holds_have_it_for_themselves() {
+fn a_set_of_rows_larger_than_the_queue_takes_all_permits() {
     let world = World::with(|options| {
         options.queue_max = 4;
         options.migrations = vec![SEATS];
@@ -119,19 +119,19 @@ fn rows_that_are_more_than_the_queue_holds_have_it_for_themselves() {
         values: vec![Value::Int(id)],
         must_change: Some(1),
     };
-    let written = Rows::beside(world.ledger()).unwrap().write((0..10).map(seat).collect()).unwrap();
+    let written = Rows::open(world.ledger()).unwrap().write((0..10).map(seat).collect()).unwrap();
     assert_eq!(written, [1; 10]);
 }
 
-/// The writer is held up with a full queue: whoever only tries is turned away, whoever waits has his turn.
+/// The writer is blocked with a full queue: a caller that only tries is refused, a caller that waits gets its turn.
 #[test]
-fn whoever_waits_for_room_gets_it() {
+fn a_caller_that_waits_for_permits_gets_them() {
     let gate = Arc::new(Mutex::new(()));
-    let asked = Arc::clone(&gate);
+    let gate_of_writer = Arc::clone(&gate);
     let world = World::in_folder(|options| {
         options.queue_max = 4;
-        options.interrupt = Interrupt::with(move || {
-            drop(asked.lock());
+        options.interrupt = FaultPoint::with(move || {
+            drop(gate_of_writer.lock());
             None
         });
     });
@@ -142,12 +142,12 @@ fn whoever_waits_for_room_gets_it() {
     };
     let held = gate.lock().unwrap();
     let first = world.ledger().submit(spend(4)).unwrap();
-    assert_eq!(world.ledger().submit(spend(1)).unwrap_err(), Refused::Busy);
+    assert_eq!(world.ledger().submit(spend(1)).unwrap_err(), SubmitRefusal::Busy);
     let (ledger, four) = (world.ledger().clone(), spend(4));
     let waiting = std::thread::spawn(move || ledger.submit_in_turn(four).unwrap().wait().unwrap().len());
     drop(held);
     assert_eq!((first.wait().unwrap().len(), waiting.join().unwrap()), (4, 4));
-    assert_eq!(world.standing(alice), (92, 0));
+    assert_eq!(world.balances(alice), (92, 0));
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn the_largest_amount_fits_and_one_more_is_an_overflow() {
     let world = World::new();
     let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.account(Kind::Funds, Some("alice")));
     world.deposit(Leg::Move { from: custody, to: alice, amount: Amount::MAX });
-    assert_eq!(world.standing(alice), (u128::MAX, 0));
+    assert_eq!(world.balances(alice), (u128::MAX, 0));
     let key = world.fresh_key(Namespace::Deposits);
     let more = request(key, bankroll_ledger::Principal::Indexer, vec![moving(custody, alice, 1)]);
     assert_eq!(world.ledger().apply(more).unwrap().effects(), Err(Rejection::BalanceOverflow));
-    assert_eq!(world.standing(alice), (u128::MAX, 0));
+    assert_eq!(world.balances(alice), (u128::MAX, 0));
 }
 
 #[test]
@@ -169,5 +169,5 @@ fn after_close_calls_are_refused() {
     let ledger = world.ledger.take().unwrap();
     ledger.clone().close();
     let late = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
-    assert_eq!(ledger.submit(vec![late]).unwrap_err(), Refused::Stopped);
+    assert_eq!(ledger.submit(vec![late]).unwrap_err(), SubmitRefusal::Stopped);
 }

@@ -1,36 +1,37 @@
-//! Deciding ahead: while one batch is on its way to disk, the next is decided, and nobody can tell.
+//! Deciding ahead: while one batch is in flight, the next is decided, and callers cannot see a difference.
 //!
-//! Whether a call is decided ahead is a matter of moments, so each story is told again until that has happened often enough.
+//! Whether a call is decided ahead depends on timing, so each test repeats its story until it has happened often
+//! enough.
 
 use std::collections::VecDeque;
 
 use bankroll_ledger::{AccountId, HoldId, Kind, Leg, Namespace, Principal, Rejection, Request, Settler};
-use bankroll_store::{Answer, Reply};
+use bankroll_store::{Answer, PendingAnswer};
 
 use crate::world::{World, game_server, hold, moving, request};
 
 const ROUNDS: usize = 2_000;
 const OFTEN: u64 = 60;
 
-/// Every batch goes aside, however small.
+/// The commit thread commits every batch, however small.
 fn world() -> World {
-    World::with(|options| options.commit_aside_from = 1)
+    World::with(|options| options.background_commit_min = 1)
 }
 
 fn play(world: &World, legs: Vec<Leg>) -> Request {
     request(world.fresh_key(Namespace::Client), game_server(), legs)
 }
 
-fn send(world: &World, requests: Vec<Request>) -> Reply<Vec<Answer>> {
+fn send(world: &World, requests: Vec<Request>) -> PendingAnswer<Vec<Answer>> {
     world.ledger().submit(requests).unwrap()
 }
 
-fn first(reply: Reply<Vec<Answer>>) -> Answer {
+fn first(reply: PendingAnswer<Vec<Answer>>) -> Answer {
     reply.wait().unwrap().remove(0)
 }
 
-/// Tells the story until many calls were decided ahead in it.
-fn told_until_ahead(world: &World, mut story: impl FnMut()) {
+/// Repeats the story until many calls were decided ahead in it.
+fn repeat_until_ahead(world: &World, mut story: impl FnMut()) {
     let before = world.ledger().decided_ahead();
     for _ in 0..ROUNDS {
         story();
@@ -43,11 +44,11 @@ fn told_until_ahead(world: &World, mut story: impl FnMut()) {
 }
 
 #[test]
-fn money_of_the_batch_on_its_way_can_be_spent_once() {
+fn money_of_the_batch_in_flight_can_be_spent_once() {
     let world = world();
     let arena = world.account(Kind::World, None);
     let mut number = 0;
-    told_until_ahead(&world, || {
+    repeat_until_ahead(&world, || {
         number += 1;
         let (alice, bob) = (world.player(&format!("a{number}"), 100), world.player(&format!("b{number}"), 0));
         // Each call spends what the one before brought; the eleventh finds nothing left.
@@ -56,12 +57,12 @@ fn money_of_the_batch_on_its_way_can_be_spent_once() {
         let answers: Vec<Answer> = replies.into_iter().map(first).collect();
         assert!(answers[..10].iter().all(|answer| answer.effects().is_ok()));
         assert_eq!(answers[10].effects(), Err(Rejection::InsufficientFunds));
-        assert_eq!((world.standing(alice), world.standing(bob)), ((0, 0), (100, 0)));
+        assert_eq!((world.balances(alice), world.balances(bob)), ((0, 0), (100, 0)));
     });
 }
 
 #[test]
-fn a_key_of_the_batch_on_its_way_is_known() {
+fn a_key_of_the_batch_in_flight_is_known() {
     let world = world();
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
     let mut last = play(&world, vec![moving(alice, arena, 1)]);
@@ -80,17 +81,17 @@ fn a_key_of_the_batch_on_its_way_is_known() {
         }
     }
     on_their_way.into_iter().for_each(|reply| assert!(reply.wait().unwrap()[1].replayed));
-    assert_eq!(world.standing(arena), (1_501, 0));
+    assert_eq!(world.balances(arena), (1_501, 0));
     world.audit();
 }
 
 #[test]
-fn a_hold_of_the_batch_on_its_way_is_settled_by_the_next_call_and_expires_in_time() {
+fn a_hold_of_the_batch_in_flight_is_settled_by_the_next_call_and_expires_in_time() {
     let world = world();
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
     let custody = world.account(Kind::Custody, Some("hot"));
     let mut time = 1_000_000;
-    told_until_ahead(&world, || {
+    repeat_until_ahead(&world, || {
         time += 100;
         let next = |ahead: u64| bankroll_ledger::Seq(world.reader().head().unwrap().seq.0 + ahead);
         let (held, short) = (HoldId::of(next(1), 0), HoldId::of(next(3), 0));
@@ -102,13 +103,13 @@ fn a_hold_of_the_batch_on_its_way_is_settled_by_the_next_call_and_expires_in_tim
             play(&world, vec![moving(alice, arena, 1)]),
             system(vec![Leg::Post { hold: held, to: custody, amount: bankroll_ledger::Amount::new(5) }]),
         ];
-        let before = world.standing(alice);
+        let before = world.balances(alice);
         for reply in calls.map(|call| send(&world, vec![call])) {
             first(reply).effects().unwrap();
         }
-        assert_eq!(world.standing(alice), (before.0 - 7, 7), "two were played, five paid out, seven are held");
+        assert_eq!(world.balances(alice), (before.0 - 7, 7), "two were played, five paid out, seven are held");
         world.set_time(time);
-        assert_eq!(world.standing(alice), (before.0 - 7, 0));
+        assert_eq!(world.balances(alice), (before.0 - 7, 0));
         assert!(world.reader().open_holds(alice).unwrap().iter().all(|hold| hold.id != short));
     });
 }
@@ -117,7 +118,7 @@ fn a_hold_of_the_batch_on_its_way_is_settled_by_the_next_call_and_expires_in_tim
 fn accounts_opened_between_two_calls_and_unknown_ones_wait_for_the_disk() {
     let world = world();
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
-    told_until_ahead(&world, || {
+    repeat_until_ahead(&world, || {
         let plain = || send(&world, vec![play(&world, vec![moving(alice, arena, 1)])]);
         let replies = [plain(), plain()];
         let unknown = send(&world, vec![play(&world, vec![moving(AccountId(77_777), arena, 1)])]);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
-use bankroll_store::{Audit, Failure, Migrations, Statement, StoreError};
+use bankroll_store::{Audit, Migrations, Statement, StoreError, SubmitFailure};
 use bankroll_testkit::postgres;
 
 use crate::world::{World, game_server, moving, name, request};
@@ -55,7 +55,8 @@ fn facts_of_one_request_about_one_row_are_decided_by_the_row_before_them_and_all
     world.audit();
 }
 
-/// Whoever gets at the database edits what gates money. Columns that no fact has set are the flow's own.
+/// An attacker with access to the database edits columns that money depends on. Columns that no fact has set belong
+/// to the flow.
 #[test]
 fn an_audit_finds_the_row_that_is_not_as_facts_have_left_it() {
     let world = world();
@@ -77,7 +78,7 @@ fn an_audit_finds_the_row_that_is_not_as_facts_have_left_it() {
         world.ledger().write_rows(vec![edit]).unwrap().wait().unwrap().unwrap();
     };
     edit("UPDATE deposits SET amount = 7 WHERE id = 'd299'");
-    assert_eq!(world.audit().flow_rows, 300, "nobody's money hangs on that amount");
+    assert_eq!(world.audit().flow_rows, 300, "no fact has set that amount");
     let found = || match Audit::new(world.reader()).run(|_| {}) {
         Err(StoreError::Diverged { at, what }) => (at, what),
         other => panic!("{other:?}"),
@@ -110,7 +111,7 @@ fn a_row_and_the_money_are_one_commit_and_the_guard_lets_it_happen_once() {
     assert!(spend(credit()).effects().is_ok());
     assert_eq!(spend(credit()).effects(), Err(Rejection::GuardFailed));
     assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
-    assert_eq!(world.standing(alice), (80, 0));
+    assert_eq!(world.balances(alice), (80, 0));
     world.audit();
 }
 
@@ -140,7 +141,7 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else_in_its_
     let refused = Some(Rejection::FactRefused);
     assert_eq!(outcomes, [None, Some(Rejection::GuardFailed), refused, None, refused, None, refused]);
     assert_eq!(stored(&world), [("a".into(), "old".into())]);
-    assert_eq!(world.standing(alice), (97, 0));
+    assert_eq!(world.balances(alice), (97, 0));
     let again = world.ledger().submit(call).unwrap().wait().unwrap();
     assert!(again.iter().all(|answer| answer.replayed));
     world.audit();
@@ -230,13 +231,14 @@ fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     // Not written, and decided again by the row as it is now.
     assert_eq!(answers[0].effects(), Err(Rejection::GuardFailed));
     assert_eq!(stored(&world), [("d1".into(), "orphaned".into())]);
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balances(alice), (100, 0));
     world.audit();
 }
 
-/// As somebody does who forgot to end his transaction: his row is kept from those who want it, and the books from nobody.
+/// As somebody does who forgot to end his transaction: his row is kept from those who want it, and the books from
+/// nobody.
 #[test]
-fn a_row_that_somebody_keeps_locked_holds_up_who_wants_it_and_not_the_books() {
+fn a_row_that_an_operator_keeps_locked_blocks_its_own_request_and_not_the_books() {
     let world = World::with(|options| {
         options.migrations = vec![DEPOSITS];
         options.lease = Duration::from_secs(2);
@@ -252,15 +254,15 @@ fn a_row_that_somebody_keeps_locked_holds_up_who_wants_it_and_not_the_books() {
     let forgotten = postgres::Session::open(url.reveal());
     forgotten.run("BEGIN; UPDATE deposits SET ledger_state = 'none' WHERE id = 'd1'");
     let credit = spend(vec![fact("d1", Guard::Is(vec![state("none")]), vec![state("credited")])]);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let reply = world.ledger().submit(vec![credit.clone()]).unwrap();
-    std::thread::spawn(move || tell.send(reply.wait()));
-    let told = told.recv_timeout(Duration::from_secs(60)).expect("the books wait for somebody's row");
-    assert_eq!(told, Err(Failure::Locked));
+    std::thread::spawn(move || sender.send(reply.wait()));
+    let outcome = receiver.recv_timeout(Duration::from_secs(60)).expect("the books wait for the locked row");
+    assert_eq!(outcome, Err(SubmitFailure::Locked));
     world.ledger().apply(spend(Vec::new())).unwrap().effects().unwrap();
     forgotten.run("ROLLBACK");
     let answer = world.ledger().apply(credit).unwrap();
-    assert_eq!((answer.replayed, answer.effects().is_ok()), (false, true), "it was not refused for ever");
+    assert_eq!((answer.replayed, answer.effects().is_ok()), (false, true), "the refusal was not stored");
     assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
     world.audit();
 }

@@ -1,9 +1,9 @@
-//! Who may read the files of books: their owner alone.
+//! Only the owner may read the files of books.
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use bankroll_ledger::{Asset, Unit};
-use bankroll_store::{BOOKS_FILE, LOCK_FILE, Ledger, Options, STATEMENTS_FILE};
+use bankroll_store::{BOOKS_FILE, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE};
 
 use crate::world::name;
 
@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
 fn files_and_folders_of_books_are_for_their_owner_alone() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("server").join("books");
-    let ledger = Ledger::open(Options::new(&folder)).unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(&folder)).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
     let log = format!("{BOOKS_FILE}-wal");
@@ -31,14 +31,14 @@ fn files_and_folders_of_books_are_for_their_owner_alone() {
     }
 }
 
-/// The umask belongs to the whole process, so the story above is told by another one.
+/// The umask belongs to the whole process, so another process runs the test above.
 #[test]
 fn a_permissive_umask_opens_nothing() {
-    let told = Command::new("sh")
+    let run = Command::new("sh")
         .args(["-c", "umask 0000 && exec \"$0\" --exact files::files_and_folders_of_books_are_for_their_owner_alone"])
         .arg(std::env::current_exe().unwrap())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&told.stdout);
-    assert!(told.status.success() && said.contains("1 passed"), "{said}");
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("1 passed"), "{said}");
 }

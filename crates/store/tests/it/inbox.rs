@@ -2,7 +2,8 @@
 
 use bankroll_ledger::{AccountId, Kind, Namespace, Principal, Time};
 use bankroll_store::{
-    Consumed, Consumer, InboxRow, Location, NewRow, PAYOUT_EVENTS, Round, Rows, RowsError, RowsLocation, RowsRejected,
+    InboxConsumer, InboxRound, InboxRow, Location, NewInboxRow, PAYOUT_EVENTS, RowMeaning, Rows, RowsError,
+    RowsLocation, RowsRejection,
 };
 
 use bankroll_testkit::postgres;
@@ -24,21 +25,21 @@ impl Story {
         Self { world, custody, alice }
     }
 
-    /// As another role hands over: into the database, or with the writer where there is only one process.
-    fn try_hand_over(&self, rows: &[NewRow]) -> Result<Vec<u64>, RowsError> {
+    /// Hands rows over like another role: into the database, or through the writer where there is only one process.
+    fn try_hand_over(&self, rows: &[NewInboxRow]) -> Result<Vec<u64>, RowsError> {
         let location = match &self.world.options.location {
             Location::Folder(_) => RowsLocation::from(self.world.ledger()),
             Location::Postgres(url) => url.clone().into(),
         };
-        Rows::open(location).unwrap().write(rows.iter().map(|row| PAYOUT_EVENTS.adding(row)).collect())
+        Rows::open(location).unwrap().write(rows.iter().map(|row| PAYOUT_EVENTS.insert(row)).collect())
     }
 
-    fn hand_over(&self, rows: &[NewRow]) {
+    fn hand_over(&self, rows: &[NewInboxRow]) {
         self.try_hand_over(rows).unwrap();
     }
 
     /// A flow that credits what the row's body says; some bodies are not numbers, and some rows must wait.
-    fn consumer(&self, rows_max: usize) -> Consumer {
+    fn consumer(&self, rows_max: usize) -> InboxConsumer {
         let (custody, alice) = (self.custody, self.alice);
         let understand = move |row: &InboxRow| {
             let mut key = bankroll_ledger::Key {
@@ -47,11 +48,11 @@ impl Story {
                 text: row.subject.clone(),
             };
             match row.body.as_str() {
-                "seen" => return Consumed::Nothing,
-                "early" => return Consumed::Later("not final yet".into()),
+                "seen" => return RowMeaning::Nothing,
+                "early" => return RowMeaning::Later("not final yet".into()),
                 "overdrawn" => {
                     key.namespace = Namespace::System;
-                    return Consumed::Money(Box::new(request(
+                    return RowMeaning::Money(Box::new(request(
                         key,
                         Principal::System,
                         vec![moving(alice, custody, 1_000)],
@@ -61,15 +62,15 @@ impl Story {
             }
             match row.body.parse() {
                 Ok(amount) => {
-                    Consumed::Money(Box::new(request(key, Principal::Indexer, vec![moving(custody, alice, amount)])))
+                    RowMeaning::Money(Box::new(request(key, Principal::Indexer, vec![moving(custody, alice, amount)])))
                 }
-                Err(_) => Consumed::Refused(format!("{:?} is no amount", row.body)),
+                Err(_) => RowMeaning::Refused(format!("{:?} is no amount", row.body)),
             }
         };
-        Consumer::new(PAYOUT_EVENTS, &["payout.ended"], &self.world.options.location, rows_max, understand)
+        InboxConsumer::new(PAYOUT_EVENTS, &["payout.ended"], &self.world.options.location, rows_max, understand)
     }
 
-    fn round(&self, consumer: &mut Consumer) -> Round {
+    fn round(&self, consumer: &mut InboxConsumer) -> InboxRound {
         consumer.round(self.world.ledger(), NOW).unwrap()
     }
 
@@ -78,13 +79,13 @@ impl Story {
     }
 
     fn funds(&self) -> u128 {
-        self.world.standing(self.alice).0
+        self.world.balances(self.alice).0
     }
 }
 
 /// A row about the intent of the same name.
-fn row(id: &str, body: &str) -> NewRow {
-    NewRow {
+fn row(id: &str, body: &str) -> NewInboxRow {
+    NewInboxRow {
         id: id.into(),
         kind: "payout.ended".into(),
         subject: format!("int-{id}"),
@@ -103,8 +104,8 @@ fn a_row_is_consumed_once_with_its_money() {
     let story = Story::new();
     let mut consumer = story.consumer(100);
     story.hand_over(&[row("a", "30"), row("b", "12")]);
-    assert_eq!(story.round(&mut consumer), Round { applied: 2, refused: 0, later: 0 });
-    assert_eq!(story.round(&mut consumer), Round::default());
+    assert_eq!(story.round(&mut consumer), InboxRound { applied: 2, refused: 0, later: 0 });
+    assert_eq!(story.round(&mut consumer), InboxRound::default());
     assert_eq!(story.funds(), 42);
     assert_eq!(story.states(), [state("a", "applied:"), state("b", "applied:")]);
     let noted = story.world.pairs("SELECT id, CASE WHEN processed_at > 1 THEN 'yes' ELSE 'no' END FROM payout_events");
@@ -118,15 +119,15 @@ fn the_same_fact_again_is_one_row_and_another_one_under_its_id_is_refused() {
     let mut consumer = story.consumer(100);
     story.hand_over(&[row("a", "30")]);
     // By another node, at another time; before it is consumed, and after.
-    let again = NewRow { node: "wallet-2".into(), created_at: Time(9_000), ..row("a", "30") };
+    let again = NewInboxRow { node: "wallet-2".into(), created_at: Time(9_000), ..row("a", "30") };
     story.hand_over(&[again.clone(), row("b", "1")]);
     story.round(&mut consumer);
     story.hand_over(&[again]);
-    assert_eq!(story.round(&mut consumer), Round::default());
+    assert_eq!(story.round(&mut consumer), InboxRound::default());
     assert_eq!(story.funds(), 31);
     let other = story.try_hand_over(&[row("c", "5"), row("a", "31")]);
-    assert!(matches!(other, Err(RowsError::Rejected(RowsRejected::Changed { index: 1, changed: 0 }))), "{other:?}");
-    assert_eq!(story.round(&mut consumer), Round::default(), "all or none: c was not added");
+    assert!(matches!(other, Err(RowsError::Rejected(RowsRejection::Changed { index: 1, changed: 0 }))), "{other:?}");
+    assert_eq!(story.round(&mut consumer), InboxRound::default(), "all or none: c was not added");
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn no_row_is_missed_whatever_the_order_of_ids_and_times() {
     story.hand_over(&[row("m", "1"), row("z", "2"), row("n", "4")]);
     assert_eq!(story.round(&mut consumer).rows(), 2, "bounded");
     // Handed over later, with an earlier id and an earlier time than what is consumed already.
-    story.hand_over(&[NewRow { created_at: Time(1), ..row("a", "8") }]);
+    story.hand_over(&[NewInboxRow { created_at: Time(1), ..row("a", "8") }]);
     assert_eq!(story.round(&mut consumer).rows(), 2);
     assert_eq!(story.round(&mut consumer).rows(), 0);
     assert_eq!(story.funds(), 15);
@@ -161,13 +162,13 @@ fn a_row_that_is_committed_late_is_not_skipped() {
 }
 
 #[test]
-fn what_cannot_be_applied_is_kept_with_its_reason_and_stops_nobody() {
+fn a_row_that_cannot_be_applied_is_kept_with_its_reason_and_blocks_no_other() {
     let story = Story::new();
     let mut consumer = story.consumer(100);
     story.hand_over(&[row("a", "lots"), row("b", "overdrawn"), row("c", "7"), row("d", "seen"), row("e", "0")]);
-    let unknown = NewRow { kind: "payout.from_the_future".into(), ..row("f", "9") };
+    let unknown = NewInboxRow { kind: "payout.from_the_future".into(), ..row("f", "9") };
     story.hand_over(&[unknown]);
-    assert_eq!(story.round(&mut consumer), Round { applied: 2, refused: 3, later: 0 });
+    assert_eq!(story.round(&mut consumer), InboxRound { applied: 2, refused: 3, later: 0 });
     let expected = [
         state("a", "refused:\"lots\" is no amount"),
         state("b", "refused:insufficient_funds"),
@@ -181,12 +182,12 @@ fn what_cannot_be_applied_is_kept_with_its_reason_and_stops_nobody() {
 }
 
 #[test]
-fn what_must_wait_is_put_off_and_lets_others_pass() {
+fn a_row_that_must_wait_is_deferred_and_blocks_no_other() {
     let story = Story::new();
     let mut consumer = story.consumer(1);
     story.hand_over(&[row("a", "early"), row("b", "3")]);
-    assert_eq!(story.round(&mut consumer), Round { applied: 0, refused: 0, later: 1 });
-    assert_eq!(story.round(&mut consumer), Round { applied: 1, refused: 0, later: 0 });
+    assert_eq!(story.round(&mut consumer), InboxRound { applied: 0, refused: 0, later: 1 });
+    assert_eq!(story.round(&mut consumer), InboxRound { applied: 1, refused: 0, later: 0 });
     assert_eq!(story.states()[0], state("a", "new:not final yet"));
     let later = |micros: u64| Time(NOW.0 + micros);
     let mut at = |micros: u64| consumer.round(story.world.ledger(), later(micros)).unwrap().rows();
@@ -194,20 +195,20 @@ fn what_must_wait_is_put_off_and_lets_others_pass() {
 }
 
 #[test]
-fn a_round_that_was_cut_short_goes_on_where_it_ended() {
+fn a_round_continues_after_an_interrupted_one() {
     let mut story = Story::new();
     story.hand_over(&[row("a", "10"), row("b", "overdrawn")]);
-    assert_eq!(story.round(&mut story.consumer(100)), Round { applied: 1, refused: 1, later: 0 });
+    assert_eq!(story.round(&mut story.consumer(100)), InboxRound { applied: 1, refused: 1, later: 0 });
     // As if the process had died after the writer decided, and before the row was marked.
     edit(&story, "UPDATE payout_events SET state = 'new', reason = NULL WHERE id = 'b'");
     story.world.reopen();
     let mut consumer = story.consumer(100);
-    assert_eq!(story.round(&mut consumer), Round { applied: 0, refused: 1, later: 0 });
+    assert_eq!(story.round(&mut consumer), InboxRound { applied: 0, refused: 1, later: 0 });
     assert_eq!(story.states()[1], state("b", "refused:insufficient_funds"), "the stored answer, not a second try");
 
-    // Somebody edits a consumed row: its money does not move again.
+    // An operator edits a consumed row: its money does not move again.
     edit(&story, "UPDATE payout_events SET state = 'new' WHERE id = 'a'");
-    assert_eq!(story.round(&mut consumer), Round { applied: 0, refused: 1, later: 0 });
+    assert_eq!(story.round(&mut consumer), InboxRound { applied: 0, refused: 1, later: 0 });
     assert!(story.states()[0].1.starts_with("refused:its money was moved before by record "), "{:?}", story.states());
     assert_eq!(story.funds(), 10);
 }

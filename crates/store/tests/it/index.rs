@@ -1,4 +1,4 @@
-//! The statement index, lost, torn, foreign or ahead: answers stay right, and it is made again.
+//! A statement index that is lost, torn, foreign or ahead: answers stay right, and it is rebuilt.
 
 use std::{
     fs,
@@ -54,17 +54,17 @@ fn balances(reader: &Reader, arena: AccountId) -> Vec<u128> {
     }
 }
 
-/// Answers are right before anybody has mended the index, and it covers everything after the books were open once.
-fn check_mended(world: &mut World, arena: AccountId, damage: &str) {
+/// Answers are right before the index is repaired, and it covers everything after the books were open once.
+fn check_repaired(world: &mut World, arena: AccountId, damage: &str) {
     let expected: Vec<u128> = (1..=100).collect();
     assert_eq!(balances(&world.reader(), arena), expected, "after {damage}");
-    // Closing does not read runs of earlier times through; the thread does, one by one, while the books are open.
+    // Closing does not verify runs of earlier sessions; the thread does, one by one, while the books are open.
     world.options.index_pause = Duration::from_micros(1);
     world.ledger = Some(bankroll_store::Ledger::open(world.options.clone()).unwrap());
     assert_eq!(balances(&world.reader(), arena), expected, "after {damage}");
     let waited = Instant::now();
     while !world.reader().check_indexes(|_| {}).is_ok_and(|report| report.covered == Seq(105)) {
-        assert!(waited.elapsed() < Duration::from_secs(60), "not mended after {damage}");
+        assert!(waited.elapsed() < Duration::from_secs(60), "not repaired after {damage}");
         std::thread::yield_now();
     }
     world.ledger.take().unwrap().close();
@@ -73,24 +73,24 @@ fn check_mended(world: &mut World, arena: AccountId, damage: &str) {
 }
 
 #[test]
-fn a_lost_index_is_made_again() {
+fn a_lost_index_is_rebuilt() {
     let (mut world, arena) = indexed();
     for name in [STATEMENTS_FILE, "statements.db-wal", "statements.db-shm"] {
         let _ = fs::remove_file(world.folder.path().join(name));
     }
     assert_eq!(state(&world), (0, 105));
-    check_mended(&mut world, arena, "deleting it");
+    check_repaired(&mut world, arena, "deleting it");
 }
 
 #[test]
 fn a_file_that_is_no_database_is_replaced() {
     let (mut world, arena) = indexed();
     fs::write(world.folder.path().join(STATEMENTS_FILE), "a letter to my bank, of some length. ".repeat(300)).unwrap();
-    check_mended(&mut world, arena, "writing a letter over it");
+    check_repaired(&mut world, arena, "writing a letter over it");
 }
 
 #[test]
-fn rows_that_are_lost_or_edited_are_noticed() {
+fn lost_or_edited_rows_of_the_index_are_detected() {
     let (mut world, arena) = indexed();
     for damage in [
         "DELETE FROM term_runs WHERE first_seq = 1",
@@ -110,12 +110,12 @@ fn rows_that_are_lost_or_edited_are_noticed() {
         "PRAGMA user_version = 77",
     ] {
         index(&world).execute_batch(damage).unwrap_or_else(|error| panic!("{damage}: {error}"));
-        check_mended(&mut world, arena, damage);
+        check_repaired(&mut world, arena, damage);
     }
 }
 
 #[test]
-fn the_index_of_other_books_is_not_believed() {
+fn the_index_of_other_books_is_not_used() {
     let (mut world, arena) = indexed();
     // The same requests at another time: the same places, another chain.
     let (other, _) = indexed_at(2_000_000);
@@ -125,11 +125,11 @@ fn the_index_of_other_books_is_not_believed() {
     fs::copy(other.folder.path().join(STATEMENTS_FILE), world.folder.path().join(STATEMENTS_FILE)).unwrap();
     let first = world.reader().index_state().unwrap().covered;
     assert!(first < Seq(105), "{first}");
-    check_mended(&mut world, arena, "putting another index in its place");
+    check_repaired(&mut world, arena, "putting another index in its place");
 }
 
 #[test]
-fn an_index_that_is_ahead_of_the_journal_is_cut_back() {
+fn an_index_that_is_ahead_of_the_journal_is_truncated() {
     let mut world = World::in_folder(|options| options.index_records_max = 8);
     let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
     world.ledger.take().unwrap().close();
@@ -144,14 +144,14 @@ fn an_index_that_is_ahead_of_the_journal_is_cut_back() {
     }
     world.ledger.take().unwrap().close();
     assert_eq!(state(&world), (55, 55));
-    // A backup comes back; the index is of the future.
+    // A backup is restored; the index is ahead of it.
     for name in ["books.db-wal", "books.db-shm"] {
         let _ = fs::remove_file(world.folder.path().join(name));
     }
     fs::write(&books, old).unwrap();
     assert_eq!(state(&world), (5, 5), "what it covers beyond the journal is left out");
     assert_eq!(balances(&world.reader(), arena), [] as [u128; 0]);
-    // And grows another future, longer than the old one.
+    // The journal then grows differently, and longer than before.
     world.ledger = Some(bankroll_store::Ledger::open(world.options.clone()).unwrap());
     for _ in 0..60 {
         world.play(vec![moving(alice, arena, 2)]);
@@ -165,7 +165,7 @@ fn an_index_that_is_ahead_of_the_journal_is_cut_back() {
 #[test]
 fn books_without_a_record_have_no_index() {
     let folder = tempfile::tempdir().unwrap();
-    bankroll_store::Ledger::open(bankroll_store::Options::new(folder.path())).unwrap().close();
+    bankroll_store::Ledger::open(bankroll_store::LedgerOptions::new(folder.path())).unwrap().close();
     assert!(!folder.path().join(STATEMENTS_FILE).exists());
     let state = Reader::open(folder.path()).unwrap().index_state().unwrap();
     assert_eq!(state, IndexState { covered: Seq(0), last: Seq(0), runs: 0 });
@@ -175,7 +175,7 @@ fn books_without_a_record_have_no_index() {
 fn runs_of_every_size_are_merged_in_the_end() {
     let mut world = World::in_folder(|options| options.index_records_max = 1_000_000);
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
-    // Closing makes one run of what waits: small and large ones, one behind the other.
+    // Closing builds one run of the waiting records: small and large ones, one after the other.
     let mut runs = 0;
     for round in 0..80 {
         for _ in 0..[1, 90, 3][round % 3] {
@@ -185,7 +185,7 @@ fn runs_of_every_size_are_merged_in_the_end() {
         runs += 1;
         assert!(world.reader().index_state().unwrap().runs <= runs);
     }
-    // The thread merges while nothing waits; one look takes a moment, so looks are waited for.
+    // The thread merges while no records wait; each step takes a moment, so the test polls.
     let reader = world.reader();
     let mut looks = 0_u64;
     while reader.index_state().unwrap().runs > 14 {

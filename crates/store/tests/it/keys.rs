@@ -1,4 +1,4 @@
-//! One key, one effect, for ever: in memory, in runs on disk, over merges and restarts.
+//! One key, one effect, forever: in memory, in runs on disk, over merges and restarts.
 
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ fn the_same_key_twice_in_one_call_has_one_effect() {
     assert_eq!(answers.iter().map(|answer| answer.replayed).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(answers[0].verdict, answers[1].verdict);
     assert_eq!(answers[2].effects(), Err(Rejection::KeyReused));
-    assert_eq!(world.standing(alice), (6, 0));
+    assert_eq!(world.balances(alice), (6, 0));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn runs_cover_the_journal_and_are_merged() {
     let mut world = world_of_runs();
     let requests = spends(&world, 5_000);
     send(&world, &requests);
-    // Upkeep goes on beside the writer, in later commits; each of these takes a slice along.
+    // Maintenance continues in the background; each later commit writes one slice.
     world.reopen();
     let waited = Instant::now();
     while world.pairs("SELECT CAST(level AS TEXT), '' FROM key_runs WHERE level > 0").is_empty() {
@@ -106,7 +106,7 @@ fn runs_cover_the_journal_and_are_merged() {
 }
 
 #[test]
-fn runs_that_point_to_other_chunks_are_noticed_and_no_key_is_forgotten() {
+fn runs_that_point_to_other_chunks_are_detected_and_no_key_is_forgotten() {
     for moved in ["first_chunk = first_chunk + 1", "first_chunk = first_chunk - 1", "first_chunk = 1"] {
         let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
         let requests = spends(&world, 3_000);
@@ -126,7 +126,7 @@ fn runs_that_point_to_other_chunks_are_noticed_and_no_key_is_forgotten() {
 }
 
 #[test]
-fn chunks_that_rotted_are_noticed_when_read_and_the_index_is_rebuilt_under_way() {
+fn decayed_chunks_are_detected_when_read_and_the_index_is_rebuilt_while_the_books_are_open() {
     let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
     let requests = spends(&world, 2_000);
     let first = send(&world, &requests);

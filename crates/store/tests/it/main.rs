@@ -1,18 +1,18 @@
-//! The store's stories, on real files.
+//! Tests of the whole store, on real files.
 
-#![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod admission;
 mod ahead;
+mod books_move;
 mod edited;
 mod facts;
+mod faults;
 mod files;
 mod inbox;
 mod index;
-mod interrupts;
 mod keys;
 mod money;
-mod moving;
 mod opening;
 mod reading;
 mod rows;

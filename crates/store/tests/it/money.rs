@@ -10,8 +10,8 @@ fn a_deposit_can_be_spent_once() {
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     assert!(world.play(vec![moving(alice, arena, 60)]).effects().is_ok());
     assert_eq!(world.play(vec![moving(alice, arena, 60)]).effects(), Err(Rejection::InsufficientFunds));
-    assert_eq!(world.standing(alice), (40, 0));
-    assert_eq!(world.standing(arena), (60, 0));
+    assert_eq!(world.balances(alice), (40, 0));
+    assert_eq!(world.balances(arena), (60, 0));
     let report = world.audit();
     assert_eq!(
         report.totals.into_values().map(|(debit, credit)| (debit.to_string(), credit.to_string())).collect::<Vec<_>>(),
@@ -24,12 +24,12 @@ fn a_hold_keeps_money_from_being_spent_and_expires_by_the_ledgers_clock() {
     let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
     world.play(vec![hold(alice, 70, Some(5_000_000), Settler::Holder)]);
-    assert_eq!(world.standing(alice), (100, 70));
+    assert_eq!(world.balances(alice), (100, 70));
     assert_eq!(world.play(vec![moving(alice, arena, 31)]).effects(), Err(Rejection::InsufficientFunds));
     world.set_time(4_999_999);
-    assert_eq!(world.standing(alice), (100, 70));
+    assert_eq!(world.balances(alice), (100, 70));
     world.set_time(5_000_000);
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balances(alice), (100, 0));
     assert!(world.play(vec![moving(alice, arena, 100)]).effects().is_ok());
     world.audit();
 }
@@ -42,7 +42,7 @@ fn an_exit_is_a_move_and_a_payout_hold_that_only_the_system_settles() {
     world.play(vec![moving(alice, arena, 100)]);
     let exit = world.play(vec![moving(arena, alice, 80), hold(alice, 80, None, Settler::System)]);
     let payout = exit.effects().unwrap().holds[0].hold.id;
-    assert_eq!(world.standing(alice), (80, 80));
+    assert_eq!(world.balances(alice), (80, 80));
     assert_eq!(world.play(vec![Leg::Release { hold: payout }]).effects(), Err(Rejection::NotAllowed));
     assert_eq!(world.play(vec![moving(alice, arena, 1)]).effects(), Err(Rejection::InsufficientFunds));
     let pay = |amount: u128| world.system(vec![Leg::Post { hold: payout, to: custody, amount: Amount::new(amount) }]);
@@ -50,7 +50,7 @@ fn an_exit_is_a_move_and_a_payout_hold_that_only_the_system_settles() {
     assert_eq!(pay(31).effects(), Err(Rejection::HoldExceeded));
     assert!(world.system(vec![Leg::Release { hold: payout }]).effects().is_ok());
     assert_eq!(pay(30).effects(), Err(Rejection::HoldSettled));
-    assert_eq!((world.standing(alice), world.standing(custody)), ((30, 0), (50, 0)));
+    assert_eq!((world.balances(alice), world.balances(custody)), ((30, 0), (50, 0)));
     world.audit();
 }
 
@@ -69,13 +69,13 @@ fn an_orphaned_deposit_that_was_spent_becomes_a_debt_which_new_credits_repay() {
     assert_eq!(reverse(&world).effects(), Err(Rejection::DebtAccountNotFound));
     let debt = world.account(Kind::Debt, Some("alice"));
     assert!(reverse(&world).effects().is_ok());
-    assert_eq!((world.standing(alice), world.standing(debt), world.standing(custody)), ((0, 0), (70, 0), (0, 0)));
+    assert_eq!((world.balances(alice), world.balances(debt), world.balances(custody)), ((0, 0), (70, 0), (0, 0)));
     assert_eq!(reverse(&world).effects(), Err(Rejection::AlreadyReversed));
     world.reopen();
     world.play(vec![moving(arena, alice, 50)]);
-    assert_eq!((world.standing(alice), world.standing(debt)), ((0, 0), (20, 0)));
+    assert_eq!((world.balances(alice), world.balances(debt)), ((0, 0), (20, 0)));
     world.deposit(moving(custody, alice, 100));
-    assert_eq!((world.standing(alice), world.standing(debt)), ((80, 0), (0, 0)));
+    assert_eq!((world.balances(alice), world.balances(debt)), ((80, 0), (0, 0)));
     world.audit();
 }
 
@@ -88,10 +88,10 @@ fn many_holds_expire_in_several_batches_each_with_a_record() {
         request(world.fresh_key(Namespace::Client), game_server(), legs)
     });
     world.ledger().submit(holds.collect()).unwrap().wait().unwrap();
-    assert_eq!(world.standing(alice), (3_000, 3_000));
+    assert_eq!(world.balances(alice), (3_000, 3_000));
     let before = world.reader().head().unwrap().seq.0;
     world.set_time(2_000_000);
-    assert_eq!(world.standing(alice), (3_000, 0));
+    assert_eq!(world.balances(alice), (3_000, 0));
     assert_eq!(world.reader().head().unwrap().seq.0 - before, 3_000);
     world.audit();
 }
@@ -125,6 +125,6 @@ fn a_transfer_can_be_reversed_in_the_call_that_made_it() {
     let answers = world.ledger().submit(vec![deposit, reversal, again]).unwrap().wait().unwrap();
     let outcomes: Vec<_> = answers.iter().map(|answer| answer.effects().err()).collect();
     assert_eq!(outcomes, [None, None, Some(Rejection::AlreadyReversed)]);
-    assert_eq!(world.standing(alice), (0, 0));
+    assert_eq!(world.balances(alice), (0, 0));
     world.audit();
 }

@@ -1,7 +1,7 @@
-//! Opening: locks, settings, migrations, and books that were closed in any way.
+//! Opening: locks, settings, migrations, and books after any kind of shutdown.
 
 use bankroll_ledger::{AccountName, Kind, OpenRejected, Policy, Principal, Roles};
-use bankroll_store::{BOOKS, Durability, Ledger, Migrations, Options, Reader, StoreError};
+use bankroll_store::{BOOKS, Durability, Ledger, LedgerOptions, Migrations, Reader, StoreError};
 
 use crate::world::{World, moving, name};
 
@@ -24,7 +24,7 @@ fn what_was_acknowledged_is_there_after_a_restart() {
     let head = world.reader().head().unwrap();
     world.reopen();
     assert_eq!(world.reader().head().unwrap(), head);
-    assert_eq!((world.standing(alice), world.standing(arena)), ((70, 0), (30, 0)));
+    assert_eq!((world.balances(alice), world.balances(arena)), ((70, 0), (30, 0)));
     world.play(vec![moving(alice, arena, 30)]);
     assert_eq!(world.audit().head, world.reader().head().unwrap().hash);
 }
@@ -35,7 +35,10 @@ fn closing_copies_the_log_back_and_leaves_none() {
     world.player("alice", 100);
     assert!(world.folder.path().join("books.db-wal").exists());
     world.ledger.take().unwrap().close();
-    assert!(!world.folder.path().join("books.db-wal").exists(), "whoever leaves last can write, and has tidied up");
+    assert!(
+        !world.folder.path().join("books.db-wal").exists(),
+        "the last connection can write, and checkpoints the log"
+    );
 }
 
 #[test]
@@ -50,7 +53,7 @@ fn another_programs_database_is_refused() {
     let other = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
     other.execute_batch("CREATE TABLE recipes (id INTEGER)").unwrap();
     drop(other);
-    let opened = Ledger::open(Options::new(folder.path()));
+    let opened = Ledger::open(LedgerOptions::new(folder.path()));
     assert!(matches!(opened, Err(StoreError::Setting { setting: "application_id", .. })), "{opened:?}");
 }
 
@@ -79,7 +82,7 @@ fn a_failing_migration_leaves_nothing_behind() {
         postgres: &[],
     };
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { migrations: vec![BROKEN], ..Options::new(folder.path()) };
+    let options = LedgerOptions { migrations: vec![BROKEN], ..LedgerOptions::new(folder.path()) };
     assert!(matches!(Ledger::open(options), Err(StoreError::Database(_))));
     let database = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
@@ -94,11 +97,11 @@ fn the_loud_option_opens_with_less_durability_and_the_same_books() {
     let alice = world.player("alice", 100);
     world.options.durability = Durability::MayLoseRecentCommits;
     world.reopen();
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balances(alice), (100, 0));
 }
 
 #[test]
-fn accounts_are_opened_once_and_only_by_who_may() {
+fn accounts_are_opened_once_and_only_by_allowed_principals() {
     let world = World::new();
     let funds = |owner: &str| -> AccountName { format!("arena/funds/1/{owner}").parse().unwrap() };
     let open = |by: &Principal, name: AccountName, policy: Policy| {
@@ -135,7 +138,7 @@ fn lost_rows_of_accounts_and_balances_come_back_from_the_journal() {
         assert!(database.execute(loss, []).unwrap() > 0);
         drop(database);
         world.ledger = Some(Ledger::open(world.options.clone()).unwrap());
-        assert_eq!((world.standing(alice), world.standing(arena)), ((70, 0), (30, 0)), "{loss}");
+        assert_eq!((world.balances(alice), world.balances(arena)), ((70, 0), (30, 0)), "{loss}");
         world.audit();
     }
 }

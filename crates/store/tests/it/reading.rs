@@ -1,4 +1,4 @@
-//! Reading beside the writer: accounts, receipts, and audits that find what was changed.
+//! Reading without the writer: accounts, receipts, and audits that find edits.
 
 use bankroll_ledger::{Kind, Seq};
 use bankroll_store::{AccountFilter, Audit, StoreError};

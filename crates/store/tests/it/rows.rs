@@ -1,7 +1,7 @@
-//! The second lane: rows of flows without money, all or none, never in the way of others.
+//! The second lane: rows of flows without money, all or none, never blocking others.
 
 use bankroll_ledger::{Amount, Row, Value};
-use bankroll_store::{Migrations, Rows, RowsError, RowsRejected, Statement};
+use bankroll_store::{Migrations, Rows, RowsError, RowsRejection, Statement};
 
 use crate::world::World;
 
@@ -29,7 +29,7 @@ fn statements_are_applied_all_or_none() {
     let world = World::with(|options| options.migrations = vec![CURSOR]);
     let run = |statements: Vec<Statement>| world.ledger().write_rows(statements).unwrap().wait().unwrap();
     assert_eq!(run(vec![put(1, 100), put(2, 200)]), Ok(vec![1, 1]));
-    assert_eq!(run(vec![put(3, 300), put(4, 100)]), Err(RowsRejected::Constraint { index: 1 }));
+    assert_eq!(run(vec![put(3, 300), put(4, 100)]), Err(RowsRejection::Constraint { index: 1 }));
     let advance = |from: i64, to: i64| Statement {
         must_change: Some(1),
         ..statement(
@@ -38,7 +38,7 @@ fn statements_are_applied_all_or_none() {
         )
     };
     assert_eq!(run(vec![advance(100, 101)]), Ok(vec![1]));
-    assert_eq!(run(vec![put(5, 500), advance(100, 102)]), Err(RowsRejected::Changed { index: 1, changed: 0 }));
+    assert_eq!(run(vec![put(5, 500), advance(100, 102)]), Err(RowsRejection::Changed { index: 1, changed: 0 }));
     assert_eq!(cursors(&world), [(1, 101), (2, 200)]);
 }
 
@@ -61,10 +61,10 @@ fn a_flow_cannot_touch_the_books_nor_the_schema_nor_the_settings() {
     ];
     for sql in forbidden {
         let outcome = world.ledger().write_rows(vec![put(1, 1), statement(sql, vec![])]).unwrap().wait().unwrap();
-        assert!(matches!(outcome, Err(RowsRejected::Malformed { index: 1, .. })), "{sql}: {outcome:?}");
+        assert!(matches!(outcome, Err(RowsRejection::Malformed { index: 1, .. })), "{sql}: {outcome:?}");
     }
     assert_eq!(cursors(&world), []);
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balances(alice), (100, 0));
     world.audit();
 }
 
@@ -77,7 +77,7 @@ const DEBTS: Migrations = Migrations {
 #[test]
 fn a_role_reads_back_what_it_wrote_with_its_types() {
     let world = World::with(|options| options.migrations = vec![DEBTS]);
-    let rows = Rows::beside(world.ledger()).unwrap();
+    let rows = Rows::open(world.ledger()).unwrap();
     let put = |name: &str, owed: Value, note: Value| {
         let sql = "INSERT INTO debts (name, owed, note) VALUES ($1, $2, $3)";
         rows.write(vec![statement(sql, vec![Value::Text(name.into()), owed, note])])
@@ -85,7 +85,7 @@ fn a_role_reads_back_what_it_wrote_with_its_types() {
     put("alice", Value::Amount(Amount::MAX), Value::Bytes(vec![7; 16])).unwrap();
     put("bob", Value::Null, Value::Null).unwrap();
     let rejected = put("bob", Value::Null, Value::Null);
-    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejected::Constraint { index: 0 }))), "{rejected:?}");
+    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejection::Constraint { index: 0 }))), "{rejected:?}");
     let sql = "SELECT owed, note, name FROM debts WHERE name > $2 AND name < $1 ORDER BY name";
     let found = rows.read(sql, vec![Value::Text("b".into()), Value::Text("a".into())]).unwrap();
     let row = |owed: Value, note: Value, name: &str| {
@@ -101,10 +101,10 @@ fn a_role_reads_back_what_it_wrote_with_its_types() {
 fn a_role_in_another_process_writes_its_rows_into_the_database() {
     let world = World::with(|options| options.migrations = vec![CURSOR]);
     let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
-    let rows = Rows::of(url.clone()).unwrap();
+    let rows = Rows::open(url.clone()).unwrap();
     assert_eq!(rows.write(vec![put(1, 100), put(2, 200)]).unwrap(), [1, 1]);
     let rejected = rows.write(vec![put(3, 300), put(4, 100)]);
-    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejected::Constraint { index: 1 }))), "{rejected:?}");
+    assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejection::Constraint { index: 1 }))), "{rejected:?}");
     assert_eq!(cursors(&world), [(1, 100), (2, 200)]);
     let found = rows.read("SELECT block FROM chain_cursor WHERE chain = $1", vec![Value::Int(2)]).unwrap();
     assert_eq!(found, [Row::from([("block".into(), Value::Int(200))])]);

@@ -4,16 +4,16 @@ use bankroll_ledger::{
     AccountId, Action, BlockRef, Key, Kind, Leg, Namespace, Principal, Record, References, Request, Scope, Settler,
     Verdict,
 };
-use bankroll_store::{Entry, KeyQuery, Reader, SearchQuery, Subject};
+use bankroll_store::{JournalEntry, KeyQuery, Reader, SearchQuery, SearchSubject};
 
 use crate::world::{World, game_server, hold, moving, name, request};
 
-/// In short: the places.
-fn seqs(entries: &[Entry]) -> Vec<u64> {
+/// The places of the entries.
+fn seqs(entries: &[JournalEntry]) -> Vec<u64> {
     entries.iter().map(|entry| entry.seq.0).collect()
 }
 
-fn search(reader: &Reader, subject: Subject) -> Vec<u64> {
+fn search(reader: &Reader, subject: SearchSubject) -> Vec<u64> {
     let all = reader.search(&SearchQuery::of(subject.clone())).unwrap();
     assert_eq!(all.next, None);
     // The same in pages of one, newest first.
@@ -32,14 +32,14 @@ fn search(reader: &Reader, subject: Subject) -> Vec<u64> {
     paged
 }
 
-fn timeline(reader: &Reader, subject: Subject) -> Vec<u64> {
+fn timeline(reader: &Reader, subject: SearchSubject) -> Vec<u64> {
     let timeline = reader.timeline(&subject, 100).unwrap();
     assert!(timeline.complete);
     seqs(&timeline.entries)
 }
 
-fn key(text: &str) -> Subject {
-    Subject::Key(KeyQuery { text: text.into(), namespace: None, scope: None })
+fn key(text: &str) -> SearchSubject {
+    SearchSubject::Key(KeyQuery { text: text.into(), namespace: None, scope: None })
 }
 
 /// A deposit that is reversed; a payout that is held, and posted by settlement; a spend that is refused.
@@ -76,7 +76,7 @@ fn story(world: &World) {
     let key = Key { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: "orphan-1".into() };
     let reverse = Request { action: Action::Reverse(credited), ..request(key, Principal::Indexer, Vec::new()) };
     world.ledger().apply(reverse).unwrap().effects().unwrap(); // 11
-    // Somebody else's day, that has nothing to do with it.
+    // Records of another player, unrelated to the story.
     world.player("0xb2", 9); // 12, 13
     world.system(vec![crate::world::hold(AccountId(5), 3, None, Settler::System)]); // 14
 }
@@ -87,23 +87,23 @@ fn everything_is_found_by_what_it_is_about() {
     story(&world);
     for _ in 0..2 {
         let reader = world.reader();
-        let found = |subject: Subject| search(&reader, subject);
+        let found = |subject: SearchSubject| search(&reader, subject);
         assert_eq!(found(key("credit-1")), [6]);
         assert_eq!(found(key("spawn")), [10], "a rejection is remembered, and found");
         assert_eq!(found(key("credit")), [] as [u64; 0], "a key is found whole or not at all");
-        assert_eq!(found(Subject::Deposit("dep-1".into())), [6]);
-        assert_eq!(found(Subject::Deposit("pay-1".into())), [] as [u64; 0], "an intent is no deposit");
-        assert_eq!(found(Subject::Intent("pay-1".into())), [8, 9]);
-        assert_eq!(found(Subject::Transaction("0xfeed".into())), [6], "chains write hashes in either case");
-        assert_eq!(found(Subject::Transaction("0xBEEF".into())), [9]);
-        assert_eq!(found(Subject::Hand("h-1".into())), [10]);
-        assert_eq!(found(Subject::Block("0xb10c".into())), [6]);
+        assert_eq!(found(SearchSubject::Deposit("dep-1".into())), [6]);
+        assert_eq!(found(SearchSubject::Deposit("pay-1".into())), [] as [u64; 0], "an intent is no deposit");
+        assert_eq!(found(SearchSubject::Intent("pay-1".into())), [8, 9]);
+        assert_eq!(found(SearchSubject::Transaction("0xfeed".into())), [6], "chains write hashes in either case");
+        assert_eq!(found(SearchSubject::Transaction("0xBEEF".into())), [9]);
+        assert_eq!(found(SearchSubject::Hand("h-1".into())), [10]);
+        assert_eq!(found(SearchSubject::Block("0xb10c".into())), [6]);
         for (reference, places) in [("dep-1", vec![6]), ("0xfeed", vec![6]), ("pay-1", vec![8, 9]), ("h-1", vec![10])] {
-            assert_eq!(found(Subject::Reference(reference.into())), places);
+            assert_eq!(found(SearchSubject::Reference(reference.into())), places);
         }
-        assert_eq!(found(Subject::Wallet(name("0xa1"))), [3, 4, 6, 7, 8, 9, 10, 11]);
-        assert_eq!(found(Subject::Wallet(name("0xb2"))), [12, 13, 14]);
-        assert_eq!(found(Subject::Wallet(name("nobody"))), [] as [u64; 0]);
+        assert_eq!(found(SearchSubject::Wallet(name("0xa1"))), [3, 4, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(found(SearchSubject::Wallet(name("0xb2"))), [12, 13, 14]);
+        assert_eq!(found(SearchSubject::Wallet(name("0xc3"))), [] as [u64; 0]);
         world.reopen();
     }
 }
@@ -117,13 +117,17 @@ fn timelines_follow_holds_and_reversals() {
         assert_eq!(timeline(&reader, key("credit-1")), [6, 11], "the credit and its reversal");
         assert_eq!(timeline(&reader, key("orphan-1")), [6, 11], "the same seen from its end");
         assert_eq!(timeline(&reader, key("0xa1/leave")), [8, 9], "the hold and what became of it");
-        assert_eq!(timeline(&reader, Subject::Transaction("0xbeef".into())), [8, 9], "what a payment paid");
+        assert_eq!(timeline(&reader, SearchSubject::Transaction("0xbeef".into())), [8, 9], "what a payment paid");
         assert_eq!(timeline(&reader, key("spawn")), [10]);
-        assert_eq!(timeline(&reader, Subject::Wallet(name("0xa1"))), [3, 4, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(timeline(&reader, SearchSubject::Wallet(name("0xa1"))), [3, 4, 6, 7, 8, 9, 10, 11]);
         world.reopen();
     }
-    let cut = world.reader().timeline(&Subject::Wallet(name("0xa1")), 3).unwrap();
-    assert_eq!((seqs(&cut.entries), cut.complete), (vec![9, 10, 11], false), "the newest, and word that there is more");
+    let cut = world.reader().timeline(&SearchSubject::Wallet(name("0xa1")), 3).unwrap();
+    assert_eq!(
+        (seqs(&cut.entries), cut.complete),
+        (vec![9, 10, 11], false),
+        "the newest, and `complete` says that there are more"
+    );
     let cut = world.reader().timeline(&key("credit-1"), 1).unwrap();
     assert_eq!((seqs(&cut.entries), cut.complete), (vec![6], false));
 }
@@ -150,7 +154,7 @@ fn one_text_can_be_the_key_of_several() {
 }
 
 #[test]
-fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
+fn keys_are_found_in_runs_after_them_and_when_runs_are_damaged() {
     let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
     let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
     let spend = |number: u32| {
@@ -183,7 +187,7 @@ fn keys_are_found_in_runs_behind_them_and_when_runs_are_damaged() {
 
 #[test]
 fn a_key_of_a_server_without_accounts_is_found_by_its_text() {
-    // One key in memory, so that all others are in runs; an index that is made at once, one that is never made.
+    // One key in memory, so that all others are in runs; an index that is built at once, and one that is never built.
     for records in [1, u64::MAX] {
         let mut world = World::with(|options| {
             (options.keys_in_memory_max, options.index_records_max) = (1, records);
@@ -195,7 +199,7 @@ fn a_key_of_a_server_without_accounts_is_found_by_its_text() {
             let answer = world.ledger().apply(request(key, Principal::Tables, vec![moving(alice, arena, 1)])).unwrap();
             answer.seq.unwrap().0
         };
-        // Refused, since it is not for the tables to do; and remembered.
+        // Rejected, since a game server may not do that; and the rejection is stored.
         let (here, elsewhere, alone) =
             (ask("arena", "spawn-1"), ask("elsewhere", "spawn-1"), ask("elsewhere", "spawn-2"));
         for number in 0..40 {

@@ -1,26 +1,26 @@
-//! Statements and balances at a time: what an account says of its past, with and without the index.
+//! Statements and balances at a time, with and without the index.
 
 use std::time::Duration;
 
 use bankroll_ledger::{AccountId, HoldId, Kind, Leg, Settler, Time};
-use bankroll_store::{Change, Direction, Line, Page, StatementQuery, StoreError};
+use bankroll_store::{Direction, Page, StatementChange, StatementLine, StatementQuery, StoreError};
 
 use crate::world::{World, hold, moving};
 
 /// A line in short: place, what happened, how much, balance and held amount after it.
-fn short(line: &Line) -> String {
+fn short(line: &StatementLine) -> String {
     let what = match line.change {
-        Change::Moved { direction: Direction::In, other } => format!("in from {other}"),
-        Change::Moved { direction: Direction::Out, other } => format!("out to {other}"),
-        Change::Held(_) => "held".into(),
-        Change::Posted(_) => "posted".into(),
-        Change::Released(_) => "released".into(),
-        Change::Expired(_) => "expired".into(),
+        StatementChange::Moved { direction: Direction::In, other } => format!("in from {other}"),
+        StatementChange::Moved { direction: Direction::Out, other } => format!("out to {other}"),
+        StatementChange::Held(_) => "held".into(),
+        StatementChange::Posted(_) => "posted".into(),
+        StatementChange::Released(_) => "released".into(),
+        StatementChange::Expired(_) => "expired".into(),
     };
     format!("{} @{} {what} {} -> {} held {}", line.seq, line.at, line.amount, line.balance, line.held)
 }
 
-fn lines(page: &Page<Line>) -> Vec<String> {
+fn lines(page: &Page<StatementLine>) -> Vec<String> {
     page.items.iter().map(short).collect()
 }
 
@@ -53,10 +53,10 @@ const ALICES_DAY: [&str; 9] = [
 ];
 
 #[test]
-fn a_statement_tells_every_change_with_both_legs_and_the_balance_after_it() {
+fn a_statement_lists_every_change_with_both_legs_and_the_balance_after_it() {
     let mut world = World::new();
     let alice = alices_day(&world);
-    // From the journal alone, then from the index that closing has made.
+    // From the journal alone, then from the index that closing has built.
     for _ in 0..2 {
         let page = world.reader().statement(&StatementQuery::of(alice)).unwrap();
         assert_eq!(lines(&page), ALICES_DAY);
@@ -103,7 +103,7 @@ fn pages_follow_each_other_in_both_directions_and_cut_through_records() {
 }
 
 #[test]
-fn a_cursor_outlives_new_lines_and_belongs_to_its_question() {
+fn a_cursor_survives_new_lines_and_belongs_to_its_query() {
     let world = World::new();
     let alice = alices_day(&world);
     let first = world.reader().statement(&StatementQuery { most: 8, ..StatementQuery::of(alice) }).unwrap();
@@ -151,8 +151,8 @@ fn balances_of_the_past_are_as_they_were() {
     let alice = alices_day(&world);
     for _ in 0..2 {
         let at = |micros: u64| {
-            let standing = world.reader().standing_at(alice, Time(micros)).unwrap();
-            (standing.seq.map_or(0, |seq| seq.0), standing.balance.units(), standing.held.units())
+            let then = world.reader().balance_at(alice, Time(micros)).unwrap();
+            (then.seq.map_or(0, |seq| seq.0), then.balance.units(), then.held.units())
         };
         assert_eq!(at(0), (0, 0, 0), "before the books began");
         assert_eq!(at(999_999), (0, 0, 0));
@@ -167,7 +167,7 @@ fn balances_of_the_past_are_as_they_were() {
 }
 
 #[test]
-fn the_index_is_kept_while_the_books_are_open_and_answers_are_never_stale() {
+fn the_index_grows_while_the_books_are_open_and_answers_are_never_stale() {
     let world = World::with(|options| {
         options.index_records_max = 16;
         options.index_pause = Duration::from_micros(1);

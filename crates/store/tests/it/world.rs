@@ -1,10 +1,10 @@
-//! A small world for the stories: one server, some players, money from a wallet.
+//! A small world for the tests: one server, some players, money from a wallet.
 
 use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, Asset, Key, Kind, Leg, Name, Namespace, Principal, References, Request,
     Scope, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, Location, Options, Reader};
+use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, LedgerOptions, Location, Reader};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -16,7 +16,7 @@ use bankroll_testkit::postgres;
 pub struct World {
     pub folder: TempDir,
     pub ledger: Option<Ledger>,
-    pub options: Options,
+    pub options: LedgerOptions,
     clock: Arc<AtomicU64>,
     next_key: AtomicU64,
 }
@@ -43,22 +43,22 @@ impl World {
     }
 
     /// On the engine that the suite is run for: SQLite, or the Postgres server that the environment names.
-    pub fn with(set: impl FnOnce(&mut Options)) -> Self {
+    pub fn with(set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         Self::at(folder, location, set)
     }
 
-    /// In a folder, for stories about files.
-    pub fn in_folder(set: impl FnOnce(&mut Options)) -> Self {
+    /// In a folder, for tests about files.
+    pub fn in_folder(set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = folder.path().into();
         Self::at(folder, location, set)
     }
 
-    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
+    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
-        let mut options = Options { clock, ..Options::new(location) };
+        let mut options = LedgerOptions { clock, ..LedgerOptions::new(location) };
         set(&mut options);
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let world = Self { folder, ledger, options, clock: hand, next_key: AtomicU64::new(1) };
@@ -105,7 +105,7 @@ impl World {
         self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
     }
 
-    /// A player with so much in his funds, deposited from the server's wallet.
+    /// A player with these funds, deposited from the server's wallet.
     pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
         let (custody, account) = (self.account(Kind::Custody, Some("hot")), self.account(Kind::Funds, Some(wallet)));
         if funds > 0 {
@@ -135,7 +135,7 @@ impl World {
     }
 
     /// Balance and held amount.
-    pub fn standing(&self, id: AccountId) -> (u128, u128) {
+    pub fn balances(&self, id: AccountId) -> (u128, u128) {
         let account = self.reader().account(id).unwrap().unwrap();
         (account.balance.units(), account.held.units())
     }

@@ -97,7 +97,8 @@ impl World {
             let debt = format!("{}/debt/1/{}", intent.server, intent.player).parse::<AccountName>();
             let debt = debt.ok().and_then(|debt| self.books.rows().reader().account_named(&debt).ok().flatten());
             if debt.is_some_and(|debt| !debt.balance.is_zero()) {
-                let cancelled = Intents::cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
+                let cancelled =
+                    Intents::cancel(self.books.rows(), &IntentId(id.parse().expect("a name")), Time(self.now));
                 self.note(format_args!(
                     "{} is stopped, whose player owes something: {}",
                     short(&id),

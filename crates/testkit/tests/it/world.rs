@@ -52,7 +52,8 @@ impl World {
 
     fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
-        let mut options = Options { clock, commit_aside_from: 2, migrations: vec![TABLES], ..Options::new(location) };
+        let mut options =
+            Options { clock, background_commit_min: 2, migrations: vec![TABLES], ..Options::new(location) };
         set(&mut options);
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let world = Self { folder, options, ledger, clock: hand, next_key: AtomicU64::new(1) };

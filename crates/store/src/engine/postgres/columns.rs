@@ -1,4 +1,4 @@
-//! What a batch changes, as columns: a statement for each table, whose rows are arrays.
+//! The changes of a batch as columns: one statement for each table, with an array for each column.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const OUTBOX: &str = "INSERT INTO books.outbox (seq, place, kind, resource, body
      SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[])";
 
 /// A statement with its values, ready to be sent.
-pub(super) struct Ready<'a> {
+pub(super) struct BoundStatement<'a> {
     pub sql: &'static str,
     pub values: Vec<&'a (dyn ToSql + Sync)>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Columns {
     accounts: (Vec<i64>, Vec<String>, [Vec<i16>; 3], Vec<Option<i64>>),
     opened: (Vec<Numeric>, Vec<Numeric>),
     debt_links: (Vec<i64>, Vec<i64>),
-    standings: (Vec<i64>, Vec<Numeric>, Vec<Numeric>),
+    balances: (Vec<i64>, Vec<Numeric>, Vec<Numeric>),
     holds: (Vec<i64>, Vec<i64>, Vec<Numeric>, Vec<Option<i64>>, Vec<i16>, Vec<i16>),
     reversals: (Vec<i64>, Vec<i64>),
     events: (Vec<i64>, Vec<i32>, Vec<String>, Vec<String>, Vec<String>),
@@ -57,7 +57,7 @@ impl Columns {
             |of: fn(&Policy) -> u8| commit.accounts.iter().map(|account| i16::from(of(&account.policy))).collect();
         let ids = account(|account| sql_number(account.id.0));
         let last_asset = commit.assets.iter().map(|(id, _)| i64::from(id.0)).max().unwrap_or(0);
-        // A hold that changed more than once in the batch is stored as it stands last.
+        // A hold that changed more than once in the batch is stored in its last state.
         let holds: BTreeMap<_, _> = commit.holds.iter().map(|hold| (hold.id, hold)).collect();
         Self {
             last_numbers: (ids.iter().copied().max().unwrap_or(0), last_asset),
@@ -93,8 +93,8 @@ impl Columns {
                 .iter()
                 .map(|(account, debt)| (sql_number(account.0), sql_number(debt.0)))
                 .unzip(),
-            standings: commit
-                .standings
+            balances: commit
+                .balances
                 .iter()
                 .map(|now| (sql_number(now.id.0), Numeric(now.balance.units()), Numeric(now.held.units())))
                 .collect(),
@@ -119,8 +119,8 @@ impl Columns {
         }
     }
 
-    /// New assets and accounts: rows that others of the same batch may change again.
-    pub fn accounts(&self) -> Vec<Ready<'_>> {
+    /// New assets and accounts: rows that other statements of the same batch may change again.
+    pub fn accounts(&self) -> Vec<BoundStatement<'_>> {
         let (assets, accounts, rights) = (&self.assets, &self.accounts, &self.accounts.2);
         let has_new = !assets.0.is_empty() || !accounts.0.is_empty();
         needed([
@@ -136,11 +136,11 @@ impl Columns {
         ])
     }
 
-    /// Balances, holds, reversals and announcements: no row of it is touched twice.
-    pub fn money(&self) -> Vec<Ready<'_>> {
-        let (standings, holds, events) = (&self.standings, &self.holds, &self.events);
+    /// Balances, holds, reversals and events: no row is changed twice.
+    pub fn money(&self) -> Vec<BoundStatement<'_>> {
+        let (balances, holds, events) = (&self.balances, &self.holds, &self.events);
         needed([
-            (!standings.0.is_empty(), BALANCES, vec![&standings.0, &standings.1, &standings.2]),
+            (!balances.0.is_empty(), BALANCES, vec![&balances.0, &balances.1, &balances.2]),
             (!holds.0.is_empty(), HOLDS, vec![&holds.0, &holds.1, &holds.2, &holds.3, &holds.4, &holds.5]),
             (!self.reversals.0.is_empty(), REVERSALS, vec![&self.reversals.0, &self.reversals.1]),
             (!events.0.is_empty(), OUTBOX, vec![&events.0, &events.1, &events.2, &events.3, &events.4]),
@@ -148,9 +148,9 @@ impl Columns {
     }
 }
 
-type Possible<'a> = (bool, &'static str, Vec<&'a (dyn ToSql + Sync)>);
+type OptionalStatement<'a> = (bool, &'static str, Vec<&'a (dyn ToSql + Sync)>);
 
-fn needed<'a, const N: usize>(all: [Possible<'a>; N]) -> Vec<Ready<'a>> {
+fn needed<'a, const N: usize>(all: [OptionalStatement<'a>; N]) -> Vec<BoundStatement<'a>> {
     let needed = all.into_iter().filter(|(is_needed, ..)| *is_needed);
-    needed.map(|(_, sql, values)| Ready { sql, values }).collect()
+    needed.map(|(_, sql, values)| BoundStatement { sql, values }).collect()
 }

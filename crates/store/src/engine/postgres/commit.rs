@@ -1,5 +1,5 @@
-//! A batch that is more than money, in a transaction of several statements: arrays instead of rows, sent without waiting in
-//! between where nothing depends on the answer.
+//! A batch with more than money, in a transaction of several statements: arrays instead of rows, pipelined where no
+//! statement depends on the answer to another.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ use tokio_postgres::error::SqlState;
 
 use super::{
     Postgres,
-    columns::{Columns, Ready},
-    lease::{head_values, is_passing},
+    columns::{BoundStatement, Columns},
+    lease::{head_values, is_transient},
     row,
     session::{Session, Values, milliseconds},
+    single_statement::head_after,
     source::sql_number,
-    whole::head_after,
 };
 use crate::{
     StoreError,
-    engine::{Commit, Records, RowsChanged, RunWrites, flow_sql},
+    engine::{Commit, Records, RowsOutcome, RunWrites, flow_sql},
 };
 
 /// What went wrong inside the transaction.
-pub(super) enum Trouble {
+pub(super) enum TransactionError {
     /// Another writer has taken over.
     Fenced,
     /// The fact of the request at this place breaks a constraint, or its row is no longer as the decision saw it.
     Fact(usize),
-    /// The server has no room.
+    /// The server's disk is full.
     Full,
     Database(tokio_postgres::Error),
 }
 
-impl Trouble {
-    /// For who has no batch that could be given up.
+impl TransactionError {
+    /// For callers without a batch that could be given up.
     pub fn into_error(self) -> StoreError {
         match self {
             Self::Fenced => StoreError::Fenced,
@@ -44,24 +44,24 @@ impl Trouble {
     }
 }
 
-impl From<tokio_postgres::Error> for Trouble {
+impl From<tokio_postgres::Error> for TransactionError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
             Some(code) if *code == SqlState::DISK_FULL => Self::Full,
-            // Only the fence divides.
+            // Only the fence divides, see `begin`.
             Some(code) if *code == SqlState::DIVISION_BY_ZERO => Self::Fenced,
             _ => Self::Database(error),
         }
     }
 }
 
-/// Class 23: what a table's constraints refuse.
+/// Class 23: constraint violations.
 pub(super) fn is_constraint(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|code| code.code().starts_with("23"))
 }
 
-/// Sends all of them at once and waits for the last; how many rows each changed.
-fn send(session: &Session, statements: &[Ready<'_>]) -> Result<Vec<u64>, tokio_postgres::Error> {
+/// Pipelines all statements and waits for the last; returns how many rows each changed.
+fn send(session: &Session, statements: &[BoundStatement<'_>]) -> Result<Vec<u64>, tokio_postgres::Error> {
     let prepared = statements.iter().map(|ready| session.prepared(ready.sql)).collect::<Result<Vec<_>, _>>()?;
     let client = session.client();
     let all = statements.iter().zip(&prepared).map(|(ready, text)| client.execute(text, ready.values.as_slice()));
@@ -76,36 +76,38 @@ const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, 
 const HEAD: &str =
     "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, hash = $6 WHERE epoch = $1 AND seq = $2";
 
-pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
+pub(super) fn write(engine: &Postgres, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, TransactionError> {
     let session = &engine.session;
     begin(engine)?;
     write_derived(session, commit)?;
     for (place, fact, changed_before) in flow_sql::in_order(&commit.facts) {
         let written = row::write_fact(session, fact, changed_before);
-        let trouble = |error| if is_own_fault(session, &error) { Trouble::Fact(place) } else { error.into() };
-        if !written.map_err(trouble)? {
-            return Err(Trouble::Fact(place));
+        let failure =
+            |error| if is_statement_error(session, &error) { TransactionError::Fact(place) } else { error.into() };
+        if !written.map_err(failure)? {
+            return Err(TransactionError::Fact(place));
         }
     }
     commit.runs.map_or(Ok(()), |runs| write_runs(session, runs))?;
     Ok(commit.rows.iter().map(|statements| row::run(session, statements)).collect::<Result<_, _>>()?)
 }
 
-/// Whether a flow's statement itself is wrong: a constraint, a table or column that is not there, a value that does not fit or
-/// cannot even be sent. Not, whatever class it is in, a right that the books' own user lacks: what is not allowed today may be
-/// tomorrow, and a refusal is remembered.
-pub(super) fn is_own_fault(session: &Session, error: &tokio_postgres::Error) -> bool {
+/// Whether a flow's statement itself is wrong: a constraint, a missing table or column, a value that does not fit or
+/// cannot be encoded. A missing privilege is never the statement's error, although it is in class 42: an operator may
+/// grant it later, and a refusal is stored.
+pub(super) fn is_statement_error(session: &Session, error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => false,
         Some(code) => ["22", "23", "42"].iter().any(|class| code.code().starts_with(class)),
-        None => !session.is_lost() && !is_passing(error),
+        None => !session.is_lost() && !is_transient(error),
     }
 }
 
-/// Begins the transaction, and makes sure that the row is ours until it ends: dividing by zero otherwise. One text, so that
-/// nothing of it is run if it does not begin; and it is waited for, since what is sent behind a BEGIN that failed would be
-/// committed piece by piece. Nobody who keeps a flow's row locked keeps the books for longer than the lease.
-pub(super) fn begin(engine: &Postgres) -> Result<(), Trouble> {
+/// Begins the transaction and locks the fencing row until it ends; divides by zero if another writer has taken over.
+/// It is one text, so that nothing runs if BEGIN fails. It is waited for, because statements after a failed BEGIN
+/// would commit one by one. The lock timeout limits how long a locked row of a flow can block the books: to the
+/// length of the lease.
+pub(super) fn begin(engine: &Postgres) -> Result<(), TransactionError> {
     let (epoch, seq, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
     let patience = milliseconds(engine.lease);
     Ok(engine.session.run(&format!(
@@ -118,14 +120,14 @@ pub(super) fn begin(engine: &Postgres) -> Result<(), Trouble> {
     ))?)
 }
 
-/// Writes accounts, balances, holds and announcements into the transaction, all in one go.
+/// Writes accounts, balances, holds and events into the transaction, pipelined.
 pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
     let columns = Columns::of(commit);
-    let all: Vec<Ready<'_>> = columns.accounts().into_iter().chain(columns.money()).collect();
+    let all: Vec<BoundStatement<'_>> = columns.accounts().into_iter().chain(columns.money()).collect();
     send(session, &all).map(drop)
 }
 
-pub(super) fn append(engine: &mut Postgres, batch: &Batch, records: &Records) -> Result<(), Trouble> {
+pub(super) fn append(engine: &mut Postgres, batch: &Batch, records: &Records) -> Result<(), TransactionError> {
     let after = head_after(batch);
     let (first, number, at) = (sql_number(batch.first.0), sql_number(batch.number), sql_number(batch.at.0));
     let count = i32::try_from(batch.count).unwrap_or(i32::MAX);
@@ -135,15 +137,15 @@ pub(super) fn append(engine: &mut Postgres, batch: &Batch, records: &Records) ->
     let changed = send(
         &engine.session,
         &[
-            Ready { sql: JOURNAL, values: vec![&first, &all] },
-            Ready { sql: BATCH, values: vec![&number, &first, &count, &at, &root, &head] },
-            Ready { sql: HEAD, values: vec![&epoch, &before, &values.0, &values.1, &values.2, &values.3] },
+            BoundStatement { sql: JOURNAL, values: vec![&first, &all] },
+            BoundStatement { sql: BATCH, values: vec![&number, &first, &count, &at, &root, &head] },
+            BoundStatement { sql: HEAD, values: vec![&epoch, &before, &values.0, &values.1, &values.2, &values.3] },
         ],
     )?;
     if changed[2] != 1 {
-        return Err(Trouble::Fenced);
+        return Err(TransactionError::Fenced);
     }
-    engine.head_to_be = after;
+    engine.next_head = after;
     Ok(())
 }
 

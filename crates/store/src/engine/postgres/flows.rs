@@ -1,9 +1,9 @@
-//! Flows' tables as a whole, for moving them.
+//! Whole tables of flows, for moving books.
 
 use bankroll_ledger::Value;
 use tokio_postgres::types::ToSql;
 
-use super::{Postgres, numeric::Stored};
+use super::{Postgres, numeric::SqlValue};
 use crate::StoreError;
 
 impl Postgres {
@@ -13,7 +13,7 @@ impl Postgres {
         let places: Vec<String> = (1..=columns.len()).map(|place| format!("${place}")).collect();
         let sql = format!("INSERT INTO \"{table}\" ({}) VALUES ({})", columns.join(", "), places.join(", "));
         for row in rows {
-            let values: Vec<Stored<'_>> = row.iter().map(Stored).collect();
+            let values: Vec<SqlValue<'_>> = row.iter().map(SqlValue).collect();
             let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
             self.session.execute(&sql, &values)?;
         }

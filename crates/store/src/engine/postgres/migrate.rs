@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use super::{session::Session, source::sql_number};
 use crate::{BOOKS, Migrations, StoreError};
 
-/// "Bank": whoever migrates holds this lock of the database.
+/// "Bank": the advisory lock that a migrating process holds.
 const LOCK: i64 = 0x42_61_6e_6b;
 
 /// Applies what is missing, all in one transaction.

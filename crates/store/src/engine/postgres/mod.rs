@@ -1,33 +1,34 @@
 //! Postgres: the same books on a server, safe with several machines.
 //!
-//! - One row, `ledger_head`, says who writes: its epoch is raised by whoever takes over, and every commit updates it where
-//!   epoch and place are the writer's own. Whoever was replaced cannot commit, whatever its clock says.
-//! - The lease in that row is about waiting, not about safety: it keeps a standby from taking over too early, by the
-//!   server's clock, and tells a writer by its own monotonic clock when it must ask before it answers.
+//! - One fencing row, `ledger_head`, names the writer: a writer that takes over raises its epoch, and every commit
+//!   updates the row where epoch and place are the writer's own. A replaced writer cannot commit, regardless of its
+//!   clock.
+//! - The lease in that row is about waiting, not about safety: by the server's clock it keeps a standby from taking
+//!   over too early; by the writer's own monotonic clock the writer knows when to renew before it answers.
 //! - A commit whose outcome is unknown (the connection was lost, the server warned that it may not be replicated) is
-//!   looked up: lock the row, which waits for the old connection's transaction, raise the epoch, compare.
-//! - The server ends a transaction that its client leaves alone for as long as the lease: a writer that was stopped in
-//!   the middle of one keeps nobody from taking over.
+//!   resolved: lock the row, which waits for the old connection's transaction, raise the epoch, compare.
+//! - The server ends a transaction that is idle for as long as the lease: a writer that was suspended in the middle
+//!   of a transaction does not block the next one.
 //!
-//! A batch of money is one statement and one round trip (`whole.rs`). What else a batch may have, new accounts, facts, rows of
-//! flows, takes a transaction of several (`commit.rs`).
+//! A batch of money is one statement and one round trip (`single_statement.rs`). Anything else (new accounts, facts,
+//! rows of flows) takes a transaction of several statements (`commit.rs`).
 
-mod address;
 mod columns;
 mod commit;
+mod connection_config;
+mod flow_connection;
 mod flows;
-mod inbox;
 mod lease;
+mod lease_watch;
 mod migrate;
 mod numeric;
 mod rebuild;
 mod row;
 mod session;
+mod single_statement;
 mod source;
-mod terms;
+mod statement_index;
 mod tls;
-mod watch;
-mod whole;
 
 use std::{
     ops::Range,
@@ -36,20 +37,20 @@ use std::{
 
 use bankroll_ledger::{Batch, Row, RowKey, Time};
 
-use super::{Commit, CommitError, Engine, Head, Records, RowsChanged, Source};
+use super::{Commit, CommitError, Engine, JournalHead, Records, RowsOutcome, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
-pub(crate) use address::Address;
-use commit::Trouble;
-pub(crate) use inbox::Outside;
-pub(crate) use lease::{Claim, is_passing};
+use commit::TransactionError;
+pub(crate) use connection_config::ConnectionConfig;
+pub(crate) use flow_connection::FlowConnection;
+pub(crate) use lease::{LeaseClaim, is_transient};
+pub use lease_watch::{LeaseHolder, LeaseWatch};
 pub(crate) use session::Session;
-pub(crate) use terms::{StatementTables, open_statement_tables};
-pub use watch::{Holder, Watch};
+pub(crate) use statement_index::{StatementTables, open_statement_tables};
 
-/// A hundred years.
-const FOR_GOOD: Duration = Duration::from_secs(3_155_760_000);
+/// The lease during a move: a hundred years.
+const MOVE_LEASE: Duration = Duration::from_secs(3_155_760_000);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the other side may leave what we sent unacknowledged before the connection counts as lost.
+/// How long the server may leave sent data unacknowledged before the connection counts as lost.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The books of one database, open for writing.
@@ -59,44 +60,45 @@ pub(crate) struct Postgres {
     holder: String,
     epoch: i64,
     lease: Duration,
-    /// When the lease was last taken or renewed: the moment before that was asked for.
+    /// When the lease was last acquired or renewed: the moment before the request was sent.
     renewed: Instant,
     /// Where the journal ended before the batch that is being written.
-    head: Head,
+    head: JournalHead,
     /// Where it ends if that batch is committed.
-    head_to_be: Head,
+    next_head: JournalHead,
     keeps_lease: bool,
 }
 
 impl Postgres {
-    /// Connects, migrates, and takes the lease; refuses while another process has it.
-    pub fn open(url: &DatabaseUrl, claim: Claim, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
+    /// Connects, migrates, and acquires the lease; fails while another process holds it.
+    pub fn open(url: &DatabaseUrl, claim: LeaseClaim, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let session = Session::connect(url.read()?)?;
         migrate::migrate(&session, sets, now)?;
-        session.limit_silence_in_transactions(claim.lease)?;
+        session.limit_idle_transactions(claim.lease)?;
         let renewed = Instant::now();
-        let epoch = lease::take(&session, &claim)?;
+        let epoch = lease::acquire(&session, &claim)?;
         let head = session.head()?;
-        let Claim { holder, lease, .. } = claim;
-        let engine = Self { session, holder, epoch, lease, renewed, head, head_to_be: head, keeps_lease: false };
+        let LeaseClaim { holder, lease, .. } = claim;
+        let engine = Self { session, holder, epoch, lease, renewed, head, next_head: head, keeps_lease: false };
         engine.check_head()?;
         Ok(engine)
     }
 
-    /// From here on nobody else gets the books, in whatever way this one ends, until it has said that they are whole.
-    pub fn keep_for_good(&mut self) -> Result<(), StoreError> {
-        (self.lease, self.keeps_lease) = (FOR_GOOD, true);
+    /// From here on no other process can open the books, in whatever way this one ends, until
+    /// [`Postgres::mark_complete`].
+    pub fn lease_until_complete(&mut self) -> Result<(), StoreError> {
+        (self.lease, self.keeps_lease) = (MOVE_LEASE, true);
         self.renew()
     }
 
-    /// Whoever comes next may have them.
-    pub fn are_whole(&mut self) -> Result<(), StoreError> {
-        lease::give_back(&self.session, self.epoch)?;
+    /// The books are complete: releases the lease.
+    pub fn mark_complete(&mut self) -> Result<(), StoreError> {
+        lease::release(&self.session, self.epoch)?;
         self.keeps_lease = false;
         Ok(())
     }
 
-    /// The row that fences must say what the journal says.
+    /// The fencing row must agree with the journal.
     fn check_head(&self) -> Result<(), StoreError> {
         if lease::stored_head(&self.session)? == self.head {
             Ok(())
@@ -106,9 +108,9 @@ impl Postgres {
     }
 }
 
-/// A connection for reading, renewed whenever it is lost.
+/// A connection for reading that reconnects whenever it is lost.
 pub(crate) fn open_for_reading(url: &DatabaseUrl) -> Result<Session, StoreError> {
-    let session = Session::connect(url.read()?)?.renewing();
+    let session = Session::connect(url.read()?)?.auto_reconnecting();
     migrate::check_books_known(&session)?;
     Ok(session)
 }
@@ -123,72 +125,72 @@ impl Engine for Postgres {
     }
 
     fn end_unwritten(&mut self) -> Result<(), StoreError> {
-        // Nothing is committed, so nothing is fenced: an answer from memory needs a lease that is ours for certain.
+        // Without a commit there is no fence: an answer from memory needs a lease that is certainly ours.
         if self.renewed.elapsed() >= self.lease { self.renew() } else { Ok(()) }
     }
 
-    fn mend(&mut self) -> Result<(), StoreError> {
-        self.reconnect().map(drop)
+    fn reconnect(&mut self) -> Result<(), StoreError> {
+        self.reconnect_and_resolve().map(drop)
     }
 
     fn row(&mut self, key: &RowKey) -> Result<Option<Row>, StoreError> {
         row::read(&self.session, key)
     }
 
-    fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
-        Ok(Box::new(self.session.another()?.renewing()))
+    fn open_reader(&self) -> Result<Box<dyn Source>, StoreError> {
+        Ok(Box::new(self.session.connect_again()?.auto_reconnecting()))
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
         commit::sweep_chunks(&self.session, live)
     }
 
-    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
-        self.head_to_be = self.head;
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError> {
+        self.next_head = self.head;
         let written = commit::write(self, commit);
-        written.map_err(|trouble| self.give_up(trouble))
+        written.map_err(|failure| self.abandon(failure))
     }
 
     fn append(&mut self, batch: &Batch, records: &Records) -> Result<(), CommitError> {
         let appended = commit::append(self, batch, records);
-        appended.map_err(|trouble| self.give_up(trouble))
+        appended.map_err(|failure| self.abandon(failure))
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        let asked = Instant::now();
+        let sent_at = Instant::now();
         self.session.take_warning();
-        let epoch = if self.head_to_be == self.head { self.epoch + lease::MARK } else { self.epoch };
+        let epoch = if self.next_head == self.head { self.epoch + lease::COMMIT_MARK } else { self.epoch };
         let committed = if epoch == self.epoch {
             self.session.run("COMMIT")
         } else {
-            // No record will tell whether this one is there, so the epoch does.
+            // A commit without records is recognised by the epoch.
             self.session.run(&format!("UPDATE books.ledger_head SET epoch = {epoch} WHERE one; COMMIT"))
         };
         if committed.is_ok() && !self.session.take_warning() {
-            (self.head, self.epoch, self.renewed) = (self.head_to_be, epoch, asked);
+            (self.head, self.epoch, self.renewed) = (self.next_head, epoch, sent_at);
             return Ok(());
         }
         self.resolve()
     }
 
-    fn stores_whole(&self, commit: &Commit<'_>) -> bool {
-        whole::can_take(commit)
+    fn can_store_at_once(&self, commit: &Commit<'_>) -> bool {
+        single_statement::can_store(commit)
     }
 
-    fn store_whole(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
-        let asked = Instant::now();
+    fn store_at_once(&mut self, commit: &Commit<'_>, batch: &Batch, records: &Records) -> Result<(), CommitError> {
+        let sent_at = Instant::now();
         self.session.take_warning();
-        self.head_to_be = whole::head_after(batch);
-        let stored = whole::store(self, commit, batch, records);
+        self.next_head = single_statement::head_after(batch);
+        let stored = single_statement::store(self, commit, batch, records);
         match stored {
             Ok(1) if !self.session.take_warning() => {
-                (self.head, self.renewed) = (self.head_to_be, asked);
+                (self.head, self.renewed) = (self.next_head, sent_at);
                 Ok(())
             }
-            // It was refused as a whole, before anything of it was committed.
-            Err(error) if !self.session.is_lost() && !is_passing(&error) => Err(match error.into() {
-                Trouble::Full => CommitError::NothingHappened(StoreError::Full),
-                trouble => CommitError::Fatal(trouble.into_error()),
+            // The statement failed before anything was committed.
+            Err(error) if !self.session.is_lost() && !is_transient(&error) => Err(match error.into() {
+                TransactionError::Full => CommitError::NothingHappened(StoreError::Full),
+                failure => CommitError::Fatal(failure.into_error()),
             }),
             _ => self.resolve(),
         }
@@ -198,7 +200,7 @@ impl Engine for Postgres {
         Ok(())
     }
 
-    fn rest_at_most(&self) -> Option<Duration> {
+    fn max_idle(&self) -> Option<Duration> {
         Some(self.lease / 3)
     }
 }
@@ -206,8 +208,8 @@ impl Engine for Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         if !self.keeps_lease {
-            // Whoever waits need not wait for the lease to run out; if this fails, it does.
-            let _ = lease::give_back(&self.session, self.epoch);
+            // So that the next writer need not wait for the lease to expire; if this fails, it does.
+            let _ = lease::release(&self.session, self.epoch);
         }
     }
 }

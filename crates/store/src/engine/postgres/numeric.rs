@@ -62,7 +62,7 @@ impl<'a> FromSql<'a> for Numeric {
             let digit = u128::try_from(digit)?;
             value = value.checked_mul(BASE).and_then(|value| value.checked_add(digit)).ok_or("more than 128 bits")?;
         }
-        // Zeros at the end are not sent, and what lies behind the point is a fraction.
+        // Trailing zeros are not sent, and digits after the point are a fraction.
         let missing = u32::try_from(i32::from(weight) + 1 - i32::from(count));
         let missing = if count == 0 { 0 } else { missing.map_err(|_| "a fraction")? };
         let value = BASE.checked_pow(missing).and_then(|scale| value.checked_mul(scale)).ok_or("more than 128 bits")?;
@@ -91,13 +91,13 @@ impl<'a> FromSql<'a> for Integer {
     }
 }
 
-/// A flow's value, in whatever way the column or parameter wants it.
+/// A flow's value, encoded for the type of its column or parameter.
 #[derive(Debug)]
-pub(super) struct Stored<'a>(pub &'a Value);
+pub(super) struct SqlValue<'a>(pub &'a Value);
 
-impl ToSql for Stored<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
-        let misfit = || BoxedError::from(format!("a value that is no {ty}"));
+        let misfit = || BoxedError::from(format!("the value is not a {ty}"));
         match (self.0, ty) {
             (Value::Null, _) => Ok(IsNull::Yes),
             (Value::Int(number), ty) if *ty == Type::INT8 => number.to_sql(ty, out),
@@ -118,10 +118,10 @@ impl ToSql for Stored<'_> {
     to_sql_checked!();
 }
 
-/// A column as a guard sees it.
-pub(super) struct Loaded(pub Value);
+/// A column decoded as a flow's value, as guards compare it.
+pub(super) struct FlowValue(pub Value);
 
-impl<'a> FromSql<'a> for Loaded {
+impl<'a> FromSql<'a> for FlowValue {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
         Ok(Self(match *ty {
             Type::INT2 | Type::INT4 | Type::INT8 => Value::Int(Integer::from_sql(ty, raw)?.0),

@@ -1,16 +1,17 @@
-//! Filling the derived tables again from the journal.
+//! Rebuilding the derived tables from the journal.
 
 use super::{Postgres, commit, session::Session};
 use crate::{
     StoreError,
-    engine::{Commit, Derived},
+    engine::{Commit, DerivedTables},
 };
 
 /// Rows written at a time.
 const PAGE: usize = 10_000;
 
-/// Whether accounts, balances and assets have lost no row and none has another number: they are numbered without gaps, their
-/// last numbers are kept apart, and every account has a balance. (What else could be lost or edited is the audit's to find.)
+/// Whether accounts, balances and assets have lost no row and none has another number: they are numbered without
+/// gaps, their last numbers are kept apart, and every account has a balance. (The audit finds other losses and
+/// edits.)
 fn is_complete(session: &Session) -> Result<bool, StoreError> {
     let is_unbroken = |table: &str, last: &str| {
         format!(
@@ -27,14 +28,14 @@ fn is_complete(session: &Session) -> Result<bool, StoreError> {
 }
 
 impl Postgres {
-    /// If tables that are derived from the journal have lost rows, fills them again from it.
+    /// If derived tables have lost rows, fills them again from the journal.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
         if is_complete(&self.session)? {
             return Ok(());
         }
-        let derived = Derived::from_journal(&self.session)?;
-        // If this fails on the way, or nobody knows whether it did, whoever opens the books next looks again.
-        commit::begin(self).map_err(commit::Trouble::into_error)?;
+        let derived = DerivedTables::from_journal(&self.session)?;
+        // If this fails, or its outcome is unknown, the next process that opens the books checks again.
+        commit::begin(self).map_err(commit::TransactionError::into_error)?;
         self.session.run(
             "UPDATE books.ledger_head SET last_account = 0, last_asset = 0;
              DELETE FROM books.assets; DELETE FROM books.accounts; DELETE FROM books.balances; DELETE FROM books.holds;
@@ -47,7 +48,7 @@ impl Postgres {
     }
 }
 
-fn pages(derived: &Derived) -> impl Iterator<Item = Commit<'_>> {
+fn pages(derived: &DerivedTables) -> impl Iterator<Item = Commit<'_>> {
     let assets = std::iter::once(Commit { assets: &derived.assets, ..Commit::default() });
     let accounts = derived.accounts.chunks(PAGE).map(|accounts| Commit { accounts, ..Commit::default() });
     let holds = derived.holds.chunks(PAGE).map(|holds| Commit { holds, ..Commit::default() });

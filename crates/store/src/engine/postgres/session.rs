@@ -1,8 +1,8 @@
 //! A connection to Postgres, used from one thread.
 //!
-//! One that reads may be told to renew itself: when the server was restarted, or another has taken its place, the question
-//! is asked again over a new connection, and whoever asks does not notice. Not within a snapshot, which is over then; who
-//! opened it begins anew. One that writes never does: what became of its transaction must be found out first.
+//! A session for reading may reconnect automatically: when the server was restarted or replaced, the query runs again
+//! over a new connection, and its caller does not notice. Not within a snapshot, which is lost then; its caller
+//! starts again. A session for writing never does: the outcome of its transaction must be resolved first.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,7 +20,7 @@ use tokio_postgres::{
     AsyncMessage, Client, Config, NoTls, Row, Socket, Statement, error::Severity, tls::MakeTlsConnect, types::ToSql,
 };
 
-use super::{address::Address, is_passing, tls};
+use super::{connection_config::ConnectionConfig, is_transient, tls};
 use crate::StoreError;
 
 /// The values of one statement.
@@ -30,55 +30,55 @@ pub(crate) struct Session {
     runtime: Runtime,
     client: RefCell<Arc<Client>>,
     statements: RefCell<HashMap<String, Statement>>,
-    /// Whether the server has warned since this was last looked at.
+    /// Whether the server has sent a warning since this was last taken.
     warned: Arc<AtomicBool>,
-    address: Address,
-    renews: bool,
+    address: ConnectionConfig,
+    reconnects: bool,
     in_snapshot: Cell<bool>,
 }
 
 impl Session {
-    /// Connects to the primary among the hosts and checks that what it commits stays.
-    pub fn connect(address: Address) -> Result<Self, StoreError> {
+    /// Connects to the primary among the hosts and checks that its settings make commits durable.
+    pub fn connect(address: ConnectionConfig) -> Result<Self, StoreError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::io("the connection to Postgres"))?;
         let warned = Arc::new(AtomicBool::new(false));
         let client = RefCell::new(Arc::new(open(&runtime, &address, &warned)?));
         let (statements, in_snapshot) = (RefCell::default(), Cell::new(false));
-        let session = Self { runtime, client, statements, warned, address, renews: false, in_snapshot };
+        let session = Self { runtime, client, statements, warned, address, reconnects: false, in_snapshot };
         session.check_settings()?;
         Ok(session)
     }
 
-    /// The same, renewed whenever it is lost.
-    pub fn renewing(self) -> Self {
-        Self { renews: true, ..self }
+    /// The same session, reconnecting whenever it is lost.
+    pub fn auto_reconnecting(self) -> Self {
+        Self { reconnects: true, ..self }
     }
 
     pub(super) fn client(&self) -> Arc<Client> {
         Arc::clone(&self.client.borrow())
     }
 
-    /// Asks, and asks again over a new connection if the one there was is lost.
-    fn asking<T>(&self, ask: impl Fn() -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
+    /// Runs `ask`, and again over a new connection if the old one is lost.
+    fn with_reconnect<T>(&self, ask: impl Fn() -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
         match ask() {
-            Err(error) if self.renews && !self.in_snapshot.get() && (self.is_lost() || is_passing(&error)) => {
-                self.renew()?;
+            Err(error) if self.reconnects && !self.in_snapshot.get() && (self.is_lost() || is_transient(&error)) => {
+                self.reconnect()?;
                 Ok(ask()?)
             }
             answered => Ok(answered?),
         }
     }
 
-    fn renew(&self) -> Result<(), StoreError> {
+    fn reconnect(&self) -> Result<(), StoreError> {
         self.client.replace(Arc::new(open(&self.runtime, &self.address, &self.warned)?));
         self.statements.borrow_mut().clear();
         self.check_settings()
     }
 
-    /// From here on everything is answered as of one moment.
+    /// From here on every query sees one snapshot.
     pub fn begin_snapshot(&self) -> Result<(), StoreError> {
-        self.asking(|| self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))?;
+        self.with_reconnect(|| self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))?;
         self.in_snapshot.set(true);
         Ok(())
     }
@@ -88,14 +88,14 @@ impl Session {
         Ok(self.run("COMMIT")?)
     }
 
-    /// Lets the server end a transaction whose client has gone silent for this long: a writer that is stopped in the
-    /// middle of one must not keep the next from taking over.
-    pub fn limit_silence_in_transactions(&self, limit: Duration) -> Result<(), tokio_postgres::Error> {
+    /// Lets the server end a transaction that is idle for this long: a writer that was suspended in the middle of one
+    /// must not block the next.
+    pub fn limit_idle_transactions(&self, limit: Duration) -> Result<(), tokio_postgres::Error> {
         self.run(&format!("SET idle_in_transaction_session_timeout = {}", milliseconds(limit)))
     }
 
     /// Another connection to the same place.
-    pub fn another(&self) -> Result<Self, StoreError> {
+    pub fn connect_again(&self) -> Result<Self, StoreError> {
         Self::connect(self.address.clone())
     }
 
@@ -103,7 +103,7 @@ impl Session {
         self.client.borrow().is_closed()
     }
 
-    /// Whether the server has warned since this was last asked.
+    /// Whether the server has sent a warning since the last call.
     pub fn take_warning(&self) -> bool {
         self.warned.swap(false, Ordering::SeqCst)
     }
@@ -112,7 +112,8 @@ impl Session {
         self.expect("fsync", |found| found == "on", "on")?;
         self.expect("full_page_writes", |found| found == "on", "on")?;
         self.expect("synchronous_commit", |found| found != "off", "anything but off")?;
-        // In any other, a name or an announcement may have letters that cannot be stored, and a batch with them stops the books.
+        // In any other encoding, a name or an event may have characters that cannot be stored, and would stop the
+        // writer.
         self.expect("server_encoding", |found| found == "UTF8", "UTF8")?;
         self.expect(
             "server_version_num",
@@ -147,14 +148,14 @@ impl Session {
     }
 
     pub fn query(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, StoreError> {
-        self.asking(|| {
+        self.with_reconnect(|| {
             let statement = self.prepared(sql)?;
             self.wait(self.client().query(&statement, values))
         })
     }
 
     pub fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, StoreError> {
-        self.asking(|| self.try_one(sql, values))
+        self.with_reconnect(|| self.try_one(sql, values))
     }
 
     fn try_one(&self, sql: &str, values: Values<'_>) -> Result<Row, tokio_postgres::Error> {
@@ -172,12 +173,12 @@ impl Session {
     }
 }
 
-/// A time as the server's settings take it: at least one, since none is for ever, and at most as many as they can say.
+/// A duration for the server's settings: at least one, since zero means no limit, and at most what they accept.
 pub(super) fn milliseconds(time: Duration) -> i32 {
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX).max(1)
 }
 
-fn open(runtime: &Runtime, address: &Address, warned: &Arc<AtomicBool>) -> Result<Client, StoreError> {
+fn open(runtime: &Runtime, address: &ConnectionConfig, warned: &Arc<AtomicBool>) -> Result<Client, StoreError> {
     let (config, warned) = (&address.config, Arc::clone(warned));
     Ok(match tls::connector(address)? {
         Some(tls) => runtime.block_on(connect(config, tls, warned)),
@@ -194,7 +195,7 @@ where
         let mut messages = poll_fn(move |context| connection.poll_message(context));
         while let Some(Ok(message)) = messages.next().await {
             if let AsyncMessage::Notice(notice) = message
-                // The word itself is in the server's language.
+                // The severity's text is in the server's language.
                 && notice.parsed_severity() == Some(Severity::Warning)
             {
                 warned.store(true, Ordering::SeqCst);

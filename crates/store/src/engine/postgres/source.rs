@@ -1,4 +1,4 @@
-//! Reading.
+//! Reading from Postgres.
 
 use std::{collections::BTreeMap, error::Error};
 
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     StoreError, StoredEvent,
     engine::{
-        Head, Source, Statement,
+        JournalHead, Source, Statement,
         runs::RunMeta,
         stored::{self, BadColumn, StoredRow},
     },
@@ -35,13 +35,13 @@ impl Source for Session {
         Session::end_snapshot(self)
     }
 
-    fn head(&self) -> Result<Head, StoreError> {
+    fn head(&self) -> Result<JournalHead, StoreError> {
         let sql = format!("{BATCHES} ORDER BY number DESC LIMIT 1");
-        let none = Head { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
+        let none = JournalHead { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
         let Some(row) = self.query(&sql, &[])?.pop() else { return Ok(none) };
         let (batch, hash) = stored::batch(&row, GENESIS)?;
         let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
-        Ok(Head { batch: batch.number, seq, at: batch.at, hash })
+        Ok(JournalHead { batch: batch.number, seq, at: batch.at, hash })
     }
 
     fn last_seq(&self) -> Result<Seq, StoreError> {
@@ -193,7 +193,7 @@ impl Source for Session {
 }
 const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";
 
-/// Postgres' integers are signed; places and ids stay far below 2^63, and times beyond it never come.
+/// Postgres' integers are signed; places, ids and times stay far below 2^63.
 pub(super) fn sql_number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -202,7 +202,7 @@ fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX)
 }
 
-/// The one number that a statement answers with, if it is there.
+/// The single number that a statement returns, if any.
 fn single<T: TryFrom<i64>>(session: &Session, sql: &str) -> Result<Option<T>, StoreError> {
     Ok(stored::optional_number(&session.one(sql, &[])?, 0)?)
 }

@@ -1,4 +1,4 @@
-//! TLS to the server: whose certificate is believed.
+//! TLS to the server: which certificates are trusted.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Address, Roots};
-use crate::{AddressError, Protection};
+use super::connection_config::{ConnectionConfig, RootSource};
+use crate::{DatabaseUrlError, Protection};
 
-/// What makes TLS of a connection to this address; `None` if there is to be none.
-pub(super) fn connector(address: &Address) -> Result<Option<MakeRustlsConnect>, AddressError> {
+/// The TLS connector for this configuration; `None` without TLS.
+pub(super) fn connector(address: &ConnectionConfig) -> Result<Option<MakeRustlsConnect>, DatabaseUrlError> {
     let verified = match address.protection {
         Protection::Local | Protection::PlainText => return Ok(None),
         Protection::IfOffered { verified } => verified,
@@ -28,21 +28,21 @@ pub(super) fn connector(address: &Address) -> Result<Option<MakeRustlsConnect>, 
     let builder = if verified {
         builder.with_root_certificates(read(&address.roots)?)
     } else {
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
     };
     Ok(Some(MakeRustlsConnect::new(builder.with_no_client_auth())))
 }
 
-fn read(roots: &Roots) -> Result<RootCertStore, AddressError> {
+fn read(roots: &RootSource) -> Result<RootCertStore, DatabaseUrlError> {
     let mut store = RootCertStore::empty();
     match roots {
-        Roots::Machine => {
-            // Some machines have a few that nobody can read; what counts is whether there are any.
+        RootSource::Machine => {
+            // Some machines have a few unreadable certificates; it is enough that there are others.
             store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            if store.is_empty() { Err(AddressError::NoRoots) } else { Ok(store) }
+            if store.is_empty() { Err(DatabaseUrlError::NoRoots) } else { Ok(store) }
         }
-        Roots::File(path) => {
-            let unusable = || AddressError::Roots { path: path.clone() };
+        RootSource::File(path) => {
+            let unusable = || DatabaseUrlError::Roots { path: path.clone() };
             let certificates = CertificateDer::pem_file_iter(path).map_err(|_| unusable())?;
             for certificate in certificates {
                 store.add(certificate.map_err(|_| unusable())?).map_err(|_| unusable())?;
@@ -52,11 +52,11 @@ fn read(roots: &Roots) -> Result<RootCertStore, AddressError> {
     }
 }
 
-/// Believes every certificate, but not that somebody has a key that he has not: keeps listeners out and nobody else.
+/// Accepts every certificate, but still verifies that the server has its key: stops eavesdroppers, not impostors.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

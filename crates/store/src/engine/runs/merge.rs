@@ -4,18 +4,18 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::{Entry, RunMeta};
+use super::{RunEntry, RunMeta};
 use crate::StoreError;
 
 /// Several sorted runs as one sorted stream, one chunk of each in memory.
 pub(crate) struct Merge<R> {
     read: R,
-    sources: Vec<(std::ops::Range<u64>, std::vec::IntoIter<Entry>)>,
-    heap: BinaryHeap<Reverse<(Entry, usize)>>,
+    sources: Vec<(std::ops::Range<u64>, std::vec::IntoIter<RunEntry>)>,
+    heap: BinaryHeap<Reverse<(RunEntry, usize)>>,
     failed: bool,
 }
 
-impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Merge<R> {
+impl<R: FnMut(u64) -> Result<Vec<RunEntry>, StoreError>> Merge<R> {
     /// The runs in the order of the journal, and how to read a chunk.
     pub fn new<'a>(inputs: impl IntoIterator<Item = &'a RunMeta>, read: R) -> Self {
         let sources = inputs.into_iter().map(|input| (input.chunk_range(), Vec::new().into_iter())).collect();
@@ -39,7 +39,7 @@ impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Merge<R> {
         Ok(())
     }
 
-    fn advance(&mut self) -> Result<Option<Entry>, StoreError> {
+    fn advance(&mut self) -> Result<Option<RunEntry>, StoreError> {
         if self.heap.is_empty() {
             (0..self.sources.len()).try_for_each(|source| self.refill(source))?;
         }
@@ -49,8 +49,8 @@ impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Merge<R> {
     }
 }
 
-impl<R: FnMut(u64) -> Result<Vec<Entry>, StoreError>> Iterator for Merge<R> {
-    type Item = Result<Entry, StoreError>;
+impl<R: FnMut(u64) -> Result<Vec<RunEntry>, StoreError>> Iterator for Merge<R> {
+    type Item = Result<RunEntry, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {

@@ -1,8 +1,8 @@
 //! Sorted runs: what the key index and the statement index have in common.
 //!
-//! A run is a sorted list of (128-bit number, journal place), cut into chunks that a store keeps under numbers of its
-//! own. It covers an unbroken stretch of the journal, is written once and never changed; neighbours of one level are
-//! merged into one of the next. This module knows neither what the numbers mean nor how a chunk is encoded.
+//! A run is a sorted list of (128-bit number, journal place), cut into chunks that a store keeps under their own
+//! numbers. It covers an unbroken stretch of the journal, is written once and never changed; neighbours of one level
+//! are merged into one of the next. This module knows neither what the numbers mean nor how a chunk is encoded.
 
 mod merge;
 
@@ -12,15 +12,15 @@ use bankroll_ledger::Seq;
 
 pub(crate) use merge::Merge;
 
-/// A number that is searched for, and the journal place it was found at.
-pub(crate) type Entry = (u128, u64);
+/// A number, and a journal place of it.
+pub(crate) type RunEntry = (u128, u64);
 
 /// How many runs of one level are merged into one of the next.
 pub(crate) const FAN_IN: usize = 8;
 
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-/// What the store knows of a run besides its chunks.
+/// The description of a run, without its chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunMeta {
     pub id: u64,
@@ -34,7 +34,7 @@ pub(crate) struct RunMeta {
 }
 
 impl RunMeta {
-    /// Its chunks. A stored row may say anything, so a range that leaves 64 bits just ends there.
+    /// Its chunks. A stored row may have any value, so the end saturates.
     pub fn chunk_range(&self) -> Range<u64> {
         self.first_chunk..self.first_chunk.saturating_add(self.chunks)
     }
@@ -46,13 +46,13 @@ pub(crate) fn mergeable(count: usize, level: impl Fn(usize) -> u8) -> Option<Ran
     windows.into_iter().find(|window| window.clone().all(|place| level(place) == level(window.start)))
 }
 
-/// Guards against torn and rotten storage, not against an attacker: an index is derived, and can be rebuilt.
+/// Protects against torn and decayed storage, not against an attacker: an index is derived, and can be rebuilt.
 pub(crate) fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
     bytes
 }
 
-/// What [`with_checksum`] was given, if it is still that.
+/// The bytes without their checksum, if it matches.
 pub(crate) fn checked(bytes: &[u8]) -> Option<&[u8]> {
     let (body, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
     (crc32fast::hash(body).to_be_bytes() == *checksum).then_some(body)

@@ -1,8 +1,8 @@
-//! Copying the write-ahead log back into the file, beside the writer.
+//! Checkpoints of the write-ahead log, in the background.
 //!
-//! A thread with a connection of its own copies what has been committed and syncs the file while the writer goes on.
-//! Only when the log is used up from its start again can it stay short, and that takes a moment without new commits: past
-//! a limit the writer copies the little rest itself.
+//! A thread with a connection of its own copies committed pages into the file and syncs it while the writer goes on.
+//! The log starts again from its beginning only after everything is copied, which needs a moment without new commits:
+//! above a limit the writer copies the rest itself.
 
 use std::{
     path::Path,
@@ -29,9 +29,9 @@ const PAGES_MAX: u32 = 16_384;
 pub(super) struct Checkpointer {
     /// Pages in the log after the last commit.
     pages: Arc<AtomicU32>,
-    /// Pages in the log when the thread was last asked.
-    asked_at: u32,
-    ask: Option<Sender<()>>,
+    /// Pages in the log when the thread was last woken.
+    requested_at: u32,
+    wake: Option<Sender<()>>,
     failed: Arc<Mutex<Option<StoreError>>>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -44,42 +44,42 @@ impl Checkpointer {
             counter.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        let beside = settings::open_for_writing(path, durability)?;
-        // Whoever else is copying is doing the same work.
-        beside.busy_timeout(Duration::ZERO)?;
-        let (ask, asked) = channel();
+        let own = settings::open_for_writing(path, durability)?;
+        // If another connection is checkpointing, it does the same work.
+        own.busy_timeout(Duration::ZERO)?;
+        let (wake, woken) = channel();
         let failed = Arc::new(Mutex::new(None));
         let failure = Arc::clone(&failed);
         let work = move || {
-            for () in asked {
-                if let Err(error) = copy_back(&beside, "PASSIVE") {
+            for () in woken {
+                if let Err(error) = checkpoint_log(&own, "PASSIVE") {
                     *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
             }
         };
         let thread = thread::Builder::new().name("checkpoints".into()).spawn(work).map_err(StoreError::io(path))?;
-        Ok(Self { pages, asked_at: 0, ask: Some(ask), failed, thread: Some(thread) })
+        Ok(Self { pages, requested_at: 0, wake: Some(wake), failed, thread: Some(thread) })
     }
 
-    /// Looks after the log when a commit is done.
+    /// Requests a checkpoint after a commit if the log has grown enough.
     pub fn after_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
         if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
         let pages = self.pages.load(Ordering::Relaxed);
-        if pages < self.asked_at {
-            // The log began anew.
-            self.asked_at = 0;
+        if pages < self.requested_at {
+            // The log has restarted from its beginning.
+            self.requested_at = 0;
         }
         if pages >= PAGES_MAX {
-            return copy_back(connection, "PASSIVE");
+            return checkpoint_log(connection, "PASSIVE");
         }
-        if pages >= self.asked_at.saturating_add(PAGES_BETWEEN) {
-            self.asked_at = pages;
-            if let Some(ask) = &self.ask {
+        if pages >= self.requested_at.saturating_add(PAGES_BETWEEN) {
+            self.requested_at = pages;
+            if let Some(wake) = &self.wake {
                 // Fails only after the thread has left an error, which the next commit sees.
-                let _ = ask.send(());
+                let _ = wake.send(());
             }
         }
         Ok(())
@@ -88,16 +88,16 @@ impl Checkpointer {
 
 impl Drop for Checkpointer {
     fn drop(&mut self) {
-        self.ask = None;
+        self.wake = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// Copies what is committed into the file and syncs it. What is committed is in the log in any case, so a full disk only
-/// means that it stays there.
-pub(super) fn copy_back(connection: &Connection, mode: &str) -> Result<(), StoreError> {
+/// Copies committed pages into the file and syncs it. They are durable in the log already, so a full disk only means
+/// that they stay there.
+pub(super) fn checkpoint_log(connection: &Connection, mode: &str) -> Result<(), StoreError> {
     let copied = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
     match copied {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),

@@ -8,15 +8,15 @@ use rusqlite::{Connection, ErrorCode, params};
 use super::{Sqlite, load::sql_number, row};
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, Records, RowsChanged, RunWrites, Statement, flow_sql},
+    engine::{Commit, CommitError, Records, RowsOutcome, RunWrites, Statement, flow_sql},
 };
 
-pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError> {
     begin(&engine.source.0).map_err(|error| match error {
         StoreError::Locked => CommitError::NothingHappened(error),
         _ => CommitError::Fatal(error),
     })?;
-    try_write(engine, commit).map_err(|trouble| roll_back(&engine.source.0, trouble))
+    try_write(engine, commit).map_err(|failure| roll_back(&engine.source.0, failure))
 }
 
 pub(super) fn append(connection: &Connection, batch: &Batch, records: &Records) -> Result<(), CommitError> {
@@ -27,14 +27,14 @@ pub(super) fn append(connection: &Connection, batch: &Batch, records: &Records) 
         }
         write_batch(connection, batch)
     };
-    append().map_err(|error| roll_back(connection, Trouble::Database(error)))
+    append().map_err(|error| roll_back(connection, TransactionError::Database(error)))
 }
 
 pub(super) fn commit(connection: &Connection) -> Result<(), CommitError> {
-    connection.execute_batch("COMMIT").map_err(|error| roll_back(connection, Trouble::Database(error)))
+    connection.execute_batch("COMMIT").map_err(|error| roll_back(connection, TransactionError::Database(error)))
 }
 
-/// One transaction from the first read of a batch to its commit: a read of its own would take the file's lock each.
+/// One transaction from the first read of a batch to its commit: otherwise every read would lock the file again.
 pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
     if !connection.is_autocommit() {
         return Ok(());
@@ -46,35 +46,35 @@ pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// What went wrong inside the transaction.
-enum Trouble {
+enum TransactionError {
     Database(rusqlite::Error),
     Fact(usize, rusqlite::Error),
     /// A fact about a table of the store's own, or about a row that is no longer as the decision saw it.
     RefusedFact(usize),
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for TransactionError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Database(error)
     }
 }
 
-fn roll_back(connection: &Connection, trouble: Trouble) -> CommitError {
-    // A failing COMMIT may have rolled back by itself; the transaction is over in any case, or it is fatal.
+fn roll_back(connection: &Connection, failure: TransactionError) -> CommitError {
+    // A failing COMMIT may have rolled back by itself. If the transaction cannot be ended, the error is fatal.
     let rolled_back = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
-    let (error, fact) = match trouble {
-        Trouble::RefusedFact(place) if rolled_back => return CommitError::FactRefused(place),
-        Trouble::RefusedFact(_) => {
+    let (error, fact) = match failure {
+        TransactionError::RefusedFact(place) if rolled_back => return CommitError::FactRefused(place),
+        TransactionError::RefusedFact(_) => {
             return CommitError::Fatal(StoreError::diverged(Seq(0), "a transaction could not be rolled back"));
         }
-        Trouble::Fact(place, error) => (error, Some(place)),
-        Trouble::Database(error) => (error, None),
+        TransactionError::Fact(place, error) => (error, Some(place)),
+        TransactionError::Database(error) => (error, None),
     };
     match (code(&error), fact) {
         (Some(ErrorCode::ConstraintViolation), Some(place)) if rolled_back => CommitError::FactRefused(place),
-        // Without room for its last frame a commit is not in the log: nothing happened.
+        // Without space for its last frame a commit is not in the log: nothing happened.
         (Some(ErrorCode::DiskFull), _) if rolled_back => CommitError::NothingHappened(StoreError::Full),
-        // A fact that names a table or column that is not there.
+        // A fact that names a missing table or column.
         (Some(ErrorCode::Unknown), Some(place)) if rolled_back => CommitError::FactRefused(place),
         _ => CommitError::Fatal(error.into()),
     }
@@ -83,33 +83,33 @@ fn roll_back(connection: &Connection, trouble: Trouble) -> CommitError {
 pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => Some(failure.code),
-        // A text that SQLite can point into: an unknown column, say.
+        // SQL that SQLite rejects at a position: an unknown column, for example.
         rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
         _ => None,
     }
 }
 
-fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, Trouble> {
+fn try_write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, TransactionError> {
     let connection = &engine.source.0;
     write_derived(connection, commit)?;
     for (place, fact, changed_before) in flow_sql::in_order(&commit.facts) {
         if engine.owns(&fact.row.table) {
-            return Err(Trouble::RefusedFact(place));
+            return Err(TransactionError::RefusedFact(place));
         }
-        if !row::write_fact(connection, fact, changed_before).map_err(|error| Trouble::Fact(place, error))? {
-            return Err(Trouble::RefusedFact(place));
+        if !row::write_fact(connection, fact, changed_before).map_err(|error| TransactionError::Fact(place, error))? {
+            return Err(TransactionError::RefusedFact(place));
         }
     }
     write_events(connection, commit)?;
     commit.runs.map_or(Ok(()), |runs| write_runs(connection, runs))?;
-    let run = |statements: &&[Statement]| row::run(connection, &engine.flow_speaks, statements);
+    let run = |statements: &&[Statement]| row::run(connection, &engine.in_flow_statement, statements);
     Ok(commit.rows.iter().map(run).collect::<rusqlite::Result<_>>()?)
 }
 
-/// Accounts, balances and holds: what the journal could give again.
+/// Accounts, balances and holds: what can be rebuilt from the journal.
 pub(super) fn write_derived(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     write_accounts(connection, commit)?;
-    write_standings(connection, commit)?;
+    write_balances(connection, commit)?;
     write_holds(connection, commit)
 }
 
@@ -156,9 +156,9 @@ fn write_accounts(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Res
     Ok(())
 }
 
-fn write_standings(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+fn write_balances(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
-    for standing in commit.standings {
+    for standing in commit.balances {
         let (balance, held) = (standing.balance.to_sortable(), standing.held.to_sortable());
         update.execute(params![sql_number(standing.id.0), balance, held])?;
     }

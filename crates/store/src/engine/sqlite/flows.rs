@@ -1,8 +1,8 @@
-//! Flows' tables as a whole, for moving them.
+//! Whole tables of flows, for moving books.
 
 use bankroll_ledger::Value;
 
-use super::{load, row::loaded, source::SqliteSource};
+use super::{load, row::column_value, source::SqliteSource};
 use crate::{StoreError, engine::migrations};
 
 /// A table: its name, its columns, its rows.
@@ -24,7 +24,11 @@ fn table(books: &SqliteSource, name: String) -> Result<FlowTable, StoreError> {
         .map(|column| (column.name().to_owned(), column.decl_type().is_some_and(|declared| declared == "AMOUNT")))
         .collect();
     let rows = statement.query_map([], |row| {
-        columns.iter().enumerate().map(|(place, (_, is_amount))| Ok(loaded(row.get_ref(place)?, *is_amount))).collect()
+        columns
+            .iter()
+            .enumerate()
+            .map(|(place, (_, is_amount))| Ok(column_value(row.get_ref(place)?, *is_amount)))
+            .collect()
     })?;
     let rows = rows.collect::<Result<_, _>>()?;
     Ok((name, columns.into_iter().map(|(name, _)| name).collect(), rows))

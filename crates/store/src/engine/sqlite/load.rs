@@ -1,4 +1,4 @@
-//! Rows of the file, and values on their way into it.
+//! Decoding rows of the file, and encoding values.
 
 use bankroll_ledger::Amount;
 use rusqlite::{
@@ -67,7 +67,7 @@ pub(super) fn all<T>(
     Ok(found)
 }
 
-/// The one number that a statement answers with, if it is there.
+/// The single number that a statement returns, if any.
 pub(super) fn single<T: TryFrom<i64>>(connection: &Connection, sql: &str) -> Result<Option<T>, StoreError> {
     let mut statement = connection.prepare_cached(sql)?;
     Ok(first(&mut statement, [], |row| Ok(stored::optional_number(row, 0)?))?.flatten())

@@ -8,7 +8,7 @@ mod rebuild;
 mod row;
 mod settings;
 mod source;
-mod terms;
+mod statement_index;
 
 use std::{
     ops::Range,
@@ -20,16 +20,16 @@ use std::{
 use bankroll_ledger::{Batch, Row, RowKey, Time};
 use rusqlite::Connection;
 
-use super::{Commit, CommitError, Derived, Engine, Records, RowsChanged, Source};
+use super::{Commit, CommitError, DerivedTables, Engine, Records, RowsOutcome, Source};
 use crate::{Durability, Migrations, StoreError, engine::migrations};
 #[cfg(feature = "faults")]
-use crate::{Interrupt, Trouble};
+use crate::{FaultKind, FaultPoint};
 
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
 pub(crate) use settings::open_read_only;
 pub(crate) use source::SqliteSource;
-pub(crate) use terms::{StatementsFile, open_statements};
+pub(crate) use statement_index::{StatementsFile, open_statements};
 
 /// The books of one folder.
 #[derive(Debug)]
@@ -39,59 +39,59 @@ pub(crate) struct Sqlite {
     checkpointer: Checkpointer,
     /// Tables that facts and rows may not touch: the store's own.
     own_tables: Vec<String>,
-    /// Whether the statement that is being prepared is a flow's.
-    flow_speaks: Arc<AtomicBool>,
-    /// What a simulator lets happen to commits.
+    /// Whether a flow's statement is being prepared.
+    in_flow_statement: Arc<AtomicBool>,
+    /// Faults that a simulator injects into commits.
     #[cfg(feature = "faults")]
-    pub interrupt: Interrupt,
+    pub interrupt: FaultPoint,
 }
 
 impl Sqlite {
-    /// Opens the file, or makes it, checks its settings and migrates it.
+    /// Opens or creates the file, checks its settings and migrates it.
     pub fn open(path: &Path, durability: Durability, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let mut connection = settings::open_for_writing(path, durability)?;
         migrations::migrate(&mut connection, sets, now)?;
-        // Asked of an empty database, since this one has the tables of flows too.
+        // Listed from an empty database, since this one has the tables of flows too.
         let mut books_alone = Connection::open_in_memory()?;
         migrations::migrate(&mut books_alone, &[migrations::BOOKS], now)?;
         let own_tables = load::table_names(&books_alone)?;
-        let flow_speaks = row::guard_own_tables(&mut connection, own_tables.clone())?;
-        // After a sync that failed, what can be read may not be what is on disk. Copying the whole log back and
-        // syncing the file makes what we are about to read durable before anybody relies on it.
-        checkpoint::copy_back(&connection, "TRUNCATE")?;
+        let in_flow_statement = row::guard_own_tables(&mut connection, own_tables.clone())?;
+        // After a failed sync, what can be read may differ from what is on disk. Checkpointing the whole log and
+        // syncing the file makes it durable before the writer relies on it.
+        checkpoint::checkpoint_log(&connection, "TRUNCATE")?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
         Ok(Self {
             source: SqliteSource(connection),
             path: path.into(),
             checkpointer,
             own_tables,
-            flow_speaks,
+            in_flow_statement,
             #[cfg(feature = "faults")]
-            interrupt: Interrupt::default(),
+            interrupt: FaultPoint::default(),
         })
     }
 
-    /// If tables that are derived from the journal have lost rows, fills them again from it.
+    /// If derived tables have lost rows, fills them again from the journal.
     pub fn restore_derived(&mut self) -> Result<(), StoreError> {
         if rebuild::is_complete(&self.source.0)? {
             return Ok(());
         }
-        let derived = Derived::from_journal(&self.source)?;
+        let derived = DerivedTables::from_journal(&self.source)?;
         rebuild::rebuild(&mut self.source.0, &derived)
     }
 
-    /// Does what the engine would do if that happened.
+    /// Does what the engine would do if the fault were real.
     #[cfg(feature = "faults")]
-    fn fail(&mut self, trouble: Trouble) -> Result<(), CommitError> {
-        if trouble == Trouble::EndsAfter {
+    fn fail(&mut self, fault: FaultKind) -> Result<(), CommitError> {
+        if fault == FaultKind::EndsAfter {
             commit::commit(&self.source.0)?;
             return Err(CommitError::Fatal(StoreError::CommitLost));
         }
         self.end_unwritten().map_err(CommitError::Fatal)?;
-        Err(match trouble {
-            Trouble::Full => CommitError::NothingHappened(StoreError::Full),
-            Trouble::Locked => CommitError::NothingHappened(StoreError::Locked),
-            Trouble::EndsBefore | Trouble::EndsAfter => CommitError::Fatal(StoreError::CommitLost),
+        Err(match fault {
+            FaultKind::Full => CommitError::NothingHappened(StoreError::Full),
+            FaultKind::Locked => CommitError::NothingHappened(StoreError::Locked),
+            FaultKind::EndsBefore | FaultKind::EndsAfter => CommitError::Fatal(StoreError::CommitLost),
         })
     }
 
@@ -113,7 +113,7 @@ impl Engine for Sqlite {
         if self.source.0.is_autocommit() { Ok(()) } else { Ok(self.source.0.execute_batch("ROLLBACK")?) }
     }
 
-    fn mend(&mut self) -> Result<(), StoreError> {
+    fn reconnect(&mut self) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl Engine for Sqlite {
         if self.owns(&key.table) { Ok(None) } else { row::read(&self.source.0, key) }
     }
 
-    fn beside(&self) -> Result<Box<dyn Source>, StoreError> {
+    fn open_reader(&self) -> Result<Box<dyn Source>, StoreError> {
         Ok(Box::new(open_read_only(&self.path)?))
     }
 
@@ -129,7 +129,7 @@ impl Engine for Sqlite {
         Ok(commit::sweep_chunks(&self.source.0, "key_chunks", live)?)
     }
 
-    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsChanged>, CommitError> {
+    fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError> {
         commit::write(self, commit)
     }
 
@@ -139,8 +139,8 @@ impl Engine for Sqlite {
 
     fn commit(&mut self) -> Result<(), CommitError> {
         #[cfg(feature = "faults")]
-        if let Some(trouble) = self.interrupt.ask() {
-            return self.fail(trouble);
+        if let Some(fault) = self.interrupt.ask() {
+            return self.fail(fault);
         }
         commit::commit(&self.source.0)
     }
@@ -149,7 +149,7 @@ impl Engine for Sqlite {
         self.checkpointer.after_commit(&self.source.0)
     }
 
-    fn rest_at_most(&self) -> Option<Duration> {
+    fn max_idle(&self) -> Option<Duration> {
         None
     }
 }

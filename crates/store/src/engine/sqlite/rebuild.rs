@@ -1,12 +1,12 @@
-//! Filling the derived tables again from the journal.
+//! Rebuilding the derived tables from the journal.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::commit;
-use crate::{StoreError, engine::Derived};
+use crate::{StoreError, engine::DerivedTables};
 
 /// Whether accounts, balances and assets have lost no row: they are numbered without gaps, their last numbers are kept
-/// apart, and every account has a balance. (What else could be lost or edited is the audit's to find.)
+/// apart, and every account has a balance. (The audit finds other losses and edits.)
 pub(super) fn is_complete(connection: &Connection) -> Result<bool, StoreError> {
     let sql = "SELECT (SELECT count(*) FROM accounts)
                     = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'accounts'), 0)
@@ -18,7 +18,7 @@ pub(super) fn is_complete(connection: &Connection) -> Result<bool, StoreError> {
 }
 
 /// Empties the derived tables and fills them from the journal, in one transaction.
-pub(super) fn rebuild(connection: &mut Connection, derived: &Derived) -> Result<(), StoreError> {
+pub(super) fn rebuild(connection: &mut Connection, derived: &DerivedTables) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "DELETE FROM assets; DELETE FROM accounts; DELETE FROM balances; DELETE FROM holds; DELETE FROM reversals;",

@@ -15,13 +15,13 @@ use rusqlite::{
 use super::commit::code;
 use crate::{
     StoreError,
-    engine::{RowsChanged, RowsRejected, Statement, flow_sql},
+    engine::{RowsOutcome, RowsRejection, Statement, flow_sql},
 };
 
-/// How the engine stores a value: amounts are sixteen bytes that sort.
-struct Stored<'a>(&'a Value);
+/// A flow's value as SQLite stores it: amounts are sixteen bytes that sort.
+struct SqlValue<'a>(&'a Value);
 
-impl ToSql for Stored<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self.0 {
             Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
@@ -37,16 +37,16 @@ impl ToSql for Stored<'_> {
 pub(super) fn read(connection: &Connection, key: &RowKey) -> Result<Option<Row>, StoreError> {
     let (sql, values) = flow_sql::reading(key);
     let mut statement = match connection.prepare_cached(&sql) {
-        // A table or column that is not there has no such row; writing the fact will say so.
+        // With a missing table or column there is no such row; writing the fact will fail.
         Err(error) if code(&error) == Some(ErrorCode::Unknown) => return Ok(None),
         prepared => prepared?,
     };
     let columns = columns(&statement);
-    let values = rusqlite::params_from_iter(values.into_iter().map(Stored));
+    let values = rusqlite::params_from_iter(values.into_iter().map(SqlValue));
     Ok(statement.query_row(values, |row| row_of(row, &columns)).optional()?)
 }
 
-/// The columns a statement answers with: their names, and whether they are amounts.
+/// The columns of a statement: their names, and whether they are amounts.
 fn columns(statement: &rusqlite::Statement<'_>) -> Vec<(String, bool)> {
     let is_amount = |declared: &str| declared == "AMOUNT";
     let columns = statement.columns();
@@ -55,28 +55,28 @@ fn columns(statement: &rusqlite::Statement<'_>) -> Vec<(String, bool)> {
 
 fn row_of(row: &rusqlite::Row<'_>, columns: &[(String, bool)]) -> rusqlite::Result<Row> {
     let column = |(place, (name, is_amount)): (usize, &(String, bool))| {
-        Ok((name.clone(), loaded(row.get_ref(place)?, *is_amount)))
+        Ok((name.clone(), column_value(row.get_ref(place)?, *is_amount)))
     };
     columns.iter().enumerate().map(column).collect()
 }
 
-/// `$1` is a name to SQLite, numbered by first use: finds where each one really went.
+/// `$1` is a name to SQLite, numbered by first use: looks up the real index of each.
 fn bind(prepared: &mut rusqlite::Statement<'_>, values: &[Value]) -> rusqlite::Result<()> {
     for (value, number) in values.iter().zip(1..) {
         if let Some(place) = prepared.parameter_index(&format!("${number}"))? {
-            prepared.raw_bind_parameter(place, Stored(value))?;
+            prepared.raw_bind_parameter(place, SqlValue(value))?;
         }
     }
     Ok(())
 }
 
-pub(super) fn loaded(value: ValueRef<'_>, is_amount: bool) -> Value {
+pub(super) fn column_value(value: ValueRef<'_>, is_amount: bool) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),
-        // No flow's table has floating-point columns; one that did would read as text and fail its guard.
+        // No flow's table has floating-point columns; such a value reads as text and fails its guard.
         ValueRef::Real(number) => Value::Text(number.to_string()),
-        // A text that is none reads as its bytes and fails its guard, as on Postgres.
+        // Invalid UTF-8 reads as bytes and fails its guard, as on Postgres.
         ValueRef::Text(text) => {
             String::from_utf8(text.to_vec()).map_or_else(|_| Value::Bytes(text.to_vec()), Value::Text)
         }
@@ -99,24 +99,24 @@ pub(super) fn query(connection: &Connection, query: &Statement) -> Result<Vec<Ro
     Ok(found)
 }
 
-/// Writes one fact; whether the row was still as the decision saw it.
+/// Writes one fact; returns whether the row was still as the decision saw it.
 pub(super) fn write_fact(connection: &Connection, fact: &Fact, changed_before: bool) -> rusqlite::Result<bool> {
     let Some((sql, values)) = flow_sql::writing(fact, changed_before) else { return Ok(true) };
     // Each `$n` is used once and in order, so that it is also the n-th parameter to SQLite.
     let changed =
-        connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(Stored)))?;
+        connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values.into_iter().map(SqlValue)))?;
     Ok(changed == 1)
 }
 
-/// Keeps flows to their own tables: while the flag is set, a statement that is prepared may read everything, and change
+/// Restricts flows to their own tables: while the flag is set, a prepared statement may read everything, and change
 /// rows of tables that are not the store's. Everything else (settings, schema, transactions) is refused.
 pub(super) fn guard_own_tables(connection: &mut Connection, own: Vec<String>) -> rusqlite::Result<Arc<AtomicBool>> {
-    let flow_speaks = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&flow_speaks);
-    connection.authorizer(Some(move |asked: AuthContext<'_>| {
+    let in_flow_statement = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&in_flow_statement);
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
         let foreign = |table: &str| !own.iter().any(|own| own == table);
         let allowed = !flag.load(Ordering::Relaxed)
-            || match asked.action {
+            || match context.action {
                 AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { .. } | AuthAction::Recursive => {
                     true
                 }
@@ -127,24 +127,24 @@ pub(super) fn guard_own_tables(connection: &mut Connection, own: Vec<String>) ->
             };
         if allowed { Authorization::Allow } else { Authorization::Deny }
     }))?;
-    Ok(flow_speaks)
+    Ok(in_flow_statement)
 }
 
-/// Runs a set of statements, all or none. Only trouble with the database itself is an error.
+/// Runs a set of statements, all or none. Only a failure of the database itself is an error.
 pub(super) fn run(
     connection: &Connection,
-    flow_speaks: &AtomicBool,
+    in_flow_statement: &AtomicBool,
     statements: &[Statement],
-) -> rusqlite::Result<RowsChanged> {
+) -> rusqlite::Result<RowsOutcome> {
     connection.execute_batch("SAVEPOINT rows")?;
     let mut changed = Vec::with_capacity(statements.len());
     for (index, statement) in statements.iter().enumerate() {
-        let rejected = match run_one(connection, flow_speaks, statement) {
+        let rejected = match run_one(connection, in_flow_statement, statement) {
             Ok(count) if statement.must_change.is_none_or(|must| must == count) => {
                 changed.push(count);
                 continue;
             }
-            Ok(count) => RowsRejected::Changed { index, changed: count },
+            Ok(count) => RowsRejection::Changed { index, changed: count },
             Err(error) => rejection(index, error)?,
         };
         connection.execute_batch("ROLLBACK TO rows; RELEASE rows")?;
@@ -154,11 +154,11 @@ pub(super) fn run(
     Ok(Ok(changed))
 }
 
-fn run_one(connection: &Connection, flow_speaks: &AtomicBool, statement: &Statement) -> rusqlite::Result<u64> {
-    flow_speaks.store(true, Ordering::Relaxed);
-    // The mark keeps a flow's text apart from the same text of the store's, which was prepared without a guard.
+fn run_one(connection: &Connection, in_flow_statement: &AtomicBool, statement: &Statement) -> rusqlite::Result<u64> {
+    in_flow_statement.store(true, Ordering::Relaxed);
+    // The comment separates a flow's text from the same text of the store in the cache, which was prepared unguarded.
     let prepared = connection.prepare_cached(&format!("/* flow */ {}", statement.sql));
-    flow_speaks.store(false, Ordering::Relaxed);
+    in_flow_statement.store(false, Ordering::Relaxed);
     let mut prepared = prepared?;
     if prepared.parameter_count() > statement.values.len() {
         return Err(rusqlite::Error::InvalidParameterCount(statement.values.len(), prepared.parameter_count()));
@@ -167,17 +167,17 @@ fn run_one(connection: &Connection, flow_speaks: &AtomicBool, statement: &Statem
     prepared.raw_execute().map(|count| count as u64)
 }
 
-/// What the flow did wrong, or the error again if it is the database's.
-fn rejection(index: usize, error: rusqlite::Error) -> rusqlite::Result<RowsRejected> {
+/// The flow's mistake, or the same error if it is the database's.
+fn rejection(index: usize, error: rusqlite::Error) -> rusqlite::Result<RowsRejection> {
     use rusqlite::ErrorCode::{
         ApiMisuse, AuthorizationForStatementDenied, ConstraintViolation, ParameterOutOfRange, TooBig, TypeMismatch,
         Unknown,
     };
     match code(&error) {
-        Some(ConstraintViolation) => Ok(RowsRejected::Constraint { index }),
+        Some(ConstraintViolation) => Ok(RowsRejection::Constraint { index }),
         None
         | Some(Unknown | TypeMismatch | TooBig | ApiMisuse | ParameterOutOfRange | AuthorizationForStatementDenied) => {
-            Ok(RowsRejected::Malformed { index, reason: error.to_string() })
+            Ok(RowsRejection::Malformed { index, reason: error.to_string() })
         }
         Some(_) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Opening the file, with the settings that durability depends on set, read back, and refused if they are not so.
+//! Opening the file: sets the settings that durability depends on, reads them back, and fails if they are different.
 
 use std::{path::Path, time::Duration};
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::source::SqliteSource;
 use crate::{Durability, StoreError, engine::migrations, files};
 
-/// "Bank" in the header of the file, so that no other program's file is taken for books.
+/// "Bank" in the header of the file, so that another program's file is not taken for books.
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
 /// The page cache of the writer: 64 MiB, in KiB as SQLite wants it.
 const CACHE_KIB: i64 = -65_536;
@@ -34,7 +34,7 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     Ok(connection)
 }
 
-/// Opens, without a way to write, books that a writer of the same version or an older one has made.
+/// Opens books read-only; they must be of this version or an older one.
 pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -43,7 +43,7 @@ pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
     Ok(SqliteSource(connection))
 }
 
-/// Marks a new file as ours, and refuses a file that is somebody else's.
+/// Marks a new file as ours, and refuses another program's file.
 fn claim(connection: &Connection) -> Result<(), StoreError> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
     if tables == 0 {

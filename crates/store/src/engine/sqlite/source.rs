@@ -1,4 +1,4 @@
-//! Reading: the same for the writer's connection and for those that cannot write.
+//! Reading from SQLite, for the writer's connection and for read-only ones.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{
     StoreError, StoredEvent,
-    engine::{Head, Source, Statement, runs::RunMeta, stored},
+    engine::{JournalHead, Source, Statement, runs::RunMeta, stored},
 };
 
-/// A connection to the file, and what is read over it.
+/// A connection to the file, as a source.
 #[derive(Debug)]
 pub(crate) struct SqliteSource(pub(super) Connection);
 
@@ -37,11 +37,11 @@ impl Source for SqliteSource {
         Ok(self.0.execute_batch("COMMIT")?)
     }
 
-    fn head(&self) -> Result<Head, StoreError> {
-        let none = Head { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
+    fn head(&self) -> Result<JournalHead, StoreError> {
+        let none = JournalHead { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
         Ok(last_batch(self)?.map_or(none, |(batch, hash)| {
             let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
-            Head { batch: batch.number, seq, at: batch.at, hash }
+            JournalHead { batch: batch.number, seq, at: batch.at, hash }
         }))
     }
 

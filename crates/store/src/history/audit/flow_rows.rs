@@ -1,9 +1,9 @@
-//! Flows' rows as the facts of the journal leave them.
+//! Flows' rows, as they must be after the facts of the journal.
 //!
-//! A column that a fact has set is the journal's: it changes with money, in one commit, and in no other way. So whatever
-//! gates money in such a row is found when it was edited. Columns that no fact has set are the flow's own business.
+//! A column that a fact has set belongs to the journal: only a commit with money changes it. So the audit finds edits
+//! of every such column that money depends on. Columns that no fact has set belong to the flow.
 //!
-//! Bounds: a few hundred bytes a row; of a value only a hash is kept, with keys that nobody outside can know.
+//! Bounds: a few hundred bytes a row; of a value only a hash is kept, with random keys of this process.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,14 +22,14 @@ type Table = (String, Vec<String>);
 
 #[derive(Debug, Default)]
 pub(super) struct FlowRows {
-    tables: BTreeMap<Table, HashMap<Vec<Value>, Expected>>,
+    tables: BTreeMap<Table, HashMap<Vec<Value>, ExpectedRow>>,
     /// Names of columns, each once.
     names: Vec<String>,
     hashing: RandomState,
 }
 
 #[derive(Debug)]
-struct Expected {
+struct ExpectedRow {
     /// The last record that changed it.
     by: Seq,
     /// The place of a name, and the hash of a value.
@@ -37,14 +37,14 @@ struct Expected {
 }
 
 impl FlowRows {
-    /// What an applied request has set.
+    /// Takes over what an applied request has set.
     pub fn apply(&mut self, seq: Seq, facts: &[Fact]) {
         for fact in facts.iter().filter(|fact| !fact.set.is_empty()) {
             let (names, key) = fact.row.columns.iter().cloned().unzip();
             let columns: Vec<(usize, u64)> =
                 fact.set.iter().map(|(name, value)| (self.place_of(name), self.hash(value))).collect();
             let rows = self.tables.entry((fact.row.table.clone(), names)).or_default();
-            let row = rows.entry(key).or_insert(Expected { by: seq, columns: Vec::new() });
+            let row = rows.entry(key).or_insert(ExpectedRow { by: seq, columns: Vec::new() });
             row.by = seq;
             if fact.guard == Guard::Absent {
                 row.columns.clear();
@@ -61,8 +61,8 @@ impl FlowRows {
     /// Compares all of them with what is stored.
     pub fn compare(&self, reader: &Reader) -> Result<(), StoreError> {
         for (table, rows) in &self.tables {
-            let mut all: Vec<(&Vec<Value>, &Expected)> = rows.iter().collect();
-            // The first difference is the same one each time.
+            let mut all: Vec<(&Vec<Value>, &ExpectedRow)> = rows.iter().collect();
+            // Sorted, so that the first difference is always the same.
             all.sort_unstable_by_key(|(_, expected)| expected.by);
             all.chunks(PAGE).try_for_each(|page| self.compare_page(reader, table, page))?;
         }
@@ -73,7 +73,7 @@ impl FlowRows {
         &self,
         reader: &Reader,
         (table, names): &Table,
-        page: &[(&Vec<Value>, &Expected)],
+        page: &[(&Vec<Value>, &ExpectedRow)],
     ) -> Result<(), StoreError> {
         let key_of = |row: &mut bankroll_ledger::Row| -> Vec<Value> {
             names.iter().map(|name| row.remove(name).unwrap_or(Value::Null)).collect()
@@ -83,7 +83,7 @@ impl FlowRows {
         let found: HashMap<Vec<Value>, bankroll_ledger::Row> =
             found.into_iter().map(|mut row| (key_of(&mut row), row)).collect();
         for (key, expected) in page {
-            let id = || key.iter().map(shown).collect::<Vec<_>>().join(", ");
+            let id = || key.iter().map(display).collect::<Vec<_>>().join(", ");
             let differs = |what: String| Err(StoreError::diverged(expected.by, what));
             let Some(row) = found.get(*key) else {
                 return differs(format!("row {} of {table} is in the journal and not in its table", id()));
@@ -106,7 +106,7 @@ impl FlowRows {
         })
     }
 
-    /// A number is one number, whether its column was declared as an amount or not.
+    /// A number has one hash, whether its column is declared as an amount or not.
     fn hash(&self, value: &Value) -> u64 {
         let number = if let Value::Int(number) = value { u128::try_from(*number).ok() } else { None };
         self.hashing.hash_one(number.map(|number| Value::Amount(Amount::new(number))).as_ref().unwrap_or(value))
@@ -123,7 +123,7 @@ fn reading(table: &str, names: &[String], count: usize) -> String {
     format!("SELECT * FROM {table} WHERE {}", all.join(" OR "))
 }
 
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::Null => "nothing".into(),
         Value::Int(number) => number.to_string(),

@@ -1,9 +1,9 @@
-//! The audit: the books computed again from the journal alone, and compared with what is stored.
+//! The audit: recomputes the books from the journal alone, and compares them with the tables.
 //!
-//! Checked, in one pass: every batch's root and the chain over them; every request decided again by the same pure
-//! function, with the same effects; no key decided twice; every announcement in the outbox as its record made it; at the
-//! end every account, hold and asset against its table, flows' rows against the facts that set them, and debits against
-//! credits for each asset. The pass is paged, so that a writer can go on beside it; only the last step reads in one snapshot.
+//! One pass checks: every batch's root and the chain over them; every request, decided again by the same pure function,
+//! with the same effects; no key decided twice; every event in the outbox as its record made it. At the end it compares
+//! every account, hold and asset with its table, flows' rows with the facts that set them, and debits with credits for
+//! each asset. The pass is paged, so that a writer can work at the same time; only the last step reads in one snapshot.
 
 mod flow_rows;
 
@@ -21,10 +21,10 @@ const PAGE: usize = 256;
 
 /// How far an audit has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct AuditProgress {
     /// Records checked.
     pub rows: u64,
-    /// Records there were when the audit began.
+    /// Records in the journal when the audit began.
     pub rows_total: u64,
 }
 
@@ -39,13 +39,13 @@ pub struct AuditReport {
     pub head: Hash,
     /// Accounts compared.
     pub accounts: u64,
-    /// Flows' rows compared: those that facts have set.
+    /// Compared rows of flows: those that facts have set.
     pub flow_rows: u64,
     /// For each asset, the sum of the debit-side and of the credit-side accounts. They are equal.
     pub totals: BTreeMap<AssetId, (Total, Total)>,
 }
 
-/// An audit of one folder.
+/// An audit of one ledger.
 #[derive(Debug)]
 pub struct Audit {
     reader: Reader,
@@ -55,13 +55,13 @@ pub struct Audit {
     head: Hash,
     /// The upper half of every fingerprint, and its place: 16 bytes a key. Equal ones are compared in full.
     keys: Vec<(u64, u64)>,
-    /// The announcements of the page that is being checked.
+    /// The events of the page that is being checked.
     events: Vec<StoredEvent>,
     flow_rows: FlowRows,
 }
 
 impl Audit {
-    /// An audit of what this reader reads.
+    /// An audit of the books of this reader.
     #[must_use]
     pub fn new(reader: Reader) -> Self {
         let head = bankroll_ledger::GENESIS;
@@ -77,23 +77,26 @@ impl Audit {
         }
     }
 
-    /// Runs the audit and tells how far it has come now and then.
+    /// Runs the audit and reports its progress.
     ///
     /// # Errors
-    /// The first difference, as [`StoreError::Diverged`], or trouble with reading.
-    pub fn run(mut self, mut tell: impl FnMut(Progress)) -> Result<(AuditReport, Vec<Account>), StoreError> {
+    /// The first difference, as [`StoreError::Diverged`], or a failure to read.
+    pub fn run(
+        mut self,
+        mut on_progress: impl FnMut(AuditProgress),
+    ) -> Result<(AuditReport, Vec<Account>), StoreError> {
         let rows_total = self.reader.head()?.seq.0;
         while self.page()? {
-            tell(Progress { rows: self.next_seq.0 - 1, rows_total });
+            on_progress(AuditProgress { rows: self.next_seq.0 - 1, rows_total });
         }
-        // From here on in one snapshot: whatever a writer has added meanwhile, then the tables at that very moment.
+        // From here on in one snapshot: the batches that a writer has added meanwhile, then the tables at that moment.
         self.reader.source().begin_snapshot()?;
         while self.page()? {}
         let stored = self.compare()?;
         self.reader.source().end_snapshot()?;
         self.check_keys()?;
         let rows = self.next_seq.0 - 1;
-        tell(Progress { rows, rows_total: rows });
+        on_progress(AuditProgress { rows, rows_total: rows });
         let totals = self.totals()?;
         let report = AuditReport {
             rows,
@@ -117,7 +120,7 @@ impl Audit {
         Ok(!batches.is_empty())
     }
 
-    /// The outbox has the announcements of the records that were just checked, and none besides.
+    /// The outbox must have the events of the records that were just checked, and no others.
     fn check_events(&mut self, before: Seq) -> Result<(), StoreError> {
         let expected = std::mem::take(&mut self.events);
         let mut stored = self.reader.events_after(before, expected.len() + 1)?;
@@ -148,7 +151,7 @@ impl Audit {
     }
 
     fn record(&mut self, seq: Seq, batch: &Batch, record: &Record) -> Result<(), StoreError> {
-        // A record that could not be read is not a record that is missing.
+        // A record that could not be read is not a missing record.
         let unread = Cell::new(None);
         let original = |place: Seq| {
             let stored = self.reader.record(place).map_err(|error| unread.set(Some(error))).ok().flatten();
@@ -191,7 +194,7 @@ impl Audit {
         if let Some(hold) = open.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
             return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
         }
-        // Those that are over as well: who names one is told why it is over.
+        // Settled and expired holds too: a request that names one gets its state as the reason.
         let holds: Vec<HoldId> = books.holds().map(|hold| hold.id).collect();
         for page in holds.chunks(PAGE) {
             let stored = self.reader.source().holds(page)?;

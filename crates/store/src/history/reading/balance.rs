@@ -1,51 +1,59 @@
-//! Where an account stood at a time: two lookups, for the last record that changed its balance and the last that changed
-//! what is held in it.
+//! The balance of an account at a time: two lookups, for the last record that changed its balance and the last that
+//! changed its held amount.
 
 use bankroll_ledger::{AccountId, Amount, HoldChange, Record, Seq, Time, Verdict};
 
 use super::View;
-use crate::{Reader, StoreError, history::terms::Term};
+use crate::{Reader, StoreError, history::index::Term};
 
-/// Where an account stood after a record of the journal.
+/// Balance and held amount of an account after a record of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// The last record that changed it; `None` if nothing had happened to it.
+pub struct BalanceAt {
+    /// The last record that changed the account; `None` if there was none.
     pub seq: Option<Seq>,
-    /// What was in it, held amounts included.
+    /// Held amounts included.
     pub balance: Amount,
-    /// What was set aside.
     pub held: Amount,
 }
 
 impl Reader {
-    /// Where an account stood at a time: after the last batch at or before it.
+    /// The balance of an account at a time: after the last batch at or before it.
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn standing_at(&self, account: AccountId, at: Time) -> Result<Standing, StoreError> {
-        self.in_view(|view| view.standing(account, view.batches.last_until(at)?))
+    pub fn balance_at(&self, account: AccountId, at: Time) -> Result<BalanceAt, StoreError> {
+        self.in_view(|view| view.balance_after(account, view.batches.last_until(at)?))
+    }
+
+    /// TEMPORARY alias of [`Reader::balance_at`].
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn standing_at(&self, account: AccountId, at: Time) -> Result<BalanceAt, StoreError> {
+        self.balance_at(account, at)
     }
 }
 
 impl View<'_> {
-    /// Where an account stood after the record at this place.
-    pub(super) fn standing(&self, account: AccountId, last: Seq) -> Result<Standing, StoreError> {
+    /// The balance of an account after the record at this place.
+    pub(super) fn balance_after(&self, account: AccountId, last: Seq) -> Result<BalanceAt, StoreError> {
         let newest = |term| -> Result<Option<Seq>, StoreError> { Ok(self.places(&[term], 1..=last.0, true, 1)?.pop()) };
         let (posted, held) = (newest(Term::posted(account))?, newest(Term::held_in(account))?);
-        let mut standing = Standing { seq: posted.max(held), ..Standing::default() };
+        let mut found = BalanceAt { seq: posted.max(held), ..BalanceAt::default() };
         if let Some(seq) = posted {
-            standing.balance = balance_after(&self.record(seq)?, account).ok_or_else(|| misled(seq))?;
+            found.balance = balance_after(&self.record(seq)?, account).ok_or_else(|| wrongly_listed(seq))?;
         }
         if let Some(seq) = held {
-            standing.held = held_after(&self.record(seq)?, account).ok_or_else(|| misled(seq))?;
+            found.held = held_after(&self.record(seq)?, account).ok_or_else(|| wrongly_listed(seq))?;
         }
-        Ok(standing)
+        Ok(found)
     }
 }
 
-/// An account's number is its term, so a record that the index names for it is its own, or the index lies.
-fn misled(seq: Seq) -> StoreError {
-    crate::history::terms::damaged(format!("record {seq} is not about what it is listed under"))
+/// An account's number is its term, so a record that the index lists for it must be about it; otherwise the index is
+/// damaged.
+fn wrongly_listed(seq: Seq) -> StoreError {
+    crate::history::index::damaged(format!("record {seq} is not about the account it is listed under"))
 }
 
 fn balance_after(record: &Record, account: AccountId) -> Option<Amount> {

@@ -1,5 +1,5 @@
-//! Which batch a place or a time is in. Numbers, places and times grow together, so a batch is found by guessing where it
-//! would be if they grew evenly, and by halving where they do not: a few reads among millions.
+//! Finding the batch of a place or a time. Numbers, places and times grow together, so interpolation search
+//! alternates with binary search: a few reads among millions.
 
 use std::cell::RefCell;
 
@@ -7,21 +7,21 @@ use bankroll_ledger::{Batch, Seq, Time};
 
 use crate::{
     StoreError,
-    engine::{Head, Source},
+    engine::{JournalHead, Source},
 };
 
-/// Batches read with every guess: the next question is often about a neighbour.
+/// Batches read with every guess: the next lookup is often for a neighbour.
 const WINDOW: usize = 32;
 
 pub(super) struct Batches<'a> {
     source: &'a dyn Source,
-    head: Head,
+    head: JournalHead,
     /// The batches that were read last.
     window: RefCell<Vec<Batch>>,
 }
 
 impl<'a> Batches<'a> {
-    pub fn new(source: &'a dyn Source, head: Head) -> Self {
+    pub fn new(source: &'a dyn Source, head: JournalHead) -> Self {
         Self { source, head, window: RefCell::default() }
     }
 
@@ -37,7 +37,7 @@ impl<'a> Batches<'a> {
         Ok(self.last_by(|batch| batch.at.0, time.0)?.map_or(Seq(0), |batch| last_of(&batch)))
     }
 
-    /// The last batch whose measure is not above this.
+    /// The last batch whose measure is at most this.
     fn last_by(&self, measure: impl Fn(&Batch) -> u64, most: u64) -> Result<Option<Batch>, StoreError> {
         if let Some(found) = self.within_window(&measure, most) {
             return Ok(Some(found));
@@ -51,7 +51,7 @@ impl<'a> Batches<'a> {
             return self.read(high);
         };
         let (mut from, mut to) = (measure(&first), measure(&last));
-        // `low` is not above, `high` is.
+        // Invariant: the measure of `low` is at most `most`, that of `high` is above.
         let mut halve = false;
         while high - low > 1 {
             let even = low + interpolate(high - low, most.saturating_sub(from), to.saturating_sub(from));
@@ -70,7 +70,7 @@ impl<'a> Batches<'a> {
         self.read(low)
     }
 
-    /// The answer, if the window has it and the batch behind it.
+    /// The result, if the window has it and the batch after it.
     fn within_window(&self, measure: &impl Fn(&Batch) -> u64, most: u64) -> Option<Batch> {
         let window = self.window.borrow();
         let behind = window.partition_point(|batch| measure(batch) <= most);

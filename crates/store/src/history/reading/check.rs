@@ -1,20 +1,20 @@
-//! Are the derived indexes what the journal says? Sums over the entries that each run has, and over those it must have,
-//! are compared: one pass over the journal, and no more memory than a few chunks.
+//! Compares the derived indexes with the journal: a hash sum over the entries of each run with the sum over those it
+//! must have. One pass over the journal, with the memory of a few chunks.
 
 use bankroll_ledger::{Record, Seq};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Progress, Reader, StoreError,
-    engine::runs::{Entry, RunMeta},
-    history::terms::{self, Term, terms_of},
+    AuditProgress, Reader, StoreError,
+    engine::runs::{RunEntry, RunMeta},
+    history::index::{self, Term, terms_of},
     writing::keys,
 };
 
 /// Records read at a time.
 const PAGE: u64 = 4_096;
 
-/// What was compared.
+/// The extent of a successful check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexReport {
     /// Entries of the key index.
@@ -25,15 +25,15 @@ pub struct IndexReport {
     pub covered: Seq,
 }
 
-/// A sum over entries in any order; no two sets of entries that anybody can name have the same.
+/// A sum of hashes over entries in any order; an accidental difference of the entries changes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
+struct EntrySum {
     entries: u64,
     sum: u128,
 }
 
-impl Sum {
-    fn add(&mut self, (number, place): Entry) {
+impl EntrySum {
+    fn add(&mut self, (number, place): RunEntry) {
         let digest: [u8; 32] =
             Sha256::new().chain_update(number.to_be_bytes()).chain_update(place.to_be_bytes()).finalize().into();
         let head = digest.first_chunk::<16>().map_or(0, |head| u128::from_be_bytes(*head));
@@ -42,23 +42,23 @@ impl Sum {
     }
 }
 
-/// A run, and what the journal says its entries must be.
-struct Expected {
+/// A run, and the sum of the entries that follow from the journal.
+struct ExpectedRun {
     run: RunMeta,
-    sum: Sum,
+    sum: EntrySum,
 }
 
 impl Reader {
-    /// Compares both indexes with the journal, as they are at one moment.
+    /// Compares both indexes with the journal, in one snapshot.
     ///
     /// # Errors
-    /// The first run that is not what the journal says, as [`StoreError::KeyIndexDamaged`] or
-    /// [`StoreError::StatementIndexDamaged`]; or trouble with reading.
-    pub fn check_indexes(&self, mut tell: impl FnMut(Progress)) -> Result<IndexReport, StoreError> {
+    /// The first run that differs from the journal, as [`StoreError::KeyIndexDamaged`] or
+    /// [`StoreError::StatementIndexDamaged`]; or a failure to read.
+    pub fn check_indexes(&self, mut on_progress: impl FnMut(AuditProgress)) -> Result<IndexReport, StoreError> {
         self.in_view(|view| {
-            let of = |run: RunMeta| Expected { run, sum: Sum::default() };
-            let mut key_runs: Vec<Expected> = view.source.run_metas()?.into_iter().map(of).collect();
-            let mut term_runs: Vec<Expected> = view.runs()?.into_iter().map(of).collect();
+            let of = |run: RunMeta| ExpectedRun { run, sum: EntrySum::default() };
+            let mut key_runs: Vec<ExpectedRun> = view.source.run_metas()?.into_iter().map(of).collect();
+            let mut term_runs: Vec<ExpectedRun> = view.runs()?.into_iter().map(of).collect();
             let (mut next, last) = (1, view.head.seq.0);
             let mut terms = Vec::new();
             while next <= last {
@@ -72,22 +72,23 @@ impl Reader {
                     }
                 }
                 next = next.saturating_add(PAGE);
-                tell(Progress { rows: next.saturating_sub(1).min(last), rows_total: last });
+                on_progress(AuditProgress { rows: next.saturating_sub(1).min(last), rows_total: last });
             }
             let mut report = IndexReport { covered: view.index_state().covered, ..IndexReport::default() };
-            for Expected { run, sum } in &key_runs {
+            for ExpectedRun { run, sum } in &key_runs {
                 let stored = sum_of(run, |id| keys::decode_chunk(id, view.source.chunk(id)?))?;
                 if stored != *sum {
                     return Err(StoreError::KeyIndexDamaged { what: differs(run) });
                 }
                 report.keys = report.keys.saturating_add(sum.entries);
             }
-            for Expected { run, sum } in &term_runs {
-                // Whether a key is stray is not in the journal alone; entries that are too many are harmless there.
-                let entries =
-                    |id| Ok(view.term_chunk(id)?.into_iter().filter(|(term, _)| !Term(*term).is_stray_key()).collect());
+            for ExpectedRun { run, sum } in &term_runs {
+                // Whether a key is unlisted does not follow from the journal alone; surplus entries are harmless.
+                let entries = |id| {
+                    Ok(view.term_chunk(id)?.into_iter().filter(|(term, _)| !Term(*term).is_unlisted_key()).collect())
+                };
                 if sum_of(run, entries)? != *sum {
-                    return Err(terms::damaged(differs(run)));
+                    return Err(index::damaged(differs(run)));
                 }
                 report.terms = report.terms.saturating_add(sum.entries);
             }
@@ -97,11 +98,11 @@ impl Reader {
 }
 
 fn differs(run: &RunMeta) -> String {
-    format!("run {} (records {} to {}) is not what the journal says", run.id, run.first, run.last)
+    format!("run {} (records {} to {}) differs from the journal", run.id, run.first, run.last)
 }
 
 /// Adds entries of a record to the run that covers it.
-fn note(runs: &mut [Expected], seq: Seq, numbers: &[u128]) {
+fn note(runs: &mut [ExpectedRun], seq: Seq, numbers: &[u128]) {
     let behind = runs.partition_point(|expected| expected.run.first <= seq);
     let covering = behind.checked_sub(1).and_then(|place| runs.get_mut(place)).filter(|of| seq <= of.run.last);
     if let Some(expected) = covering {
@@ -109,8 +110,8 @@ fn note(runs: &mut [Expected], seq: Seq, numbers: &[u128]) {
     }
 }
 
-fn sum_of(run: &RunMeta, read: impl Fn(u64) -> Result<Vec<Entry>, StoreError>) -> Result<Sum, StoreError> {
-    let mut sum = Sum::default();
+fn sum_of(run: &RunMeta, read: impl Fn(u64) -> Result<Vec<RunEntry>, StoreError>) -> Result<EntrySum, StoreError> {
+    let mut sum = EntrySum::default();
     for id in run.chunk_range() {
         read(id)?.into_iter().for_each(|entry| sum.add(entry));
     }

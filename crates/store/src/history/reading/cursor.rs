@@ -7,7 +7,7 @@ use bankroll_ledger::Seq;
 
 use crate::StoreError;
 
-/// Where the next page of one question begins.
+/// Where the next page of one query begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(String);
 
@@ -27,8 +27,8 @@ impl FromStr for Cursor {
 }
 
 impl Cursor {
-    /// Behind line `line` of the record at `seq`. The question goes into the checksum: a cursor of another account or
-    /// of the other direction is refused, not misread.
+    /// After line `line` of the record at `seq`. The query goes into the checksum: a cursor of another account or of
+    /// the other direction is refused, not misread.
     pub(super) fn new(question: &str, seq: Seq, line: u16) -> Self {
         Self(format!("{:016x}{line:04x}{:08x}", seq.0, checksum(question, seq, line)))
     }

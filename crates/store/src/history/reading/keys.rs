@@ -1,15 +1,15 @@
-//! Finding the record of an idempotency key: through the runs of the key index, read chunk by chunk without its filters,
-//! and behind them through the journal itself.
+//! Finding the record of an idempotency key: through the runs of the key index, read chunk by chunk without its
+//! filters, and after them through the journal itself.
 
 use bankroll_ledger::{Key, Namespace, Record, Scope, Seq};
 
-use super::{Entry, View};
-use crate::{Reader, StoreError, history::terms::Term, writing::keys};
+use super::{JournalEntry, View};
+use crate::{Reader, StoreError, history::index::Term, writing::keys};
 
-/// Records that mention the key's text, read at a time.
+/// Records that contain the key's text, read at a time.
 const PAGE: usize = 256;
 
-/// Which keys to look for. A text may be a key of several namespaces and servers at once.
+/// Which keys to find. A text may be a key of several namespaces and servers at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyQuery {
     /// The key's text.
@@ -33,16 +33,16 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn find_key(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+    pub fn find_key(&self, key: &Key) -> Result<Option<JournalEntry>, StoreError> {
         let (namespace, scope) = (Some(key.namespace), Some(key.scope.clone()));
         Ok(self.find_keys(&KeyQuery { text: key.text.clone(), namespace, scope })?.pop())
     }
 
-    /// The records of all keys that a query means, in the order of the journal.
+    /// The records of all keys that match a query, in the order of the journal.
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn find_keys(&self, query: &KeyQuery) -> Result<Vec<Entry>, StoreError> {
+    pub fn find_keys(&self, query: &KeyQuery) -> Result<Vec<JournalEntry>, StoreError> {
         self.in_view(|view| {
             let places = view.places_of_keys(query)?;
             places.into_iter().map(|seq| view.entry(seq)).collect()
@@ -52,10 +52,10 @@ impl Reader {
 
 impl View<'_> {
     pub(super) fn places_of_keys(&self, query: &KeyQuery) -> Result<Vec<Seq>, StoreError> {
-        let wanted = self.keys_meant(query)?;
+        let wanted = self.matching_keys(query)?;
         let (mut found, mut next) = (Vec::new(), Seq(1));
         let runs = match self.source.run_metas() {
-            // The journal has every key; the process that writes builds the index again.
+            // The journal has every key; the writing process rebuilds the index.
             Err(StoreError::KeyIndexDamaged { .. }) => Vec::new(),
             runs => runs?,
         };
@@ -67,7 +67,7 @@ impl View<'_> {
                 let chunk = |id| self.source.chunk(id);
                 match keys::places_in_run(&run, key.fingerprint(), chunk) {
                     Ok(places) => found.extend(places),
-                    // A damaged run hides nothing: its stretch of the journal says the same.
+                    // A damaged run hides nothing: its stretch of the journal has the same keys.
                     Err(StoreError::KeyIndexDamaged { .. }) => {
                         found.extend(self.mentions(query, run.first, run.last)?);
                         break;
@@ -78,22 +78,22 @@ impl View<'_> {
             next = run.last.next();
         }
         if query.scope.is_none() {
-            let stray = Term::stray_key(&query.text);
-            found.extend(self.places(&[stray], 1..=next.0.saturating_sub(1), false, usize::MAX)?);
+            let unlisted = Term::unlisted_key(&query.text);
+            found.extend(self.places(&[unlisted], 1..=next.0.saturating_sub(1), false, usize::MAX)?);
         }
-        // A key has one record, so there is no need to look further once all that can be are found.
+        // A key has one record, so the search ends once every possible key is found.
         let mut places = self.confirmed(query, found)?;
         if query.scope.is_none() || places.len() < wanted.len() {
-            let behind = self.mentions(query, next, self.head.seq)?;
-            places.extend(self.confirmed(query, behind)?);
+            let in_tail = self.mentions(query, next, self.head.seq)?;
+            places.extend(self.confirmed(query, in_tail)?);
         }
         places.sort_unstable();
         places.dedup();
         Ok(places)
     }
 
-    /// Every key that the query can mean, but for those of servers without accounts.
-    fn keys_meant(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
+    /// Every key that can match the query, except those of servers without accounts.
+    fn matching_keys(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
         let namespaces = query.namespace.map_or_else(|| Namespace::ALL.to_vec(), |namespace| vec![namespace]);
         let scopes = query.scope.clone().map_or_else(|| self.scopes(), |scope| Ok(vec![scope]))?;
         let of_scope = |scope: Scope| {
@@ -108,7 +108,7 @@ impl View<'_> {
     }
 
     /// The house and every server that has an account. Names begin with the server and a slash, and are sorted, so each
-    /// step leaps over all accounts of one server.
+    /// step skips all accounts of one server.
     fn scopes(&self) -> Result<Vec<Scope>, StoreError> {
         let (mut scopes, mut from) = (vec![Scope::House], String::new());
         while let Some(name) = self.source.first_name_from(&from)? {
@@ -120,7 +120,7 @@ impl View<'_> {
         Ok(scopes)
     }
 
-    /// Places in a stretch of the journal whose bytes have the key's text in them.
+    /// Places in a stretch of the journal whose records contain the key's text.
     fn mentions(&self, query: &KeyQuery, first: Seq, last: Seq) -> Result<Vec<Seq>, StoreError> {
         let (mut found, mut next) = (Vec::new(), first);
         while next <= last {
@@ -134,7 +134,7 @@ impl View<'_> {
         Ok(found)
     }
 
-    /// Those of the places whose record has such a key.
+    /// The places whose record has a matching key.
     fn confirmed(&self, query: &KeyQuery, mut places: Vec<Seq>) -> Result<Vec<Seq>, StoreError> {
         places.sort_unstable();
         places.dedup();

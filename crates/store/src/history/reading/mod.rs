@@ -1,17 +1,17 @@
-//! Reading what happened: balances at a time, statements, searches and timelines.
+//! Queries about the past: balances at a time, statements, searches and timelines.
 //!
-//! Every question is answered as of one moment, from the journal: the statement index says where to look, the records
-//! behind its end are looked through, and each place it names is confirmed by the record there. So an answer is never
-//! stale, and a damaged index makes it slow, not wrong. Nothing here writes, and nothing passes through the writer.
+//! Every query reads one snapshot of the journal: the statement index names places, the records after its end are
+//! scanned, and each named place is confirmed by the record there. So an answer is never stale, and a damaged index
+//! makes it slow, not wrong. Nothing here writes, and nothing passes through the writer.
 //!
-//! | file | what it knows |
+//! | file | what it does |
 //! | --- | --- |
-//! | `view` | one moment of the books: the places of terms, from runs and tail |
-//! | `batches` | which batch a place or a time is in |
-//! | `balance`, `statement` | where an account stood, and line by line how it got there |
-//! | `keys` | finding the record of an idempotency key |
-//! | `search`, `timeline` | everything about a key, a wallet or a reference, and what follows from it |
-//! | `check` | whether the indexes are what the journal says |
+//! | `view` | a snapshot of the books: the places of terms, from runs and tail |
+//! | `batches` | finds the batch of a place or a time |
+//! | `balance`, `statement` | the balance of an account at a time, and its changes line by line |
+//! | `keys` | finds the record of an idempotency key |
+//! | `search`, `timeline` | everything about a key, a wallet or a reference, and linked records |
+//! | `check` | compares the indexes with the journal |
 //! | `cursor` | where the next page begins |
 
 mod balance;
@@ -26,33 +26,31 @@ mod view;
 
 use bankroll_ledger::{Record, Seq, Time};
 
-pub use balance::Standing;
+pub use balance::BalanceAt;
 pub use check::IndexReport;
 pub use cursor::Cursor;
 pub use keys::KeyQuery;
-pub use search::{SearchQuery, Subject};
-pub use statement::{Change, Direction, Line, StatementQuery};
+pub use search::{SearchQuery, SearchSubject};
+pub use statement::{Direction, StatementChange, StatementLine, StatementQuery};
 pub use timeline::Timeline;
 pub(crate) use view::View;
 
-/// Entries and lines of one page at the most.
+/// The most entries or lines of one page.
 pub const PAGE_MAX: usize = 10_000;
 
 /// A record of the journal with its place and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its place.
+pub struct JournalEntry {
     pub seq: Seq,
     /// The time of its batch.
     pub at: Time,
-    /// What it says.
     pub record: Record,
 }
 
-/// Some of a longer list.
+/// A part of a longer list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// In the order that was asked for.
+    /// In the order of the query.
     pub items: Vec<T>,
     /// Where the next page begins; `None` after the last one.
     pub next: Option<Cursor>,
@@ -61,10 +59,10 @@ pub struct Page<T> {
 /// How far the statement index reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexState {
-    /// The last record that it covers; 0 if there is no index, or none that can be relied on.
+    /// The last record that it covers; 0 if there is no index, or no sound one.
     pub covered: Seq,
     /// The last record of the journal.
     pub last: Seq,
-    /// Sorted runs that it consists of.
+    /// The number of its sorted runs.
     pub runs: usize,
 }

@@ -2,10 +2,10 @@
 
 use bankroll_ledger::{AccountId, Name, Principal, Record, References, Request, Seq, Verdict};
 
-use super::{Cursor, Entry, KeyQuery, PAGE_MAX, Page, View};
+use super::{Cursor, JournalEntry, KeyQuery, PAGE_MAX, Page, View};
 use crate::{
     Reader, StoreError,
-    history::terms::{Term, TextKind},
+    history::index::{Term, TextKind},
 };
 
 /// Accounts of one wallet that are looked at.
@@ -13,10 +13,10 @@ const ACCOUNTS_MAX: usize = 4_096;
 
 /// What to look for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum SearchSubject {
     /// An idempotency key.
     Key(KeyQuery),
-    /// A player or wallet: what was moved and held in its accounts, what was refused there, and what it asked for.
+    /// A player or wallet: moves and holds in its accounts, rejections that name them, and its own requests.
     Wallet(Name),
     /// A transaction on chain.
     Transaction(String),
@@ -35,24 +35,23 @@ pub enum Subject {
 /// A search, a page at a time.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
-    /// For what.
-    pub subject: Subject,
+    pub subject: SearchSubject,
     /// Newest first.
     pub descending: bool,
-    /// Only behind the page that gave this cursor.
+    /// Continue after this cursor.
     pub after: Option<Cursor>,
-    /// How many at the most; never more than [`PAGE_MAX`].
+    /// The size of the page; never more than [`PAGE_MAX`].
     pub most: usize,
 }
 
 impl SearchQuery {
     /// The first page, oldest first.
     #[must_use]
-    pub fn of(subject: Subject) -> Self {
+    pub fn of(subject: SearchSubject) -> Self {
         Self { subject, descending: false, after: None, most: PAGE_MAX }
     }
 
-    pub(super) fn question(&self) -> String {
+    pub(super) fn query_text(&self) -> String {
         format!("search {:?} {}", self.subject, self.descending)
     }
 }
@@ -61,9 +60,9 @@ impl Reader {
     /// A page of the records that are about something, in the order of the journal.
     ///
     /// # Errors
-    /// If the books cannot be read, or the cursor is another question's.
-    pub fn search(&self, query: &SearchQuery) -> Result<Page<Entry>, StoreError> {
-        let after = query.after.as_ref().map(|cursor| cursor.read(&query.question())).transpose()?;
+    /// If the books cannot be read, or the cursor belongs to another query.
+    pub fn search(&self, query: &SearchQuery) -> Result<Page<JournalEntry>, StoreError> {
+        let after = query.after.as_ref().map(|cursor| cursor.read(&query.query_text())).transpose()?;
         self.in_view(|view| {
             let most = query.most.clamp(1, PAGE_MAX);
             let mut range = 1..=view.head.seq.0;
@@ -73,7 +72,7 @@ impl Reader {
                 None => {}
             }
             let mut items = Vec::new();
-            // Two texts may share a term: what is not meant is left out, and the next places are read instead.
+            // Two texts may share a term: wrong matches are skipped, and further places are read instead.
             while items.len() <= most && !range.is_empty() {
                 let wanted = most + 1 - items.len();
                 let places = view.places_about(&query.subject, range.clone(), query.descending, wanted)?;
@@ -93,7 +92,7 @@ impl Reader {
             }
             let more = items.len() > most;
             items.truncate(most);
-            let next = items.last().filter(|_| more).map(|entry| Cursor::new(&query.question(), entry.seq, 0));
+            let next = items.last().filter(|_| more).map(|entry| Cursor::new(&query.query_text(), entry.seq, 0));
             Ok(Page { items, next })
         })
     }
@@ -103,12 +102,12 @@ impl View<'_> {
     /// Places that may be about something.
     pub(super) fn places_about(
         &self,
-        subject: &Subject,
+        subject: &SearchSubject,
         range: std::ops::RangeInclusive<u64>,
         descending: bool,
         most: usize,
     ) -> Result<Vec<Seq>, StoreError> {
-        if let Subject::Key(query) = subject {
+        if let SearchSubject::Key(query) = subject {
             let mut places = self.places_of_keys(query)?;
             places.retain(|place| range.contains(&place.0));
             if descending {
@@ -120,27 +119,27 @@ impl View<'_> {
         self.places(&self.terms_about(subject)?, range, descending, most)
     }
 
-    fn terms_about(&self, subject: &Subject) -> Result<Vec<Term>, StoreError> {
+    fn terms_about(&self, subject: &SearchSubject) -> Result<Vec<Term>, StoreError> {
         Ok(match subject {
-            Subject::Key(_) => Vec::new(),
-            Subject::Wallet(wallet) => {
-                let asked = [TextKind::Owner, TextKind::Asker].map(|kind| Term::text(kind, wallet.as_str()));
+            SearchSubject::Key(_) => Vec::new(),
+            SearchSubject::Wallet(wallet) => {
+                let asked = [TextKind::Owner, TextKind::Requester].map(|kind| Term::text(kind, wallet.as_str()));
                 let of_account = |id| [Term::posted(id), Term::held_in(id), Term::refused_at(id)];
                 asked.into_iter().chain(self.accounts_of(wallet)?.into_iter().flat_map(of_account)).collect()
             }
-            Subject::Transaction(text) => vec![Term::text(TextKind::Transaction, text)],
-            Subject::Deposit(text) => vec![Term::text(TextKind::Deposit, text)],
-            Subject::Intent(text) => vec![Term::text(TextKind::Intent, text)],
-            Subject::Hand(text) => vec![Term::text(TextKind::Hand, text)],
-            Subject::Block(text) => vec![Term::text(TextKind::Block, text)],
-            Subject::Reference(text) => {
+            SearchSubject::Transaction(text) => vec![Term::text(TextKind::Transaction, text)],
+            SearchSubject::Deposit(text) => vec![Term::text(TextKind::Deposit, text)],
+            SearchSubject::Intent(text) => vec![Term::text(TextKind::Intent, text)],
+            SearchSubject::Hand(text) => vec![Term::text(TextKind::Hand, text)],
+            SearchSubject::Block(text) => vec![Term::text(TextKind::Block, text)],
+            SearchSubject::Reference(text) => {
                 use TextKind::{Block, Deposit, Hand, Intent, Transaction};
                 [Deposit, Intent, Transaction, Hand, Block].map(|kind| Term::text(kind, text)).to_vec()
             }
         })
     }
 
-    /// The accounts of a wallet: each was opened in its name.
+    /// The accounts of a wallet, by the records that opened them.
     fn accounts_of(&self, wallet: &Name) -> Result<Vec<AccountId>, StoreError> {
         let opened = Term::text(TextKind::Owner, wallet.as_str());
         let places = self.places(&[opened], 1..=self.head.seq.0, false, ACCOUNTS_MAX)?;
@@ -156,7 +155,7 @@ impl View<'_> {
     }
 }
 
-impl Subject {
+impl SearchSubject {
     /// Whether a record that the index names is really about it. Accounts are their numbers and need no confirmation.
     fn is_about(&self, record: &Record) -> bool {
         let request = if let Record::Decided { request, .. } = record { Some(request) } else { None };
@@ -169,7 +168,7 @@ impl Subject {
             Self::Key(_) => true,
             Self::Wallet(wallet) => match record {
                 Record::AccountOpened { name, .. } => name.owner.as_ref() == Some(wallet),
-                Record::Decided { request, verdict } => asked_or_touched(wallet, request, verdict),
+                Record::Decided { request, verdict } => requested_or_touched(wallet, request, verdict),
                 Record::HoldExpired(_) => true,
                 Record::AssetListed { .. } => false,
             },
@@ -189,8 +188,8 @@ fn block_hash(references: &References) -> Option<&String> {
     references.block.as_ref().map(|block| &block.hash)
 }
 
-/// A request without effects of its own was named by its asker alone, or by an account that it could not touch.
-fn asked_or_touched(wallet: &Name, request: &Request, verdict: &Verdict) -> bool {
+/// A request without effects is found only by its requester, or by an account that it named.
+fn requested_or_touched(wallet: &Name, request: &Request, verdict: &Verdict) -> bool {
     let asked = matches!(&request.principal, Principal::User(asker) if asker == wallet);
     let touched = match verdict {
         Verdict::Applied(effects) => !effects.postings.is_empty() || !effects.holds.is_empty(),

@@ -1,5 +1,5 @@
-//! Statements: line by line, how an account got where it stands. Every line names the other account of its leg, and has
-//! balance and held amount after it.
+//! Statements: every change of an account, line by line. A line names the other account of its leg, and has balance and
+//! held amount after it.
 
 use std::ops::RangeInclusive;
 
@@ -7,13 +7,12 @@ use bankroll_ledger::{
     AccountId, Action, Amount, HoldChange, HoldId, Key, Leg, Principal, Record, References, Seq, Time, Verdict,
 };
 
-use super::{Cursor, PAGE_MAX, Page, Standing, View};
-use crate::{Reader, StoreError, history::terms::Term};
+use super::{BalanceAt, Cursor, PAGE_MAX, Page, View};
+use crate::{Reader, StoreError, history::index::Term};
 
 /// Which lines of an account to read.
 #[derive(Clone, Debug)]
 pub struct StatementQuery {
-    /// Whose.
     pub account: AccountId,
     /// Only from this time on.
     pub from: Option<Time>,
@@ -21,9 +20,9 @@ pub struct StatementQuery {
     pub to: Option<Time>,
     /// Newest first.
     pub descending: bool,
-    /// Only behind the page that gave this cursor.
+    /// Continue after this cursor.
     pub after: Option<Cursor>,
-    /// How many at the most; never more than [`PAGE_MAX`].
+    /// The size of the page; never more than [`PAGE_MAX`].
     pub most: usize,
 }
 
@@ -34,61 +33,59 @@ impl StatementQuery {
         Self { account, from: None, to: None, descending: false, after: None, most: PAGE_MAX }
     }
 
-    fn question(&self) -> String {
+    fn query_text(&self) -> String {
         format!("statement {} {}", self.account, if self.descending { "descending" } else { "ascending" })
     }
 }
 
 /// One line of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The record that it is of.
+pub struct StatementLine {
+    /// The record of the line.
     pub seq: Seq,
-    /// Its place among the lines that this record has in this statement.
+    /// Its number among the lines of this record in this statement.
     pub line: u16,
-    /// When.
     pub at: Time,
-    /// What happened.
-    pub change: Change,
-    /// How much was moved, set aside or freed.
+    pub change: StatementChange,
+    /// How much was moved, held or freed.
     pub amount: Amount,
     /// The balance after it.
     pub balance: Amount,
-    /// What is set aside after it.
+    /// The held amount after it.
     pub held: Amount,
     /// The key of the request; an expiry has none.
     pub key: Option<Key>,
-    /// Who asked.
+    /// The principal of the request.
     pub by: Option<Principal>,
     /// What it is about.
     pub references: References,
-    /// The transfer that this took back.
+    /// The transfer that this one reversed.
     pub reverses: Option<Seq>,
-    /// The transfer that took this back.
+    /// The transfer that reversed this one.
     pub reversed_by: Option<Seq>,
 }
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum StatementChange {
     /// Money moved between this account and another.
     Moved {
-        /// Which way, as this account sees it.
+        /// As seen from this account.
         direction: Direction,
         /// The other account of the leg.
         other: AccountId,
     },
-    /// An amount was set aside.
+    /// An amount was held.
     Held(HoldId),
-    /// Part of a hold, or all that was left of it, was paid out; the move has its own line.
+    /// Part of a hold, or its whole rest, was paid out; the move has its own line.
     Posted(HoldId),
-    /// What was left of a hold was freed.
+    /// The rest of a hold was freed.
     Released(HoldId),
-    /// The hold's time was over.
+    /// The hold expired.
     Expired(HoldId),
 }
 
-/// Which way money went. On the credit side `In` adds to a balance, on the debit side `Out` does.
+/// The direction of a move. On the credit side `In` adds to a balance, on the debit side `Out` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Into this account.
@@ -101,42 +98,42 @@ impl Reader {
     /// A page of an account's statement.
     ///
     /// # Errors
-    /// If the books cannot be read, or the cursor is another question's.
-    pub fn statement(&self, query: &StatementQuery) -> Result<Page<Line>, StoreError> {
-        let after = query.after.as_ref().map(|cursor| cursor.read(&query.question())).transpose()?;
+    /// If the books cannot be read, or the cursor belongs to another query.
+    pub fn statement(&self, query: &StatementQuery) -> Result<Page<StatementLine>, StoreError> {
+        let after = query.after.as_ref().map(|cursor| cursor.read(&query.query_text())).transpose()?;
         self.in_view(|view| {
             let most = query.most.clamp(1, PAGE_MAX);
             let range = view.range(query, after)?;
             let terms = [Term::posted(query.account), Term::held_in(query.account)];
-            // One more record for the one that the cursor is in, one more to know whether there is another page.
+            // One more record for the cursor's own, one more to know whether there is another page.
             let mut places = view.places(&terms, range, query.descending, most + 2)?;
             places.sort_unstable();
             let Some(first) = places.first() else { return Ok(Page { items: Vec::new(), next: None }) };
-            let mut standing = view.standing(query.account, Seq(first.0 - 1))?;
+            let mut running = view.balance_after(query.account, Seq(first.0 - 1))?;
             let mut lines = Vec::new();
             for place in &places {
-                lines.extend(view.lines_of(*place, query.account, &mut standing)?);
+                lines.extend(view.lines_of(*place, query.account, &mut running)?);
             }
             if query.descending {
                 lines.reverse();
             }
-            let is_behind = |line: &Line| match (after, (line.seq, line.line)) {
+            let is_after_cursor = |line: &StatementLine| match (after, (line.seq, line.line)) {
                 (None, _) => true,
                 (Some(cursor), line) if query.descending => line < cursor,
                 (Some(cursor), line) => line > cursor,
             };
-            lines.retain(is_behind);
+            lines.retain(is_after_cursor);
             let more = lines.len() > most;
             lines.truncate(most);
             let next = lines.last().filter(|_| more);
-            let next = next.map(|line| Cursor::new(&query.question(), line.seq, line.line));
+            let next = next.map(|line| Cursor::new(&query.query_text(), line.seq, line.line));
             Ok(Page { items: lines, next })
         })
     }
 }
 
 impl View<'_> {
-    /// The places that a page may be of.
+    /// The range of places for a page.
     fn range(&self, query: &StatementQuery, after: Option<(Seq, u16)>) -> Result<RangeInclusive<u64>, StoreError> {
         let mut low = match query.from.map(|from| from.0.checked_sub(1)) {
             Some(Some(before)) => self.batches.last_until(Time(before))?.0.saturating_add(1),
@@ -151,10 +148,15 @@ impl View<'_> {
         Ok(low..=high)
     }
 
-    /// The lines that a record has in the statement of an account; the standing is carried along.
-    fn lines_of(&self, seq: Seq, account: AccountId, standing: &mut Standing) -> Result<Vec<Line>, StoreError> {
+    /// The lines of a record in the statement of an account; updates the running balance.
+    fn lines_of(
+        &self,
+        seq: Seq,
+        account: AccountId,
+        running: &mut BalanceAt,
+    ) -> Result<Vec<StatementLine>, StoreError> {
         let entry = self.entry(seq)?;
-        let steps = steps_of(&entry.record, account, standing.held);
+        let steps = steps_of(&entry.record, account, running.held);
         let (key, by, references, reverses) = match entry.record {
             Record::Decided { request, verdict } => {
                 let reverses = if let Verdict::Applied(effects) = verdict { effects.reverses } else { None };
@@ -163,14 +165,14 @@ impl View<'_> {
             _ => (None, None, References::default(), None),
         };
         let reversed_by = self.source.reversal_of(seq)?;
-        let mut line = Line {
+        let mut line = StatementLine {
             seq,
             line: 0,
             at: entry.at,
-            change: Change::Held(HoldId(0)),
+            change: StatementChange::Held(HoldId(0)),
             amount: Amount::ZERO,
-            balance: standing.balance,
-            held: standing.held,
+            balance: running.balance,
+            held: running.held,
             key,
             by,
             references,
@@ -181,7 +183,7 @@ impl View<'_> {
         for (step, number) in steps.into_iter().zip(0..) {
             (line.line, line.change) = (number, step.change);
             match step.change {
-                Change::Moved { .. } => (line.amount, line.balance) = (step.amount, step.after),
+                StatementChange::Moved { .. } => (line.amount, line.balance) = (step.amount, step.after),
                 _ => {
                     line.amount = difference(line.held, step.after);
                     line.held = step.after;
@@ -189,30 +191,30 @@ impl View<'_> {
             }
             lines.push(line.clone());
         }
-        (standing.seq, standing.balance, standing.held) = (Some(seq), line.balance, line.held);
+        (running.seq, running.balance, running.held) = (Some(seq), line.balance, line.held);
         Ok(lines)
     }
 }
 
-/// What one step of a record did to an account: its balance after a move, what it holds after anything else.
-struct Step {
-    change: Change,
+/// One change of an account by a record: `after` is the balance after a move, the held amount after anything else.
+struct LineStep {
+    change: StatementChange,
     amount: Amount,
     after: Amount,
 }
 
-/// The steps of a record in an account: what frees money, then the moves, then what sets money aside. That is an order in
-/// which no line shows more held than there is.
-fn steps_of(record: &Record, account: AccountId, held: Amount) -> Vec<Step> {
-    let held_step = |change, of: &HoldChange| Step { change, amount: Amount::ZERO, after: of.held_after };
+/// The steps of a record in an account: releases first, then moves, then holds. In this order no line shows a held
+/// amount above the balance.
+fn steps_of(record: &Record, account: AccountId, held: Amount) -> Vec<LineStep> {
+    let held_step = |change, of: &HoldChange| LineStep { change, amount: Amount::ZERO, after: of.held_after };
     let (request, effects) = match record {
-        Record::HoldExpired(expired) => return vec![held_step(Change::Expired(expired.hold.id), expired)],
+        Record::HoldExpired(expired) => return vec![held_step(StatementChange::Expired(expired.hold.id), expired)],
         Record::Decided { request, verdict: Verdict::Applied(effects) } => (request, effects),
         _ => return Vec::new(),
     };
     let moves = effects.postings.iter().filter_map(|posting| {
         let moved = |direction, other, after| {
-            Some(Step { change: Change::Moved { direction, other }, amount: posting.amount, after })
+            Some(LineStep { change: StatementChange::Moved { direction, other }, amount: posting.amount, after })
         };
         match account {
             _ if posting.from == account => moved(Direction::Out, posting.to, posting.from_after),
@@ -221,18 +223,18 @@ fn steps_of(record: &Record, account: AccountId, held: Amount) -> Vec<Step> {
         }
     });
     let legs = if let Action::Legs(legs) = &request.action { legs.as_slice() } else { &[] };
-    // Each leg that is about a hold has one change, in order.
+    // Each leg about a hold has one change, in order.
     let about_holds = legs.iter().filter(|leg| !matches!(leg, Leg::Move { .. }));
     let own = about_holds.zip(&effects.holds).filter(|(_, change)| change.hold.account == account);
-    let changes: Vec<Step> = own
+    let changes: Vec<LineStep> = own
         .map(|(leg, change)| match leg {
-            Leg::Post { hold, .. } => held_step(Change::Posted(*hold), change),
-            Leg::Release { hold } => held_step(Change::Released(*hold), change),
-            Leg::Hold { .. } | Leg::Move { .. } => held_step(Change::Held(change.hold.id), change),
+            Leg::Post { hold, .. } => held_step(StatementChange::Posted(*hold), change),
+            Leg::Release { hold } => held_step(StatementChange::Released(*hold), change),
+            Leg::Hold { .. } | Leg::Move { .. } => held_step(StatementChange::Held(change.hold.id), change),
         })
         .collect();
-    // Held amounts are stated after each change, so changes keep their order; they go before the moves if they free more
-    // than they set aside.
+    // Each change has its held amount after it, so changes keep their order; they go before the moves if they free more
+    // than they hold.
     let frees = changes.last().is_some_and(|last| last.after < held);
     if frees { changes.into_iter().chain(moves).collect() } else { moves.chain(changes).collect() }
 }

@@ -1,34 +1,34 @@
-//! Timelines: everything that happened to something, in order. What is about it, and what follows from that or led to it:
-//! the life of every hold, reversals, and what was reversed.
+//! Timelines: everything that happened to a subject, in order: the records about it, and the records linked to them
+//! (all changes of their holds, reversals, and what was reversed).
 
 use std::collections::BTreeSet;
 
 use bankroll_ledger::{HoldChange, HoldId, Record, Seq, Verdict};
 
-use super::{Entry, SearchQuery, Subject, View};
-use crate::{Reader, StoreError, history::terms::Term};
+use super::{JournalEntry, SearchQuery, SearchSubject, View};
+use crate::{Reader, StoreError, history::index::Term};
 
 /// Records that one hold can have in a timeline.
 const HOLD_MAX: usize = 256;
 
-/// What happened to something.
+/// The history of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     /// In the order of the journal.
-    pub entries: Vec<Entry>,
-    /// Whether that is all; otherwise there is more than was asked for.
+    pub entries: Vec<JournalEntry>,
+    /// Whether this is everything; otherwise the limit was reached.
     pub complete: bool,
 }
 
 impl Reader {
-    /// Everything that happened to something: up to `most` records that are about it or follow from what is.
+    /// Everything that happened to a subject: up to `most` records about it or linked to these.
     ///
-    /// For a wallet these are the newest ones, and nothing is followed: whatever follows touches its accounts too.
+    /// For a wallet these are the newest ones, and links are not followed: linked records touch its accounts too.
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn timeline(&self, subject: &Subject, most: usize) -> Result<Timeline, StoreError> {
-        let newest = matches!(subject, Subject::Wallet(_));
+    pub fn timeline(&self, subject: &SearchSubject, most: usize) -> Result<Timeline, StoreError> {
+        let newest = matches!(subject, SearchSubject::Wallet(_));
         let query = SearchQuery { descending: newest, most, ..SearchQuery::of(subject.clone()) };
         let found = self.search(&query)?;
         let complete = found.next.is_none();
@@ -40,7 +40,7 @@ impl Reader {
         self.in_view(|view| view.follow(entries.clone(), complete, most))
     }
 
-    /// The record that took a transfer back, if one did.
+    /// The record that reversed a transfer, if any.
     ///
     /// # Errors
     /// If the books cannot be read.
@@ -50,8 +50,8 @@ impl Reader {
 }
 
 impl View<'_> {
-    /// Adds what follows from records, up to so many in all.
-    fn follow(&self, mut entries: Vec<Entry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
+    /// Adds linked records, up to `most` in total.
+    fn follow(&self, mut entries: Vec<JournalEntry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
         let mut seen: BTreeSet<Seq> = entries.iter().map(|entry| entry.seq).collect();
         let mut place = 0;
         while place < entries.len() {
@@ -68,8 +68,8 @@ impl View<'_> {
         Ok(Timeline { entries, complete })
     }
 
-    /// The records that a record leads to.
-    fn linked(&self, entry: &Entry) -> Result<Vec<Seq>, StoreError> {
+    /// The records linked to a record.
+    fn linked(&self, entry: &JournalEntry) -> Result<Vec<Seq>, StoreError> {
         let (holds, reverses): (Vec<HoldId>, Option<Seq>) = match &entry.record {
             Record::Decided { verdict: Verdict::Applied(effects), .. } => {
                 (effects.holds.iter().map(hold_of).collect(), effects.reverses)

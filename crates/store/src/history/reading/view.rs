@@ -1,46 +1,46 @@
-//! One moment of the books: where terms are, from the runs of the index and from the journal behind them.
+//! A snapshot of the books: the places of terms, from the runs of the index and from the journal after them.
 
 use std::{cell::OnceCell, ops::RangeInclusive};
 
 use bankroll_ledger::{Record, Seq};
 
-use super::{Entry, IndexState, batches::Batches};
+use super::{IndexState, JournalEntry, batches::Batches};
 use crate::{
     Reader, StoreError,
-    engine::{Head, Source, runs::RunMeta},
-    history::terms::{self, Servers, Term, TermRun, TermSource, terms_of},
+    engine::{JournalHead, Source, runs::RunMeta},
+    history::index::{self, IndexRun, IndexSource, KnownServers, Term, terms_of},
 };
 
-/// Records looked through at a time.
+/// Records scanned at a time.
 const PAGE: u64 = 4_096;
-/// Records behind the index whose terms are kept while a question is answered; with more they are read again.
+/// Up to this many records after the index, their terms are cached during a query; beyond it they are read again.
 const TAIL_KEPT: u64 = 32_768;
 
-/// A snapshot of the books and of the index. The index was looked at first, so the journal is never behind it.
+/// A snapshot of the books and of the index. The index is read first, so the journal is never behind it.
 pub(crate) struct View<'a> {
     pub source: &'a dyn Source,
-    pub head: Head,
+    pub head: JournalHead,
     pub(super) batches: Batches<'a>,
-    index: Option<&'a dyn TermSource>,
-    runs: Vec<TermRun>,
-    /// The terms of the records behind the runs, in the order of the journal.
+    index: Option<&'a dyn IndexSource>,
+    runs: Vec<IndexRun>,
+    /// The terms of the records after the runs, in the order of the journal.
     tail: OnceCell<Vec<(u64, u128)>>,
 }
 
 impl<'a> View<'a> {
     pub fn open(reader: &'a Reader) -> Result<Self, StoreError> {
         let index = reader.index().filter(|index| index.begin_snapshot().is_ok());
-        // The first read fixes the moment of a snapshot: the index is read first, so that the journal is not behind it.
+        // The first read fixes the snapshot: the index is read first, so that the journal is not behind it.
         let stored = index.and_then(|index| index.runs().ok()).unwrap_or_default();
         let source = reader.source();
         let end_index = |error| {
-            index.map(TermSource::end_snapshot);
+            index.map(IndexSource::end_snapshot);
             error
         };
         source.begin_snapshot().map_err(end_index)?;
         let head = source.head();
-        let runs = terms::sound_runs(stored, source).unwrap_or_default();
-        let none = Head { batch: 0, seq: Seq(0), at: bankroll_ledger::Time(0), hash: bankroll_ledger::GENESIS };
+        let runs = index::sound_runs(stored, source).unwrap_or_default();
+        let none = JournalHead { batch: 0, seq: Seq(0), at: bankroll_ledger::Time(0), hash: bankroll_ledger::GENESIS };
         let at = *head.as_ref().unwrap_or(&none);
         let view = Self { source, head: at, batches: Batches::new(source, at), index, runs, tail: OnceCell::new() };
         head.map(|_| view)
@@ -50,21 +50,21 @@ impl<'a> View<'a> {
         IndexState { covered: self.covered(), last: self.head.seq, runs: self.runs.len() }
     }
 
-    /// The runs of the index. One that cannot be read is an error here, and not none.
+    /// The runs of the index. An unreadable index is an error here, not an empty one.
     pub(super) fn runs(&self) -> Result<Vec<RunMeta>, StoreError> {
-        self.index.map_or(Ok(Vec::new()), TermSource::runs)?;
+        self.index.map_or(Ok(Vec::new()), IndexSource::runs)?;
         Ok(self.runs.iter().map(|run| run.meta.clone()).collect())
     }
 
-    pub(super) fn term_chunk(&self, id: u64) -> Result<Vec<crate::engine::runs::Entry>, StoreError> {
-        terms::read_chunk(self.index.ok_or_else(|| terms::damaged("there is none"))?, id)
+    pub(super) fn term_chunk(&self, id: u64) -> Result<Vec<crate::engine::runs::RunEntry>, StoreError> {
+        index::read_chunk(self.index.ok_or_else(|| index::damaged("there is none"))?, id)
     }
 
     fn covered(&self) -> Seq {
         self.runs.last().map_or(Seq(0), |run| run.meta.last)
     }
 
-    /// The places that have one of the terms, within a range, lowest or highest first, until there are so many.
+    /// The places of the terms within a range, lowest or highest first, at most `most`.
     pub fn places(
         &self,
         terms: &[Term],
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
             let from_run = run.and_then(|run| self.in_run(run, terms, &within, descending, left).ok());
             found.extend(match from_run {
                 Some(places) => places,
-                // The tail; or a run that is torn, whose stretch of the journal says the same.
+                // The tail; or a damaged run, in whose stretch of the journal the same places are found.
                 None => self.in_journal(terms, &within, descending, left, run.is_none())?,
             });
         }
@@ -97,17 +97,17 @@ impl<'a> View<'a> {
 
     fn in_run(
         &self,
-        run: &TermRun,
+        run: &IndexRun,
         terms: &[Term],
         range: &RangeInclusive<u64>,
         descending: bool,
         most: usize,
     ) -> Result<Vec<u64>, StoreError> {
-        let index = self.index.ok_or_else(|| terms::damaged("there is none"))?;
+        let index = self.index.ok_or_else(|| index::damaged("there is none"))?;
         let mut all = Vec::new();
         for term in terms {
             let mut found = Vec::new();
-            terms::places(index, &run.meta, term.0, range, descending, most, &mut found)?;
+            index::places(index, &run.meta, term.0, range, descending, most, &mut found)?;
             all.extend(found);
         }
         if terms.len() > 1 {
@@ -145,7 +145,7 @@ impl<'a> View<'a> {
                 low..=high.min(low.saturating_add(PAGE - 1))
             };
             let mut matching = Vec::new();
-            self.look_through(&page, |place, term| {
+            self.scan_records(&page, |place, term| {
                 if wanted(term) {
                     matching.push(place);
                 }
@@ -167,19 +167,19 @@ impl<'a> View<'a> {
         while next <= self.head.seq.0 {
             let page = next..=self.head.seq.0.min(next.saturating_add(PAGE - 1));
             next = page.end().saturating_add(1);
-            self.look_through(&page, |place, term| tail.push((place, term)))?;
+            self.scan_records(&page, |place, term| tail.push((place, term)))?;
         }
         Ok(self.tail.get_or_init(|| tail))
     }
 
-    /// Hands out the terms of some records, one after the other.
-    fn look_through(&self, page: &RangeInclusive<u64>, mut see: impl FnMut(u64, u128)) -> Result<(), StoreError> {
-        let (mut terms, mut servers) = (Vec::new(), Servers::default());
+    /// Calls `see` for each term of the records of a page.
+    fn scan_records(&self, page: &RangeInclusive<u64>, mut see: impl FnMut(u64, u128)) -> Result<(), StoreError> {
+        let (mut terms, mut servers) = (Vec::new(), KnownServers::default());
         let most = usize::try_from(page.end() - page.start() + 1).unwrap_or(usize::MAX);
         for (seq, bytes) in self.source.records_from(Seq(*page.start()), most)? {
             let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
             terms_of(&record, &mut terms);
-            terms.extend(servers.stray_key(&record, self.source)?.map(|term| term.0));
+            terms.extend(servers.unlisted_key(&record, self.source)?.map(|term| term.0));
             terms.iter().for_each(|term| see(seq.0, *term));
         }
         Ok(())
@@ -192,16 +192,16 @@ impl<'a> View<'a> {
     }
 
     /// The record at a place, with its time.
-    pub fn entry(&self, seq: Seq) -> Result<Entry, StoreError> {
-        Ok(Entry { seq, at: self.batches.time_of(seq)?, record: self.record(seq)? })
+    pub fn entry(&self, seq: Seq) -> Result<JournalEntry, StoreError> {
+        Ok(JournalEntry { seq, at: self.batches.time_of(seq)?, record: self.record(seq)? })
     }
 }
 
 impl Drop for View<'_> {
     fn drop(&mut self) {
-        // Nothing was written: there is nothing to lose, and the next snapshot says what is wrong.
+        // Nothing was written, so an error loses nothing, and the next snapshot will report it.
         let _ = self.source.end_snapshot();
-        let _ = self.index.map(TermSource::end_snapshot);
+        let _ = self.index.map(IndexSource::end_snapshot);
     }
 }
 

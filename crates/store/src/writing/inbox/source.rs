@@ -1,4 +1,4 @@
-//! Reading the inbox: a connection of its own, on either engine, made anew when it is lost.
+//! Reading the inbox: a connection of its own, on either engine, reopened when it is lost.
 
 use bankroll_ledger::{Row, Time};
 
@@ -7,12 +7,12 @@ use crate::{
     BOOKS_FILE, Location, Statement, StoreError,
     engine::{
         Source,
-        postgres::Outside,
+        postgres::FlowConnection,
         sqlite::{SqliteSource, open_read_only},
     },
 };
 
-/// Reads inbox tables, beside the writer or from another node; on Postgres from the primary.
+/// Reads inbox tables without the writer, also from another node; on Postgres from the primary.
 pub(super) struct InboxSource {
     location: Location,
     connection: Option<Connection>,
@@ -20,11 +20,11 @@ pub(super) struct InboxSource {
 
 enum Connection {
     Sqlite(SqliteSource),
-    Postgres(Box<Outside>),
+    Postgres(Box<FlowConnection>),
 }
 
 impl InboxSource {
-    /// Connects when it is first asked.
+    /// Connects on first use.
     pub fn new(location: impl Into<Location>) -> Self {
         Self { location: location.into(), connection: None }
     }
@@ -47,13 +47,13 @@ impl InboxSource {
             Some(connection) => connection,
             None => match &self.location {
                 Location::Folder(folder) => Connection::Sqlite(open_read_only(&folder.join(BOOKS_FILE))?),
-                Location::Postgres(url) => Connection::Postgres(Box::new(Outside::connect(url)?)),
+                Location::Postgres(url) => Connection::Postgres(Box::new(FlowConnection::connect(url)?)),
             },
         };
         // After an error the connection is not used again.
         let rows = match &connection {
             Connection::Sqlite(reader) => reader.flow_rows(query)?,
-            Connection::Postgres(outside) => outside.rows(query)?,
+            Connection::Postgres(connection) => connection.rows(query)?,
         };
         self.connection = Some(connection);
         Ok(rows)

@@ -7,10 +7,10 @@ use crate::{
     columns::{BadRow, number_of, text_of},
 };
 
-/// What has become of payouts.
+/// Events of payouts.
 pub const PAYOUT_EVENTS: InboxTable = InboxTable { name: "payout_events", subject: "intent_id" };
 
-/// The longest reason that is kept, in characters.
+/// The longest stored reason, in characters.
 const REASON_MAX: usize = 500;
 
 /// A table through which one role hands over to `books`.
@@ -23,10 +23,10 @@ pub struct InboxTable {
 
 /// A row to hand over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewRow {
-    /// Its identity: the same fact has the same id, however often and by whomever it is handed over.
+pub struct NewInboxRow {
+    /// The same fact must have the same id, however often and from whichever node it is handed over.
     pub id: String,
-    /// What sort of fact: decides which flow takes it.
+    /// The kind of fact; decides which flow consumes it.
     pub kind: String,
     /// What it is about: a deposit, an intent.
     pub subject: String,
@@ -34,30 +34,28 @@ pub struct NewRow {
     pub body: String,
     /// The node that hands it over.
     pub node: String,
-    /// When; for people, and for the order in which rows are taken.
+    /// For operators, and for the order in which rows are consumed.
     pub created_at: Time,
 }
 
 /// A row that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxRow {
-    /// Its identity.
     pub id: String,
-    /// What sort of fact.
     pub kind: String,
     /// What it is about.
     pub subject: String,
     /// The fact, as JSON.
     pub body: String,
-    /// How often it was put off.
+    /// How often it was deferred.
     pub tries: u32,
 }
 
 impl InboxTable {
-    /// Adds the row, or finds it there; changes nothing, and one row must be changed, if another fact is there under its
-    /// id. For a flow that hands over in the write of its own rows.
+    /// Inserts the row, or finds the same row there. If another fact has this id, the statement changes no row, which
+    /// rolls its set back. For a flow that hands over in the write of its own rows.
     #[must_use]
-    pub fn adding(self, row: &NewRow) -> Statement {
+    pub fn insert(self, row: &NewInboxRow) -> Statement {
         let Self { name, subject } = self;
         let sql = format!(
             "INSERT INTO {name} (id, type, {subject}, body, node, created_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -68,6 +66,12 @@ impl InboxTable {
         let texts = [&row.id, &row.kind, &row.subject, &row.body, &row.node];
         let values = texts.into_iter().map(|text| Value::Text(text.clone())).chain([created_at]).collect();
         Statement { sql, values, must_change: Some(1) }
+    }
+
+    /// TEMPORARY alias of [`InboxTable::insert`].
+    #[must_use]
+    pub fn adding(self, row: &NewInboxRow) -> Statement {
+        self.insert(row)
     }
 
     /// The rows of these kinds that are new and due, oldest first.
@@ -84,8 +88,8 @@ impl InboxTable {
         Statement { sql, values, must_change: None }
     }
 
-    /// Consumes the row with the money it causes. It says nothing but that, so that asking again is the same request.
-    pub(super) fn consuming(self, id: &str) -> Fact {
+    /// Consumes the row with the money it causes. It contains nothing else, so that a retry is the same request.
+    pub(super) fn consume(self, id: &str) -> Fact {
         let state = |text: &str| vec![("state".to_owned(), Value::Text(text.to_owned()))];
         let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
         let row = RowKey { table: self.name.to_owned(), columns };
@@ -93,19 +97,19 @@ impl InboxTable {
     }
 
     /// Consumes the row without money.
-    pub(super) fn noting(self, id: &str) -> Statement {
+    pub(super) fn mark_applied(self, id: &str) -> Statement {
         let sql = format!("UPDATE {} SET state = 'applied' WHERE id = $1 AND state = 'new'", self.name);
         Statement { sql, values: vec![Value::Text(id.to_owned())], must_change: None }
     }
 
-    /// Keeps the row aside with the reason.
-    pub(super) fn refusing(self, id: &str, reason: &str) -> Statement {
+    /// Marks the row as refused, with the reason.
+    pub(super) fn mark_refused(self, id: &str, reason: &str) -> Statement {
         let sql = format!("UPDATE {} SET state = 'refused', reason = $1 WHERE id = $2 AND state = 'new'", self.name);
         Statement { sql, values: vec![short(reason), Value::Text(id.to_owned())], must_change: None }
     }
 
-    /// Puts the row off until then.
-    pub(super) fn deferring(self, id: &str, reason: &str, until: Time) -> Statement {
+    /// Defers the row.
+    pub(super) fn mark_deferred(self, id: &str, reason: &str, until: Time) -> Statement {
         let sql = format!(
             "UPDATE {} SET tries = tries + 1, due_at = $1, reason = $2 WHERE id = $3 AND state = 'new'",
             self.name
@@ -121,7 +125,7 @@ fn short(reason: &str) -> Value {
 }
 
 impl InboxRow {
-    /// A row with a value that no role hands over was edited, and is not guessed at.
+    /// A row with a value that no role writes was edited: an error, never a guess.
     pub(super) fn from_row(row: &Row) -> Result<Self, StoreError> {
         Self::read(row).map_err(|bad| StoreError::diverged(Seq(0), format!("the inbox: {bad}")))
     }

@@ -1,18 +1,18 @@
-//! A blocked Bloom filter: may this run have the key? One cache line answers.
+//! A blocked Bloom filter: whether a run may have a key, with one cache line.
 
-/// Bits for each key: at 16, about one false alarm in a thousand.
+/// Bits for each key: with 16, about one false positive in a thousand.
 const BITS_PER_KEY: u64 = 16;
 /// Bits set for each key.
 const PROBES: u32 = 8;
 const WORDS_PER_BLOCK: usize = 8;
 
-/// The filter of one run. Keys are hashes already, so their bits are used as they are.
+/// The filter of one run. Keys are hashes already, so their bits are used directly.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(super) struct BloomFilter {
     blocks: Vec<[u64; WORDS_PER_BLOCK]>,
 }
 
-impl Filter {
+impl BloomFilter {
     pub fn for_keys(count: u64) -> Self {
         let blocks = (count * BITS_PER_KEY).div_ceil(512).max(1);
         Self { blocks: vec![[0; WORDS_PER_BLOCK]; usize::try_from(blocks).unwrap_or(usize::MAX)] }

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Fingerprints are hashes already; all that is missing is a secret, so that nobody can search for keys that meet in
-/// one place of the table.
+/// Fingerprints are hashes already; this adds a secret, so that an attacker cannot search for keys that collide in the
+/// table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyHasher {
     secret: u64,
@@ -18,19 +18,19 @@ impl KeyHasher {
 }
 
 impl BuildHasher for KeyHasher {
-    type Hasher = Folded;
+    type Hasher = FingerprintHasher;
 
-    fn build_hasher(&self) -> Folded {
-        Folded { state: self.secret, factor: self.factor }
+    fn build_hasher(&self) -> FingerprintHasher {
+        FingerprintHasher { state: self.secret, factor: self.factor }
     }
 }
 
-pub(crate) struct Folded {
+pub(crate) struct FingerprintHasher {
     state: u64,
     factor: u64,
 }
 
-impl Hasher for Folded {
+impl Hasher for FingerprintHasher {
     fn write(&mut self, _: &[u8]) {
         unreachable!("only fingerprints are hashed here");
     }

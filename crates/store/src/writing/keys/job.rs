@@ -1,8 +1,8 @@
 //! Background work on the key index: sorting a full table into a run, or merging neighbours.
 //!
-//! A job only computes. It hands finished chunks over a bounded channel to the writer, which stores them a slice at a
-//! time in its own commits; the run counts from the commit that stores its summary. A job that is dropped, with the
-//! process or without, leaves chunks that nobody refers to, and they are swept when the books are opened.
+//! A job only computes. It hands finished chunks over a bounded channel to the writer, which stores them slice by
+//! slice in its own commits; the run counts from the commit that stores its summary. A job that is dropped, with or
+//! without the process, leaves chunks that no run refers to; they are swept when the books are opened.
 
 use std::{
     sync::{
@@ -15,53 +15,53 @@ use std::{
 use bankroll_ledger::Seq;
 
 use super::{
-    Recent,
-    filter::Filter,
+    RecentKeys,
+    filter::BloomFilter,
     run::{CHUNK_ENTRIES, Run, decode_chunk, encode_chunk},
 };
 use crate::{
     StoreError,
     engine::{
         Source,
-        runs::{Entry, Merge, RunMeta},
+        runs::{Merge, RunEntry, RunMeta},
     },
 };
 
 /// Chunks that may wait between the thread and the writer: half a megabyte.
 const CHUNKS_WAITING: usize = 64;
 
-enum Piece {
+enum RunPiece {
     Chunk(Vec<u8>),
-    Done(Box<(Filter, Vec<u128>, u64)>),
+    Done(Box<(BloomFilter, Vec<u128>, u64)>),
     Failed(StoreError),
 }
 
 #[derive(Debug)]
-pub(super) struct Job {
-    /// The runs that the new one takes the place of; none for a flush.
+pub(super) struct RunJob {
+    /// The runs that the new one replaces; none for a flush.
     pub replaces: Vec<u64>,
     meta: RunMeta,
     /// `None` only while the job is being dropped.
-    pieces: Option<Receiver<Piece>>,
+    pieces: Option<Receiver<RunPiece>>,
     thread: Option<thread::JoinHandle<()>>,
-    peeked: Option<Piece>,
-    done: Option<Box<(Filter, Vec<u128>, u64)>>,
+    peeked: Option<RunPiece>,
+    done: Option<Box<(BloomFilter, Vec<u128>, u64)>>,
 }
 
-impl std::fmt::Debug for Piece {
+impl std::fmt::Debug for RunPiece {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Piece")
+        f.write_str("RunPiece")
     }
 }
 
-impl Job {
-    pub fn flush(id: u64, first: Seq, last: Seq, keys: Arc<Recent>, first_chunk: u64) -> Self {
+impl RunJob {
+    pub fn flush(id: u64, first: Seq, last: Seq, keys: Arc<RecentKeys>, first_chunk: u64) -> Self {
         let meta = RunMeta { id, level: 0, first, last, entries: 0, first_chunk, chunks: 0 };
         Self::start(meta, Vec::new(), move |out| {
             let mut entries = keys.entries();
             entries.sort_unstable();
             let count = entries.len() as u64;
-            Builder::new(out, count).push_all(entries.into_iter().map(Ok))
+            RunBuilder::new(out, count).push_all(entries.into_iter().map(Ok))
         })
     }
 
@@ -73,21 +73,21 @@ impl Job {
         Self::start(meta, replaces, move |out| {
             let count = inputs.iter().map(|input| input.entries).sum();
             let merged = Merge::new(&inputs, |id| decode_chunk(id, reader.chunk(id)?));
-            Builder::new(out, count).push_all(merged)
+            RunBuilder::new(out, count).push_all(merged)
         })
     }
 
     fn start(
         meta: RunMeta,
         replaces: Vec<u64>,
-        work: impl FnOnce(SyncSender<Piece>) -> Result<(), Stop> + Send + 'static,
+        work: impl FnOnce(SyncSender<RunPiece>) -> Result<(), JobStop> + Send + 'static,
     ) -> Self {
         let (out, pieces) = sync_channel(CHUNKS_WAITING);
         let failed = out.clone();
         let thread = thread::spawn(move || {
-            if let Err(Stop::Failed(error)) = work(out) {
-                // Nobody listens any more if the ledger was closed meanwhile.
-                let _ = failed.send(Piece::Failed(error));
+            if let Err(JobStop::Failed(error)) = work(out) {
+                // Fails only if the ledger was closed meanwhile.
+                let _ = failed.send(RunPiece::Failed(error));
             }
         });
         Self { replaces, meta, pieces: Some(pieces), thread: Some(thread), peeked: None, done: None }
@@ -101,11 +101,11 @@ impl Job {
     pub fn wait(&mut self) {
         if self.peeked.is_none() && self.done.is_none() {
             let piece = self.pieces.as_ref().and_then(|pieces| pieces.recv().ok());
-            self.peeked = Some(piece.unwrap_or_else(|| Piece::Failed(died())));
+            self.peeked = Some(piece.unwrap_or_else(|| RunPiece::Failed(job_died())));
         }
     }
 
-    /// Takes what is ready, and gives each chunk its number.
+    /// Takes the finished chunks and numbers them.
     pub fn take(&mut self, most: usize, next_chunk: &mut u64) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
         let mut chunks = Vec::new();
         while chunks.len() < most && self.done.is_none() {
@@ -113,16 +113,16 @@ impl Job {
             let piece = match self.peeked.take().map_or_else(next, Ok) {
                 Ok(piece) => piece,
                 Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => return Err(died()),
+                Err(TryRecvError::Disconnected) => return Err(job_died()),
             };
             match piece {
-                Piece::Chunk(data) => {
+                RunPiece::Chunk(data) => {
                     chunks.push((*next_chunk, data));
                     *next_chunk += 1;
                     self.meta.chunks += 1;
                 }
-                Piece::Done(done) => self.done = Some(done),
-                Piece::Failed(error) => return Err(error),
+                RunPiece::Done(done) => self.done = Some(done),
+                RunPiece::Failed(error) => return Err(error),
             }
         }
         Ok(chunks)
@@ -136,9 +136,9 @@ impl Job {
     }
 }
 
-impl Drop for Job {
-    /// Waits for the thread, which ends at its next chunk once nobody listens: when the books are closed, nothing reads
-    /// them any more.
+impl Drop for RunJob {
+    /// Waits for the thread, which ends at its next chunk once the receiver is dropped: after the books are closed,
+    /// nothing reads them.
     fn drop(&mut self) {
         self.pieces = None;
         if let Some(thread) = self.thread.take() {
@@ -147,34 +147,34 @@ impl Drop for Job {
     }
 }
 
-fn died() -> StoreError {
+fn job_died() -> StoreError {
     StoreError::KeyIndexDamaged { what: "a background job on it died".into() }
 }
 
-enum Stop {
+enum JobStop {
     /// The writer is gone.
     Closed,
     Failed(StoreError),
 }
 
 /// Cuts a sorted stream into chunks.
-struct Builder {
-    out: SyncSender<Piece>,
-    chunk: Vec<Entry>,
-    filter: Filter,
+struct RunBuilder {
+    out: SyncSender<RunPiece>,
+    chunk: Vec<RunEntry>,
+    filter: BloomFilter,
     fences: Vec<u128>,
     entries: u64,
 }
 
-impl Builder {
-    fn new(out: SyncSender<Piece>, count: u64) -> Self {
+impl RunBuilder {
+    fn new(out: SyncSender<RunPiece>, count: u64) -> Self {
         let chunk = Vec::with_capacity(CHUNK_ENTRIES);
-        Self { out, chunk, filter: Filter::for_keys(count), fences: Vec::new(), entries: 0 }
+        Self { out, chunk, filter: BloomFilter::for_keys(count), fences: Vec::new(), entries: 0 }
     }
 
-    fn push_all(mut self, sorted: impl Iterator<Item = Result<Entry, StoreError>>) -> Result<(), Stop> {
+    fn push_all(mut self, sorted: impl Iterator<Item = Result<RunEntry, StoreError>>) -> Result<(), JobStop> {
         for entry in sorted {
-            let entry = entry.map_err(Stop::Failed)?;
+            let entry = entry.map_err(JobStop::Failed)?;
             self.filter.insert(entry.0);
             self.entries += 1;
             self.chunk.push(entry);
@@ -186,13 +186,13 @@ impl Builder {
             self.cut()?;
         }
         let done = Box::new((self.filter, self.fences, self.entries));
-        self.out.send(Piece::Done(done)).map_err(|_| Stop::Closed)
+        self.out.send(RunPiece::Done(done)).map_err(|_| JobStop::Closed)
     }
 
-    fn cut(&mut self) -> Result<(), Stop> {
+    fn cut(&mut self) -> Result<(), JobStop> {
         self.fences.push(self.chunk[0].0);
         let data = encode_chunk(&self.chunk);
         self.chunk.clear();
-        self.out.send(Piece::Chunk(data)).map_err(|_| Stop::Closed)
+        self.out.send(RunPiece::Chunk(data)).map_err(|_| JobStop::Closed)
     }
 }

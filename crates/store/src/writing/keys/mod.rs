@@ -1,19 +1,19 @@
-//! The key index: which journal place an idempotency key was decided at.
+//! The key index: the journal place at which each idempotency key was decided.
 //!
-//! It decides money, so it may not trail: the newest keys are in memory (and rebuilt from the journal's tail when the
+//! Money depends on it, so it must not lag: the newest keys are in memory (rebuilt from the journal's tail when the
 //! books are opened), older ones in sorted runs in the store. A run covers an unbroken stretch of the journal and is
 //! written once, in key order; runs of one size are merged into a larger one in the background, so that random keys
-//! cost what ordered ones do and nothing is ever written in a random place.
+//! cost the same as ordered ones and nothing is ever written at a random position.
 //!
 //! | step | where | bound |
 //! | --- | --- | --- |
 //! | newest keys | hash table | [`RECENT_MAX`] keys, 17 MiB |
-//! | flush | sorted by a thread, stored by the writer, a slice in each commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
-//! | lookup | a filter per run in memory, then one chunk read | 2 bytes a key of memory, 1 chunk for a false alarm in about 1,000 |
+//! | flush | sorted by a thread, stored by the writer, one slice a commit | `SLICE_CHUNKS` chunks of 8 KiB a commit |
+//! | lookup | a filter per run in memory, then one chunk read | 2 bytes of memory a key, 1 false positive in 1,000 |
 //! | merge | [`runs::FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
 //!
 //! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
-//! chunks and summaries carry checksums) and the whole index is built again from the journal.
+//! chunks and summaries carry checksums) and the whole index is rebuilt from the journal.
 
 mod filter;
 mod hasher;
@@ -32,32 +32,32 @@ use crate::{
     StoreError,
     engine::{
         Engine, RunWrites,
-        runs::{self, Entry, RunMeta},
+        runs::{self, RunEntry, RunMeta},
     },
 };
 pub(crate) use hasher::KeyHasher;
-use job::Job;
+use job::RunJob;
 use run::Run;
 pub(crate) use run::{decode_chunk, places_in_run};
 
 /// How many keys stay in the hash table before they are written out as a run.
 pub(crate) const RECENT_MAX: usize = 262_144;
-/// How many chunks a commit takes along at the most, for each stretch of keys that waits to be written.
+/// The most chunks that one commit writes, for each full table that waits to be written.
 const SLICE_CHUNKS: usize = 256;
 
 /// Newest keys, and the place each was decided at. Two keys with one fingerprint keep both entries.
 #[derive(Debug)]
-struct Recent {
+struct RecentKeys {
     places: HashMap<u128, u64, KeyHasher>,
-    twins: Vec<Entry>,
+    twins: Vec<RunEntry>,
 }
 
-impl Recent {
+impl RecentKeys {
     fn new(hasher: KeyHasher) -> Self {
         Self { places: HashMap::with_hasher(hasher), twins: Vec::new() }
     }
 
-    fn insert(&mut self, (fingerprint, place): Entry) {
+    fn insert(&mut self, (fingerprint, place): RunEntry) {
         if let Some(older) = self.places.insert(fingerprint, place) {
             self.twins.push((fingerprint, older));
         }
@@ -68,7 +68,7 @@ impl Recent {
         found.extend(self.twins.iter().filter(|(twin, _)| *twin == fingerprint).map(|(_, place)| Seq(*place)));
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<RunEntry> {
         self.places
             .iter()
             .map(|(fingerprint, place)| (*fingerprint, *place))
@@ -79,8 +79,8 @@ impl Recent {
 
 /// A full table that waits to be stored as a run.
 #[derive(Debug)]
-struct Frozen {
-    keys: Arc<Recent>,
+struct FrozenKeys {
+    keys: Arc<RecentKeys>,
     first: Seq,
     last: Seq,
 }
@@ -88,25 +88,25 @@ struct Frozen {
 /// The key index of one ledger.
 #[derive(Debug)]
 pub(crate) struct KeyIndex {
-    recent: Recent,
+    recent: RecentKeys,
     recent_max: usize,
     /// The first journal place whose key is in `recent`.
     recent_first: Seq,
     /// The last journal place whose key is in the index.
     absorbed: Seq,
-    frozen: VecDeque<Frozen>,
+    frozen: VecDeque<FrozenKeys>,
     /// In the order of the journal.
     runs: Vec<Run>,
-    job: Option<Job>,
+    job: Option<RunJob>,
     next_run: u64,
     next_chunk: u64,
     dropped: Vec<Range<u64>>,
-    pending: Upkeep,
+    pending: PendingWrites,
 }
 
-/// What the next commit takes along, and what becomes true once it is durable.
+/// What the next commit writes for the index, and the run that counts once it is durable.
 #[derive(Debug, Default)]
-struct Upkeep {
+struct PendingWrites {
     writes: Arc<RunWrites>,
     finished: Option<Run>,
 }
@@ -136,20 +136,20 @@ impl KeyIndex {
         Ok(index)
     }
 
-    /// Builds the index anew from the journal alone, and stores it.
+    /// Rebuilds the index from the journal alone, and stores it.
     pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
         super::recovery::commit_runs(engine, &RunWrites { removes_all: true, ..RunWrites::default() })?;
         engine.sweep_chunks(&[])?;
         let mut index = Self::empty(recent_max);
         while index.absorb_page(engine, last)? {
-            index.settle(engine)?;
+            index.finish_maintenance(engine)?;
         }
         Ok(index)
     }
 
     fn empty(recent_max: usize) -> Self {
         Self {
-            recent: Recent::new(KeyHasher::new()),
+            recent: RecentKeys::new(KeyHasher::new()),
             recent_max,
             recent_first: Seq(1),
             absorbed: Seq(0),
@@ -159,7 +159,7 @@ impl KeyIndex {
             next_run: 1,
             next_chunk: 1,
             dropped: Vec::new(),
-            pending: Upkeep::default(),
+            pending: PendingWrites::default(),
         }
     }
 
@@ -168,7 +168,7 @@ impl KeyIndex {
         *self.recent.places.hasher()
     }
 
-    /// Takes in the keys of the next records; `false` if there are none.
+    /// Adds the keys of the next records; `false` if there are none.
     fn absorb_page(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<bool, StoreError> {
         let from = self.absorbed.next();
         if from > last {
@@ -187,7 +187,7 @@ impl KeyIndex {
         Ok(true)
     }
 
-    /// The places at which each key may have been decided, with the key's position in the question.
+    /// The places at which each key may have been decided, with the key's position in `keys`.
     pub fn candidates(
         &self,
         mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
@@ -211,12 +211,12 @@ impl KeyIndex {
                 found.extend(places.drain(..).map(|place| (position, place)));
             }
         }
-        // In the order of the journal, where they are going to be read.
+        // In journal order, in which they will be read.
         found.sort_unstable_by_key(|(_, place)| *place);
         Ok(found)
     }
 
-    /// Whether none of the keys was ever used; looks no further than the first that may have been.
+    /// Whether none of the keys was ever used; stops at the first that may have been.
     pub fn are_new(
         &self,
         mut chunk: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
@@ -241,7 +241,7 @@ impl KeyIndex {
         self.frozen.iter().for_each(|frozen| frozen.keys.find(key.0, places));
     }
 
-    /// Takes in the keys of a batch that is durable; `last` is the batch's last place.
+    /// Adds the keys of a durable batch; `last` is the batch's last place.
     pub fn publish(&mut self, keys: impl Iterator<Item = (Fingerprint, Seq)>, last: Seq) {
         for (key, seq) in keys {
             self.recent.insert((key.0, seq.0));
@@ -252,20 +252,20 @@ impl KeyIndex {
 
     fn freeze_if_full(&mut self) {
         if self.recent.places.len() >= self.recent_max {
-            let next = Recent::new(self.hasher());
+            let next = RecentKeys::new(self.hasher());
             let keys = Arc::new(std::mem::replace(&mut self.recent, next));
-            self.frozen.push_back(Frozen { keys, first: self.recent_first, last: self.absorbed });
+            self.frozen.push_back(FrozenKeys { keys, first: self.recent_first, last: self.absorbed });
             self.recent_first = self.absorbed.next();
         }
     }
 
-    /// Whether there is something that the next commit should take along.
-    pub fn has_upkeep(&self) -> bool {
+    /// Whether the next commit should write something for the index.
+    pub fn has_maintenance(&self) -> bool {
         self.job.is_some() || !self.frozen.is_empty() || !self.dropped.is_empty() || self.mergeable().is_some()
     }
 
-    /// Makes the next slice ready, unless one is; never waits for the threads that sort and merge.
-    pub fn prepare_upkeep(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+    /// Prepares the next slice, unless one is pending; never waits for the threads that sort and merge.
+    pub fn prepare_maintenance(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
         if !self.pending.writes.is_empty() {
             return Ok(());
         }
@@ -291,26 +291,26 @@ impl KeyIndex {
         Ok(())
     }
 
-    /// What the next commit takes along.
+    /// What the next commit writes for the index.
     pub fn pending(&self) -> Arc<RunWrites> {
         Arc::clone(&self.pending.writes)
     }
 
-    /// Stores all that waits, waiting for the threads: for when nobody is being served.
-    fn settle(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
-        while self.has_upkeep() {
+    /// Stores everything that is pending, and waits for the threads: only while no calls are served.
+    fn finish_maintenance(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        while self.has_maintenance() {
             self.start_job(engine)?;
             if let Some(job) = &mut self.job {
                 job.wait();
             }
-            self.prepare_upkeep(engine)?;
+            self.prepare_maintenance(engine)?;
             super::recovery::commit_runs(engine, &self.pending.writes)?;
             self.committed();
         }
         Ok(())
     }
 
-    /// What was pending is durable.
+    /// The pending writes are durable.
     pub fn committed(&mut self) {
         let Some(run) = std::mem::take(&mut self.pending).finished else { return };
         let job = self.job.take().expect("a run is finished by a job");
@@ -325,7 +325,7 @@ impl KeyIndex {
         self.runs.sort_by_key(|run| run.meta.first);
     }
 
-    /// The commit that took it along was rolled back: the job is given up and begun anew by the next one.
+    /// The commit with the pending writes was rolled back: drops the job; the next commit starts it again.
     pub fn rolled_back(&mut self) {
         self.dropped.extend_from_slice(&std::mem::take(&mut self.pending).writes.dropped_chunks);
         if let Some(job) = self.job.take() {
@@ -339,10 +339,10 @@ impl KeyIndex {
         }
         let id = self.next_run;
         if let Some(frozen) = self.frozen.front() {
-            self.job = Some(Job::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
+            self.job = Some(RunJob::flush(id, frozen.first, frozen.last, Arc::clone(&frozen.keys), self.next_chunk));
         } else if let Some(range) = self.mergeable() {
             let inputs: Vec<RunMeta> = self.runs[range].iter().map(|run| run.meta.clone()).collect();
-            self.job = Some(Job::merge(id, inputs, engine.beside()?, self.next_chunk));
+            self.job = Some(RunJob::merge(id, inputs, engine.open_reader()?, self.next_chunk));
         } else {
             return Ok(());
         }

@@ -2,10 +2,10 @@
 
 use bankroll_ledger::{Fingerprint, Seq};
 
-use super::filter::Filter;
+use super::filter::BloomFilter;
 use crate::{
     StoreError,
-    engine::runs::{CHECKSUM_BYTES, Entry, RunMeta, checked, with_checksum},
+    engine::runs::{CHECKSUM_BYTES, RunEntry, RunMeta, checked, with_checksum},
 };
 
 /// Entries in a full chunk: 340 of 24 bytes and a checksum are a little under 8 KiB.
@@ -15,13 +15,13 @@ const ENTRY_BYTES: usize = 24;
 #[derive(Debug)]
 pub(crate) struct Run {
     pub meta: RunMeta,
-    filter: Filter,
+    filter: BloomFilter,
     /// The first fingerprint of each chunk.
     fences: Vec<u128>,
 }
 
 impl Run {
-    pub(super) fn new(meta: RunMeta, filter: Filter, fences: Vec<u128>) -> Self {
+    pub(super) fn new(meta: RunMeta, filter: BloomFilter, fences: Vec<u128>) -> Self {
         Self { meta, filter, fences }
     }
 
@@ -33,7 +33,7 @@ impl Run {
         let (fences, filter) = body.split_at_checked(fence_bytes).ok_or_else(|| damaged("it misses fences"))?;
         let (fences, _) = fences.as_chunks::<16>();
         let fences = fences.iter().map(|fence| u128::from_be_bytes(*fence)).collect();
-        let filter = Filter::decode(filter).ok_or_else(|| damaged("its filter is torn"))?;
+        let filter = BloomFilter::decode(filter).ok_or_else(|| damaged("its filter is torn"))?;
         Ok(Self { meta, filter, fences })
     }
 
@@ -47,21 +47,21 @@ impl Run {
         self.filter.may_have(key)
     }
 
-    /// A way to look keys up in the chunks.
-    pub(super) fn chunks<R>(&self, read: R) -> Chunks<'_, R> {
-        Chunks { run: self, read, last: None }
+    /// Looks keys up in the chunks, in ascending order.
+    pub(super) fn chunks<R>(&self, read: R) -> ChunkReader<'_, R> {
+        ChunkReader { run: self, read, last: None }
     }
 }
 
-/// The chunks of a run, with the last one that was read: keys that come in order find theirs in it.
-pub(super) struct Chunks<'a, R> {
+/// Reads chunks of a run and caches the last one: keys in ascending order often share a chunk.
+pub(super) struct ChunkReader<'a, R> {
     run: &'a Run,
     read: R,
     last: Option<(u64, Vec<u8>)>,
 }
 
-impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
-    /// Looks the key up in the chunks that can have it: one, unless twins of one fingerprint cross a boundary.
+impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> ChunkReader<'_, R> {
+    /// Looks the key up in the chunks that can have it: one, unless entries of one fingerprint cross a boundary.
     pub fn find(&mut self, key: u128, found: &mut Vec<Seq>) -> Result<(), StoreError> {
         let after = self.run.fences.partition_point(|fence| *fence <= key);
         for place in (0..after).rev() {
@@ -76,8 +76,8 @@ impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
         Ok(())
     }
 
-    /// The chunk at a place of the run. A sound chunk that is not the one which belongs there would hide keys, so it must
-    /// begin with its fence.
+    /// The chunk at a place of the run. A valid chunk in the wrong place would hide keys, so it must begin with its
+    /// fence.
     fn chunk(&mut self, place: usize) -> Result<&[[u8; ENTRY_BYTES]], StoreError> {
         let id = self.run.meta.first_chunk + place as u64;
         if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
@@ -94,8 +94,8 @@ impl<R: FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>> Chunks<'_, R> {
 }
 
 impl Run {
-    /// Whether its first and its last chunk are where they must be: a run that is moved in its row would be merged as
-    /// something else.
+    /// Checks that the first and the last chunk are in their places: if its row was edited, the run would be merged
+    /// with the wrong chunks.
     pub(super) fn check_ends(
         &self,
         read: impl FnMut(u64) -> Result<Option<Vec<u8>>, StoreError>,
@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-/// Looks a key up in the chunks of a stored run by halving: for who has neither filter nor fences in memory.
+/// Looks a key up in the chunks of a stored run by binary search: for readers without filter and fences in memory.
 pub(crate) fn places_in_run(
     run: &RunMeta,
     key: Fingerprint,
@@ -124,7 +124,7 @@ pub(crate) fn places_in_run(
         let first = chunk_entries(middle, stored.as_deref())?.first().map(entry);
         if first.is_some_and(|(fingerprint, _)| fingerprint < key.0) { low = middle + 1 } else { high = middle }
     }
-    // The first chunk that begins at the key or beyond; the one before may have it too.
+    // `low` is the first chunk that begins at or after the key; the one before may have it too.
     let mut found = Vec::new();
     for id in low.saturating_sub(1).max(range.start)..range.end {
         let entries = decode_chunk(id, read(id)?)?;
@@ -136,7 +136,7 @@ pub(crate) fn places_in_run(
     Ok(found)
 }
 
-pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
+pub(super) fn encode_chunk(entries: &[RunEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(entries.len() * ENTRY_BYTES + CHECKSUM_BYTES);
     for (fingerprint, place) in entries {
         bytes.extend(fingerprint.to_be_bytes());
@@ -145,11 +145,11 @@ pub(super) fn encode_chunk(entries: &[Entry]) -> Vec<u8> {
     with_checksum(bytes)
 }
 
-pub(crate) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn decode_chunk(id: u64, stored: Option<Vec<u8>>) -> Result<Vec<RunEntry>, StoreError> {
     Ok(chunk_entries(id, stored.as_deref())?.iter().map(entry).collect())
 }
 
-/// The entries of a chunk where they lie.
+/// The entries of a chunk, without copying.
 fn chunk_entries(id: u64, stored: Option<&[u8]>) -> Result<&[[u8; ENTRY_BYTES]], StoreError> {
     let damaged = |what: &str| StoreError::KeyIndexDamaged { what: format!("chunk {id} {what}") };
     let body = checked(stored.ok_or_else(|| damaged("is missing"))?).ok_or_else(|| damaged("is torn"))?;
@@ -159,7 +159,7 @@ fn chunk_entries(id: u64, stored: Option<&[u8]>) -> Result<&[[u8; ENTRY_BYTES]],
     }
 }
 
-fn entry(bytes: &[u8; ENTRY_BYTES]) -> Entry {
+fn entry(bytes: &[u8; ENTRY_BYTES]) -> RunEntry {
     let (fingerprint, place) = bytes.split_at(16);
     let fingerprint = u128::from_be_bytes(fingerprint.try_into().expect("sixteen bytes"));
     (fingerprint, u64::from_be_bytes(place.try_into().expect("eight bytes")))

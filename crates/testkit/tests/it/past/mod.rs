@@ -72,7 +72,7 @@ impl Past {
         let options = Options {
             clock,
             keys_in_memory_max: [16, 300][(seed % 2) as usize],
-            commit_aside_from: 2,
+            background_commit_min: 2,
             index_records_max: [4, 60, 500][(seed % 3) as usize],
             index_pause: Duration::from_millis(1),
             migrations: vec![TABLES],

@@ -54,7 +54,7 @@ impl Real {
             keys_in_memory_max: [16, 64, 300][(seed % 3) as usize],
             // Two of three streams have room for all accounts and commit aside what they can.
             accounts_in_memory_max: [100_000, 24, 100_000][(seed / 3 % 3) as usize],
-            commit_aside_from: [1, 128, 2][(seed / 3 % 3) as usize],
+            background_commit_min: [1, 128, 2][(seed / 3 % 3) as usize],
             migrations: vec![TABLES],
             ..Options::new(location)
         };

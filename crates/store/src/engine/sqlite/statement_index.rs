@@ -1,7 +1,7 @@
-//! The statement index in a file of its own beside the books, with its own write-ahead log.
+//! The statement index in a file of its own, with its own write-ahead log.
 //!
-//! It is derived, so its commits are not synced one by one, and a file that SQLite cannot use is thrown away. Everything
-//! that says "this is not what was written" is [`StoreError::StatementIndexDamaged`]; a full disk is not.
+//! It is derived, so its commits are not synced one by one, and a file that SQLite cannot use is deleted. Every error
+//! that means "this is not what was written" is [`StoreError::StatementIndexDamaged`]; a full disk is not.
 
 use std::{
     ops::Range,
@@ -19,13 +19,13 @@ use crate::{
     StoreError,
     engine::stored::{self, BadColumn},
     files,
-    history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+    history::index::{IndexLocation, IndexRun, IndexSource, IndexStore, IndexWrites, damaged},
 };
 
-/// The version of the whole format, chunks included. Another one is thrown away and built anew.
+/// The version of the format, chunks included. A file of another version is deleted and rebuilt.
 const FORMAT: i64 = 2;
-/// Pages of 4 KiB in the log before they are copied back: 1 MiB. Copying back syncs, and whatever the books sync at that
-/// moment waits for it, so little is copied at a time.
+/// Pages of 4 KiB in the log before a checkpoint: 1 MiB. A checkpoint syncs, and a sync of the books at that moment
+/// waits for it, so checkpoints are small.
 const PAGES_BETWEEN: u32 = 256;
 
 const TABLES: &str = "
@@ -46,42 +46,42 @@ CREATE TABLE term_chunks (
   data BLOB NOT NULL
 ) STRICT;";
 
-/// The file, whether it is there or not.
+/// The path of the file, which need not exist.
 #[derive(Debug)]
 pub(crate) struct StatementsFile(pub PathBuf);
 
 struct Statements(Connection);
 
-/// Opens an index that somebody has made, for reading.
-pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn TermSource>, StoreError> {
+/// Opens an existing index for reading.
+pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn IndexSource>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(judged)?;
-    connection.busy_timeout(Duration::from_secs(5)).map_err(judged)?;
+    let connection = Connection::open_with_flags(path, flags).map_err(classify)?;
+    connection.busy_timeout(Duration::from_secs(5)).map_err(classify)?;
     check_format(&connection)?;
     Ok(Box::new(Statements(connection)))
 }
 
-impl TermHome for StatementsFile {
-    fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
+impl IndexLocation for StatementsFile {
+    fn open(&self) -> Result<Box<dyn IndexStore>, StoreError> {
         files::open_or_create(&self.0).map_err(StoreError::io(&self.0))?;
-        let connection = Connection::open(&self.0).map_err(judged)?;
-        connection.busy_timeout(Duration::from_secs(5)).map_err(judged)?;
+        let connection = Connection::open(&self.0).map_err(classify)?;
+        connection.busy_timeout(Duration::from_secs(5)).map_err(classify)?;
         let settings = format!(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {PAGES_BETWEEN};"
         );
-        connection.execute_batch(&settings).map_err(judged)?;
+        connection.execute_batch(&settings).map_err(classify)?;
         let tables: i64 =
-            connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(judged)?;
+            connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(classify)?;
         if tables == 0 {
             let make = format!("BEGIN; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT;");
-            connection.execute_batch(&make).map_err(judged)?;
+            connection.execute_batch(&make).map_err(classify)?;
         }
         check_format(&connection)?;
         Ok(Box::new(Statements(connection)))
     }
 
-    fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError> {
-        // Readers that have the old files open go on with them; they compare what they read with the journal.
+    fn recreate(&self) -> Result<Box<dyn IndexStore>, StoreError> {
+        // Readers that have the old files open continue with them; they compare what they read with the journal.
         for ending in ["-wal", "-shm", ""] {
             let mut path = self.0.clone().into_os_string();
             path.push(ending);
@@ -95,25 +95,25 @@ impl TermHome for StatementsFile {
 }
 
 fn check_format(connection: &Connection) -> Result<(), StoreError> {
-    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(judged)?;
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(classify)?;
     if found == FORMAT { Ok(()) } else { Err(damaged(format!("its format is {found}, and must be {FORMAT}"))) }
 }
 
-impl TermSource for Statements {
+impl IndexSource for Statements {
     fn begin_snapshot(&self) -> Result<(), StoreError> {
-        self.0.execute_batch("BEGIN").map_err(judged)
+        self.0.execute_batch("BEGIN").map_err(classify)
     }
 
     fn end_snapshot(&self) -> Result<(), StoreError> {
-        self.0.execute_batch("COMMIT").map_err(judged)
+        self.0.execute_batch("COMMIT").map_err(classify)
     }
 
-    fn runs(&self) -> Result<Vec<TermRun>, StoreError> {
+    fn runs(&self) -> Result<Vec<IndexRun>, StoreError> {
         let sql = "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum
                    FROM term_runs ORDER BY first_seq";
-        let mut statement = self.0.prepare_cached(sql).map_err(judged)?;
-        let (mut runs, mut rows) = (Vec::new(), statement.query([]).map_err(judged)?);
-        while let Some(row) = rows.next().map_err(judged)? {
+        let mut statement = self.0.prepare_cached(sql).map_err(classify)?;
+        let (mut runs, mut rows) = (Vec::new(), statement.query([]).map_err(classify)?);
+        while let Some(row) = rows.next().map_err(classify)? {
             let (run, checksum) = read_run(row).map_err(|bad| damaged(bad.to_string()))?;
             if run.checksum() != checksum {
                 return Err(damaged(format!("the row of run {} is not what was written", run.meta.id)));
@@ -124,28 +124,28 @@ impl TermSource for Statements {
     }
 
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        let mut statement = self.0.prepare_cached("SELECT data FROM term_chunks WHERE id = ?1").map_err(judged)?;
-        statement.query_row([sql_number(id)], |row| row.get(0)).optional().map_err(judged)
+        let mut statement = self.0.prepare_cached("SELECT data FROM term_chunks WHERE id = ?1").map_err(classify)?;
+        statement.query_row([sql_number(id)], |row| row.get(0)).optional().map_err(classify)
     }
 }
 
-impl TermStore for Statements {
-    fn write(&self, writes: &TermWrites) -> Result<(), StoreError> {
-        self.0.execute_batch("BEGIN IMMEDIATE").map_err(judged)?;
+impl IndexStore for Statements {
+    fn write(&self, writes: &IndexWrites) -> Result<(), StoreError> {
+        self.0.execute_batch("BEGIN IMMEDIATE").map_err(classify)?;
         let written = try_write(&self.0, writes).and_then(|()| self.0.execute_batch("COMMIT"));
         written.map_err(|error| {
             // Fails only if the transaction is over already.
             let _ = self.0.execute_batch("ROLLBACK");
-            judged(error)
+            classify(error)
         })
     }
 
     fn sweep(&self, live: &[Range<u64>]) -> Result<(), StoreError> {
-        sweep_chunks(&self.0, "term_chunks", live).map_err(judged)
+        sweep_chunks(&self.0, "term_chunks", live).map_err(classify)
     }
 }
 
-fn try_write(connection: &Connection, writes: &TermWrites) -> rusqlite::Result<()> {
+fn try_write(connection: &Connection, writes: &IndexWrites) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached("INSERT INTO term_chunks (id, data) VALUES (?1, ?2)")?;
     for (id, data) in &writes.chunks {
         insert.execute(params![sql_number(*id), data])?;
@@ -174,14 +174,14 @@ fn try_write(connection: &Connection, writes: &TermWrites) -> rusqlite::Result<(
     writes.dropped_chunks.iter().try_for_each(|range| drop_chunks(connection, "term_chunks", range))
 }
 
-/// The run that a row says, with the checksum it was stored with.
-fn read_run(row: &Row<'_>) -> Result<(TermRun, u32), BadColumn> {
-    let run = TermRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? };
+/// The run of a row, with its stored checksum.
+fn read_run(row: &Row<'_>) -> Result<(IndexRun, u32), BadColumn> {
+    let run = IndexRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? };
     Ok((run, stored::number(row, 9)?))
 }
 
-/// Whether an error is about what is stored, or about the machine it is stored on.
-fn judged(error: rusqlite::Error) -> StoreError {
+/// Separates damaged data from failures of the machine.
+fn classify(error: rusqlite::Error) -> StoreError {
     use ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, OutOfMemory, PermissionDenied,
         ReadOnly, SystemIoFailure,

@@ -1,18 +1,20 @@
-//! Making runs: a stretch of the journal sorted into one, or neighbours merged into one.
+//! Building runs: a stretch of the journal sorted into one run, or neighbours merged into one.
 //!
-//! Finished chunks are stored a slice at a time; the run counts from the write that stores its row. What an interrupted
-//! build leaves are chunks that no run refers to, and they are dropped when the index is next opened.
+//! Finished chunks are stored slice by slice; the run counts from the write that stores its row. An interrupted build
+//! leaves chunks that no run refers to; they are dropped when the index is opened.
 
 use std::ops::Range;
 
 use bankroll_ledger::{Record, Seq};
 
-use super::{Servers, TermRun, TermStore, TermWrites, breath::Cut, chunk::Filling, lookup, terms_of};
+use super::{
+    IndexRun, IndexStore, IndexWrites, KnownServers, chunk::ChunkBuilder, lookup, terms_of, throttle::Interruption,
+};
 use crate::{
     StoreError,
     engine::{
         Source,
-        runs::{Entry, Merge, RunMeta},
+        runs::{Merge, RunEntry, RunMeta},
     },
 };
 
@@ -23,13 +25,18 @@ const DROP_CHUNKS: usize = 512;
 /// Records read at a time: about a millisecond of the books' log being held.
 const PAGE: usize = 1_024;
 
-/// What is done between two pieces of work; it may ask to leave the rest undone.
-type Between<'a> = &'a mut dyn FnMut() -> Result<(), Cut>;
+/// Called between two pieces of work; it may rest, and may interrupt the build.
+type YieldPoint<'a> = &'a mut dyn FnMut() -> Result<(), Interruption>;
 
 /// The sorted terms of a stretch of the journal.
-pub(super) fn entries_of(books: &dyn Source, first: Seq, last: Seq, between: Between<'_>) -> Result<Vec<Entry>, Cut> {
+pub(super) fn entries_of(
+    books: &dyn Source,
+    first: Seq,
+    last: Seq,
+    yield_point: YieldPoint<'_>,
+) -> Result<Vec<RunEntry>, Interruption> {
     let (mut entries, mut terms, mut next) = (Vec::new(), Vec::new(), first);
-    let mut servers = Servers::default();
+    let mut servers = KnownServers::default();
     while next <= last {
         let most = usize::try_from(last.0 - next.0 + 1).unwrap_or(usize::MAX).min(PAGE);
         let page = books.records_from(next, most)?;
@@ -39,54 +46,54 @@ pub(super) fn entries_of(books: &dyn Source, first: Seq, last: Seq, between: Bet
             }
             let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
             terms_of(&record, &mut terms);
-            terms.extend(servers.stray_key(&record, books)?.map(|term| term.0));
+            terms.extend(servers.unlisted_key(&record, books)?.map(|term| term.0));
             entries.extend(terms.iter().map(|term| (*term, seq.0)));
             next = next.next();
         }
         if page.is_empty() {
             return Err(StoreError::diverged(next, "the journal has a gap").into());
         }
-        between()?;
+        yield_point()?;
     }
     entries.sort_unstable();
     Ok(entries)
 }
 
-/// Stores sorted entries as a run that takes the place of others. At the first entry that cannot be had it gives up, and
-/// the others stay.
+/// Stores sorted entries as a run that replaces others. At the first entry that cannot be read it fails, and the others
+/// stay.
 pub(super) fn store_run(
-    store: &dyn TermStore,
-    mut run: TermRun,
-    entries: impl IntoIterator<Item = Result<Entry, StoreError>>,
+    store: &dyn IndexStore,
+    mut run: IndexRun,
+    entries: impl IntoIterator<Item = Result<RunEntry, StoreError>>,
     replaces: &[RunMeta],
-    between: Between<'_>,
-) -> Result<TermRun, Cut> {
-    let (mut waiting, mut filling) = (Vec::new(), None::<Filling>);
+    yield_point: YieldPoint<'_>,
+) -> Result<IndexRun, Interruption> {
+    let (mut waiting, mut builder) = (Vec::new(), None::<ChunkBuilder>);
     for entry in entries {
         let entry = entry?;
-        match &mut filling {
-            Some(chunk) if chunk.has_room() => chunk.push(entry),
+        match &mut builder {
+            Some(chunk) if chunk.has_space() => chunk.push(entry),
             full => {
                 waiting.extend(full.take().map(|chunk| finish(chunk, &mut run.meta)));
-                *full = Some(Filling::begin(run.meta.chunk_range().end, run.meta.first.0, entry));
+                *full = Some(ChunkBuilder::begin(run.meta.chunk_range().end, run.meta.first.0, entry));
                 if waiting.len() >= SLICE_CHUNKS {
-                    store.write(&TermWrites { chunks: std::mem::take(&mut waiting), ..TermWrites::default() })?;
-                    between()?;
+                    store.write(&IndexWrites { chunks: std::mem::take(&mut waiting), ..IndexWrites::default() })?;
+                    yield_point()?;
                 }
             }
         }
     }
-    waiting.extend(filling.map(|chunk| finish(chunk, &mut run.meta)));
-    store.write(&TermWrites {
+    waiting.extend(builder.map(|chunk| finish(chunk, &mut run.meta)));
+    store.write(&IndexWrites {
         chunks: waiting,
         added: Some(run.clone()),
         removed: replaces.iter().map(|old| old.id).collect(),
-        ..TermWrites::default()
+        ..IndexWrites::default()
     })?;
-    // No run refers to these any more, so they may go a few at a time.
+    // No run refers to these any more, so they are dropped slice by slice.
     for dropped in replaces.iter().flat_map(|old| slices(old.chunk_range())) {
-        between()?;
-        store.write(&TermWrites { dropped_chunks: vec![dropped], ..TermWrites::default() })?;
+        yield_point()?;
+        store.write(&IndexWrites { dropped_chunks: vec![dropped], ..IndexWrites::default() })?;
     }
     Ok(run)
 }
@@ -96,25 +103,25 @@ fn slices(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     range.step_by(DROP_CHUNKS).map(move |start| start..end.min(start.saturating_add(DROP_CHUNKS as u64)))
 }
 
-fn finish(chunk: Filling, meta: &mut RunMeta) -> (u64, Vec<u8>) {
+fn finish(chunk: ChunkBuilder, meta: &mut RunMeta) -> (u64, Vec<u8>) {
     let id = meta.chunk_range().end;
     (meta.chunks, meta.entries) = (meta.chunks + 1, meta.entries + chunk.entries);
     (id, chunk.finish())
 }
 
-/// Merges neighbours into one run, under the number and from the chunk on that it is given.
+/// Merges neighbours into one run with this id, whose chunks begin at `first_chunk`.
 pub(super) fn merge(
-    store: &dyn TermStore,
-    inputs: &[TermRun],
+    store: &dyn IndexStore,
+    inputs: &[IndexRun],
     id: u64,
     first_chunk: u64,
-    between: Between<'_>,
-) -> Result<TermRun, Cut> {
+    yield_point: YieldPoint<'_>,
+) -> Result<IndexRun, Interruption> {
     let metas: Vec<RunMeta> = inputs.iter().map(|input| input.meta.clone()).collect();
     let (oldest, newest) = (&inputs[0], &inputs[inputs.len() - 1]);
     let level = oldest.meta.level.saturating_add(1);
     let meta =
         RunMeta { id, level, first: oldest.meta.first, last: newest.meta.last, entries: 0, first_chunk, chunks: 0 };
-    let run = TermRun { meta, batch: newest.batch, head: newest.head };
-    store_run(store, run, Merge::new(&metas, |id| lookup::read(store, id)), &metas, between)
+    let run = IndexRun { meta, batch: newest.batch, head: newest.head };
+    store_run(store, run, Merge::new(&metas, |id| lookup::read(store, id)), &metas, yield_point)
 }

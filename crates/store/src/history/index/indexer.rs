@@ -1,7 +1,7 @@
-//! The thread that keeps the statement index: it looks at the journal's end now and then, and makes runs of what waits.
+//! The thread that maintains the statement index: it polls the journal's end and builds runs of the waiting records.
 //!
-//! It reads the books by a connection of its own and writes to the index alone. Whatever goes wrong there (a full disk,
-//! a damaged file) costs readers time and nobody else anything: it is tried again at the next look, from what is sound.
+//! It reads the books over a connection of its own and writes only to the index. An error there (a full disk, a damaged
+//! file) only makes readers slower: the next step tries again, from the sound part.
 
 use std::{
     sync::{
@@ -16,32 +16,31 @@ use std::{
 use bankroll_ledger::Seq;
 
 use super::{
-    RUN_RECORDS_MAX, TermHome, TermRun, TermStore, TermWrites,
-    breath::{Breath, Cut, TRAIL_MAX},
-    build, damaged, lookup, sound_runs,
+    IndexLocation, IndexRun, IndexStore, IndexWrites, RUN_RECORDS_MAX, build, damaged, lookup, sound_runs,
+    throttle::{Interruption, LAG_MAX, Throttle},
 };
 use crate::{
     StoreError,
     engine::{
-        Head, Source,
+        JournalHead, Source,
         runs::{self, RunMeta},
     },
 };
 
-/// Runs that are still made when the books are closed, so that whoever reads them next finds most of it done.
+/// Runs that are still built when the books are closed, so that the next reader finds most records indexed.
 const RUNS_AT_CLOSE: u64 = 4;
 
-/// How soon it looks again at the earliest when there was nothing to do.
-const LOOK_MIN: Duration = Duration::from_millis(1);
-/// With so many runs merging comes first, even if records wait: a reader may have to look into each of them.
+/// The shortest pause between two polls when there was nothing to do.
+const POLL_MIN: Duration = Duration::from_millis(1);
+/// From this number of runs on, merging comes first, even if records wait: a reader may have to read each of them.
 const RUNS_MAX: usize = 48;
 
-/// When a run is made.
+/// When a run is built.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// When so many records wait.
+pub(crate) struct IndexSchedule {
+    /// When this many records wait.
     pub records: u64,
-    /// Or when some have waited so long.
+    /// Or when a record has waited this long.
     pub pause: Duration,
 }
 
@@ -55,21 +54,34 @@ pub(crate) struct Indexer {
 }
 
 impl Indexer {
-    /// Starts beside books that end here.
-    pub fn start(books: Box<dyn Source>, home: Box<dyn TermHome>, pace: Pace, end: Seq) -> std::io::Result<Self> {
+    /// Starts the thread for books that end here.
+    pub fn start(
+        books: Box<dyn Source>,
+        location: Box<dyn IndexLocation>,
+        schedule: IndexSchedule,
+        end: Seq,
+    ) -> std::io::Result<Self> {
         let (stop, stopped) = channel::<()>();
         let end = Arc::new(AtomicU64::new(end.0));
-        let breath = Breath::new(stopped, Arc::clone(&end));
+        let throttle = Throttle::new(stopped, Arc::clone(&end));
         let work = move || {
-            let mut keeper = Keeper { books, home, pace, index: None, looked: Instant::now(), breath, failures: 0 };
+            let mut worker = IndexWorker {
+                books,
+                location,
+                schedule,
+                index: None,
+                caught_up_at: Instant::now(),
+                throttle,
+                failures: 0,
+            };
             let mut wait = Duration::ZERO;
-            while keeper.breath.wait(wait) {
-                wait = if keeper.look() { Duration::ZERO } else { (pace.pause / 4).max(LOOK_MIN) };
+            while worker.throttle.wait(wait) {
+                wait = if worker.step() { Duration::ZERO } else { (schedule.pause / 4).max(POLL_MIN) };
             }
-            keeper.breath.closing = true;
+            worker.throttle.closing = true;
             for _ in 0..RUNS_AT_CLOSE {
-                // What was found damaged just now is worth another look: it is opened again, or begun anew.
-                if !keeper.look() && keeper.failures == 0 {
+                // After damage another step is needed: it opens the index again, or recreates it.
+                if !worker.step() && worker.failures == 0 {
                     break;
                 }
             }
@@ -88,59 +100,59 @@ impl Drop for Indexer {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // It cannot panic but for a bug, which its own message tells.
+            // It panics only because of a bug, and then has printed its own message.
             let _ = thread.join();
         }
     }
 }
 
 /// An index that is open.
-struct Index {
-    store: Box<dyn TermStore>,
+struct OpenIndex {
+    store: Box<dyn IndexStore>,
     /// In the order of the journal.
-    runs: Vec<TermRun>,
-    /// Runs of earlier times that were not read through yet, by their numbers.
+    runs: Vec<IndexRun>,
+    /// Runs from earlier sessions that are not verified yet, by number.
     unverified: Vec<u64>,
     next_run: u64,
     next_chunk: u64,
 }
 
-struct Keeper {
+struct IndexWorker {
     books: Box<dyn Source>,
-    home: Box<dyn TermHome>,
-    pace: Pace,
-    index: Option<Index>,
-    /// When nothing was waiting the last time.
-    looked: Instant,
-    breath: Breath,
+    location: Box<dyn IndexLocation>,
+    schedule: IndexSchedule,
+    index: Option<OpenIndex>,
+    /// When no record was waiting the last time.
+    caught_up_at: Instant,
+    throttle: Throttle,
     /// How often the index was found damaged since something was last stored in it.
     failures: u32,
 }
 
-impl Keeper {
-    /// Does the next piece of work; whether there may be more at once.
-    fn look(&mut self) -> bool {
-        // After an error the index is opened again, and what is not sound left out; if that does not help, begun anew.
+impl IndexWorker {
+    /// Does the next piece of work; returns whether there may be more at once.
+    fn step(&mut self) -> bool {
+        // After an error the index is opened again without its damaged part; if that does not help, it is recreated.
         match self.work() {
             Ok(more) => more,
-            Err(Cut::Failed(StoreError::StatementIndexDamaged { .. })) => {
+            Err(Interruption::Failed(StoreError::StatementIndexDamaged { .. })) => {
                 self.failures = self.failures.saturating_add(1);
                 false
             }
-            Err(Cut::Failed(_) | Cut::Closing) => false,
+            Err(Interruption::Failed(_) | Interruption::Closing) => false,
         }
     }
 
-    fn work(&mut self) -> Result<bool, Cut> {
-        let end = self.breath.sight();
-        let trailing = |index: &Index| end.0.saturating_sub(index.covered().0);
-        if self.breath.rushing() && self.index.as_ref().is_none_or(|index| trailing(index) < TRAIL_MAX) {
+    fn work(&mut self) -> Result<bool, Interruption> {
+        let end = self.throttle.observe_end();
+        let trailing = |index: &OpenIndex| end.0.saturating_sub(index.covered().0);
+        if self.throttle.is_bursting() && self.index.as_ref().is_none_or(|index| trailing(index) < LAG_MAX) {
             return Ok(false);
         }
         let head = self.books.head()?;
         let mut index = match self.index.take() {
             Some(index) => index,
-            // A closed ledger that nobody has asked anything leaves no file.
+            // Books without a record have no index.
             None if head.seq == Seq(0) => return Ok(false),
             None => self.open()?,
         };
@@ -151,25 +163,25 @@ impl Keeper {
         worked
     }
 
-    fn open(&self) -> Result<Index, StoreError> {
-        let store = if self.failures < 2 { self.home.open() } else { self.home.start_anew() };
+    fn open(&self) -> Result<OpenIndex, StoreError> {
+        let store = if self.failures < 2 { self.location.open() } else { self.location.recreate() };
         let store = match store {
-            Err(StoreError::StatementIndexDamaged { .. }) => self.home.start_anew()?,
+            Err(StoreError::StatementIndexDamaged { .. }) => self.location.recreate()?,
             opened => opened?,
         };
         let (store, stored) = match store.runs() {
             Err(StoreError::StatementIndexDamaged { .. }) => {
                 drop(store);
-                (self.home.start_anew()?, Vec::new())
+                (self.location.recreate()?, Vec::new())
             }
             stored => (store, stored?),
         };
         let sound = sound_runs(stored.clone(), self.books.as_ref())?;
         let removed = stored.iter().filter(|run| !sound.contains(run)).map(|run| run.meta.id).collect();
-        store.write(&TermWrites { removed, ..TermWrites::default() })?;
+        store.write(&IndexWrites { removed, ..IndexWrites::default() })?;
         let live: Vec<_> = sound.iter().map(|run| run.meta.chunk_range()).collect();
         store.sweep(&live)?;
-        Ok(Index {
+        Ok(OpenIndex {
             next_run: stored.iter().map(|run| run.meta.id.saturating_add(1)).max().unwrap_or(1),
             next_chunk: live.iter().map(|range| range.end).max().unwrap_or(1),
             unverified: sound.iter().map(|run| run.meta.id).collect(),
@@ -178,8 +190,8 @@ impl Keeper {
         })
     }
 
-    fn advance(&mut self, index: &mut Index, head: &Head) -> Result<bool, Cut> {
-        let closing = self.breath.closing;
+    fn advance(&mut self, index: &mut OpenIndex, head: &JournalHead) -> Result<bool, Interruption> {
+        let closing = self.throttle.closing;
         if !closing && let Some(id) = index.unverified.pop() {
             index.verify(id)?;
             return Ok(true);
@@ -191,21 +203,21 @@ impl Keeper {
         let waiting =
             head.seq.0.checked_sub(covered.0).ok_or_else(|| damaged("it covers more than the journal has"))?;
         if waiting == 0 {
-            self.looked = Instant::now();
+            self.caught_up_at = Instant::now();
         }
-        let due = waiting >= self.pace.records || self.looked.elapsed() >= self.pace.pause || closing;
+        let due = waiting >= self.schedule.records || self.caught_up_at.elapsed() >= self.schedule.pause || closing;
         if waiting == 0 || !due {
-            // Merges of what is there already, one at a time, while nothing is due.
+            // While no run is due: merges, one at a time.
             return if closing { Ok(false) } else { self.merge(index) };
         }
         let last = if waiting > RUN_RECORDS_MAX { Seq(covered.0 + RUN_RECORDS_MAX) } else { head.seq };
-        index.add_run(self.books.as_ref(), last, &mut self.breath)?;
-        (self.looked, self.failures) = (Instant::now(), 0);
+        index.add_run(self.books.as_ref(), last, &mut self.throttle)?;
+        (self.caught_up_at, self.failures) = (Instant::now(), 0);
         Ok(head.seq > last || index.mergeable().is_some())
     }
 
-    fn merge(&mut self, index: &mut Index) -> Result<bool, Cut> {
-        let merged = index.merge(&mut self.breath)?;
+    fn merge(&mut self, index: &mut OpenIndex) -> Result<bool, Interruption> {
+        let merged = index.merge(&mut self.throttle)?;
         if merged {
             self.failures = 0;
         }
@@ -213,32 +225,34 @@ impl Keeper {
     }
 }
 
-impl Index {
+impl OpenIndex {
     fn covered(&self) -> Seq {
         self.runs.last().map_or(Seq(0), |run| run.meta.last)
     }
 
-    fn add_run(&mut self, books: &dyn Source, last: Seq, breath: &mut Breath) -> Result<(), Cut> {
+    fn add_run(&mut self, books: &dyn Source, last: Seq, throttle: &mut Throttle) -> Result<(), Interruption> {
         let first = self.covered().next();
-        let mut rest = || breath.between();
+        let mut rest = || throttle.yield_to_writer();
         let entries = build::entries_of(books, first, last, &mut rest)?;
         let (batch, head) = books.batch_of(last)?.ok_or_else(|| StoreError::diverged(last, "a batch is missing"))?;
-        // However large: levels that never rise along the journal always leave neighbours of one level to merge.
+        // Level 0 for every size: if levels never rise along the journal, there are always neighbours of one level to
+        // merge.
         let level = 0;
         let (id, first_chunk) = (self.next_run, self.next_chunk);
         let meta = RunMeta { id, level, first, last, entries: 0, first_chunk, chunks: 0 };
-        let run = TermRun { meta, batch: batch.number, head };
+        let run = IndexRun { meta, batch: batch.number, head };
         let stored = build::store_run(self.store.as_ref(), run, entries.into_iter().map(Ok), &[], &mut rest)?;
         self.note(stored);
         Ok(())
     }
 
-    /// Merges the oldest neighbours that are due; whether there were any.
-    fn merge(&mut self, breath: &mut Breath) -> Result<bool, Cut> {
+    /// Merges the oldest neighbours that are due; returns whether there were any.
+    fn merge(&mut self, throttle: &mut Throttle) -> Result<bool, Interruption> {
         let Some(range) = self.mergeable() else { return Ok(false) };
         let inputs = &self.runs[range.clone()];
-        let merged =
-            build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk, &mut || breath.between())?;
+        let merged = build::merge(self.store.as_ref(), inputs, self.next_run, self.next_chunk, &mut || {
+            throttle.yield_to_writer()
+        })?;
         self.runs.drain(range);
         self.note(merged);
         self.runs.sort_by_key(|run| run.meta.first);
@@ -249,22 +263,22 @@ impl Index {
         runs::mergeable(self.runs.len(), |place| self.runs[place].meta.level)
     }
 
-    fn note(&mut self, run: TermRun) {
+    fn note(&mut self, run: IndexRun) {
         self.next_run = run.meta.id + 1;
         self.next_chunk = run.meta.chunk_range().end;
         self.runs.push(run);
     }
 
-    /// Reads a run of earlier times through; if it is not sound, cuts the index back to what lies before it.
+    /// Reads a run of an earlier session completely; if it is damaged, truncates the index before it.
     fn verify(&mut self, id: u64) -> Result<(), StoreError> {
         let Some(place) = self.runs.iter().position(|run| run.meta.id == id) else { return Ok(()) };
         match lookup::verify(self.store.as_ref(), &self.runs[place].meta) {
             Err(StoreError::StatementIndexDamaged { .. }) => {
-                let gone: Vec<TermRun> = self.runs.split_off(place);
-                self.store.write(&TermWrites {
+                let gone: Vec<IndexRun> = self.runs.split_off(place);
+                self.store.write(&IndexWrites {
                     removed: gone.iter().map(|run| run.meta.id).collect(),
                     dropped_chunks: gone.iter().map(|run| run.meta.chunk_range()).collect(),
-                    ..TermWrites::default()
+                    ..IndexWrites::default()
                 })
             }
             verified => verified,

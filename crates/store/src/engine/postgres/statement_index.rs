@@ -1,18 +1,18 @@
-//! The statement index in tables beside the books. It is derived: its commits need not wait for the disk.
+//! The statement index in tables of the books' database. It is derived: its commits need not wait for the disk.
 
 use std::ops::Range;
 
 use tokio_postgres::Row;
 
 use super::{
-    is_passing,
+    is_transient,
     session::{Session, Values},
     source::sql_number,
 };
 use crate::{
     DatabaseUrl, StoreError,
     engine::stored::{self, BadColumn},
-    history::terms::{TermHome, TermRun, TermSource, TermStore, TermWrites, damaged},
+    history::index::{IndexLocation, IndexRun, IndexSource, IndexStore, IndexWrites, damaged},
 };
 
 /// The tables, in the database of the books.
@@ -22,25 +22,25 @@ pub(crate) struct StatementTables(pub DatabaseUrl);
 struct Statements(Session);
 
 /// Opens an index for reading.
-pub(crate) fn open_statement_tables(url: &DatabaseUrl) -> Result<Box<dyn TermSource>, StoreError> {
-    Ok(Box::new(Statements(Session::connect(url.read()?)?.renewing())))
+pub(crate) fn open_statement_tables(url: &DatabaseUrl) -> Result<Box<dyn IndexSource>, StoreError> {
+    Ok(Box::new(Statements(Session::connect(url.read()?)?.auto_reconnecting())))
 }
 
-impl TermHome for StatementTables {
-    fn open(&self) -> Result<Box<dyn TermStore>, StoreError> {
+impl IndexLocation for StatementTables {
+    fn open(&self) -> Result<Box<dyn IndexStore>, StoreError> {
         let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off")?;
         Ok(Box::new(Statements(session)))
     }
 
-    fn start_anew(&self) -> Result<Box<dyn TermStore>, StoreError> {
+    fn recreate(&self) -> Result<Box<dyn IndexStore>, StoreError> {
         let session = Session::connect(self.0.read()?)?;
         session.run("SET synchronous_commit = off; TRUNCATE books.term_runs, books.term_chunks")?;
         Ok(Box::new(Statements(session)))
     }
 }
 
-impl TermSource for Statements {
+impl IndexSource for Statements {
     fn begin_snapshot(&self) -> Result<(), StoreError> {
         self.0.begin_snapshot()
     }
@@ -49,7 +49,7 @@ impl TermSource for Statements {
         self.0.end_snapshot()
     }
 
-    fn runs(&self) -> Result<Vec<TermRun>, StoreError> {
+    fn runs(&self) -> Result<Vec<IndexRun>, StoreError> {
         let sql = "SELECT id, level, first_seq, last_seq, entries, first_chunk, chunks, batch, head, checksum
                    FROM books.term_runs ORDER BY first_seq";
         self.0.query(sql, &[])?.iter().map(read_run).collect()
@@ -61,15 +61,16 @@ impl TermSource for Statements {
     }
 }
 
-impl TermStore for Statements {
-    fn write(&self, writes: &TermWrites) -> Result<(), StoreError> {
+impl IndexStore for Statements {
+    fn write(&self, writes: &IndexWrites) -> Result<(), StoreError> {
         self.0.run("BEGIN")?;
         let written = try_write(&self.0, writes);
         if let Err(error) = written {
             // Fails only if the connection is gone, and the transaction with it.
             let _ = self.0.run("ROLLBACK");
-            // A server that is away has damaged nothing; otherwise a number is taken already: somebody else has written here.
-            let is_away = self.0.is_lost() || is_passing(&error);
+            // A lost server has damaged nothing. Any other error means that a number is taken: another program wrote
+            // here.
+            let is_away = self.0.is_lost() || is_transient(&error);
             return Err(if is_away { error.into() } else { damaged(error.to_string()) });
         }
         Ok(self.0.run("COMMIT")?)
@@ -85,7 +86,7 @@ impl TermStore for Statements {
     }
 }
 
-fn try_write(session: &Session, writes: &TermWrites) -> Result<(), tokio_postgres::Error> {
+fn try_write(session: &Session, writes: &IndexWrites) -> Result<(), tokio_postgres::Error> {
     if !writes.chunks.is_empty() {
         let ids: Vec<i64> = writes.chunks.iter().map(|(id, _)| sql_number(*id)).collect();
         let data: Vec<&[u8]> = writes.chunks.iter().map(|(_, data)| data.as_slice()).collect();
@@ -120,12 +121,12 @@ fn try_write(session: &Session, writes: &TermWrites) -> Result<(), tokio_postgre
     ranges.try_for_each(|range| session.execute(dropped, &[&sql_number(range.start), &sql_number(range.end)]).map(drop))
 }
 
-fn read_run(row: &Row) -> Result<TermRun, StoreError> {
+fn read_run(row: &Row) -> Result<IndexRun, StoreError> {
     let run = decode_run(row).map_err(|bad| damaged(bad.to_string()))?;
     let edited = || damaged(format!("the row of run {} is not what was written", run.meta.id));
     if i64::from(run.checksum()) == row.get::<_, i64>(9) { Ok(run) } else { Err(edited()) }
 }
 
-fn decode_run(row: &Row) -> Result<TermRun, BadColumn> {
-    Ok(TermRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? })
+fn decode_run(row: &Row) -> Result<IndexRun, BadColumn> {
+    Ok(IndexRun { meta: stored::run_meta(row)?, batch: stored::number(row, 7)?, head: stored::hash(row, 8)? })
 }

@@ -1,8 +1,8 @@
 //! Terms: what a record can be found by.
 //!
-//! Accounts and holds are their numbers; texts are hashed to 127 bits, so that every term costs the same and nobody can
-//! aim at one place. Two texts that share a hash are told apart by their records. Balance and held amount of an account
-//! are two terms, so that the last record that changed either is one lookup away.
+//! Accounts and holds are their numbers; texts are hashed to 127 bits, so that every term costs the same and an
+//! attacker cannot aim at one place. Records distinguish two texts that share a hash. Balance and held amount of an
+//! account are two terms, so that the last record that changed either is one lookup away.
 
 use bankroll_ledger::{AccountId, Action, HoldChange, HoldId, Leg, Principal, Record, References, Request, Verdict};
 use sha2::{Digest, Sha256};
@@ -21,12 +21,12 @@ pub(crate) enum TextKind {
     Block = 5,
     /// Whose account was opened.
     Owner = 6,
-    /// The player who asked.
-    Asker = 7,
+    /// The player who made the request.
+    Requester = 7,
 }
 
-/// The sort of numbers that stand for stray keys.
-const STRAY: u128 = 5;
+/// The kind of numbers that stand for unlisted keys.
+const UNLISTED_KEY: u128 = 5;
 /// Set in the terms of texts, clear in those of numbers.
 const TEXT_BIT: u128 = 1 << 127;
 
@@ -51,17 +51,17 @@ impl Term {
         Self::numbered(4, hold.0)
     }
 
-    /// Requests with this key of a server that had no account when the index was made. The one term that follows from more
-    /// than the record, so it can be told from all others.
-    pub fn stray_key(text: &str) -> Self {
+    /// Requests with this key of a server that had no account when the index was made. The only term that depends on
+    /// more than the record, so it has a kind of its own.
+    pub fn unlisted_key(text: &str) -> Self {
         let digest: [u8; 32] =
             Sha256::new().chain_update(b"bankroll stray key 1\0").chain_update(text).finalize().into();
         let (head, _) = digest.split_first_chunk::<8>().expect("a digest has thirty-two bytes");
-        Self::numbered(STRAY, u64::from_be_bytes(*head))
+        Self::numbered(UNLISTED_KEY, u64::from_be_bytes(*head))
     }
 
-    pub fn is_stray_key(self) -> bool {
-        self.0 >> 64 == STRAY
+    pub fn is_unlisted_key(self) -> bool {
+        self.0 >> 64 == UNLISTED_KEY
     }
 
     fn numbered(sort: u128, number: u64) -> Self {
@@ -73,7 +73,7 @@ impl Term {
         hash.update(b"bankroll term 1\0");
         hash.update([kind as u8]);
         match kind {
-            // Chains write theirs in either case, and mean the same.
+            // Hashes of chains are not case-sensitive.
             TextKind::Transaction | TextKind::Block => hash.update(text.to_ascii_lowercase()),
             _ => hash.update(text),
         }
@@ -133,11 +133,11 @@ fn add_request(request: &Request, add: &mut impl FnMut(Term)) {
         }
     }
     if let Principal::User(wallet) = &request.principal {
-        add(Term::text(TextKind::Asker, wallet.as_str()));
+        add(Term::text(TextKind::Requester, wallet.as_str()));
     }
 }
 
-/// The accounts that a rejected request named itself; those behind the holds it named are theirs who made them.
+/// The accounts that a rejected request named directly, not those behind the holds it named.
 fn add_named(action: &Action, add: &mut impl FnMut(Term)) {
     let Action::Legs(legs) = action else { return };
     for leg in legs {

@@ -1,9 +1,9 @@
 //! A batch of money as one statement: one message to the server, one back.
 //!
-//! The statement is its own transaction, so nobody can be left in the middle of it, and sending it is sending COMMIT. Its
-//! main part depends on the row that fences, which is updated where epoch and place are the writer's own, and divides by
-//! zero if that was no row: then nothing of it is there. No row is touched twice in it, which is why new accounts, and
-//! facts and rows of flows, whose refusal is an answer, are not for this way.
+//! The statement is its own transaction, so it cannot stop half-way, and sending it is sending COMMIT. Its main part
+//! depends on the fencing row, which is updated where epoch and place are the writer's own, and divides by zero if no
+//! row matched: then nothing is stored. No row may be changed twice in one statement, so new accounts are excluded;
+//! and so are facts and rows of flows, whose refusal is an answer.
 
 use std::fmt::Write;
 
@@ -12,12 +12,12 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     Postgres,
-    columns::{Columns, Ready},
+    columns::{BoundStatement, Columns},
     commit::{CHUNKS, JOURNAL},
     lease::head_values,
     source::sql_number,
 };
-use crate::engine::{Commit, Head, Records};
+use crate::engine::{Commit, JournalHead, Records};
 
 const HEAD: &str = "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, hash = $6,
                            lease_until = clock_timestamp() + make_interval(secs => $7)
@@ -26,8 +26,8 @@ const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, 
                      SELECT $1::bigint, $2::bigint, $3::integer, $4::bigint, $5::bytea, $6::bytea
                      WHERE (SELECT 1 / count(*) FROM ours) = 1";
 
-/// Whether there is nothing in it that needs a transaction of several statements.
-pub(super) fn can_take(commit: &Commit<'_>) -> bool {
+/// Whether one statement is enough for this commit.
+pub(super) fn can_store(commit: &Commit<'_>) -> bool {
     let changes_chunks_only = commit.runs.is_none_or(|runs| {
         runs.added.is_none() && !runs.removes_all && runs.removed.is_empty() && runs.dropped_chunks.is_empty()
     });
@@ -40,12 +40,12 @@ pub(super) fn can_take(commit: &Commit<'_>) -> bool {
 }
 
 /// Where the journal ends with this batch.
-pub(super) fn head_after(batch: &Batch) -> Head {
+pub(super) fn head_after(batch: &Batch) -> JournalHead {
     let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
-    Head { batch: batch.number, seq, at: batch.at, hash: batch.head() }
+    JournalHead { batch: batch.number, seq, at: batch.at, hash: batch.head() }
 }
 
-/// Stores the batch, and commits it; how many batches that were.
+/// Stores and commits the batch; returns how many rows of `books.batches` were inserted.
 pub(super) fn store(
     engine: &Postgres,
     commit: &Commit<'_>,
@@ -60,10 +60,10 @@ pub(super) fn store(
     let (chunk_ids, chunk_data): (Vec<i64>, Vec<&[u8]>) =
         chunks.iter().map(|(id, data)| (sql_number(*id), data.as_slice())).unzip();
     let columns = Columns::of(commit);
-    let mut whole = Whole::default();
+    let mut whole = CombinedStatement::default();
     whole.part("ours", &[&epoch, &before, &after.0, &after.1, &after.2, &after.3, &lease], HEAD);
     whole.part("records", &[&first, &all], JOURNAL);
-    for (Ready { sql, values }, number) in columns.money().into_iter().zip(1..) {
+    for (BoundStatement { sql, values }, number) in columns.money().into_iter().zip(1..) {
         whole.part(&format!("money_{number}"), &values, sql);
     }
     if !chunks.is_empty() {
@@ -73,14 +73,14 @@ pub(super) fn store(
     engine.session.execute(&whole.sql, &whole.values)
 }
 
-/// Statements that become one, each with its own numbering of values.
+/// Several statements combined into one; each numbers its values from `$1`.
 #[derive(Default)]
-struct Whole<'a> {
+struct CombinedStatement<'a> {
     sql: String,
     values: Vec<&'a (dyn ToSql + Sync)>,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> CombinedStatement<'a> {
     fn part(&mut self, name: &str, values: &[&'a (dyn ToSql + Sync)], sql: &str) {
         self.sql.push_str(if self.sql.is_empty() { "WITH " } else { ", " });
         self.sql.push_str(name);
@@ -94,7 +94,7 @@ impl<'a> Whole<'a> {
         self.add(values, sql);
     }
 
-    /// `$1` of a part is the next value of the whole.
+    /// Renumbers `$1` of a part to the next value of the combined statement.
     fn add(&mut self, values: &[&'a (dyn ToSql + Sync)], sql: &str) {
         let before = self.values.len();
         let mut pieces = sql.split('$');
@@ -113,9 +113,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_numbers_its_values_behind_those_before_it() {
+    fn values_of_each_part_are_numbered_after_those_of_the_parts_before_it() {
         let (one, two, three) = (1_i64, 2_i64, 3_i64);
-        let mut whole = Whole::default();
+        let mut whole = CombinedStatement::default();
         whole.part("a", &[&one, &two], "SELECT $2, $1::bigint");
         whole.part("b", &[], "SELECT 7");
         whole.main(&[&three], "INSERT INTO c SELECT $1");

@@ -1,4 +1,4 @@
-//! A decided batch on its way into the store.
+//! A decided batch: its changes, and storing them.
 
 use std::thread;
 
@@ -11,24 +11,25 @@ use super::{
     decided_keys::DecidedKeys,
     delivery::Outcomes,
     keys::KeyHasher,
-    queue::{Job, Prepared},
+    queue::{Job, PreparedRequest},
 };
 use crate::{
-    RowsChanged,
-    engine::{Commit, CommitError, Engine, Head, Records, RunWrites, Standing},
+    RowsOutcome,
+    engine::{BalanceRow, Commit, CommitError, Engine, JournalHead, Records, RunWrites},
 };
 
-/// From how many records on another thread encodes and hashes them: starting it costs about as much as a hundred.
-const SEALED_BESIDE_MIN: usize = 512;
+/// From this number of records on, another thread encodes and hashes them: starting it costs as much as a hundred
+/// records.
+const SEAL_THREAD_MIN: usize = 512;
 
-/// What a decided batch changes, and what its callers are told once it is durable.
-pub(super) struct Changes {
-    pub before: Head,
+/// The changes of a decided batch, and the answers that its callers get once it is durable.
+pub(super) struct BatchChanges {
+    pub before: JournalHead,
     pub now: Time,
-    /// Where each request of the jobs that are decided is: its job, and its place in it.
+    /// For each decided request: its job, and its place in the job.
     pub requests: Vec<(usize, usize)>,
-    pub entries: Vec<Entry>,
-    pub standings: Vec<Standing>,
+    pub entries: Vec<BatchRecord>,
+    pub balances: Vec<BalanceRow>,
     pub holds: Vec<Hold>,
     pub reversals: Vec<(Seq, Seq)>,
     pub assets: Vec<(AssetId, Asset)>,
@@ -43,21 +44,21 @@ pub(super) struct Changes {
     pub batch: Option<Batch>,
 }
 
-/// A record to be: encoded already, or the request at this place with its answer.
-pub(super) enum Entry {
+/// A record of the batch: encoded already, or the request at this place with its answer.
+pub(super) enum BatchRecord {
     Encoded(Vec<u8>),
     Decided(usize),
 }
 
-impl Changes {
-    pub fn new(before: Head, clock: Time, hasher: KeyHasher) -> Self {
+impl BatchChanges {
+    pub fn new(before: JournalHead, clock: Time, hasher: KeyHasher) -> Self {
         Self {
             before,
             // The clock may have jumped back; the journal's time never does.
             now: clock.max(before.at),
             requests: Vec::new(),
             entries: Vec::new(),
-            standings: Vec::new(),
+            balances: Vec::new(),
             holds: Vec::new(),
             reversals: Vec::new(),
             assets: Vec::new(),
@@ -73,7 +74,7 @@ impl Changes {
         }
     }
 
-    pub fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a Prepared {
+    pub fn request<'a>(&self, jobs: &'a [Job], place: usize) -> &'a PreparedRequest {
         let (job, place) = self.requests[place];
         &jobs[job].requests()[place]
     }
@@ -83,32 +84,33 @@ impl Changes {
     }
 
     pub fn push_record(&mut self, record: &Record) {
-        self.entries.push(Entry::Encoded(record.encode()));
+        self.entries.push(BatchRecord::Encoded(record.encode()));
     }
 
-    /// Stores everything in one transaction: at once if the engine likes that better; otherwise what is derived first, while
-    /// another thread encodes the records and computes their root, which takes about as long; then the records.
+    /// Stores everything in one transaction. If the engine can do it at once, it does. Otherwise the derived rows go
+    /// first, while another thread encodes the records and computes their root, which takes about as long; then the
+    /// records.
     pub fn store(
         &mut self,
         jobs: &[Job],
         engine: &mut dyn Engine,
         runs: &RunWrites,
-    ) -> Result<Vec<RowsChanged>, CommitError> {
+    ) -> Result<Vec<RowsOutcome>, CommitError> {
         let Some(commit) = self.commit(jobs, runs) else {
             return engine.end_unwritten().map(|()| Vec::new()).map_err(CommitError::Fatal);
         };
-        if !self.entries.is_empty() && engine.stores_whole(&commit) {
+        if !self.entries.is_empty() && engine.can_store_at_once(&commit) {
             let (records, root) = self.seal(jobs);
             let batch = self.batch_of(&records, root);
-            engine.store_whole(&commit, &batch, &records)?;
+            engine.store_at_once(&commit, &batch, &records)?;
             self.batch = Some(batch);
             return Ok(Vec::new());
         }
         let (rows, (records, root)) = thread::scope(|scope| {
             let seal = || self.seal(jobs);
-            let beside = (self.entries.len() >= SEALED_BESIDE_MIN).then(|| scope.spawn(seal));
+            let sealing = (self.entries.len() >= SEAL_THREAD_MIN).then(|| scope.spawn(seal));
             let rows = engine.write(&commit)?;
-            Ok((rows, beside.map_or_else(seal, |sealing| sealing.join().expect("sealing cannot fail"))))
+            Ok((rows, sealing.map_or_else(seal, |thread| thread.join().expect("sealing cannot fail"))))
         })?;
         if records.len() > 0 {
             let batch = self.batch_of(&records, root);
@@ -135,8 +137,8 @@ impl Changes {
         let mut records = Records::default();
         for entry in &self.entries {
             match entry {
-                Entry::Encoded(record) => records.bytes.extend(record),
-                Entry::Decided(place) => {
+                BatchRecord::Encoded(record) => records.bytes.extend(record),
+                BatchRecord::Decided(place) => {
                     let (request, verdict) = (&self.request(jobs, *place).encoded, &self.answers[*place].verdict);
                     Record::append_decided(&mut records.bytes, request, verdict);
                 }
@@ -147,7 +149,7 @@ impl Changes {
         (records, root)
     }
 
-    /// What to write besides the records; `None` if there is nothing at all.
+    /// What to write in addition to the records; `None` if there is nothing to write at all.
     fn commit<'a>(&'a self, jobs: &'a [Job], runs: &'a RunWrites) -> Option<Commit<'a>> {
         let rows: Vec<_> = jobs.iter().filter_map(Job::statements).collect();
         if self.entries.is_empty() && rows.is_empty() && runs.is_empty() {
@@ -169,7 +171,7 @@ impl Changes {
             assets: &self.assets,
             accounts: &self.accounts,
             debt_links: &self.debt_links,
-            standings: &self.standings,
+            balances: &self.balances,
             holds: &self.holds,
             reversals: &self.reversals,
             facts,
@@ -179,22 +181,22 @@ impl Changes {
         })
     }
 
-    /// Where the journal will end, but for the hash, which only the sealed records give.
-    pub fn head_to_be(&self) -> Head {
+    /// Where the journal will end, except the hash, which only the sealed records give.
+    pub fn next_head(&self) -> JournalHead {
         let count = self.entries.len() as u64;
         if count == 0 {
             return self.before;
         }
         let seq = Seq(self.before.seq.0 + count);
-        Head { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
+        JournalHead { batch: self.before.batch + 1, seq, at: self.now, hash: self.before.hash }
     }
 
-    /// Whether no hold that is due is left to expire in a later batch.
+    /// Whether every due hold has expired in this batch.
     pub fn all_expired(&self) -> bool {
         !self.more_expiries
     }
 
-    pub fn outcomes(self, rows: Vec<RowsChanged>) -> Outcomes {
+    pub fn outcomes(self, rows: Vec<RowsOutcome>) -> Outcomes {
         Outcomes { answers: self.answers, opened: self.opened, listed: self.listed, rows }
     }
 }

@@ -1,37 +1,37 @@
-//! One chunk of a run: up to 8 KiB of sorted entries, each as the difference to the one before.
+//! One chunk of a run: up to 8 KiB of sorted entries, delta-encoded.
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 8 | the chunk's own number, so that no chunk can pass for another |
-//! | 8 | the place that places are counted from |
-//! | 16, 8 | the first entry, in full: binary search needs no more |
-//! | 1 to 19, 1 to 10 | each further entry: the step to its term; then the step from the last place of the same term, or its distance from the base |
+//! | 8 | the chunk's own number, to detect swapped chunks |
+//! | 8 | the base that places are counted from |
+//! | 16, 8 | the first entry, uncompressed: binary search needs only this |
+//! | 1 to 19, 1 to 10 | further entries: step to the term; step from its last place, or distance from the base |
 //! | 4 | a checksum |
 //!
-//! Entries of one account are a few bytes each. Bytes that are not exactly this are damage, never a panic.
+//! Entries of one account take a few bytes each. Any other bytes are damage, never a panic.
 
 use super::damaged;
 use crate::{
     StoreError,
-    engine::runs::{CHECKSUM_BYTES, Entry, checked, with_checksum},
+    engine::runs::{CHECKSUM_BYTES, RunEntry, checked, with_checksum},
 };
 
 /// The longest chunk, checksum included.
 pub(super) const CHUNK_BYTES_MAX: usize = 8 * 1024;
 const HEADER_BYTES: usize = 40;
-/// The most that one entry takes.
+/// The largest encoded entry.
 const ENTRY_BYTES_MAX: usize = 19 + 10;
 
-/// A chunk while it is filled.
-pub(super) struct Filling {
+/// A chunk while entries are added.
+pub(super) struct ChunkBuilder {
     base: u64,
-    last: Entry,
+    last: RunEntry,
     bytes: Vec<u8>,
     pub entries: u64,
 }
 
-impl Filling {
-    pub fn begin(id: u64, base: u64, first: Entry) -> Self {
+impl ChunkBuilder {
+    pub fn begin(id: u64, base: u64, first: RunEntry) -> Self {
         let mut bytes = Vec::with_capacity(CHUNK_BYTES_MAX);
         bytes.extend(id.to_be_bytes());
         bytes.extend(base.to_be_bytes());
@@ -40,12 +40,12 @@ impl Filling {
         Self { base, last: first, bytes, entries: 1 }
     }
 
-    pub fn has_room(&self) -> bool {
+    pub fn has_space(&self) -> bool {
         self.bytes.len() + ENTRY_BYTES_MAX + CHECKSUM_BYTES <= CHUNK_BYTES_MAX
     }
 
     /// Appends an entry that is greater than all before it.
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: RunEntry) {
         let step = entry.0.wrapping_sub(self.last.0);
         let from = if step == 0 { self.last.1 } else { self.base };
         put_number(&mut self.bytes, step);
@@ -60,12 +60,12 @@ impl Filling {
 }
 
 /// The first entry of a chunk.
-pub(super) fn first_entry(id: u64, stored: Option<&[u8]>) -> Result<Entry, StoreError> {
+pub(super) fn first_entry(id: u64, stored: Option<&[u8]>) -> Result<RunEntry, StoreError> {
     Ok(open(id, stored)?.1)
 }
 
 /// All entries of a chunk.
-pub(super) fn decode(id: u64, stored: Option<&[u8]>) -> Result<Vec<Entry>, StoreError> {
+pub(super) fn decode(id: u64, stored: Option<&[u8]>) -> Result<Vec<RunEntry>, StoreError> {
     let (base, first, mut rest) = open(id, stored)?;
     let mut entries = Vec::with_capacity(1 + rest.len() / 3);
     entries.push(first);
@@ -77,7 +77,7 @@ pub(super) fn decode(id: u64, stored: Option<&[u8]>) -> Result<Vec<Entry>, Store
     Ok(entries)
 }
 
-fn next_entry(base: u64, last: Entry, rest: &mut &[u8]) -> Option<Entry> {
+fn next_entry(base: u64, last: RunEntry, rest: &mut &[u8]) -> Option<RunEntry> {
     let step = take_number(rest)?;
     let distance = u64::try_from(take_number(rest)?).ok()?;
     let from = if step == 0 { last.1 } else { base };
@@ -86,7 +86,7 @@ fn next_entry(base: u64, last: Entry, rest: &mut &[u8]) -> Option<Entry> {
 }
 
 /// The base, the first entry and the bytes of the others.
-fn open(id: u64, stored: Option<&[u8]>) -> Result<(u64, Entry, &[u8]), StoreError> {
+fn open(id: u64, stored: Option<&[u8]>) -> Result<(u64, RunEntry, &[u8]), StoreError> {
     let body = stored.ok_or_else(|| damaged(format!("chunk {id} is missing")))?;
     let body = checked(body).ok_or_else(|| damaged(format!("chunk {id} is torn")))?;
     let header = |body| parse_header(body).filter(|(own, ..)| *own == id);
@@ -94,7 +94,7 @@ fn open(id: u64, stored: Option<&[u8]>) -> Result<(u64, Entry, &[u8]), StoreErro
     Ok((base, first, rest))
 }
 
-fn parse_header(body: &[u8]) -> Option<(u64, u64, Entry, &[u8])> {
+fn parse_header(body: &[u8]) -> Option<(u64, u64, RunEntry, &[u8])> {
     let (header, rest) = body.split_first_chunk::<HEADER_BYTES>()?;
     let (id, header) = header.split_first_chunk::<8>()?;
     let (base, header) = header.split_first_chunk::<8>()?;
@@ -103,7 +103,7 @@ fn parse_header(body: &[u8]) -> Option<(u64, u64, Entry, &[u8])> {
     Some((u64::from_be_bytes(*id), u64::from_be_bytes(*base), first, rest))
 }
 
-/// Seven bits a byte, the lowest first; the top bit says that more follow.
+/// Varint: seven bits a byte, the lowest first; the top bit means that more follow.
 fn put_number(bytes: &mut Vec<u8>, mut number: u128) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
@@ -118,7 +118,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<u128> {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
         let bits = u128::from(byte & 0x7f);
-        // Bits that would be shifted out are no part of any number.
+        // Bits beyond 128 are damage.
         if place == 18 && bits > 0b11 {
             return None;
         }
@@ -134,10 +134,10 @@ fn take_number(bytes: &mut &[u8]) -> Option<u128> {
 mod tests {
     use super::*;
 
-    fn chunk(id: u64, base: u64, entries: &[Entry]) -> Vec<u8> {
-        let mut filling = Filling::begin(id, base, entries[0]);
-        entries[1..].iter().for_each(|entry| filling.push(*entry));
-        filling.finish()
+    fn chunk(id: u64, base: u64, entries: &[RunEntry]) -> Vec<u8> {
+        let mut builder = ChunkBuilder::begin(id, base, entries[0]);
+        entries[1..].iter().for_each(|entry| builder.push(*entry));
+        builder.finish()
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn entries_of_one_account_take_two_bytes() {
-        let entries: Vec<Entry> = (0..100).map(|place| (1, 1_000 + 3 * place)).collect();
+        let entries: Vec<RunEntry> = (0..100).map(|place| (1, 1_000 + 3 * place)).collect();
         assert_eq!(chunk(1, 1_000, &entries).len(), HEADER_BYTES + 99 * 2 + CHECKSUM_BYTES);
     }
 

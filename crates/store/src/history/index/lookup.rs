@@ -2,15 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-use super::{TermSource, chunk, damaged};
+use super::{IndexSource, chunk, damaged};
 use crate::{
     StoreError,
-    engine::runs::{Entry, RunMeta},
+    engine::runs::{RunEntry, RunMeta},
 };
 
-/// Adds the places of a term within a range to those found, lowest first or highest first, until there are so many.
+/// Adds the places of a term within a range to `found`, lowest first or highest first, until there are `most`.
 pub(crate) fn places(
-    terms: &dyn TermSource,
+    terms: &dyn IndexSource,
     run: &RunMeta,
     term: u128,
     range: &RangeInclusive<u64>,
@@ -19,7 +19,7 @@ pub(crate) fn places(
     found: &mut Vec<u64>,
 ) -> Result<(), StoreError> {
     let (low, high) = ((term, *range.start()), (term, *range.end()));
-    let wanted = |entry: &Entry| (low..=high).contains(entry);
+    let wanted = |entry: &RunEntry| (low..=high).contains(entry);
     let chunks = run.chunk_range();
     if chunks.is_empty() {
         return Ok(());
@@ -50,7 +50,7 @@ pub(crate) fn places(
 }
 
 /// The last chunk of a run that begins with this entry or a lower one.
-fn last_beginning_by(terms: &dyn TermSource, run: &RunMeta, entry: Entry) -> Result<Option<u64>, StoreError> {
+fn last_beginning_by(terms: &dyn IndexSource, run: &RunMeta, entry: RunEntry) -> Result<Option<u64>, StoreError> {
     let range = run.chunk_range();
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
@@ -65,12 +65,12 @@ fn last_beginning_by(terms: &dyn TermSource, run: &RunMeta, entry: Entry) -> Res
 }
 
 /// The entries of a chunk; at least one.
-pub(crate) fn read(terms: &dyn TermSource, id: u64) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn read(terms: &dyn IndexSource, id: u64) -> Result<Vec<RunEntry>, StoreError> {
     chunk::decode(id, terms.chunk(id)?.as_deref())
 }
 
-/// Reads a whole run and compares it with what its row says.
-pub(super) fn verify(terms: &dyn TermSource, run: &RunMeta) -> Result<(), StoreError> {
+/// Reads a whole run and compares it with its row.
+pub(super) fn verify(terms: &dyn IndexSource, run: &RunMeta) -> Result<(), StoreError> {
     let stretch = run.first.0..=run.last.0;
     let (mut entries, mut last) = (0, None);
     for id in run.chunk_range() {
