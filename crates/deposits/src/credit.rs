@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, BlockRef, Event, Fact, Guard, Key, Kind as AccountKind, Leg, Name,
-    Namespace, Otherwise, Principal, References, Request, RowKey, Scope, Seq, Value,
+    AccountId, AccountKind, AccountName, Action, Amount, BlockRef, ColumnValue, Event, Fact, Guard, GuardFailure,
+    IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, RowKey, Scope, Seq,
 };
 use bankroll_store::columns::{int, text};
 use serde_json::json;
@@ -109,8 +109,12 @@ pub fn accounts(due: &CreditDue, allocation: &Allocation) -> Vec<AccountName> {
 
 /// The key under which an inclusion is credited.
 #[must_use]
-pub fn credit_key(custody: &AccountName, deposit: &DepositId, epoch: u64) -> Key {
-    Key { namespace: Namespace::Deposits, scope: custody.scope.clone(), text: format!("credit/{deposit}/{epoch}") }
+pub fn credit_key(custody: &AccountName, deposit: &DepositId, epoch: u64) -> IdempotencyKey {
+    IdempotencyKey {
+        namespace: Namespace::Deposits,
+        scope: custody.scope.clone(),
+        text: format!("credit/{deposit}/{epoch}"),
+    }
 }
 
 /// The request that credits an inclusion, given the numbers of the accounts; `None` if one of them is missing.
@@ -121,14 +125,14 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
         numbers.get(name).map(|to| Leg::Move { from, to: *to, amount: *amount })
     };
     let legs: Vec<Leg> = allocation.shares.iter().map(leg).collect::<Option<_>>()?;
-    let columns = |columns: &[(&str, Value)]| {
+    let columns = |columns: &[(&str, ColumnValue)]| {
         columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Vec<_>>()
     };
     // An operator's hold ends: `Paused` is not remembered under the key, so the credit can be submitted again.
     let unheld = Fact {
         row: row(&due.id),
         guard: Guard::Is(columns(&[("review_state", text("none"))])),
-        otherwise: Otherwise::Paused,
+        otherwise: GuardFailure::Paused,
         set: Vec::new(),
     };
     let still_final = columns(&[
@@ -141,10 +145,10 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
         ("ledger_state", text(allocation.state.as_str())),
         ("ledger_epoch", int(due.epoch)),
         ("is_valid_for_server_config", int(u64::from(allocation.reason.is_none()))),
-        ("invalid_reason", allocation.reason.map_or(Value::Null, text)),
-        ("config_version", allocation.version.map_or(Value::Null, int)),
+        ("invalid_reason", allocation.reason.map_or(ColumnValue::Null, text)),
+        ("config_version", allocation.version.map_or(ColumnValue::Null, int)),
     ]);
-    let credited = Fact { row: row(&due.id), guard: Guard::Is(still_final), otherwise: Otherwise::Conflict, set };
+    let credited = Fact { row: row(&due.id), guard: Guard::Is(still_final), otherwise: GuardFailure::Conflict, set };
     let key = credit_key(&due.custody, &due.id, due.epoch);
     let references = References {
         deposit: Some(due.id.to_string()),
@@ -191,12 +195,12 @@ pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
     let fact = Fact {
         row: row(&lost.id),
         guard: Guard::Is(still_booked),
-        otherwise: Otherwise::Conflict,
+        otherwise: GuardFailure::Conflict,
         set: vec![("ledger_state".to_owned(), text(LedgerState::Reversed.as_str()))],
     };
     let body = json!({ "deposit": lost.id.as_str(), "epoch": lost.epoch, "tx_hash": lost.tx_hash });
     Request {
-        key: Key {
+        key: IdempotencyKey {
             namespace: Namespace::Deposits,
             scope: lost.custody.scope.clone(),
             text: format!("reverse/{}/{}", lost.id, lost.epoch),

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use bankroll_ledger::{AccountId, AccountName, BlockRef, Principal, Rejection, Request, Row};
 use bankroll_store::{
-    CallError, Ledger, Rows, Statement,
+    Ledger, Rows, Statement, SubmitError,
     columns::{BadRow, amount_of, any, int, maybe, number_of, parsed, text, text_of},
 };
 
@@ -164,7 +164,7 @@ fn submit_all(
     if requests.is_empty() {
         return Ok((done, refused));
     }
-    let answers = ledger.submit_in_turn(requests).map_err(CallError::from)?.wait().map_err(CallError::from)?;
+    let answers = ledger.submit_in_turn(requests).map_err(SubmitError::from)?.wait().map_err(SubmitError::from)?;
     for ((id, epoch), answer) in inclusions.into_iter().zip(&answers) {
         match answer.effects() {
             Ok(_) => done.push((id, epoch)),

@@ -1,7 +1,7 @@
 //! Why a step did nothing, by what to do about it.
 
-use bankroll_chains_evm::NodeError;
-use bankroll_store::{CallError, RowsError, StoreError, columns::BadRow};
+use bankroll_chains_evm::RpcError;
+use bankroll_store::{RowsError, StoreError, SubmitError, columns::BadRow};
 
 use crate::follower::BrokenParent;
 
@@ -10,7 +10,7 @@ use crate::follower::BrokenParent;
 pub enum ScanError {
     /// The RPC node did not answer, or its answer contradicts itself.
     #[error("the RPC node gave no block that can be believed")]
-    Node(#[from] NodeError),
+    Node(#[from] RpcError),
     /// The RPC node has fewer blocks than it, or another one, had before.
     #[error("the RPC node is behind: it is at block {theirs}, we are at {ours}")]
     Lagging { theirs: u64, ours: u64 },
@@ -40,7 +40,7 @@ pub enum ScanError {
 pub enum CreditError {
     /// The writer did not accept the request, or did not answer.
     #[error("the writer has no answer")]
-    Call(#[from] CallError),
+    Call(#[from] SubmitError),
     /// The rows were not written, or it is unknown whether they were.
     #[error("a refusal was not recorded")]
     Rows(#[from] RowsError),

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::{B256, Header};
+use bankroll_chains_evm::{B256, BlockHeader};
 
 use crate::{ChainState, DepositId, Sighting};
 
@@ -18,8 +18,8 @@ pub struct BlockPoint {
     pub hash: B256,
 }
 
-impl From<&Header> for BlockPoint {
-    fn from(header: &Header) -> Self {
+impl From<&BlockHeader> for BlockPoint {
+    fn from(header: &BlockHeader) -> Self {
         Self { number: header.number, hash: header.hash }
     }
 }
@@ -56,7 +56,7 @@ pub enum ChainChange {
     /// Blocks above this number are no longer canonical.
     HeadersGone { above: u64 },
     /// A block is canonical now.
-    HeaderNew(Header),
+    HeaderNew(BlockHeader),
 }
 
 /// Our position on the chain during one step, and what the step changes.
@@ -88,7 +88,7 @@ impl ChainFollower {
     ///
     /// # Errors
     /// If it is not the next block; nothing has changed then.
-    pub fn advance(&mut self, header: Header, sightings: Vec<Sighting>) -> Result<(), BrokenParent> {
+    pub fn advance(&mut self, header: BlockHeader, sightings: Vec<Sighting>) -> Result<(), BrokenParent> {
         if header.parent != self.head.hash || Some(header.number) != self.head.number.checked_add(1) {
             return Err(BrokenParent { number: header.number, expected: self.head.hash, parent: header.parent });
         }

@@ -8,8 +8,8 @@
 //! that block, so the payment is never taken for a stranger's. The other way round, an account opened between the
 //! two reads would be missed.
 
-use bankroll_chains_evm::{Address, At, Node};
-use bankroll_ledger::{AccountId, Kind as AccountKind, Name, Scope, Time};
+use bankroll_chains_evm::{Address, BlockTag, RpcNode};
+use bankroll_ledger::{AccountId, AccountKind, Name, Scope, Time};
 use bankroll_store::{AccountFilter, Reader, Rows, StoreError};
 
 use crate::{
@@ -44,8 +44,8 @@ impl Indexer {
     /// # Errors
     /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step
     /// finds out.
-    pub fn step(&mut self, now: Time, node: &Node, rows: &Rows) -> Result<ScanOutcome, ScanError> {
-        let head = node.header(At::Latest)?.map(|head| BlockPoint::from(&head));
+    pub fn step(&mut self, now: Time, node: &RpcNode, rows: &Rows) -> Result<ScanOutcome, ScanError> {
+        let head = node.header(BlockTag::Latest)?.map(|head| BlockPoint::from(&head));
         if head.is_some() && head == self.up_to_date_at {
             return Ok(ScanOutcome::UpToDate);
         }

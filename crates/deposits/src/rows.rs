@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use bankroll_chains_evm::B256;
-use bankroll_ledger::{Row, Time, Value};
+use bankroll_ledger::{ColumnValue, Row, Time};
 use bankroll_store::{
     Migrations, Rows, Statement,
     columns::{BadRow, any, int, number_of, one, parsed, text, text_of, time},
@@ -92,7 +92,7 @@ pub(crate) fn step(
     statements
 }
 
-fn change_statements(chain: &Value, change: &ChainChange, now: Time) -> Vec<Statement> {
+fn change_statements(chain: &ColumnValue, change: &ChainChange, now: Time) -> Vec<Statement> {
     match change {
         ChainChange::HeadersGone { above } => {
             vec![any("DELETE FROM block_headers WHERE chain = $1 AND number > $2", vec![chain.clone(), int(*above)])]
@@ -136,14 +136,14 @@ fn change_statements(chain: &Value, change: &ChainChange, now: Time) -> Vec<Stat
 
 /// The first inclusion inserts the row. A later one changes what the block says, and nothing that the books have
 /// written.
-fn included(chain: &Value, sighting: &Sighting, epoch: u64, now: Time) -> Vec<Statement> {
+fn included(chain: &ColumnValue, sighting: &Sighting, epoch: u64, now: Time) -> Vec<Statement> {
     let Sighting { id, transfer, attribution, header, required } = sighting;
     let to = text(&format!("{:#x}", transfer.to));
     let (id_text, amount) = (text(id.as_str()), transfer.value.amount().ok());
     let raw = text(&transfer.value.to_string());
     let place = [int(header.number), hash(header.hash), int(header.time), int(transfer.index)];
     let review = text(if amount.is_some() { "none" } else { "held" });
-    let amount = amount.map_or(Value::Null, Value::Amount);
+    let amount = amount.map_or(ColumnValue::Null, ColumnValue::Amount);
     let row = if epoch == 1 {
         let mut values = vec![
             id_text.clone(),
@@ -158,7 +158,7 @@ fn included(chain: &Value, sighting: &Sighting, epoch: u64, now: Time) -> Vec<St
             to.clone(),
             text(attribution.purpose.as_str()),
             text(attribution.server.as_str()),
-            attribution.wallet.as_ref().map_or(Value::Null, |wallet| text(wallet.as_str())),
+            attribution.wallet.as_ref().map_or(ColumnValue::Null, |wallet| text(wallet.as_str())),
             text(&attribution.custody.to_string()),
             int(*required),
             review,
@@ -218,6 +218,6 @@ fn point(row: &Row) -> Result<BlockPoint, ScanError> {
     Ok(BlockPoint { number: number_of(row, "number")?, hash: parsed(row, "hash")? })
 }
 
-fn hash(hash: B256) -> Value {
-    Value::Text(format!("{hash:#x}"))
+fn hash(hash: B256) -> ColumnValue {
+    ColumnValue::Text(format!("{hash:#x}"))
 }

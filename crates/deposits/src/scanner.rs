@@ -18,7 +18,7 @@
 //! It has no clock, thread or randomness of its own. It does not know the books: whether a deposit is credited is
 //! not its concern.
 
-use bankroll_chains_evm::{At, Block, Header, Node, NodeError};
+use bankroll_chains_evm::{Block, BlockHeader, BlockTag, RpcError, RpcNode};
 use bankroll_ledger::Time;
 use bankroll_store::Rows;
 
@@ -77,7 +77,7 @@ pub struct BlocksAhead(AheadKind);
 enum AheadKind {
     Nothing,
     /// The first step ever: the block before the first one that is read.
-    Begins(Header),
+    Begins(BlockHeader),
     /// The blocks after a fork; the fork is the cursor if nothing was replaced.
     Blocks {
         cursor: BlockPoint,
@@ -91,7 +91,7 @@ enum AheadKind {
 /// # Errors
 /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
 /// out.
-pub fn step(config: &ScanConfig, now: Time, node: &Node, store: &Rows) -> Result<ScanOutcome, ScanError> {
+pub fn step(config: &ScanConfig, now: Time, node: &RpcNode, store: &Rows) -> Result<ScanOutcome, ScanError> {
     apply_blocks(config, read_ahead(config, node, store)?, now, store)
 }
 
@@ -101,7 +101,7 @@ pub fn step(config: &ScanConfig, now: Time, node: &Node, store: &Rows) -> Result
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed.
-pub fn read_ahead(config: &ScanConfig, node: &Node, store: &Rows) -> Result<BlocksAhead, ScanError> {
+pub fn read_ahead(config: &ScanConfig, node: &RpcNode, store: &Rows) -> Result<BlocksAhead, ScanError> {
     let head = newest(node)?;
     let Some(cursor) = rows::cursor(store, config.rules.chain.as_str())? else {
         return Ok(BlocksAhead(AheadKind::Begins(before_first(config, node, head)?)));
@@ -139,7 +139,7 @@ pub fn apply_blocks(
     };
     let (mut seen, mut named) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new());
     for block in &blocks {
-        let sightings = sightings(&config.rules, &config.watch, block).map_err(NodeError::from)?;
+        let sightings = sightings(&config.rules, &config.watch, block).map_err(RpcError::from)?;
         named.extend(sightings.iter().map(|sighting| sighting.id.clone()));
         seen.push((block.header, sightings));
         if named.len() > SIGHTINGS_MAX && block.header.number >= cursor.number {
@@ -157,29 +157,29 @@ pub fn apply_blocks(
     Ok(ScanOutcome::Moved { to: follower.head(), unwound_to, deposits: deposit_changes(follower.changes()) })
 }
 
-fn before_first(config: &ScanConfig, node: &Node, head: u64) -> Result<Header, ScanError> {
+fn before_first(config: &ScanConfig, node: &RpcNode, head: u64) -> Result<BlockHeader, ScanError> {
     let before = config.start.saturating_sub(1);
     if head < before {
         return Err(ScanError::Lagging { theirs: head, ours: before });
     }
-    node.header(At::Number(before))?.ok_or(ScanError::Missing { number: before, head })
+    node.header(BlockTag::Number(before))?.ok_or(ScanError::Missing { number: before, head })
 }
 
-fn newest(node: &Node) -> Result<u64, ScanError> {
-    let head = node.header(At::Latest)?;
+fn newest(node: &RpcNode) -> Result<u64, ScanError> {
+    let head = node.header(BlockTag::Latest)?;
     Ok(head.ok_or(ScanError::Missing { number: 0, head: 0 })?.number)
 }
 
 /// The highest remembered block that the RPC node has too.
 fn fork(
     config: &ScanConfig,
-    node: &Node,
+    node: &RpcNode,
     store: &Rows,
     cursor: BlockPoint,
     head: u64,
 ) -> Result<BlockPoint, ScanError> {
     let has_block = |point: &BlockPoint| -> Result<bool, ScanError> {
-        let header = node.header(At::Number(point.number))?;
+        let header = node.header(BlockTag::Number(point.number))?;
         let header = header.ok_or(ScanError::Missing { number: point.number, head })?;
         Ok(header.hash == point.hash)
     };
@@ -197,10 +197,10 @@ fn fork(
 }
 
 /// The blocks after the fork, at least up to our own height.
-fn read(node: &Node, fork: BlockPoint, cursor: BlockPoint, last: u64, head: u64) -> Result<Vec<Block>, ScanError> {
+fn read(node: &RpcNode, fork: BlockPoint, cursor: BlockPoint, last: u64, head: u64) -> Result<Vec<Block>, ScanError> {
     let (mut blocks, mut transactions) = (Vec::new(), 0_usize);
     for number in fork.number.saturating_add(1)..=last {
-        let block = node.block(At::Number(number))?.ok_or(ScanError::Missing { number, head })?;
+        let block = node.block(BlockTag::Number(number))?.ok_or(ScanError::Missing { number, head })?;
         transactions = transactions.saturating_add(block.transactions.len());
         blocks.push(block);
         if transactions > TRANSACTIONS_MAX && number >= cursor.number {

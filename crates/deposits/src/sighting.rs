@@ -4,7 +4,7 @@
 //! not matter, a transaction that creates a contract pays no address, and a value of zero is not a deposit.
 //! Transfers inside a transaction and tokens will be further kinds.
 
-use bankroll_chains_evm::{Address, B256, Block, Disagreement, Header, Value};
+use bankroll_chains_evm::{Address, B256, Block, BlockHeader, Disagreement, Quantity};
 use bankroll_ledger::Name;
 
 use crate::{Attribution, DepositId, DepositKind, WatchList};
@@ -17,7 +17,7 @@ pub struct DepositRules {
     pub confirmations: u64,
 }
 
-/// Value that a transaction moved to us.
+/// Quantity that a transaction moved to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoinTransfer {
     pub transaction: B256,
@@ -30,7 +30,7 @@ pub struct CoinTransfer {
     /// The address of ours that was paid.
     pub to: Address,
     /// In base units.
-    pub value: Value,
+    pub value: Quantity,
 }
 
 /// A transfer to us, in the block where it was seen.
@@ -39,7 +39,7 @@ pub struct Sighting {
     pub id: DepositId,
     pub transfer: CoinTransfer,
     pub attribution: Attribution,
-    pub header: Header,
+    pub header: BlockHeader,
     /// Confirmations until it is final.
     pub required: u64,
 }

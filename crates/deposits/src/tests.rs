@@ -6,8 +6,8 @@ mod buy_in;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_evm::{Address, B256, Header, U256, Value};
-use bankroll_ledger::{AccountId, Action, Amount, BlockRef, Guard, Leg, Name, Otherwise, Seq};
+use bankroll_chains_evm::{Address, B256, BlockHeader, Quantity, U256};
+use bankroll_ledger::{AccountId, Action, Amount, BlockRef, Guard, GuardFailure, Leg, Name, Seq};
 
 use crate::{
     BuyIn, ChainState, CoinTransfer, DepositId, DepositKind, DepositStatus, LedgerState, Payer, Purpose, ReviewState,
@@ -57,15 +57,15 @@ fn whose_a_payment_is() {
     assert_eq!(whose(99, 0xb0, 0x55), None);
 }
 
-fn header(number: u64, branch: u8, parent: B256) -> Header {
+fn header(number: u64, branch: u8, parent: B256) -> BlockHeader {
     let hash = B256::from(U256::from(number * 256 + u64::from(branch)));
-    Header { number, hash, parent, time: number * 12, base_fee: None }
+    BlockHeader { number, hash, parent, time: number * 12, base_fee: None }
 }
 
-fn sighting(header: Header, transaction: u8, required: u64) -> Sighting {
+fn sighting(header: BlockHeader, transaction: u8, required: u64) -> Sighting {
     let (from, to) = (Address::repeat_byte(0xb0), Address::repeat_byte(0xcc));
     let hash = B256::repeat_byte(transaction);
-    let (kind, position, value) = (DepositKind::Native, 0, Value::new(U256::from(5)));
+    let (kind, position, value) = (DepositKind::Native, 0, Quantity::new(U256::from(5)));
     let id = DepositId::new(&name("eip155:7"), hash, kind, position);
     let attribution = watch().attribute(header.number, from, to).unwrap();
     let transfer = CoinTransfer { transaction: hash, index: 0, kind, position, from, to, value };
@@ -264,7 +264,7 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
     let custody = numbers[&due.custody];
     assert!(legs.iter().all(|leg| matches!(leg, Leg::Move { from, .. } if *from == custody)));
     let [held, booked] = &request.facts[..] else { panic!("two facts") };
-    assert_eq!((held.otherwise, held.set.len()), (Otherwise::Paused, 0));
+    assert_eq!((held.otherwise, held.set.len()), (GuardFailure::Paused, 0));
     let Guard::Is(guard) = &booked.guard else { panic!("a guard") };
     let guarded: Vec<_> = guard.iter().map(|(column, value)| format!("{column}={value:?}")).collect();
     let expected = [

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejected, Principal, Request};
+use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, Request};
 use tokio::{
     io::{ReadHalf, WriteHalf},
     net::{TcpListener, TcpStream},
@@ -53,7 +53,7 @@ pub trait CallHandler: Send + Sync + 'static {
         &self,
         by: Principal,
         names: Vec<AccountName>,
-    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejected>>, CallRefusal>> + Send;
+    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal>> + Send;
 }
 
 #[derive(Debug, thiserror::Error)]

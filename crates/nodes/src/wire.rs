@@ -5,7 +5,7 @@
 //! violates the protocol gets a last frame with the reason. Bounds: [`FRAME_MAX`] bytes per frame, [`CALL_MAX`] requests
 //! per call.
 
-use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejected, Principal, Request};
+use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, Request};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -61,7 +61,7 @@ pub enum CallReply {
     /// One answer per request, in order.
     Applied(Vec<Answer>),
     /// One result per name, in order.
-    Opened(Vec<Result<AccountId, OpenRejected>>),
+    Opened(Vec<Result<AccountId, OpenRejection>>),
 }
 
 /// Why a call has no answer.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bankroll_ledger::Account;
-use bankroll_store::{Audit, AuditReport, IndexReport, Location, Progress, Reader, StoreError};
+use bankroll_store::{Audit, AuditProgress, AuditReport, IndexReport, Location, Reader, StoreError};
 use bankroll_terminal::{per_second, thousands};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -46,7 +46,7 @@ pub fn check_indexes(reader: &Reader, quiet: bool) -> Result<IndexReport, StoreE
     checked
 }
 
-fn show(bar: &ProgressBar, progress: Progress) {
+fn show(bar: &ProgressBar, progress: AuditProgress) {
     bar.set_length(progress.rows_total.max(progress.rows));
     bar.set_position(progress.rows);
 }

@@ -9,7 +9,7 @@ mod compare;
 mod tests;
 
 use anyhow::Context;
-use bankroll_chains_evm::{Address, At, Node, U256};
+use bankroll_chains_evm::{Address, BlockTag, RpcNode, U256};
 use bankroll_deposits::view::{self, DepositView};
 use bankroll_ledger::AccountName;
 use bankroll_store::Reader;
@@ -27,13 +27,13 @@ pub struct Wallet<'a> {
 }
 
 /// Compares at the newest block. The flows should be at rest: what they settle meanwhile would be on one side only.
-pub fn reconcile(node: &Node, reader: &Reader, wallet: &Wallet<'_>) -> anyhow::Result<Reconciliation> {
+pub fn reconcile(node: &RpcNode, reader: &Reader, wallet: &Wallet<'_>) -> anyhow::Result<Reconciliation> {
     let books = books_side(reader, wallet)?;
-    let head = node.header(At::Latest)?.context("the RPC node has no block")?;
-    let on_chain = node.balance(wallet.address, At::Number(head.number))?.units();
+    let head = node.header(BlockTag::Latest)?.context("the RPC node has no block")?;
+    let on_chain = node.balance(wallet.address, BlockTag::Number(head.number))?.units();
     let mut transactions = Vec::new();
     for number in 1..=head.number {
-        let block = node.block(At::Number(number))?;
+        let block = node.block(BlockTag::Number(number))?;
         let block = block.with_context(|| format!("the RPC node has no block {number}"))?;
         for transaction in &block.transactions {
             let wei = if transaction.succeeded { transaction.value.units() } else { U256::ZERO };

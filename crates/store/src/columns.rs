@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use bankroll_ledger::{Amount, Row, Time, Value};
+use bankroll_ledger::{Amount, ColumnValue, Row, Time};
 
 use crate::Statement;
 
@@ -17,31 +17,31 @@ pub struct BadRow {
 
 /// A text.
 #[must_use]
-pub fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+pub fn text(text: &str) -> ColumnValue {
+    ColumnValue::Text(text.to_owned())
 }
 
 /// A number. Blocks, epochs and microseconds always fit into 63 bits.
 #[must_use]
-pub fn int(number: u64) -> Value {
-    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+pub fn int(number: u64) -> ColumnValue {
+    ColumnValue::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 /// A time, in microseconds.
 #[must_use]
-pub fn time(time: Time) -> Value {
+pub fn time(time: Time) -> ColumnValue {
     int(time.0)
 }
 
 /// A statement that must change exactly one row; otherwise its whole set is rolled back.
 #[must_use]
-pub fn one(sql: &str, values: Vec<Value>) -> Statement {
+pub fn one(sql: &str, values: Vec<ColumnValue>) -> Statement {
     Statement { sql: sql.to_owned(), values, must_change: Some(1) }
 }
 
 /// A statement that may change any number of rows.
 #[must_use]
-pub fn any(sql: &str, values: Vec<Value>) -> Statement {
+pub fn any(sql: &str, values: Vec<ColumnValue>) -> Statement {
     Statement { sql: sql.to_owned(), values, must_change: None }
 }
 
@@ -51,7 +51,7 @@ pub fn any(sql: &str, values: Vec<Value>) -> Statement {
 /// If there is none.
 pub fn text_of<'a>(row: &'a Row, column: &'static str) -> Result<&'a str, BadRow> {
     match row.get(column) {
-        Some(Value::Text(text)) => Ok(text),
+        Some(ColumnValue::Text(text)) => Ok(text),
         _ => Err(BadRow { column }),
     }
 }
@@ -70,7 +70,7 @@ pub fn parsed<T: FromStr>(row: &Row, column: &'static str) -> Result<T, BadRow> 
 /// If there is none, or it is below zero.
 pub fn number_of(row: &Row, column: &'static str) -> Result<u64, BadRow> {
     match row.get(column) {
-        Some(Value::Int(number)) => u64::try_from(*number).map_err(|_| BadRow { column }),
+        Some(ColumnValue::Int(number)) => u64::try_from(*number).map_err(|_| BadRow { column }),
         _ => Err(BadRow { column }),
     }
 }
@@ -81,7 +81,7 @@ pub fn number_of(row: &Row, column: &'static str) -> Result<u64, BadRow> {
 /// If there is none.
 pub fn amount_of(row: &Row, column: &'static str) -> Result<Amount, BadRow> {
     match row.get(column) {
-        Some(Value::Amount(amount)) => Ok(*amount),
+        Some(ColumnValue::Amount(amount)) => Ok(*amount),
         _ => Err(BadRow { column }),
     }
 }
@@ -96,7 +96,7 @@ pub fn maybe<'a, T>(
     read: impl FnOnce(&'a Row, &'static str) -> Result<T, BadRow>,
 ) -> Result<Option<T>, BadRow> {
     match row.get(column) {
-        Some(Value::Null) => Ok(None),
+        Some(ColumnValue::Null) => Ok(None),
         _ => read(row, column).map(Some),
     }
 }

@@ -3,7 +3,7 @@
 //! A transaction counts as mined if it is in a block that was verified whole and that the RPC node has at that height now.
 //! That the node does not know a transaction proves nothing, and an error is not "no".
 
-use bankroll_chains_evm::{At, Found, NodeError, Transaction, Value};
+use bankroll_chains_evm::{BlockTag, Found, Quantity, RpcError, Transaction};
 use bankroll_ledger::BlockRef;
 
 use crate::{
@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// Looks for every transaction of the job that has bytes.
-pub(crate) fn chain_status(job: &PayoutJob, context: &StepContext<'_>) -> Result<ChainStatus, NodeError> {
+pub(crate) fn chain_status(job: &PayoutJob, context: &StepContext<'_>) -> Result<ChainStatus, RpcError> {
     let StepContext { config, node, head, .. } = context;
     for attempt in &job.attempts {
         let Some((_, hash)) = attempt.signed else { continue };
         let Found::Included(block) = node.find(hash)? else { continue };
-        let canonical = node.header(At::Number(block.header.number))?;
+        let canonical = node.header(BlockTag::Number(block.header.number))?;
         let Some(transaction) = block.transaction(hash) else { continue };
         // A block that was just replaced: the next step will see it.
         if canonical.is_none_or(|canonical| canonical.hash != block.header.hash) {
@@ -38,17 +38,17 @@ pub(crate) fn chain_status(job: &PayoutJob, context: &StepContext<'_>) -> Result
     let nonce = job.nonce.unwrap_or(u64::MAX);
     let wallet = config.evm_address();
     let deep = match head.checked_sub(config.rules.confirmations) {
-        Some(deep) => node.nonce(wallet, At::Number(deep))?,
+        Some(deep) => node.nonce(wallet, BlockTag::Number(deep))?,
         None => 0,
     };
-    Ok(ChainStatus::Absent { nonce_is_gone: deep > nonce, is_lowest: node.nonce(wallet, At::Latest)? == nonce })
+    Ok(ChainStatus::Absent { nonce_is_gone: deep > nonce, is_lowest: node.nonce(wallet, BlockTag::Latest)? == nonce })
 }
 
 fn is_as_ordered(job: &PayoutJob, attempt: &PayoutAttempt, config: &PayoutConfig, transaction: &Transaction) -> bool {
     let (to, value) = if attempt.is_cancel {
-        (config.evm_address(), Value::default())
+        (config.evm_address(), Quantity::default())
     } else {
-        (job.to.0.into(), Value::from(job.amount))
+        (job.to.0.into(), Quantity::from(job.amount))
     };
     transaction.to == Some(to) && transaction.value == value && Some(transaction.nonce) == job.nonce
 }

@@ -1,7 +1,7 @@
 //! Everything outside of a job that a step of the payouts role works with.
 
-use bankroll_chains_evm::Node;
-use bankroll_ledger::{Time, Value};
+use bankroll_chains_evm::RpcNode;
+use bankroll_ledger::{ColumnValue, Time};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Rows, Statement, columns::text};
 
@@ -11,7 +11,7 @@ use crate::{PayoutConfig, PayoutError, job::PayoutJob, rows};
 pub(crate) struct StepContext<'a> {
     pub config: &'a PayoutConfig,
     pub now: Time,
-    pub node: &'a Node,
+    pub node: &'a RpcNode,
     pub signer: &'a mut SignerClient,
     pub rows: &'a Rows,
     /// The height of the chain when the step began.
@@ -26,12 +26,12 @@ impl StepContext<'_> {
     }
 
     /// The statement that changes a job as it was read.
-    pub fn change(&self, job: &PayoutJob, set: &[(&str, Value)]) -> Statement {
+    pub fn change(&self, job: &PayoutJob, set: &[(&str, ColumnValue)]) -> Statement {
         rows::change(job, set, self.now)
     }
 
     /// The values that select the rows of the wallet: chain and address.
-    pub fn wallet_key(&self) -> [Value; 2] {
+    pub fn wallet_key(&self) -> [ColumnValue; 2] {
         [text(self.config.chain.as_str()), text(&self.config.address.to_string())]
     }
 

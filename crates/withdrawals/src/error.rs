@@ -1,9 +1,9 @@
 //! Errors, by what the caller does about them.
 
-use bankroll_chains_evm::NodeError;
-use bankroll_ledger::{OpenRejected, Rejection};
-use bankroll_signer_client::AskError;
-use bankroll_store::{CallError, RowsError, StoreError, columns::BadRow};
+use bankroll_chains_evm::RpcError;
+use bankroll_ledger::{OpenRejection, Rejection};
+use bankroll_signer_client::SignerClientError;
+use bankroll_store::{RowsError, StoreError, SubmitError, columns::BadRow};
 
 /// Why there is no intent.
 #[derive(Debug, thiserror::Error)]
@@ -13,13 +13,13 @@ pub enum IntentError {
     Rejected(#[from] Rejection),
     /// An account that it needs cannot be opened.
     #[error("an account of the withdrawal cannot be opened")]
-    Account(#[from] OpenRejected),
+    Account(#[from] OpenRejection),
     /// The amount and the fee together exceed 128 bits.
     #[error("the amount and its fee are more than the ledger can count")]
     TooLarge,
     /// The writer did not accept it, or has no answer. Send the same request again.
     #[error("the writer has no answer")]
-    Call(#[from] CallError),
+    Call(#[from] SubmitError),
     /// The hold was made and not noted in the intent's row. Settlement finds it in the journal.
     #[error("the hold was not noted")]
     Rows(#[from] RowsError),
@@ -41,9 +41,9 @@ pub enum CancelError {
 #[derive(Debug, thiserror::Error)]
 pub enum PayoutError {
     #[error("the RPC node gave no believable answer")]
-    Node(#[from] NodeError),
+    Node(#[from] RpcError),
     #[error("the signer gave no believable answer")]
-    Signer(#[from] AskError),
+    Signer(#[from] SignerClientError),
     /// The rows were not written, or not for certain.
     #[error("the rows were not written")]
     Rows(#[from] RowsError),

@@ -6,7 +6,7 @@
 //! the one that it names, and the asset the coin of the chain, only the books know:
 //! [`Intents::admit`](crate::Intents::admit) checks that.
 
-use bankroll_ledger::{AccountId, Action, Amount, Leg, Request, Value};
+use bankroll_ledger::{AccountId, Action, Amount, ColumnValue, Leg, Request};
 
 use crate::{
     intent::{GasPayer, INTENTS_TABLE, WithdrawalRequest, intent_request},
@@ -30,11 +30,11 @@ pub(crate) fn parse_forwarded(request: &Request, policy: ApprovalPolicy) -> Opti
     let [fact] = &request.facts[..] else { return None };
     let column = |name: &str| fact.set.iter().find(|(column, _)| column == name).map(|(_, value)| value);
     let word = |name: &str| match column(name)? {
-        Value::Text(text) => Some(text.as_str()),
+        ColumnValue::Text(text) => Some(text.as_str()),
         _ => None,
     };
     let amount = |name: &str| match column(name)? {
-        Value::Amount(amount) => Some(*amount),
+        ColumnValue::Amount(amount) => Some(*amount),
         _ => None,
     };
     let withdrawal = WithdrawalRequest {
@@ -56,7 +56,7 @@ pub(crate) fn parse_forwarded(request: &Request, policy: ApprovalPolicy) -> Opti
 pub(crate) fn intent_of(request: &Request) -> Option<&str> {
     let fact = request.facts.iter().find(|fact| fact.row.table == INTENTS_TABLE)?;
     match fact.row.columns.first()? {
-        (_, Value::Text(id)) => Some(id),
+        (_, ColumnValue::Text(id)) => Some(id),
         _ => None,
     }
 }

@@ -5,8 +5,8 @@
 //! belongs to the system: no other principal can release it while a transaction may still pay.
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Event, Fact, Guard, HoldId, Key, Leg, Name, Namespace, Otherwise,
-    Principal, References, Request, Row, RowKey, Scope, Settler, Value,
+    AccountId, AccountName, Action, Amount, ColumnValue, Event, Fact, Guard, GuardFailure, HoldId, IdempotencyKey, Leg,
+    Name, Namespace, Principal, References, Request, Row, RowKey, Scope, Settler,
 };
 use bankroll_orders::{Address, IntentId};
 use bankroll_store::columns::{BadRow, amount_of, int, text, text_of};
@@ -117,15 +117,15 @@ pub(crate) fn intent_request(
         ("chain", text(withdrawal.chain.as_str())),
         ("asset", int(u64::from(withdrawal.account.asset.0))),
         ("to_address", text(&withdrawal.to.to_string())),
-        ("amount", Value::Amount(withdrawal.amount)),
+        ("amount", ColumnValue::Amount(withdrawal.amount)),
         ("gas_payer", text(gas_payer)),
-        ("fee_cap", Value::Amount(fee_cap)),
+        ("fee_cap", ColumnValue::Amount(fee_cap)),
         ("status", text(status.as_str())),
     ];
     let fact = Fact {
         row: row_key(&id),
         guard: Guard::Absent,
-        otherwise: Otherwise::Conflict,
+        otherwise: GuardFailure::Conflict,
         set: set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
     };
     let body = json!({
@@ -144,14 +144,14 @@ pub(crate) fn intent_request(
 }
 
 /// The key is in the caller's own namespace, so that no caller can occupy the key of another's request.
-fn key(withdrawal: &WithdrawalRequest) -> Key {
+fn key(withdrawal: &WithdrawalRequest) -> IdempotencyKey {
     let (namespace, prefix) = match &withdrawal.principal {
         Principal::User(wallet) => (Namespace::Player, format!("{wallet}/")),
         Principal::System => (Namespace::Payouts, String::new()),
         _ => (Namespace::Client, String::new()),
     };
     let text = format!("{prefix}withdrawal/{}", withdrawal.request_id);
-    Key { namespace, scope: Scope::Server(withdrawal.server.clone()), text }
+    IdempotencyKey { namespace, scope: Scope::Server(withdrawal.server.clone()), text }
 }
 
 pub(crate) fn row_key(id: &IntentId) -> RowKey {

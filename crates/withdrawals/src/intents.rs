@@ -10,11 +10,11 @@
 //! Approval and rejection come here, too, when they exist; [`status`](crate::status) has their transitions.
 
 use bankroll_ledger::{
-    AccountId, AccountName, AssetId, Effects, Kind, Name, Principal, Rejection, Request, Scope, Time,
+    AccountId, AccountKind, AccountName, AssetId, Effects, Name, Principal, Rejection, Request, Scope, Time,
 };
 use bankroll_orders::IntentId;
 use bankroll_store::{
-    Answer, Failure, Ledger, Reader, Refused, Reply, Rows, Statement, StoreError,
+    Answer, Ledger, PendingAnswer, Reader, Rows, Statement, StoreError, SubmitFailure, SubmitRefusal,
     columns::{any, int, text},
 };
 
@@ -57,8 +57,8 @@ impl Intents {
     /// See [`IntentError`].
     pub fn create(&self, withdrawal: &WithdrawalRequest, ledger: &Ledger, rows: &Rows) -> Result<Intent, IntentError> {
         let asset = withdrawal.account.asset;
-        let world = AccountName { kind: Kind::World, owner: None, ..withdrawal.account.clone() };
-        let network_fees = AccountName { scope: Scope::House, kind: Kind::NetworkFees, asset, owner: None };
+        let world = AccountName { kind: AccountKind::World, owner: None, ..withdrawal.account.clone() };
+        let network_fees = AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None };
         // Settlement needs the last one. It is opened here, where the caller waits for an answer anyway.
         let names = vec![withdrawal.account.clone(), world, network_fees];
         let numbers: Vec<AccountId> =
@@ -121,7 +121,7 @@ impl Intents {
     ///
     /// # Errors
     /// If the writer does not accept them: nothing happened.
-    pub fn submit(ledger: &Ledger, requests: Vec<Request>) -> Result<PendingIntents, Refused> {
+    pub fn submit(ledger: &Ledger, requests: Vec<Request>) -> Result<PendingIntents, SubmitRefusal> {
         let intents = requests.iter().enumerate();
         let intents = intents.filter_map(|(place, request)| Some((place, intent_of(request)?.to_owned()))).collect();
         let answers = ledger.submit(requests)?;
@@ -143,7 +143,7 @@ pub struct PendingIntents {
     ledger: Ledger,
     /// The places of requests that make intents, with the ids of those.
     intents: Vec<(usize, String)>,
-    answers: Reply<Vec<Answer>>,
+    answers: PendingAnswer<Vec<Answer>>,
 }
 
 impl PendingIntents {
@@ -151,7 +151,7 @@ impl PendingIntents {
     ///
     /// # Errors
     /// If the writer could not carry the call out, or stopped before it could answer.
-    pub fn wait(self) -> Result<Vec<Answer>, Failure> {
+    pub fn wait(self) -> Result<Vec<Answer>, SubmitFailure> {
         let Self { ledger, intents, answers } = self;
         let answers = answers.wait()?;
         note_holds(&ledger, &intents, &answers);
@@ -162,7 +162,7 @@ impl PendingIntents {
     ///
     /// # Errors
     /// If the writer could not carry the call out, or stopped before it could answer.
-    pub async fn answered(self) -> Result<Vec<Answer>, Failure> {
+    pub async fn answered(self) -> Result<Vec<Answer>, SubmitFailure> {
         let Self { ledger, intents, answers } = self;
         let answers = answers.await?;
         note_holds(&ledger, &intents, &answers);

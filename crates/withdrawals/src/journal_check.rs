@@ -5,10 +5,10 @@
 //!
 //! Approvals are not known here: those will be requests of their own.
 
-use bankroll_ledger::{AccountName, Guard, HoldId, Record, Request, Row, Value, Verdict};
+use bankroll_ledger::{AccountName, ColumnValue, Guard, HoldId, Record, Request, Row, Verdict};
 use bankroll_orders::IntentId;
 use bankroll_store::{
-    Reader, Rows, SearchQuery, StoreError, Subject,
+    Reader, Rows, SearchQuery, SearchSubject, StoreError,
     columns::{amount_of, maybe, number_of, parsed, text},
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct CheckedIntent {
 struct Creation {
     hold: HoldId,
     /// The columns that it wrote.
-    set: Vec<(String, Value)>,
+    set: Vec<(String, ColumnValue)>,
 }
 
 /// Why an intent cannot be paid or settled by its row.
@@ -89,7 +89,7 @@ fn find_creation(reader: &Reader, intent: &IntentId, noted: Option<HoldId>) -> R
     {
         return Ok(Some(found));
     }
-    let mut query = SearchQuery::of(Subject::Intent(intent.to_string()));
+    let mut query = SearchQuery::of(SearchSubject::Intent(intent.to_string()));
     loop {
         let page = reader.search(&query)?;
         let found = page.items.into_iter().find_map(|entry| creation(entry.record, intent));

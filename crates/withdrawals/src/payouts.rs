@@ -6,12 +6,12 @@
 //!
 //! It never writes an intent: the outcome of a job is a row of `payout_events`, in the write that ends the job.
 
-use bankroll_chains_evm::{At, Node};
-use bankroll_ledger::{Amount, Name, Time, Value};
-use bankroll_orders::{IntentId, Refusal};
+use bankroll_chains_evm::{BlockTag, RpcNode};
+use bankroll_ledger::{Amount, ColumnValue, Name, Time};
+use bankroll_orders::{IntentId, SignerRefusal};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{
-    NewRow, PAYOUT_EVENTS, Rows, Statement,
+    NewInboxRow, PAYOUT_EVENTS, Rows, Statement,
     columns::{any, int, parsed, text, time},
 };
 
@@ -40,12 +40,12 @@ const BACK_OFF: u64 = 30_000_000;
 pub fn step(
     config: &PayoutConfig,
     now: Time,
-    node: &Node,
+    node: &RpcNode,
     signer: &mut SignerClient,
     rows: &Rows,
 ) -> Result<Vec<(String, StepResult)>, PayoutError> {
     let mut results = open_jobs(config, now, rows)?;
-    let head = node.header(At::Latest)?.map_or(0, |head| head.number);
+    let head = node.header(BlockTag::Latest)?.map_or(0, |head| head.number);
     let mut context = StepContext { config, now, node, signer, rows, head };
     let mut jobs = rows::live(rows, config, head.saturating_sub(config.rules.horizon))?;
     for place in 0..jobs.len() {
@@ -119,9 +119,9 @@ fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -
         JobAction::Unmine => {
             let set = [
                 ("status", text(JobStage::Broadcast.as_str())),
-                ("tx_hash", Value::Null),
-                ("block_number", Value::Null),
-                ("block_hash", Value::Null),
+                ("tx_hash", ColumnValue::Null),
+                ("block_number", ColumnValue::Null),
+                ("block_hash", ColumnValue::Null),
             ];
             context.write(vec![context.change(job, &set)])?;
             Ok(StepResult::Unmined)
@@ -178,7 +178,7 @@ fn raise(
 }
 
 fn revoke(job: &PayoutJob, context: &mut StepContext<'_>) -> Result<StepResult, PayoutError> {
-    let contradiction = || StepResult::Waits(WaitReason::SignerRefuses(Refusal::IntentSigned));
+    let contradiction = || StepResult::Waits(WaitReason::SignerRefuses(SignerRefusal::IntentSigned));
     match signing::revoke(job, context)? {
         RevokeReply::Never(head) => {
             let keep = vec![signing::keep_head(context, &head)];
@@ -207,7 +207,7 @@ fn finish(
 ) -> Result<StepResult, PayoutError> {
     let stage = JobStage::after(outcome);
     let mut set = mined.map_or_else(|| vec![("status", text(stage.as_str()))], |mined| block_of(mined, stage));
-    set.extend([("processed_at", time(context.now)), ("error_message", Value::Null)]);
+    set.extend([("processed_at", time(context.now)), ("error_message", ColumnValue::Null)]);
     let mut statements = more;
     statements.push(context.change(job, &set));
     if outcome == PayoutOutcome::NeverSigned {
@@ -221,7 +221,7 @@ fn finish(
         outcome,
         tx_hash: mined.map(|mined| format!("{:#x}", mined.hash)),
     };
-    statements.push(PAYOUT_EVENTS.adding(&NewRow {
+    statements.push(PAYOUT_EVENTS.adding(&NewInboxRow {
         // One outcome an intent, for ever: the table refuses another one under the same id.
         id: format!("{}/outcome", job.intent),
         kind: PAYOUT_ENDED.into(),
@@ -234,14 +234,14 @@ fn finish(
     Ok(StepResult::Ended(outcome))
 }
 
-fn block_of(mined: &MinedTransaction, stage: JobStage) -> Vec<(&'static str, Value)> {
+fn block_of(mined: &MinedTransaction, stage: JobStage) -> Vec<(&'static str, ColumnValue)> {
     vec![
         ("status", text(stage.as_str())),
         ("tx_hash", text(&format!("{:#x}", mined.hash))),
         ("block_number", int(mined.block.number)),
         ("block_hash", text(&mined.block.hash)),
         ("gas_used", int(mined.gas_used)),
-        ("gas_price", Value::Amount(Amount::new(mined.gas_price))),
+        ("gas_price", ColumnValue::Amount(Amount::new(mined.gas_price))),
     ]
 }
 

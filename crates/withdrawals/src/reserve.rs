@@ -1,10 +1,10 @@
 //! Reserving a nonce: only if the wallet can pay the payout and its gas in addition to everything it has promised.
 //!
-//! At most one job of a wallet is between its nonce and its bytes. So a nonce that is given back is always the highest, and
+//! BlockTag most one job of a wallet is between its nonce and its bytes. So a nonce that is given back is always the highest, and
 //! there is never a hole below transactions that are already signed.
 
-use bankroll_chains_evm::{At, Call, NodeError, Value as Quantity};
-use bankroll_ledger::{AccountName, Amount, Kind, Scope, Value};
+use bankroll_chains_evm::{BlockTag, Call, Quantity, RpcError};
+use bankroll_ledger::{AccountKind, AccountName, Amount, ColumnValue, Scope};
 use bankroll_orders::{Gas, Price};
 use bankroll_store::{
     Statement,
@@ -51,13 +51,14 @@ pub(crate) fn reserve(
         return Ok(Err(reason));
     }
     let (nonce, taking) = next_nonce(job, context)?;
-    let used = context.node.nonce(config.evm_address(), At::Latest)?;
+    let used = context.node.nonce(config.evm_address(), BlockTag::Latest)?;
     if used > nonce {
         // The wallet was used outside of this system: nothing new is paid until an operator resumes it.
         context.write(vec![context.set_wallet("stopped", "foreign_nonce")])?;
         return Ok(Err(WaitReason::ForeignNonce { expected: nonce, found: used }));
     }
-    let set = [("status", text(JobStage::Reserved.as_str())), ("nonce", int(nonce)), ("error_message", Value::Null)];
+    let set =
+        [("status", text(JobStage::Reserved.as_str())), ("nonce", int(nonce)), ("error_message", ColumnValue::Null)];
     Ok(Ok(Reservation { nonce, statements: vec![taking, context.change(job, &set)] }))
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn order_gas(
     if !confirms(context.rows, job)? {
         return Ok(Err(WaitReason::NotAsDecided));
     }
-    let balance = context.node.balance(context.config.evm_address(), At::Latest)?;
+    let balance = context.node.balance(context.config.evm_address(), BlockTag::Latest)?;
     if balance < Quantity::from(job.amount) {
         return Ok(Err(WaitReason::WalletShort));
     }
@@ -103,7 +104,7 @@ fn estimate(job: &PayoutJob, context: &StepContext<'_>) -> Result<Result<Gas, Wa
     let estimate = match node.estimate_gas(&call) {
         Ok(estimate) => estimate,
         // The node tried it: the payment would fail, or the wallet is short.
-        Err(NodeError::Refused(_)) => return Ok(Err(WaitReason::WouldFail)),
+        Err(RpcError::Refused(_)) => return Ok(Err(WaitReason::WouldFail)),
         Err(error) => return Err(error.into()),
     };
     // A plain transfer always costs the same; a contract may need more by then.
@@ -134,12 +135,12 @@ pub(crate) fn house_affords(
     let costs = others(job, jobs).map(of_house).chain([gas.cost(), unbooked]);
     let needed = costs.into_iter().try_fold(Amount::ZERO, |sum, cost| sum.checked_add(cost?));
     let asset = context.config.custody.asset;
-    let balance = |kind: Kind| -> Result<Amount, PayoutError> {
+    let balance = |kind: AccountKind| -> Result<Amount, PayoutError> {
         let name = AccountName { scope: Scope::House, kind, asset, owner: None };
         let account = context.rows.reader().account_named(&name)?;
         Ok(account.map_or(Amount::ZERO, |account| account.balance))
     };
-    let capital = balance(Kind::House)?.checked_sub(balance(Kind::NetworkFees)?).unwrap_or(Amount::ZERO);
+    let capital = balance(AccountKind::House)?.checked_sub(balance(AccountKind::NetworkFees)?).unwrap_or(Amount::ZERO);
     Ok(needed.is_some_and(|needed| needed <= capital))
 }
 
@@ -161,7 +162,7 @@ fn next_nonce(job: &PayoutJob, context: &StepContext<'_>) -> Result<(u64, Statem
     }
     let next = match column("last")? {
         Some(last) => last.saturating_add(1),
-        None => context.node.nonce(context.config.evm_address(), At::Latest)?,
+        None => context.node.nonce(context.config.evm_address(), BlockTag::Latest)?,
     };
     let sql = "INSERT INTO payout_nonces (job, chain, wallet, nonce) VALUES ($1, $2, $3, $4)";
     Ok((next, one(sql, vec![text(&job.id), chain, address, int(next)])))

@@ -4,7 +4,7 @@
 //! nothing at all.
 
 use bankroll_chains_evm::B256;
-use bankroll_ledger::{Amount, BlockRef, Name, Row, Time, Value};
+use bankroll_ledger::{Amount, BlockRef, ColumnValue, Name, Row, Time};
 use bankroll_orders::{Address, Gas, IntentId, OrderId, Price};
 use bankroll_store::{
     Migrations, Rows, Statement,
@@ -61,7 +61,7 @@ pub(crate) fn approved(rows: &Rows, config: &PayoutConfig, most: usize) -> Resul
 /// Makes the job of an intent. A second one of the same intent is refused by the table.
 pub(crate) fn open(config: &PayoutConfig, intent: &Row, now: Time) -> Result<Statement, PayoutError> {
     let id = text_of(intent, "id")?;
-    let amount = |column| amount_of(intent, column).map(Value::Amount);
+    let amount = |column| amount_of(intent, column).map(ColumnValue::Amount);
     let values = vec![
         text(&format!("job-{id}")),
         text(id),
@@ -148,8 +148,8 @@ fn attempt(row: &Row) -> Result<PayoutAttempt, BadRow> {
         _ => return Err(BadRow { column: "manner" }),
     };
     let raw = match row.get("raw") {
-        Some(Value::Null) => None,
-        Some(Value::Bytes(raw)) => Some(raw.clone()),
+        Some(ColumnValue::Null) => None,
+        Some(ColumnValue::Bytes(raw)) => Some(raw.clone()),
         _ => return Err(BadRow { column: "raw" }),
     };
     let is_cancel = match text_of(row, "meaning")? {
@@ -170,7 +170,7 @@ fn attempt(row: &Row) -> Result<PayoutAttempt, BadRow> {
 }
 
 /// Changes a job as it was read.
-pub(crate) fn change(job: &PayoutJob, set: &[(&str, Value)], now: Time) -> Statement {
+pub(crate) fn change(job: &PayoutJob, set: &[(&str, ColumnValue)], now: Time) -> Statement {
     let columns: Vec<String> =
         set.iter().zip(1_usize..).map(|((name, _), place)| format!("{name} = ${place}")).collect();
     let (at, id, version) = (set.len().saturating_add(1), set.len().saturating_add(2), set.len().saturating_add(3));
@@ -203,8 +203,8 @@ pub(crate) fn add_attempt(job: &PayoutJob, number: u64, is_cancel: bool, gas: Ga
             text(if is_cancel { "cancel" } else { "payout" }),
             text(manner),
             int(gas.limit),
-            Value::Amount(Amount::new(gas.price.max())),
-            Value::Amount(Amount::new(priority)),
+            ColumnValue::Amount(Amount::new(gas.price.max())),
+            ColumnValue::Amount(Amount::new(priority)),
             time(now),
         ],
     )
@@ -214,7 +214,7 @@ pub(crate) fn add_attempt(job: &PayoutJob, number: u64, is_cancel: bool, gas: Ga
 pub(crate) fn sign_attempt(job: &PayoutJob, number: u64, raw: Vec<u8>, hash: B256, now: Time) -> Statement {
     one(
         "UPDATE payout_attempts SET raw = $1, tx_hash = $2, signed_at = $3 WHERE job = $4 AND number = $5 AND raw IS NULL",
-        vec![Value::Bytes(raw), text(&format!("{hash:#x}")), time(now), text(&job.id), int(number)],
+        vec![ColumnValue::Bytes(raw), text(&format!("{hash:#x}")), time(now), text(&job.id), int(number)],
     )
 }
 

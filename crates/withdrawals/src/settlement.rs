@@ -8,12 +8,12 @@
 //! | never signed | released | none |
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, AssetId, BlockRef, Fact, Guard, HoldId, Key, Kind, Leg, Namespace,
-    Otherwise, Principal, References, Request, Scope, Value,
+    AccountId, AccountKind, AccountName, Action, Amount, AssetId, BlockRef, ColumnValue, Fact, Guard, GuardFailure,
+    HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
 };
 use bankroll_orders::IntentId;
 use bankroll_store::{
-    Consumed, Consumer, InboxRow, Location, PAYOUT_EVENTS, Reader, StoreError,
+    InboxConsumer, InboxRow, Location, PAYOUT_EVENTS, Reader, RowMeaning, StoreError,
     columns::{BadRow, amount_of, number_of, parsed, text},
 };
 use serde_json::json;
@@ -53,24 +53,24 @@ pub struct SettlementInput {
 ///
 /// # Errors
 /// If the books cannot be opened for reading.
-pub fn consumer(location: &Location, rows_max: usize) -> Result<Consumer, StoreError> {
+pub fn consumer(location: &Location, rows_max: usize) -> Result<InboxConsumer, StoreError> {
     let reader = Reader::open(location)?;
     let consume = move |row: &InboxRow| consume(&reader, row);
-    Ok(Consumer::new(PAYOUT_EVENTS, &[PAYOUT_ENDED], location, rows_max, consume))
+    Ok(InboxConsumer::new(PAYOUT_EVENTS, &[PAYOUT_ENDED], location, rows_max, consume))
 }
 
-fn consume(reader: &Reader, row: &InboxRow) -> Consumed {
+fn consume(reader: &Reader, row: &InboxRow) -> RowMeaning {
     let report = match serde_json::from_str::<PayoutReport>(&row.body) {
         Ok(report) => report,
-        Err(error) => return Consumed::Refused(format!("the body does not report the outcome of a payout: {error}")),
+        Err(error) => return RowMeaning::Refused(format!("the body does not report the outcome of a payout: {error}")),
     };
     match settlement_input(reader, row, report) {
         Ok(Ok(input)) => settlement_request(&input).map_or_else(
-            || Consumed::Refused("the gas cost more than the player's fee cap".into()),
-            |request| Consumed::Money(Box::new(request)),
+            || RowMeaning::Refused("the gas cost more than the player's fee cap".into()),
+            |request| RowMeaning::Money(Box::new(request)),
         ),
-        Ok(Err(refused)) => Consumed::Refused(refused.into()),
-        Err(later) => Consumed::Later(later),
+        Ok(Err(refused)) => RowMeaning::Refused(refused.into()),
+        Err(later) => RowMeaning::Later(later),
     }
 }
 
@@ -95,9 +95,9 @@ fn settlement_input(
         let account = reader.account_named(name).map_err(later)?;
         account.map(|account| account.id).ok_or_else(|| format!("{name} is not open"))
     };
-    let network_fees = AccountName { scope: Scope::House, kind: Kind::NetworkFees, asset, owner: None };
+    let network_fees = AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None };
     let custody = report.custody.parse::<AccountName>().ok();
-    let Some(custody) = custody.filter(|name| name.kind == Kind::Custody && name.asset == asset) else {
+    let Some(custody) = custody.filter(|name| name.kind == AccountKind::Custody && name.asset == asset) else {
         return Ok(Err("it names no account of a wallet"));
     };
     Ok(Ok(SettlementInput {
@@ -134,7 +134,7 @@ pub fn settlement_request(input: &SettlementInput) -> Option<Request> {
     if cap.is_none() && !fee.is_zero() {
         legs.push(Leg::Move { from: input.network_fees, to: custody, amount: fee });
     }
-    let columns = |columns: &[(&str, Value)]| {
+    let columns = |columns: &[(&str, ColumnValue)]| {
         columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Vec<_>>()
     };
     let before = IntentStatus::Approved;
@@ -143,18 +143,18 @@ pub fn settlement_request(input: &SettlementInput) -> Option<Request> {
     let fact = Fact {
         row: row_key(&input.intent),
         guard: Guard::Is(columns(&[("status", text(before.as_str()))])),
-        otherwise: Otherwise::Conflict,
+        otherwise: GuardFailure::Conflict,
         set: columns(&[
             ("status", text(status)),
-            ("final_tx_hash", input.tx_hash.as_deref().map_or(Value::Null, text)),
-            ("fee", Value::Amount(fee)),
-            ("reason", reason.map_or(Value::Null, text)),
+            ("final_tx_hash", input.tx_hash.as_deref().map_or(ColumnValue::Null, text)),
+            ("fee", ColumnValue::Amount(fee)),
+            ("reason", reason.map_or(ColumnValue::Null, text)),
         ]),
     };
     let body = json!({ "intent": input.intent, "status": status, "tx_hash": input.tx_hash, "reason": reason });
     let kind = if outcome.is_paid() { "withdrawal.completed" } else { "withdrawal.failed" };
     Some(Request {
-        key: Key {
+        key: IdempotencyKey {
             namespace: Namespace::Payouts,
             scope: input.scope.clone(),
             text: format!("settle/{}", input.intent),

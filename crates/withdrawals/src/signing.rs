@@ -2,8 +2,8 @@
 //! requested again until there is one. Bytes, hash and the signer's head are stored in one write before they are used.
 
 use bankroll_ledger::Time;
-use bankroll_orders::{Head, Meaning, Order, Refusal, Slot};
-use bankroll_signer_client::{Outcome as SignOutcome, Renounced as RevokeOutcome};
+use bankroll_orders::{Meaning, MemoryHead, Order, SignerRefusal, Slot};
+use bankroll_signer_client::{RevokeOutcome, SignOutcome};
 use bankroll_store::{
     Statement,
     columns::{BadRow, maybe, text, text_of, time},
@@ -65,10 +65,10 @@ pub(crate) fn sign(
             ])?;
             Ok(SignReply::Done(StepResult::Signed { attempt: attempt.number, hash }))
         }
-        SignOutcome::Refused { refusal: Refusal::IntentRevoked, .. } if job.newest_signed().is_none() => {
+        SignOutcome::Refused { refusal: SignerRefusal::IntentRevoked, .. } if job.newest_signed().is_none() => {
             Ok(SignReply::Revoked)
         }
-        SignOutcome::Refused { refusal: Refusal::DestinationForbidden, .. } if job.newest_signed().is_none() => {
+        SignOutcome::Refused { refusal: SignerRefusal::DestinationForbidden, .. } if job.newest_signed().is_none() => {
             Ok(SignReply::Hopeless)
         }
         SignOutcome::Refused { refusal, head } => {
@@ -91,10 +91,10 @@ pub(crate) fn sign(
 /// The reply to a request to revoke an intent.
 pub(crate) enum RevokeReply {
     /// The proof that nothing was or will be signed, and the signer's head after it.
-    Never(Head),
+    Never(MemoryHead),
     /// Something was signed, or may have been.
     Signed,
-    Refused(Refusal),
+    Refused(SignerRefusal),
 }
 
 /// Requests the promise never to sign the intent.
@@ -102,13 +102,13 @@ pub(crate) fn revoke(job: &PayoutJob, context: &mut StepContext<'_>) -> Result<R
     let head = known_head(context)?;
     Ok(match context.signer.renounce(&job.intent, context.config.address, head)? {
         RevokeOutcome::Never { head } => RevokeReply::Never(head),
-        RevokeOutcome::Refused { refusal: Refusal::IntentSigned, .. } => RevokeReply::Signed,
+        RevokeOutcome::Refused { refusal: SignerRefusal::IntentSigned, .. } => RevokeReply::Signed,
         RevokeOutcome::Refused { refusal, .. } => RevokeReply::Refused(refusal),
     })
 }
 
 /// The newest head that the signer returned; its first one, if it never returned any.
-fn known_head(context: &mut StepContext<'_>) -> Result<Head, PayoutError> {
+fn known_head(context: &mut StepContext<'_>) -> Result<MemoryHead, PayoutError> {
     let config = context.config;
     let row = rows::wallet(context.rows, &config.chain, config.address)?;
     let known = row.as_ref().map_or(Ok(None), |row| maybe(row, "signer_head", text_of))?;
@@ -121,7 +121,7 @@ fn known_head(context: &mut StepContext<'_>) -> Result<Head, PayoutError> {
 }
 
 /// The statement that stores the signer's head.
-pub(crate) fn keep_head(context: &StepContext<'_>, head: &Head) -> Statement {
+pub(crate) fn keep_head(context: &StepContext<'_>, head: &MemoryHead) -> Statement {
     let json = serde_json::to_string(head).expect("plain numbers are JSON");
     context.set_wallet("signer_head", &json)
 }

@@ -2,8 +2,8 @@
 
 use std::{error::Error, fmt};
 
-use bankroll_chains_evm::{B256, NodeError, Sent};
-use bankroll_orders::Refusal;
+use bankroll_chains_evm::{B256, RpcError, SendOutcome};
+use bankroll_orders::SignerRefusal;
 
 use crate::outcome::PayoutOutcome;
 
@@ -24,7 +24,7 @@ pub enum StepResult {
     /// Bytes were sent. The answer of the RPC node proves nothing.
     Sent {
         attempt: u64,
-        answer: Sent,
+        answer: SendOutcome,
     },
     /// An order with a higher price, for the payout or its cancellation, is written down.
     Raised {
@@ -63,7 +63,7 @@ pub enum WaitReason {
         expected: u64,
         found: u64,
     },
-    SignerRefuses(Refusal),
+    SignerRefuses(SignerRefusal),
     /// What is final on the chain is not what was settled: an operator is needed.
     Contradicted,
     /// The player owes what the chain took back of their deposits.
@@ -73,7 +73,7 @@ pub enum WaitReason {
     /// Its row lacks the nonce that it must have.
     NoNonce,
     /// The RPC node gave no believable answer.
-    Node(NodeError),
+    Node(RpcError),
     /// The signer gave no believable answer. It may have signed.
     Signer(String),
 }

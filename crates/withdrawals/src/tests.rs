@@ -4,7 +4,8 @@
 
 use bankroll_chains_evm::{B256, Fees};
 use bankroll_ledger::{
-    AccountId, Action, Amount, BlockRef, Guard, HoldId, Leg, Principal, Rejection, Request, Row, Scope, Time, Value,
+    AccountId, Action, Amount, BlockRef, ColumnValue, Guard, HoldId, Leg, Principal, Rejection, Request, Row, Scope,
+    Time,
 };
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
@@ -325,7 +326,7 @@ fn an_intent_from_another_node_is_what_the_books_would_have_written_or_nothing()
         spoil(&mut request);
         parse_forwarded(&request, POLICY)
     };
-    let set = |request: &mut Request, column: &str, value: Value| {
+    let set = |request: &mut Request, column: &str, value: ColumnValue| {
         let found = request.facts[0].set.iter_mut().find(|(name, _)| name == column).unwrap();
         found.1 = value;
     };
@@ -335,10 +336,10 @@ fn an_intent_from_another_node_is_what_the_books_would_have_written_or_nothing()
         "it says approved, and is not"
     );
     let mut more = asked.clone();
-    set(&mut more, "amount", Value::Amount(Amount::new(11)));
+    set(&mut more, "amount", ColumnValue::Amount(Amount::new(11)));
     assert_eq!(parse_forwarded(&more, POLICY), None, "more is paid than is held");
     let mut unpaid = asked.clone();
-    set(&mut unpaid, "status", Value::Text("completed".into()));
+    set(&mut unpaid, "status", ColumnValue::Text("completed".into()));
     assert_eq!(parse_forwarded(&unpaid, POLICY), None);
     assert_eq!(spoilt(|request| request.facts[0].guard = Guard::Is(vec![])), None, "a row that is there already");
     assert_eq!(spoilt(|request| request.facts.push(request.facts[0].clone())), None);
@@ -368,7 +369,7 @@ fn every_transition_of_an_intent_is_in_one_table() {
 
 #[test]
 fn stored_words_are_read_back_and_an_unknown_word_is_an_error() {
-    let row = |word: &str| [("status".to_owned(), Value::Text(word.into()))].into_iter().collect::<Row>();
+    let row = |word: &str| [("status".to_owned(), ColumnValue::Text(word.into()))].into_iter().collect::<Row>();
     let words = IntentStatus::ALL.map(IntentStatus::as_str);
     assert_eq!(words, ["awaiting_approval", "approved", "completed", "failed"]);
     for status in IntentStatus::ALL {

@@ -20,7 +20,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use bankroll_chains_simulated::{Chain, Reply};
+use bankroll_chains_simulated::{RpcReply, SimulatedChain};
 use tokio::{
     net::TcpListener,
     time::{MissedTickBehavior, interval, sleep},
@@ -32,7 +32,7 @@ const REQUEST_BYTES: usize = 5 << 20;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// The chain, shared by the server and the miner.
-pub type Shared = Arc<Mutex<Chain>>;
+pub type Shared = Arc<Mutex<SimulatedChain>>;
 
 /// Serves until `ended` completes.
 pub async fn serve(
@@ -70,16 +70,16 @@ pub async fn mine(chain: Shared, every: Duration, seconds: impl Fn() -> u64) {
 async fn answer(chain: &Shared, node: usize, request: &[u8]) -> Response {
     let reply = chain.lock().unwrap_or_else(PoisonError::into_inner).answer(node, request);
     match reply {
-        Reply::Body(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
-        Reply::Status(status, text) => {
+        RpcReply::Body(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
+        RpcReply::Status(status, text) => {
             (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), text).into_response()
         }
-        Reply::NoAnswer => {
+        RpcReply::NoAnswer => {
             // A caller that gives up drops this task.
             sleep(SILENCE).await;
             StatusCode::GATEWAY_TIMEOUT.into_response()
         }
         // The port cannot be closed from here; an unavailable gateway comes closest.
-        Reply::Unreachable => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        RpcReply::Unreachable => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }

@@ -2,7 +2,7 @@
 
 use bankroll_chains_simulated::U256;
 use bankroll_deposits::{DepositChange, ScanError, ScanOutcome};
-use bankroll_ledger::{Amount, Principal, Rejection, Value};
+use bankroll_ledger::{Amount, ColumnValue, Principal, Rejection};
 use bankroll_store::columns::{one, text};
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot};
@@ -159,7 +159,7 @@ fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
                required_confirmations, 'final', 'held', 'none', 0, NULL, NULL, NULL, NULL, 0, 1, 1, NULL FROM deposits";
     world.pay(ALICE, 1_125);
     world.settle(3);
-    let values = vec![bankroll_ledger::Value::Text(enormous.to_string())];
+    let values = vec![bankroll_ledger::ColumnValue::Text(enormous.to_string())];
     let statement = bankroll_store::Statement { sql: sql.into(), values, must_change: Some(1) };
     world.rows().write(vec![statement]).unwrap();
     assert!(world.book().is_idle());
@@ -177,7 +177,7 @@ fn what_the_books_refuse_for_good_is_recorded_and_blocks_no_other_deposit() {
     world.mine(3);
     world.scan_all();
     // Beside what the wallet has, the books cannot count it.
-    let values = vec![Value::Amount(Amount::MAX), text(&format!("{enormous:#x}"))];
+    let values = vec![ColumnValue::Amount(Amount::MAX), text(&format!("{enormous:#x}"))];
     world.rows().write(vec![one("UPDATE deposits SET amount = $1 WHERE tx_hash = $2", values)]).unwrap();
     let booked = world.book();
     let why: Vec<Rejection> = booked.refused.iter().map(|(_, why)| *why).collect();

@@ -2,7 +2,7 @@
 //! The change that corrects a finding turns its story around.
 
 use bankroll_chains_simulated::U256;
-use bankroll_ledger::{Amount, Value};
+use bankroll_ledger::{Amount, ColumnValue};
 use bankroll_store::columns::{one, text};
 
 use crate::world::{ALICE, World, hot};
@@ -16,7 +16,7 @@ fn d1_a_deposit_that_is_edited_before_it_is_final_is_credited_as_edited() {
     world.mine(1);
     world.scan_all();
     let edit = "UPDATE deposits SET amount = $1, wallet = $2";
-    let values = vec![Value::Amount(Amount::new(9_000_000)), text("mallory")];
+    let values = vec![ColumnValue::Amount(Amount::new(9_000_000)), text("mallory")];
     world.rows().write(vec![one(edit, values)]).unwrap();
     world.settle(2);
     assert_eq!(world.balances(["arena/funds/1/mallory", "arena/unallocated/1/mallory"]), [1_000, 8_998_875]);

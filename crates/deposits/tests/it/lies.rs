@@ -1,7 +1,7 @@
 //! Nodes that lag, omit and lie: a step says why it stopped, and has changed nothing.
 
-use bankroll_chains_evm::{Identity, InProcessRpc, Node, NodeError};
-use bankroll_chains_simulated::{B256, Chain, Fault};
+use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcError, RpcNode};
+use bankroll_chains_simulated::{B256, NodeFault, SimulatedChain};
 use bankroll_deposits::{ScanError, ScanOutcome, scanner};
 use bankroll_ledger::Time;
 use bankroll_store::{Rows, RowsError};
@@ -24,7 +24,7 @@ fn rows(world: &World) -> String {
 #[test]
 fn whatever_a_node_does_wrong_advances_nothing_and_is_made_up_for() {
     let mut noticed = 0;
-    for fault in Fault::ALL {
+    for fault in NodeFault::ALL {
         let mut world = World::new();
         world.pay(ALICE, 1_125);
         world.pay(BOB, 1_125);
@@ -69,10 +69,11 @@ fn a_node_that_is_behind_is_not_taken_for_a_reorganisation() {
 fn a_node_of_another_chain_is_not_asked() {
     let mut world = World::new();
     world.mine(1);
-    let elsewhere = Identity { chain_id: 1337, genesis: B256::repeat_byte(1) };
-    let node = Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&world.chain), 0)), elsewhere);
+    let elsewhere = ChainIdentity { chain_id: 1337, genesis: B256::repeat_byte(1) };
+    let node =
+        RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&world.chain), 0)), elsewhere);
     let stopped = scanner::step(&world.config, Time(1), &node, world.rows());
-    assert!(matches!(stopped, Err(ScanError::Node(NodeError::Disagreeing(_)))), "{stopped:?}");
+    assert!(matches!(stopped, Err(ScanError::Node(RpcError::Disagreeing(_)))), "{stopped:?}");
     world.scan_all();
 }
 
@@ -88,9 +89,9 @@ fn of_two_scanners_on_one_chain_each_step_is_written_by_one() {
     let genesis = world.chain().block(0).unwrap().hash;
     let scan = |node: usize| {
         let rows = Rows::beside(ledger).unwrap();
-        let node = Node::in_process(
-            InProcessRpc::new(Chain::in_process(Arc::clone(chain), node)),
-            Identity { chain_id: 1337, genesis },
+        let node = RpcNode::in_process(
+            InProcessRpc::new(SimulatedChain::in_process(Arc::clone(chain), node)),
+            ChainIdentity { chain_id: 1337, genesis },
         );
         let (mut moved, mut too_late) = (0, 0);
         loop {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_chains_simulated::{Fate, Fault, Reorg, U256};
+use bankroll_chains_simulated::{Fate, NodeFault, Reorg, U256};
 use fastrand::Rng;
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, hot};
@@ -43,7 +43,7 @@ fn live(random: &mut Rng) {
                 world.book();
             }
             18 => {
-                let fault = *random.choice(Fault::ALL).unwrap();
+                let fault = *random.choice(NodeFault::ALL).unwrap();
                 world.chain().inject(0, fault, random.u32(1..4));
             }
             _ => {

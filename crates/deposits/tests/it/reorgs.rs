@@ -1,6 +1,6 @@
 //! The chain changes its mind: before crediting, afterwards, and back again.
 
-use bankroll_chains_simulated::{Fate, Fault, Reorg};
+use bankroll_chains_simulated::{Fate, NodeFault, Reorg};
 use bankroll_deposits::{
     DepositId, DepositKind, LedgerState, Purpose, ScanError, ScanOutcome,
     credit::{CreditDue, accounts, allocate, credit},
@@ -144,7 +144,7 @@ fn a_branch_that_the_node_cannot_back_up_unwinds_nothing() {
     world.settle(3);
     reorg(&world, 3, 3, Fate::Dropped);
     let before = world.pairs("SELECT chain_state AS a, epoch AS b FROM deposits");
-    world.chain().inject(0, Fault::BlockDenied, 100);
+    world.chain().inject(0, NodeFault::BlockDenied, 100);
     assert!(world.scan().is_err());
     assert_eq!(world.pairs("SELECT chain_state AS a, epoch AS b FROM deposits"), before);
     world.chain().calm(0);

@@ -5,17 +5,17 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{Identity, InProcessRpc, Node};
-use bankroll_chains_simulated::{Address, B256, Chain, Config, Key, Payment, U256};
+use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_simulated::{Address, B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256};
 use bankroll_deposits::{
     BlocksAhead, BookingOutcome, BuyIn, DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanError, ScanOutcome,
     ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
 };
 use bankroll_ledger::{
-    AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
-    Time, Unit, Value,
+    AccountName, Action, Amount, Asset, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace, Principal,
+    References, Request, Scope, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, Clock, Ledger, Options, Reader, Rows};
+use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Reader, Rows};
 use bankroll_testkit::postgres;
 use tempfile::TempDir;
 
@@ -29,10 +29,10 @@ const SEED: u64 = 11;
 
 pub struct World {
     _folder: TempDir,
-    options: Options,
+    options: LedgerOptions,
     open: Option<(Ledger, Rows)>,
-    pub chain: Arc<Mutex<Chain>>,
-    node: Node,
+    pub chain: Arc<Mutex<SimulatedChain>>,
+    node: RpcNode,
     pub config: ScanConfig,
     pub servers: Servers,
     nonces: BTreeMap<u64, u64>,
@@ -44,7 +44,7 @@ pub fn name(text: &str) -> Name {
 }
 
 pub fn address(person: u64) -> Address {
-    Key::derived(SEED, person).address()
+    SimulatedKey::derived(SEED, person).address()
 }
 
 pub fn hot() -> Address {
@@ -54,13 +54,13 @@ pub fn hot() -> Address {
 impl World {
     /// Deposits are final after three blocks; a place costs 1,000 wei, and 125 on top.
     pub fn new() -> Self {
-        let chain = Chain::new(Config::new(SEED));
-        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
+        let chain = SimulatedChain::new(SimulatedConfig::new(SEED));
+        let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
         let chain = Arc::new(Mutex::new(chain));
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         let (clock, _) = Clock::manual(Time(1_000_000));
-        let options = Options { clock, migrations: vec![DEPOSITS], ..Options::new(location) };
+        let options = LedgerOptions { clock, migrations: vec![DEPOSITS], ..LedgerOptions::new(location) };
         let custody: AccountName = "@house/custody/1/hot".parse().unwrap();
         let proven = [(address(ALICE), name("alice")), (address(BOB), name("bob"))];
         let payer = Payer::Sender(BTreeMap::from(proven));
@@ -70,7 +70,7 @@ impl World {
             _folder: folder,
             options,
             open: None,
-            node: Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&chain), 0)), identity),
+            node: RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
             config: ScanConfig {
                 rules: DepositRules { chain: name("eip155:1337"), confirmations: 3 },
@@ -117,7 +117,7 @@ impl World {
         self.rows().reader()
     }
 
-    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+    pub fn chain(&self) -> MutexGuard<'_, SimulatedChain> {
         self.chain.lock().unwrap()
     }
 
@@ -140,7 +140,7 @@ impl World {
         let nonce = self.nonces.entry(person).or_default();
         let payment = Payment::new(1337, *nonce, to, wei);
         *nonce += 1;
-        let raw = Key::derived(SEED, person).sign(&payment);
+        let raw = SimulatedKey::derived(SEED, person).sign(&payment);
         self.chain.lock().unwrap().send(&raw).unwrap()
     }
 
@@ -208,10 +208,10 @@ impl World {
 
     /// Two columns of rows, as text.
     pub fn pairs(&self, sql: &str) -> Vec<(String, String)> {
-        let shown = |value: &Value| match value {
-            Value::Text(text) => text.clone(),
-            Value::Int(number) => number.to_string(),
-            Value::Amount(amount) => amount.to_string(),
+        let shown = |value: &ColumnValue| match value {
+            ColumnValue::Text(text) => text.clone(),
+            ColumnValue::Int(number) => number.to_string(),
+            ColumnValue::Amount(amount) => amount.to_string(),
             other => format!("{other:?}"),
         };
         let rows = self.rows().read(sql, vec![]).unwrap();

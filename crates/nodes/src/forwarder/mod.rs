@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
+use bankroll_ledger::{AccountId, AccountName, OpenRejection, Principal, Request};
 use tokio::{
     runtime::Runtime,
     sync::{Semaphore, oneshot},
@@ -141,7 +141,7 @@ impl Forwarder {
         by: Principal,
         names: Vec<AccountName>,
         within: Duration,
-    ) -> Result<PendingCall<Vec<Result<AccountId, OpenRejected>>>, CallError> {
+    ) -> Result<PendingCall<Vec<Result<AccountId, OpenRejection>>>, CallError> {
         let given = names.len();
         self.call(CallBody::Open { by, names }, given, within, |reply| match reply {
             CallReply::Opened(opened) => Some(opened),

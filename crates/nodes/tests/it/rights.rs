@@ -1,6 +1,8 @@
 //! What a node may ask, by the roles of its certificate: the table, and that the books keep to it.
 
-use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Leg, Namespace, Otherwise, Principal, RowKey, Value};
+use bankroll_ledger::{
+    AccountKind, Amount, ColumnValue, Event, Fact, Guard, GuardFailure, Leg, Namespace, Principal, RowKey,
+};
 use bankroll_nodes::{CallError, CallRefusal, NodeRole, NodeRoles, PrincipalClaim, Rights};
 
 use crate::world::{PATIENCE, World, account, name, request};
@@ -49,10 +51,10 @@ fn rows_and_announcements_are_the_books_own_unless_a_flow_asks_for_them() {
     let world = World::new();
     let mut with_fact = world.credit("k");
     with_fact.facts.push(Fact {
-        row: RowKey { table: "indexer_events".into(), columns: vec![("id".into(), Value::Text("a".into()))] },
+        row: RowKey { table: "indexer_events".into(), columns: vec![("id".into(), ColumnValue::Text("a".into()))] },
         guard: Guard::Is(Vec::new()),
-        otherwise: Otherwise::Conflict,
-        set: vec![("state".into(), Value::Text("new".into()))],
+        otherwise: GuardFailure::Conflict,
+        set: vec![("state".into(), ColumnValue::Text("new".into()))],
     });
     let mut with_event = world.credit("k");
     with_event.events.push(Event { kind: name("deposit.credited"), resource: "d".into(), body: "{}".into() });
@@ -83,7 +85,7 @@ fn the_books_refuse_a_principal_that_the_certificate_does_not_speak_for() {
     assert_eq!(told, Err(CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 1 }))));
     assert_eq!(world.journal().len(), 0);
 
-    let names = vec![bankroll_ledger::AccountName { owner: Some(name("bob")), ..account(Kind::Funds) }];
+    let names = vec![bankroll_ledger::AccountName { owner: Some(name("bob")), ..account(AccountKind::Funds) }];
     let game = Principal::GameServer(name("arena"));
     let opened = api.open_accounts(game, names.clone(), PATIENCE).unwrap().wait().unwrap();
     assert!(opened[0].is_ok(), "{opened:?}");

@@ -9,14 +9,14 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, OpenRejected, Principal,
-    Record, References, Request, Scope, Seq, Time, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
+    OpenRejection, Principal, Record, References, Request, Scope, Seq, Time, Unit,
 };
 use bankroll_nodes::{
     Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeIdentity, NodeName,
     NodeServer, Rights,
 };
-use bankroll_store::{Audit, Ledger, Options, Reader};
+use bankroll_store::{Audit, Ledger, LedgerOptions, Reader};
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
@@ -99,7 +99,7 @@ impl CallHandler for Books {
         &self,
         by: Principal,
         names: Vec<AccountName>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, CallRefusal> {
+    ) -> Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal> {
         let ledger = self.ledger()?;
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
         opened.map_err(|_| CallRefusal::Unknown)
@@ -150,11 +150,11 @@ pub struct World {
 impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::open(Options::new(folder.path().join("books"))).unwrap();
+        let ledger = Ledger::open(LedgerOptions::new(folder.path().join("books"))).unwrap();
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         ledger.list_asset(ether).unwrap();
         let account = |kind, owner| AccountName { owner: Some(name(owner)), ..account(kind) };
-        let names = vec![account(Kind::Custody, "hot"), account(Kind::Funds, "alice")];
+        let names = vec![account(AccountKind::Custody, "hot"), account(AccountKind::Funds, "alice")];
         let opened = ledger.open_accounts(&Principal::System, names).unwrap();
         let (custody, alice) = (opened[0].unwrap(), opened[1].unwrap());
         let books = Arc::new(Books { ledger: Mutex::new(Some(ledger.clone())), ..Books::default() });
@@ -200,13 +200,13 @@ impl World {
     }
 }
 
-pub fn account(kind: Kind) -> AccountName {
+pub fn account(kind: AccountKind) -> AccountName {
     AccountName { scope: Scope::Server(name("arena")), kind, asset: AssetId(1), owner: None }
 }
 
 pub fn request(namespace: Namespace, key: &str, principal: Principal, leg: Leg) -> Request {
     Request {
-        key: Key { namespace, scope: Scope::Server(name("arena")), text: key.into() },
+        key: IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: key.into() },
         principal,
         confirmation: None,
         action: Action::Legs(vec![leg]),

@@ -10,11 +10,11 @@ use std::{
     time::Duration,
 };
 
-use bankroll_chains_evm::{Identity, Limits, Node};
+use bankroll_chains_evm::{ChainIdentity, RpcLimits, RpcNode};
 use bankroll_deposits::{BuyIn, ServerRules};
 use bankroll_ledger::{Amount, Asset, Unit};
 use bankroll_orders::Address;
-use bankroll_withdrawals::Policy;
+use bankroll_withdrawals::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::units::Units;
@@ -106,8 +106,8 @@ impl ChainConfig {
             wrong.push((key, format!("{value} is not from {} to {}", range.start(), range.end())));
         }
         let genesis = read(&self.genesis, "chain.genesis", "the chain's genesis hash, 0x and 64 digits", &mut wrong);
-        let identity = Identity { chain_id: self.id, genesis: genesis.unwrap_or_default() };
-        if urls.iter().any(|url| Node::http(url, identity, Limits::default()).is_err()) {
+        let identity = ChainIdentity { chain_id: self.id, genesis: genesis.unwrap_or_default() };
+        if urls.iter().any(|url| RpcNode::http(url, identity, RpcLimits::default()).is_err()) {
             wrong.push(("chain.rpc", "write it http://host:port/path, several separated by commas".into()));
         }
         let what = "the wallet that players pay to and are paid from";
@@ -150,7 +150,7 @@ impl ChainConfig {
             signer: base.join(&self.signer),
             server: name,
             rules: ServerRules { buy_in, accepts: true, version: 1 },
-            policy: Policy { at_once: self.pay_at_once.0 },
+            policy: ApprovalPolicy { at_once: self.pay_at_once.0 },
             node: node.to_owned(),
         }))
     }

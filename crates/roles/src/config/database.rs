@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bankroll_store::{AddressError, DatabaseUrl};
+use bankroll_store::{DatabaseUrl, DatabaseUrlError};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Empty for books in a folder.
@@ -22,7 +22,7 @@ impl DatabaseConfig {
 
     pub(super) fn problem(&self) -> Option<String> {
         match self.url()?.protection().err()? {
-            AddressError::Form => Some("write it postgres://user@host:5432/database".into()),
+            DatabaseUrlError::Form => Some("write it postgres://user@host:5432/database".into()),
             error => Some(format!("{:#}", anyhow::Error::from(error))),
         }
     }

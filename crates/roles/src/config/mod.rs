@@ -13,7 +13,7 @@ mod units;
 
 use std::{path::PathBuf, time::Duration};
 
-use bankroll_store::{Durability, Location, Options};
+use bankroll_store::{Durability, LedgerOptions, Location};
 use bankroll_terminal::Paint;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ const DATABASE_KEY: &str = "books.database";
 impl Default for BooksConfig {
     /// The store's own defaults.
     fn default() -> Self {
-        let (folder, options) = (PathBuf::from("."), Options::new(PathBuf::from(".")));
+        let (folder, options) = (PathBuf::from("."), LedgerOptions::new(PathBuf::from(".")));
         Self {
             folder,
             database: DatabaseConfig::default(),
@@ -118,19 +118,19 @@ impl Default for BooksConfig {
 
 impl BooksConfig {
     /// The store's options, for books at this location.
-    pub fn options(&self, location: impl Into<Location>) -> Options {
+    pub fn options(&self, location: impl Into<Location>) -> LedgerOptions {
         let durability = match self.durability {
             DurabilityConfig::Full => Durability::Full,
             DurabilityConfig::MayLoseRecentCommits => Durability::MayLoseRecentCommits,
         };
-        Options {
+        LedgerOptions {
             durability,
             lease: Duration::from_millis(self.lease_ms),
             queue_max: self.queue_max,
             accounts_in_memory_max: self.accounts_in_memory_max,
             keys_in_memory_max: self.keys_in_memory_max,
             migrations: flows::migrations(),
-            ..Options::new(location)
+            ..LedgerOptions::new(location)
         }
     }
 

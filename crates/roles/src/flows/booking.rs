@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bankroll_deposits::crediting;
-use bankroll_store::{Clock, Consumer, Ledger, Rows};
+use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
 use super::{
@@ -61,7 +61,7 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
 
 /// Settles until a stop is requested.
 pub fn settle(ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
-    let (clock, mut open) = (Clock::machine(), None::<Consumer>);
+    let (clock, mut open) = (Clock::machine(), None::<InboxConsumer>);
     rounds("settling", REST, log, stop, |_| {
         let mut consumer = match open.take() {
             Some(consumer) => consumer,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::Node;
+use bankroll_chains_evm::RpcNode;
 use bankroll_deposits::{DepositChange, Indexer, ScanOutcome};
 use bankroll_store::{Clock, Rows};
 
@@ -28,7 +28,7 @@ struct IndexerLoop<'a> {
     setup: &'a FlowSetup,
     log: &'a NodeLog,
     clock: Clock,
-    nodes: Vec<Node>,
+    nodes: Vec<RpcNode>,
     /// Kept while all goes well: after a failure everything is read again.
     open: Option<(Rows, Indexer)>,
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_terminal::Interrupt;
+use bankroll_terminal::StopSignal;
 
 use crate::log::{NodeLog, on_one_line};
 
@@ -22,18 +22,18 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Whether a stop is requested: by a signal, or by a thread of this process.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
-    interrupt: Option<Interrupt>,
+    interrupt: Option<StopSignal>,
     requested: Arc<AtomicBool>,
 }
 
 impl StopFlag {
     /// Set by a signal, too.
-    pub fn on(interrupt: Interrupt) -> Self {
+    pub fn on(interrupt: StopSignal) -> Self {
         Self { interrupt: Some(interrupt), requested: Arc::default() }
     }
 
     pub fn is_requested(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(Interrupt::is_asked) || self.requested.load(Ordering::Relaxed)
+        self.interrupt.as_ref().is_some_and(StopSignal::is_asked) || self.requested.load(Ordering::Relaxed)
     }
 
     pub fn request(&self) {

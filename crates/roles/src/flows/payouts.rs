@@ -1,6 +1,6 @@
 //! The role `payouts`: has approved intents signed, sends them, and watches them until they are final.
 
-use bankroll_chains_evm::Node;
+use bankroll_chains_evm::RpcNode;
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Clock, Rows};
 use bankroll_withdrawals::{PayoutConfig, PayoutOutcome, StepResult, WaitReason, payouts};
@@ -27,7 +27,7 @@ struct PayoutLoop<'a> {
     setup: &'a FlowSetup,
     log: &'a NodeLog,
     clock: Clock,
-    nodes: Vec<Node>,
+    nodes: Vec<RpcNode>,
     signer: SignerClient,
     open: Option<(Rows, PayoutConfig)>,
     /// What blocks the payouts that are put off.

@@ -7,13 +7,13 @@ use std::{
 };
 
 use anyhow::Context;
-use bankroll_chains_evm::{Address, Identity, InProcessRpc, Limits, Node};
+use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
 use bankroll_deposits::{DepositRules, Payer, ScanConfig, ServerRules, Servers, WatchList, WatchedAddress};
-use bankroll_ledger::{AccountName, Asset, AssetId, Kind, Name, Scope, Unit};
+use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
 use bankroll_orders::ChainId;
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Reader, StoreError};
-use bankroll_withdrawals::{Paying, Policy, Rules, price::Ceiling};
+use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
 
 use super::RpcUrls;
 
@@ -42,7 +42,7 @@ pub enum RpcEndpoint {
 #[derive(Clone, Debug)]
 pub struct FlowSetup {
     pub endpoint: RpcEndpoint,
-    pub identity: Identity,
+    pub identity: ChainIdentity,
     /// The chain's coin as the ledger lists it; `coin.chain` is the chain's name.
     pub coin: Asset,
     /// The address that players pay to and are paid from.
@@ -64,7 +64,7 @@ pub struct FlowSetup {
     pub signer: PathBuf,
     pub server: Name,
     pub rules: ServerRules,
-    pub policy: Policy,
+    pub policy: ApprovalPolicy,
     /// The name of this node, recorded with the outcomes of payouts.
     pub node: String,
 }
@@ -75,11 +75,11 @@ impl FlowSetup {
         &self.coin.chain
     }
 
-    pub(crate) fn nodes(&self) -> anyhow::Result<Vec<Node>> {
+    pub(crate) fn nodes(&self) -> anyhow::Result<Vec<RpcNode>> {
         match &self.endpoint {
-            RpcEndpoint::Here(rpc) => Ok(vec![Node::in_process(rpc.clone(), self.identity)]),
+            RpcEndpoint::Here(rpc) => Ok(vec![RpcNode::in_process(rpc.clone(), self.identity)]),
             RpcEndpoint::Http(rpc) => {
-                let node = |url: String| Node::http(&url, self.identity, Limits::default());
+                let node = |url: String| RpcNode::http(&url, self.identity, RpcLimits::default());
                 rpc.urls().into_iter().map(node).collect::<Result<_, _>>().context("chain.rpc")
             }
         }
@@ -103,7 +103,7 @@ impl FlowSetup {
     /// The account of the wallet: what it must hold on chain.
     pub fn custody(&self, asset: AssetId) -> AccountName {
         let owner = Some(WALLET.parse().expect("a legal name"));
-        AccountName { scope: Scope::House, kind: Kind::Custody, asset, owner }
+        AccountName { scope: Scope::House, kind: AccountKind::Custody, asset, owner }
     }
 
     pub(crate) fn scan_config(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> ScanConfig {
@@ -130,20 +130,20 @@ impl FlowSetup {
         Servers::from([(self.server.clone(), self.rules)])
     }
 
-    pub(crate) fn paying(&self, asset: AssetId) -> Paying {
+    pub(crate) fn paying(&self, asset: AssetId) -> PayoutConfig {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        Paying {
+        PayoutConfig {
             chain: self.chain().clone(),
             chain_id: ChainId(self.identity.chain_id),
             address: bankroll_orders::Address(self.wallet.into()),
             custody: self.custody(asset),
-            rules: Rules {
+            rules: PayoutRules {
                 confirmations: self.confirmations,
                 horizon: self.confirmations.saturating_mul(WATCHED),
                 resend_after: micros(self.resend),
                 stuck_after: micros(self.stuck),
                 // The tip for block producers is at most a tenth of the whole price.
-                ceiling: Ceiling { max: self.fee_max, priority: self.fee_max / 10 },
+                ceiling: FeeCeiling { max: self.fee_max, priority: self.fee_max / 10 },
                 gas_max: GAS_MAX,
                 in_flight_max: self.in_flight_max,
             },

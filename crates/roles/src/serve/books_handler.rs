@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use bankroll_ledger::{AccountId, AccountName, OpenRejected, Principal, Request};
-use bankroll_nodes::{Answer, Desk, Refusal};
-use bankroll_store::{CallError, Failure, Ledger, Refused};
+use bankroll_ledger::{AccountId, AccountName, OpenRejection, Principal, Request};
+use bankroll_nodes::{Answer, CallHandler, CallRefusal};
+use bankroll_store::{Ledger, SubmitError, SubmitFailure, SubmitRefusal};
 use bankroll_withdrawals::Intents;
 
 use super::intent_gate::{self, IntentGate};
@@ -31,17 +31,17 @@ impl BooksHandler {
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = ledger;
     }
 
-    fn ledger(&self) -> Result<Ledger, Refusal> {
-        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Refusal::NotHolder)
+    fn ledger(&self) -> Result<Ledger, CallRefusal> {
+        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(CallRefusal::NotHolder)
     }
 }
 
-impl Desk for BooksHandler {
+impl CallHandler for BooksHandler {
     fn holds(&self) -> bool {
         self.ledger().is_ok()
     }
 
-    async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, Refusal> {
+    async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, CallRefusal> {
         let ledger = self.ledger()?;
         let gated: Vec<Request> =
             requests.iter().filter(|request| Intents::needs_admission(request)).cloned().collect();
@@ -49,7 +49,7 @@ impl Desk for BooksHandler {
             let gate = self.gate.clone();
             let admitted = tokio::task::spawn_blocking(move || intent_gate::admit(gate.as_deref(), gated)).await;
             // The books have not seen the requests yet.
-            admitted.map_err(|_| Refusal::Unreachable)??;
+            admitted.map_err(|_| CallRefusal::Unreachable)??;
         }
         Intents::submit(&ledger, requests).map_err(not_taken)?.answered().await.map_err(failed)
     }
@@ -58,31 +58,31 @@ impl Desk for BooksHandler {
         &self,
         by: Principal,
         names: Vec<AccountName>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, Refusal> {
+    ) -> Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal> {
         let ledger = self.ledger()?;
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await;
         // A thread that died may have made the call.
-        opened.map_err(|_| Refusal::Unknown)?.map_err(|error| match error {
-            CallError::Refused(refused) => not_taken(refused),
-            CallError::Failed(failure) => failed(failure),
+        opened.map_err(|_| CallRefusal::Unknown)?.map_err(|error| match error {
+            SubmitError::Refused(refused) => not_taken(refused),
+            SubmitError::Failed(failure) => failed(failure),
         })
     }
 }
 
 /// Nothing happened.
-fn not_taken(refused: Refused) -> Refusal {
+fn not_taken(refused: SubmitRefusal) -> CallRefusal {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     match refused {
-        Refused::Busy => Refusal::Busy,
-        Refused::CallSize { given, most } => Refusal::CallSize { given: count(given), most: count(most) },
-        Refused::Stopped => Refusal::NotHolder,
+        SubmitRefusal::Busy => CallRefusal::Busy,
+        SubmitRefusal::CallSize { given, most } => CallRefusal::CallSize { given: count(given), most: count(most) },
+        SubmitRefusal::Stopped => CallRefusal::NotHolder,
     }
 }
 
-fn failed(failure: Failure) -> Refusal {
+fn failed(failure: SubmitFailure) -> CallRefusal {
     match failure {
-        Failure::StorageFull => Refusal::StorageFull,
-        Failure::Locked | Failure::Unreachable => Refusal::Unreachable,
-        Failure::Unknown => Refusal::Unknown,
+        SubmitFailure::StorageFull => CallRefusal::StorageFull,
+        SubmitFailure::Locked | SubmitFailure::Unreachable => CallRefusal::Unreachable,
+        SubmitFailure::Unknown => CallRefusal::Unknown,
     }
 }

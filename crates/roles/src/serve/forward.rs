@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bankroll_nodes::{BooksAt, CallError, Forwarder, Identity};
-use bankroll_store::{DatabaseUrl, Watch};
+use bankroll_nodes::{BooksLocation, CallError, Forwarder, NodeIdentity};
+use bankroll_store::{DatabaseUrl, LeaseWatch};
 
 use crate::{
     flows::StopFlag,
@@ -15,21 +15,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const WITHIN: Duration = Duration::from_secs(2);
 
 /// Forwards to the node that has the lease, as the primary of this database says.
-pub fn to_holder(identity: &Identity, url: &DatabaseUrl) -> std::io::Result<Forwarder> {
-    let mut watch = Watch::new(url.clone());
+pub fn to_holder(identity: &NodeIdentity, url: &DatabaseUrl) -> std::io::Result<Forwarder> {
+    let mut watch = LeaseWatch::new(url.clone());
     Forwarder::start(identity, move || {
         let holder = watch.look().map_err(|error| on_one_line(&error))?;
         let answers = holder.filter(|holder| !holder.address.is_empty());
-        Ok(answers.map(|holder| BooksAt { holder: holder.name, address: holder.address }))
+        Ok(answers.map(|holder| BooksLocation { holder: holder.name, address: holder.address }))
     })
 }
 
 /// Logs whenever the ledger becomes reachable or unreachable, until the node stops.
-pub(super) fn watch(identity: &Identity, url: &DatabaseUrl, log: &NodeLog, stop: &StopFlag) -> anyhow::Result<()> {
+pub(super) fn watch(identity: &NodeIdentity, url: &DatabaseUrl, log: &NodeLog, stop: &StopFlag) -> anyhow::Result<()> {
     let forwarder = to_holder(identity, url)?;
     let mut said = String::new();
     while !stop.is_requested() {
-        let state = match forwarder.ping(WITHIN).map(bankroll_nodes::Pending::wait) {
+        let state = match forwarder.ping(WITHIN).map(bankroll_nodes::PendingCall::wait) {
             Ok(Ok(())) => Some(("books_found", "the ledger can be reached".to_owned())),
             // Many calls are in flight: the holder answers.
             Err(CallError::Busy) => None,

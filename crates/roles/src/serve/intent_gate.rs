@@ -7,7 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use bankroll_ledger::Request;
-use bankroll_nodes::{Claim, NodeRole, Refusal, Rights};
+use bankroll_nodes::{CallRefusal, NodeRole, PrincipalClaim, Rights};
 use bankroll_store::{Location, Reader, StoreError};
 use bankroll_withdrawals::{INTENT_CREATED, INTENTS_TABLE, Intents, PayoutChain};
 
@@ -50,14 +50,14 @@ impl IntentGate {
 }
 
 /// Refuses all of them for the first that is not admitted.
-pub fn admit(gate: Option<&IntentGate>, requests: Vec<Request>) -> Result<(), Refusal> {
-    let refused = || Refusal::NotAllowed(Claim::Fact { table: INTENTS_TABLE.into() });
+pub fn admit(gate: Option<&IntentGate>, requests: Vec<Request>) -> Result<(), CallRefusal> {
+    let refused = || CallRefusal::NotAllowed(PrincipalClaim::Fact { table: INTENTS_TABLE.into() });
     let gate = gate.ok_or_else(refused)?;
     for request in requests {
         match gate.admits(&request) {
             Ok(true) => {}
             Ok(false) => return Err(refused()),
-            Err(_) => return Err(Refusal::Unreachable),
+            Err(_) => return Err(CallRefusal::Unreachable),
         }
     }
     Ok(())

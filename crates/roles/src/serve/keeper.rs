@@ -12,7 +12,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use anyhow::Context;
-use bankroll_store::{Ledger, Location, Options, Reader, StoreError, Watch};
+use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
 use bankroll_terminal::thousands;
 use serde_json::Value;
 
@@ -58,14 +58,14 @@ impl HolderFlows {
 
 impl LeaseKeeper<'_> {
     /// Holds the ledger whenever it can, until a stop is requested.
-    pub fn run(&self, options: &Options) -> anyhow::Result<()> {
+    pub fn run(&self, options: &LedgerOptions) -> anyhow::Result<()> {
         let mut watch = match &options.location {
-            Location::Postgres(url) => Some(Watch::new(url.clone())),
+            Location::Postgres(url) => Some(LeaseWatch::new(url.clone())),
             Location::Folder(_) => None,
         };
         let mut said = String::new();
         while !self.stop.is_requested() {
-            let taken = match watch.as_mut().map_or(Ok(None), Watch::look) {
+            let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::look) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
                     Err(StoreError::Leased { holder: holder.name, seconds_left: holder.left.as_secs() })
                 }
@@ -101,7 +101,7 @@ impl LeaseKeeper<'_> {
     }
 
     /// From acquiring the ledger to releasing or losing it.
-    fn hold(&self, ledger: &Ledger, watch: Option<&mut Watch>) -> anyhow::Result<()> {
+    fn hold(&self, ledger: &Ledger, watch: Option<&mut LeaseWatch>) -> anyhow::Result<()> {
         let epoch = watch.and_then(|watch| watch.look().ok().flatten()).map(|holder| holder.epoch);
         let records = Reader::open(ledger.location()).and_then(|reader| reader.head()).map(|head| head.seq.0);
         let records = records.unwrap_or_default();

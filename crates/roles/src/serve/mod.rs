@@ -25,9 +25,9 @@ mod keeper;
 use std::{path::PathBuf, sync::Arc};
 
 use anyhow::Context;
-use bankroll_nodes::{Identity, NodeRole, NodeRoles, Rights, Server};
+use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer, Rights};
 use bankroll_store::{Clock, Location};
-use bankroll_terminal::Usage;
+use bankroll_terminal::UsageError;
 
 use crate::{
     config::LoadedConfig,
@@ -85,22 +85,22 @@ impl ServeNode {
     }
 
     /// The identity of this node, if its certificate allows the configured roles.
-    fn identity(&self, roles: NodeRoles) -> anyhow::Result<Identity> {
+    fn identity(&self, roles: NodeRoles) -> anyhow::Result<NodeIdentity> {
         let identity =
-            Identity::load(&self.loaded.certificates(), &self.loaded.config.node.name, Clock::machine().now())?;
+            NodeIdentity::load(&self.loaded.certificates(), &self.loaded.config.node.name, Clock::machine().now())?;
         if !roles.is_within(identity.roles()) {
             let (node, may) = (identity.node(), identity.roles());
-            return Err(Usage(format!("the certificate of {node} is for the roles {may}, not for {roles}")).into());
+            return Err(UsageError(format!("the certificate of {node} is for the roles {may}, not for {roles}")).into());
         }
         Ok(identity)
     }
 
-    fn keep(&self, identity: &Identity) -> anyhow::Result<()> {
+    fn keep(&self, identity: &NodeIdentity) -> anyhow::Result<()> {
         let config = &self.loaded.config;
         let gate = self.chain.clone().map(|chain| IntentGate::new(chain, self.location.clone()));
         let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
         let desk = Arc::new(BooksHandler::new(gate));
-        let server = Server::start(&config.node.listen, identity, rights, Arc::clone(&desk))
+        let server = NodeServer::start(&config.node.listen, identity, rights, Arc::clone(&desk))
             .context("cannot listen for other nodes")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
         let address = named.unwrap_or_else(|| server.address().to_string());
@@ -124,7 +124,7 @@ impl ServeNode {
     }
 
     /// The roles other than `books`, and watching who holds the ledger.
-    fn watch(&self, identity: &Identity, roles: NodeRoles) -> anyhow::Result<()> {
+    fn watch(&self, identity: &NodeIdentity, roles: NodeRoles) -> anyhow::Result<()> {
         let Location::Postgres(url) = &self.location else { return Ok(()) };
         let (mut running, rows) = (FlowThreads::default(), RowsLocation::Database(url.clone()));
         if let Some(setup) = &self.chain {

@@ -1,9 +1,9 @@
 //! SQL for flows' rows, the same for both engines: names are plain identifiers, values are `$n`.
 
-use bankroll_ledger::{Column, Fact, Guard, RowKey, Value};
+use bankroll_ledger::{Column, ColumnValue, Fact, Guard, RowKey};
 
 /// Reads the row.
-pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
+pub(super) fn reading(key: &RowKey) -> (String, Vec<&ColumnValue>) {
     let sql = format!("SELECT * FROM {} WHERE {}", key.table, matching(key, 1));
     (sql, key.columns.iter().map(|(_, value)| value).collect())
 }
@@ -13,7 +13,7 @@ pub(super) fn reading(key: &RowKey) -> (String, Vec<&Value>) {
 /// changed the row between the decision and this statement, and a decision by the old row must not be written. The
 /// guard is left out if the same request has changed the row already: all its facts were decided by the row as it was
 /// before them.
-pub(super) fn writing(fact: &Fact, changed_before: bool) -> Option<(String, Vec<&Value>)> {
+pub(super) fn writing(fact: &Fact, changed_before: bool) -> Option<(String, Vec<&ColumnValue>)> {
     if fact.set.is_empty() {
         return None;
     }

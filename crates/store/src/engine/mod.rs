@@ -15,8 +15,8 @@ mod stored;
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, Event, Fact, Hold, HoldId, Row, RowKey, Seq, Time,
-    Value,
+    Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, ColumnValue, Event, Fact, Hold, HoldId, Row,
+    RowKey, Seq, Time,
     merkle::{self, Hash},
 };
 
@@ -115,7 +115,7 @@ impl RunWrites {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub sql: String,
-    pub values: Vec<Value>,
+    pub values: Vec<ColumnValue>,
     /// How many rows it must change; with any other number, the whole set of statements is rolled back.
     pub must_change: Option<u64>,
 }

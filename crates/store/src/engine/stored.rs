@@ -6,8 +6,8 @@
 use std::{fmt, str::FromStr};
 
 use bankroll_ledger::{
-    Account, AccountId, Amount, Asset, AssetId, Batch, Hold, HoldId, HoldState, Policy, Role, Roles, Seq, Time, Unit,
-    merkle::Hash,
+    Account, AccountId, AccountPolicy, Amount, Asset, AssetId, Batch, Hold, HoldId, HoldState, Role, Roles, Seq, Time,
+    Unit, merkle::Hash,
 };
 
 use super::runs::RunMeta;
@@ -86,7 +86,7 @@ pub(super) fn account(row: &impl StoredRow) -> Result<Account, StoreError> {
     Ok(Account {
         id: AccountId(number(row, 0)?),
         name: parsed(row, 1)?,
-        policy: Policy { deposit: roles(row, 2)?, withdraw: roles(row, 3)?, transfer: roles(row, 4)? },
+        policy: AccountPolicy { deposit: roles(row, 2)?, withdraw: roles(row, 3)?, transfer: roles(row, 4)? },
         debt: optional_number(row, 5)?.map(AccountId),
         balance: row.amount(6)?,
         held: row.amount(7)?,

@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 
-use bankroll_ledger::{Account, AccountId, AccountName, Asset, AssetId, Hold, Kind, Name, Receipt, Row, Seq, Value};
+use bankroll_ledger::{
+    Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row, Seq,
+};
 
 use crate::{
     BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, STATEMENTS_FILE, Statement, StoreError,
@@ -32,7 +34,7 @@ pub struct AccountFilter {
     /// Only of this server (`@house` for the house).
     pub scope: Option<String>,
     /// Only of this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<AccountKind>,
     /// Only of this owner.
     pub owner: Option<Name>,
     /// Only with a balance above zero.
@@ -144,7 +146,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read, or the database rejects the query.
-    pub fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    pub fn rows(&self, sql: &str, values: Vec<ColumnValue>) -> Result<Vec<Row>, StoreError> {
         self.source.flow_rows(&Statement { sql: sql.to_owned(), values, must_change: None })
     }
 

@@ -3,7 +3,7 @@
 use std::thread;
 
 use bankroll_ledger::{
-    Account, AccountId, Answer, Asset, AssetId, Batch, Fact, Hold, OpenRejected, Record, Seq, Time, Verdict,
+    Account, AccountId, Answer, Asset, AssetId, Batch, Fact, Hold, OpenRejection, Record, Seq, Time, Verdict,
     merkle::Hash,
 };
 
@@ -37,7 +37,7 @@ pub(super) struct BatchChanges {
     pub debt_links: Vec<(AccountId, AccountId)>,
     pub keys: DecidedKeys,
     pub answers: Vec<Answer>,
-    pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    pub opened: Vec<Vec<Result<AccountId, OpenRejection>>>,
     pub listed: Vec<AssetId>,
     pub next_expiry: Option<Time>,
     pub more_expiries: bool,

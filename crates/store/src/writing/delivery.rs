@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc::Sender, thread};
 
-use bankroll_ledger::{AccountId, Answer, AssetId, OpenRejected};
+use bankroll_ledger::{AccountId, Answer, AssetId, OpenRejection};
 
 use super::queue::{AnswerSender, Job};
 use crate::RowsOutcome;
@@ -11,7 +11,7 @@ use crate::RowsOutcome;
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     pub answers: Vec<Answer>,
-    pub opened: Vec<Vec<Result<AccountId, OpenRejected>>>,
+    pub opened: Vec<Vec<Result<AccountId, OpenRejection>>>,
     pub listed: Vec<AssetId>,
     pub rows: Vec<RowsOutcome>,
 }

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Action, Answer, Asset, AssetId, Effects, Fingerprint, OpenRejected, PastTransfer,
-    Policy, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked, recall,
+    Account, AccountId, AccountName, AccountPolicy, Action, Answer, Asset, AssetId, Effects, Fingerprint,
+    OpenRejection, PastTransfer, Principal, Recall, Record, Rejection, Request, Seq, Time, Verdict, decide_checked,
+    recall,
 };
 
 use super::{
@@ -218,15 +219,15 @@ impl Draft {
         memory: &mut Memory,
         by: &Principal,
         name: &AccountName,
-        policy: &Policy,
-    ) -> Result<AccountId, OpenRejected> {
+        policy: &AccountPolicy,
+    ) -> Result<AccountId, OpenRejection> {
         name.check_open(by, policy)?;
         if let Some(existing) = self.account_named(name) {
             return Ok(existing);
         }
         let listed = |(id, _): &(AssetId, Asset)| *id == name.asset;
         if !memory.assets.iter().chain(&self.changes.assets).any(listed) {
-            return Err(OpenRejected::AssetNotFound);
+            return Err(OpenRejection::AssetNotFound);
         }
         let id = AccountId(memory.last_account.0 + self.changes.accounts.len() as u64 + 1);
         let mut account = Account::open(id, name.clone(), *policy);

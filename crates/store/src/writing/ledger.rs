@@ -12,7 +12,9 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, Asset, AssetId, Books, OpenRejected, Policy, Principal, Request, Time};
+use bankroll_ledger::{
+    AccountId, AccountName, AccountPolicy, Asset, AssetId, Books, OpenRejection, Principal, Request, Time,
+};
 use tokio::sync::Semaphore;
 
 use super::{
@@ -262,8 +264,9 @@ impl Ledger {
         &self,
         by: &Principal,
         names: Vec<AccountName>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, SubmitError> {
-        let names = names.into_iter().map(|name| (Policy::of(name.kind), name)).map(|(policy, name)| (name, policy));
+    ) -> Result<Vec<Result<AccountId, OpenRejection>>, SubmitError> {
+        let names =
+            names.into_iter().map(|name| (AccountPolicy::of(name.kind), name)).map(|(policy, name)| (name, policy));
         self.open_accounts_with(by, names.collect())
     }
 
@@ -274,8 +277,8 @@ impl Ledger {
     pub fn open_accounts_with(
         &self,
         by: &Principal,
-        names: Vec<(AccountName, Policy)>,
-    ) -> Result<Vec<Result<AccountId, OpenRejected>>, SubmitError> {
+        names: Vec<(AccountName, AccountPolicy)>,
+    ) -> Result<Vec<Result<AccountId, OpenRejection>>, SubmitError> {
         let given = names.len();
         if !(1..=BATCH_MAX).contains(&given) {
             return Err(SubmitRefusal::CallSize { given, most: BATCH_MAX }.into());

@@ -8,8 +8,8 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Answer, Asset, AssetId, Fingerprint, OpenRejected, Policy, Principal, Rejection,
-    Request,
+    AccountId, AccountName, AccountPolicy, Action, Answer, Asset, AssetId, Fingerprint, OpenRejection, Principal,
+    Rejection, Request,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -99,8 +99,8 @@ pub(crate) enum Job {
     },
     Open {
         by: Principal,
-        names: Vec<(AccountName, Policy)>,
-        reply: AnswerSender<Vec<Result<AccountId, OpenRejected>>>,
+        names: Vec<(AccountName, AccountPolicy)>,
+        reply: AnswerSender<Vec<Result<AccountId, OpenRejection>>>,
         permits: OwnedSemaphorePermit,
     },
     List {

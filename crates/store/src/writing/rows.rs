@@ -12,7 +12,7 @@
 
 use std::cell::RefCell;
 
-use bankroll_ledger::{Row, Value};
+use bankroll_ledger::{ColumnValue, Row};
 
 use crate::{
     DatabaseUrl, Ledger, Reader, RowsRejection, Statement, StoreError, SubmitError, engine::postgres::FlowConnection,
@@ -107,7 +107,7 @@ impl Rows {
     ///
     /// # Errors
     /// If the books cannot be read, or the database rejects the query.
-    pub fn read(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    pub fn read(&self, sql: &str, values: Vec<ColumnValue>) -> Result<Vec<Row>, StoreError> {
         self.reader.rows(sql, values)
     }
 

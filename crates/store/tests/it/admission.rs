@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bankroll_ledger::{Amount, Event, Kind, Leg, Namespace, Rejection, Request, Scope, Value, Verdict};
+use bankroll_ledger::{AccountKind, Amount, ColumnValue, Event, Leg, Namespace, Rejection, Request, Scope, Verdict};
 use bankroll_store::{FaultPoint, Migrations, Rows, Statement, SubmitRefusal};
 
 use crate::world::{World, game_server, moving, name, request};
@@ -16,7 +16,7 @@ const SEATS: Migrations = Migrations {
 #[test]
 fn malformed_requests_get_a_named_rejection_and_change_nothing() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let head = world.reader().head().unwrap();
     let leg = || moving(alice, arena, 1);
     let with_key = |text: &str| {
@@ -46,7 +46,7 @@ fn malformed_requests_get_a_named_rejection_and_change_nothing() {
 #[test]
 fn a_key_of_255_bytes_and_sixteen_legs_are_fine() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let mut key = world.fresh_key(Namespace::Client);
     key.text = "k".repeat(255);
     let answer = world.ledger().apply(request(key, game_server(), vec![moving(alice, arena, 1); 16])).unwrap();
@@ -58,7 +58,7 @@ fn a_key_of_255_bytes_and_sixteen_legs_are_fine() {
 #[test]
 fn an_event_that_no_database_can_store_is_refused_and_the_books_go_on() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
     let event = |body: &str| Event { kind: name("spawned"), resource: "\u{2192} alice".into(), body: body.into() };
     spend.events = vec![event("{\"note\": \"a\0b\"}")];
@@ -72,7 +72,7 @@ fn an_event_that_no_database_can_store_is_refused_and_the_books_go_on() {
 #[test]
 fn a_caller_cannot_occupy_the_key_of_another() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let mut key = world.fresh_key(Namespace::System);
     let answer = world.ledger().apply(request(key.clone(), game_server(), vec![moving(alice, arena, 1)])).unwrap();
     assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::KeyNotAllowed)));
@@ -96,7 +96,7 @@ fn a_call_has_1_to_8192_requests() {
 #[test]
 fn a_full_queue_is_busy_until_permits_are_released() {
     let world = World::with(|options| options.queue_max = 4);
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let spend = || request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
     let five = (0..5).map(|_| spend()).collect();
     let never = SubmitRefusal::CallSize { given: 5, most: 4 };
@@ -116,7 +116,7 @@ fn a_set_of_rows_larger_than_the_queue_takes_all_permits() {
     });
     let seat = |id: i64| Statement {
         sql: "INSERT INTO seats (id) VALUES ($1)".into(),
-        values: vec![Value::Int(id)],
+        values: vec![ColumnValue::Int(id)],
         must_change: Some(1),
     };
     let written = Rows::open(world.ledger()).unwrap().write((0..10).map(seat).collect()).unwrap();
@@ -135,7 +135,7 @@ fn a_caller_that_waits_for_permits_gets_them() {
             None
         });
     });
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let spend = |count: usize| -> Vec<Request> {
         let one = |_| request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
         (0..count).map(one).collect()
@@ -153,7 +153,8 @@ fn a_caller_that_waits_for_permits_gets_them() {
 #[test]
 fn the_largest_amount_fits_and_one_more_is_an_overflow() {
     let world = World::new();
-    let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.account(Kind::Funds, Some("alice")));
+    let (custody, alice) =
+        (world.account(AccountKind::Custody, Some("hot")), world.account(AccountKind::Funds, Some("alice")));
     world.deposit(Leg::Move { from: custody, to: alice, amount: Amount::MAX });
     assert_eq!(world.balances(alice), (u128::MAX, 0));
     let key = world.fresh_key(Namespace::Deposits);
@@ -165,7 +166,7 @@ fn the_largest_amount_fits_and_one_more_is_an_overflow() {
 #[test]
 fn after_close_calls_are_refused() {
     let mut world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let ledger = world.ledger.take().unwrap();
     ledger.clone().close();
     let late = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use bankroll_ledger::{AccountId, HoldId, Kind, Leg, Namespace, Principal, Rejection, Request, Settler};
+use bankroll_ledger::{AccountId, AccountKind, HoldId, Leg, Namespace, Principal, Rejection, Request, Settler};
 use bankroll_store::{Answer, PendingAnswer};
 
 use crate::world::{World, game_server, hold, moving, request};
@@ -46,7 +46,7 @@ fn repeat_until_ahead(world: &World, mut story: impl FnMut()) {
 #[test]
 fn money_of_the_batch_in_flight_can_be_spent_once() {
     let world = world();
-    let arena = world.account(Kind::World, None);
+    let arena = world.account(AccountKind::World, None);
     let mut number = 0;
     repeat_until_ahead(&world, || {
         number += 1;
@@ -64,7 +64,7 @@ fn money_of_the_batch_in_flight_can_be_spent_once() {
 #[test]
 fn a_key_of_the_batch_in_flight_is_known() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     let mut last = play(&world, vec![moving(alice, arena, 1)]);
     let mut on_their_way = VecDeque::from([send(&world, vec![last.clone()])]);
     // Each call asks something new, the same as the call before, and something else under that one's key.
@@ -88,8 +88,8 @@ fn a_key_of_the_batch_in_flight_is_known() {
 #[test]
 fn a_hold_of_the_batch_in_flight_is_settled_by_the_next_call_and_expires_in_time() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
-    let custody = world.account(Kind::Custody, Some("hot"));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
+    let custody = world.account(AccountKind::Custody, Some("hot"));
     let mut time = 1_000_000;
     repeat_until_ahead(&world, || {
         time += 100;
@@ -117,7 +117,7 @@ fn a_hold_of_the_batch_in_flight_is_settled_by_the_next_call_and_expires_in_time
 #[test]
 fn accounts_opened_between_two_calls_and_unknown_ones_wait_for_the_disk() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     repeat_until_ahead(&world, || {
         let plain = || send(&world, vec![play(&world, vec![moving(alice, arena, 1)])]);
         let replies = [plain(), plain()];

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bankroll_ledger::{Kind, Time};
+use bankroll_ledger::{AccountKind, Time};
 use bankroll_store::{
     Audit, BooksMove, BooksMoveStage, DatabaseUrl, LeaseWatch, Ledger, LedgerOptions, Reader, StoreError,
 };
@@ -12,7 +12,7 @@ use crate::world::{World, moving};
 
 fn books_in_a_folder() -> World {
     let mut world = World::in_folder(|_| {});
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for _ in 0..5 {
         world.play(vec![moving(alice, arena, 1)]);
     }

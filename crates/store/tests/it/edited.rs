@@ -1,9 +1,9 @@
 //! Rows that somebody has edited into something this program never writes: they are divergence, on both engines, and never
 //! a guess.
 
-use bankroll_ledger::{AccountId, Kind, Namespace, Principal, Seq, Settler, Time};
+use bankroll_ledger::{AccountId, AccountKind, Namespace, Principal, Seq, Settler, Time};
 use bankroll_store::{
-    Consumed, Consumer, InboxError, Ledger, Location, NewRow, PAYOUT_EVENTS, Reader, Rows, StoreError,
+    InboxConsumer, InboxError, Ledger, Location, NewInboxRow, PAYOUT_EVENTS, Reader, RowMeaning, Rows, StoreError,
 };
 use bankroll_testkit::postgres;
 
@@ -65,9 +65,9 @@ impl Story {
     fn new() -> Self {
         let world = World::new();
         let alice = world.player("alice", 100);
-        world.account(Kind::Debt, Some("alice"));
+        world.account(AccountKind::Debt, Some("alice"));
         world.play(vec![hold(alice, 30, Some(5_000_000), Settler::Holder)]).effects().unwrap();
-        let custody = world.account(Kind::Custody, Some("hot"));
+        let custody = world.account(AccountKind::Custody, Some("hot"));
         let orphaned = world.deposit(moving(custody, alice, 5)).seq.unwrap();
         let mut reversal = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, Vec::new());
         reversal.action = bankroll_ledger::Action::Reverse(orphaned);
@@ -174,7 +174,7 @@ fn a_run_of_keys_with_a_number_below_zero_is_built_again() {
     let mut world = World::with(|options| options.keys_in_memory_max = 4);
     let alice = world.player("alice", 100);
     let key = world.fresh_key(Namespace::Deposits);
-    let custody = world.account(Kind::Custody, Some("hot"));
+    let custody = world.account(AccountKind::Custody, Some("hot"));
     let credit = request(key.clone(), Principal::Indexer, vec![moving(custody, alice, 1)]);
     let first = world.ledger().apply(credit.clone()).unwrap();
     for _ in 0..40 {
@@ -192,7 +192,7 @@ fn a_run_of_keys_with_a_number_below_zero_is_built_again() {
 #[test]
 fn an_inbox_row_with_a_number_below_zero_is_divergence() {
     let world = World::new();
-    let row = NewRow {
+    let row = NewInboxRow {
         id: "a".into(),
         kind: "payout.ended".into(),
         subject: "int-a".into(),
@@ -204,7 +204,7 @@ fn an_inbox_row_with_a_number_below_zero_is_divergence() {
     assert!(is_refused(&world, "UPDATE payout_events SET tries = -1"));
     edit(&world, "UPDATE payout_events SET tries = -1");
     let mut consumer =
-        Consumer::new(PAYOUT_EVENTS, &["payout.ended"], &world.options.location, 10, |_| Consumed::Nothing);
+        InboxConsumer::new(PAYOUT_EVENTS, &["payout.ended"], &world.options.location, 10, |_| RowMeaning::Nothing);
     match consumer.round(world.ledger(), Time(2)) {
         Err(InboxError::Store(error)) => diverged::<()>(Err(error), "tries", "tries = -1"),
         other => panic!("{other:?}"),

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_ledger::{Amount, Event, Fact, Guard, Kind, Namespace, Otherwise, Rejection, RowKey, Seq, Value};
+use bankroll_ledger::{
+    AccountKind, Amount, ColumnValue, Event, Fact, Guard, GuardFailure, Namespace, Rejection, RowKey, Seq,
+};
 use bankroll_store::{Audit, Migrations, Statement, StoreError, SubmitFailure};
 use bankroll_testkit::postgres;
 
@@ -24,15 +26,15 @@ fn world() -> World {
 }
 
 fn deposit_row(id: &str) -> RowKey {
-    RowKey { table: "deposits".into(), columns: vec![("id".into(), Value::Text(id.into()))] }
+    RowKey { table: "deposits".into(), columns: vec![("id".into(), ColumnValue::Text(id.into()))] }
 }
 
-fn state(text: &str) -> (String, Value) {
-    ("ledger_state".into(), Value::Text(text.into()))
+fn state(text: &str) -> (String, ColumnValue) {
+    ("ledger_state".into(), ColumnValue::Text(text.into()))
 }
 
-fn fact(id: &str, guard: Guard, set: Vec<(String, Value)>) -> Fact {
-    Fact { row: deposit_row(id), guard, otherwise: Otherwise::Conflict, set }
+fn fact(id: &str, guard: Guard, set: Vec<(String, ColumnValue)>) -> Fact {
+    Fact { row: deposit_row(id), guard, otherwise: GuardFailure::Conflict, set }
 }
 
 fn stored(world: &World) -> Vec<(String, String)> {
@@ -42,7 +44,7 @@ fn stored(world: &World) -> Vec<(String, String)> {
 #[test]
 fn facts_of_one_request_about_one_row_are_decided_by_the_row_before_them_and_all_written() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let ask = |facts: Vec<Fact>| {
         let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
         request.facts = facts;
@@ -60,7 +62,7 @@ fn facts_of_one_request_about_one_row_are_decided_by_the_row_before_them_and_all
 #[test]
 fn an_audit_finds_the_row_that_is_not_as_facts_have_left_it() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     let ask = |facts: Vec<Fact>| {
         let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
         request.facts = facts;
@@ -68,7 +70,7 @@ fn an_audit_finds_the_row_that_is_not_as_facts_have_left_it() {
         assert!(answer.effects().is_ok());
         answer.seq.unwrap()
     };
-    let amount = ("amount".to_owned(), Value::Amount(Amount::MAX));
+    let amount = ("amount".to_owned(), ColumnValue::Amount(Amount::MAX));
     for id in 0..300 {
         ask(vec![fact(&format!("d{id}"), Guard::Absent, vec![state("none")])]);
     }
@@ -98,13 +100,13 @@ fn an_audit_finds_the_row_that_is_not_as_facts_have_left_it() {
 #[test]
 fn a_row_and_the_money_are_one_commit_and_the_guard_lets_it_happen_once() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let spend = |fact: Fact| {
         let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
         request.facts = vec![fact];
         world.ledger().apply(request).unwrap()
     };
-    let amount = ("amount".to_owned(), Value::Amount(Amount::new(10)));
+    let amount = ("amount".to_owned(), ColumnValue::Amount(Amount::new(10)));
     assert!(spend(fact("d1", Guard::Absent, vec![state("none"), amount.clone()])).effects().is_ok());
     assert_eq!(spend(fact("d1", Guard::Absent, vec![state("none")])).effects(), Err(Rejection::GuardFailed));
     let credit = || fact("d1", Guard::Is(vec![state("none"), amount.clone()]), vec![state("credited")]);
@@ -118,7 +120,7 @@ fn a_row_and_the_money_are_one_commit_and_the_guard_lets_it_happen_once() {
 #[test]
 fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else_in_its_batch() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let spend = |facts: Vec<Fact>| {
         let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
         request.facts = facts;
@@ -129,7 +131,7 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else_in_its_
         spend(vec![fact("a", Guard::Absent, vec![state("new")])]),
         spend(vec![fact("b", Guard::Absent, vec![state("odd")])]),
         spend(vec![]),
-        spend(vec![fact("c", Guard::Absent, vec![("no_such_column".into(), Value::Null)])]),
+        spend(vec![fact("c", Guard::Absent, vec![("no_such_column".into(), ColumnValue::Null)])]),
         spend(vec![fact("a", Guard::Is(vec![state("new")]), vec![state("old")])]),
         spend(vec![Fact {
             row: RowKey { table: "balances".into(), ..deposit_row("x") },
@@ -150,17 +152,17 @@ fn a_failed_guard_or_constraint_rejects_its_own_request_and_nothing_else_in_its_
 #[test]
 fn a_paused_server_is_not_remembered() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let pause = |text: &str| Statement {
         sql: "INSERT INTO deposits (id, ledger_state) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET ledger_state = $2"
             .into(),
-        values: vec![Value::Text("server".into()), Value::Text(text.into())],
+        values: vec![ColumnValue::Text("server".into()), ColumnValue::Text(text.into())],
         must_change: Some(1),
     };
     world.ledger().write_rows(vec![pause("paused")]).unwrap().wait().unwrap().unwrap();
     let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
     spend.facts =
-        vec![Fact { otherwise: Otherwise::Paused, ..fact("server", Guard::Is(vec![state("active")]), vec![]) }];
+        vec![Fact { otherwise: GuardFailure::Paused, ..fact("server", Guard::Is(vec![state("active")]), vec![]) }];
     let answer = world.ledger().apply(spend.clone()).unwrap();
     assert_eq!((answer.seq, answer.effects()), (None, Err(Rejection::ServerPaused)));
     world.ledger().write_rows(vec![pause("active")]).unwrap().wait().unwrap().unwrap();
@@ -170,7 +172,7 @@ fn a_paused_server_is_not_remembered() {
 #[test]
 fn events_are_announced_with_the_request_that_was_applied() {
     let world = world();
-    let (alice, arena) = (world.player("alice", 10), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 10), world.account(AccountKind::World, None));
     let event = |number: u8| Event {
         kind: name("spawn.committed"),
         resource: format!("spawn-{number}"),
@@ -193,7 +195,7 @@ fn events_are_announced_with_the_request_that_was_applied() {
 #[test]
 fn flows_keep_their_tables_over_a_restart() {
     let mut world = world();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.reopen();
     let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
     spend.facts = vec![fact("a", Guard::Absent, vec![state("new")])];
@@ -205,7 +207,7 @@ fn flows_keep_their_tables_over_a_restart() {
 fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     let world = world();
     let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let made = Statement {
         sql: "INSERT INTO deposits (id, ledger_state) VALUES ('d1', 'none')".into(),
         values: vec![],
@@ -244,7 +246,7 @@ fn a_row_that_an_operator_keeps_locked_blocks_its_own_request_and_not_the_books(
         options.lease = Duration::from_secs(2);
     });
     let bankroll_store::Location::Postgres(url) = &world.options.location else { return };
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let spend = |facts| {
         let mut spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 10)]);
         spend.facts = facts;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bankroll_ledger::{Kind, Namespace};
+use bankroll_ledger::{AccountKind, Namespace};
 use bankroll_store::{FaultKind, FaultPoint, SubmitError, SubmitFailure, SubmitRefusal};
 
 use crate::world::{World, game_server, moving, request};
@@ -21,7 +21,7 @@ fn the_outcome_of_a_faulty_commit_is_reported_as_it_is() {
         let injected = Arc::clone(&next);
         let mut world =
             World::in_folder(|options| options.interrupt = FaultPoint::with(move || injected.lock().unwrap().take()));
-        let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+        let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
         let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 30)]);
         *next.lock().unwrap() = Some(fault);
         assert_eq!(world.ledger().apply(spend.clone()), Err(SubmitError::Failed(failure)), "{fault:?}");

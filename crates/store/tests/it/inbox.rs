@@ -1,6 +1,6 @@
 //! The inbox: facts of other roles, each consumed once, with the money it causes.
 
-use bankroll_ledger::{AccountId, Kind, Namespace, Principal, Time};
+use bankroll_ledger::{AccountId, AccountKind, Namespace, Principal, Time};
 use bankroll_store::{
     InboxConsumer, InboxRound, InboxRow, Location, NewInboxRow, PAYOUT_EVENTS, RowMeaning, Rows, RowsError,
     RowsLocation, RowsRejection,
@@ -21,7 +21,8 @@ struct Story {
 impl Story {
     fn new() -> Self {
         let world = World::new();
-        let (custody, alice) = (world.account(Kind::Custody, Some("hot")), world.account(Kind::Funds, Some("alice")));
+        let (custody, alice) =
+            (world.account(AccountKind::Custody, Some("hot")), world.account(AccountKind::Funds, Some("alice")));
         Self { world, custody, alice }
     }
 
@@ -42,7 +43,7 @@ impl Story {
     fn consumer(&self, rows_max: usize) -> InboxConsumer {
         let (custody, alice) = (self.custody, self.alice);
         let understand = move |row: &InboxRow| {
-            let mut key = bankroll_ledger::Key {
+            let mut key = bankroll_ledger::IdempotencyKey {
                 namespace: Namespace::Deposits,
                 scope: bankroll_ledger::Scope::Server(crate::world::name("arena")),
                 text: row.subject.clone(),

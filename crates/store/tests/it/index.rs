@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_ledger::{AccountId, Kind, Seq};
+use bankroll_ledger::{AccountId, AccountKind, Seq};
 use bankroll_store::{IndexState, Reader, STATEMENTS_FILE, StatementQuery};
 use rusqlite::Connection;
 
@@ -19,7 +19,7 @@ fn indexed() -> (World, AccountId) {
 fn indexed_at(time: u64) -> (World, AccountId) {
     let mut world = World::in_folder(|options| options.index_records_max = 8);
     world.set_time(time);
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     for _ in 0..10 {
         for _ in 0..10 {
             world.play(vec![moving(alice, arena, 1)]);
@@ -131,7 +131,7 @@ fn the_index_of_other_books_is_not_used() {
 #[test]
 fn an_index_that_is_ahead_of_the_journal_is_truncated() {
     let mut world = World::in_folder(|options| options.index_records_max = 8);
-    let (alice, arena) = (world.player("alice", 1_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     world.ledger.take().unwrap().close();
     let books = world.folder.path().join("books.db");
     let connection = Connection::open(&books).unwrap();
@@ -174,7 +174,7 @@ fn books_without_a_record_have_no_index() {
 #[test]
 fn runs_of_every_size_are_merged_in_the_end() {
     let mut world = World::in_folder(|options| options.index_records_max = 1_000_000);
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     // Closing builds one run of the waiting records: small and large ones, one after the other.
     let mut runs = 0;
     for round in 0..80 {

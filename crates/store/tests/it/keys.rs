@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_ledger::{Kind, Namespace, Rejection, Request};
+use bankroll_ledger::{AccountKind, Namespace, Rejection, Request};
 
 use crate::world::{World, game_server, moving, request};
 
@@ -12,7 +12,7 @@ fn world_of_runs() -> World {
 }
 
 fn spends(world: &World, count: usize) -> Vec<Request> {
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     (0..count)
         .map(|_| request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]))
         .collect()
@@ -55,7 +55,7 @@ fn a_key_with_another_body_is_refused_and_keeps_its_answer() {
 #[test]
 fn a_rejection_about_money_is_remembered() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 10), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 10), world.account(AccountKind::World, None));
     let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 11)]);
     let refused = world.ledger().apply(spend.clone()).unwrap();
     assert_eq!(refused.effects(), Err(Rejection::InsufficientFunds));
@@ -68,7 +68,7 @@ fn a_rejection_about_money_is_remembered() {
 #[test]
 fn the_same_key_twice_in_one_call_has_one_effect() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 10), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 10), world.account(AccountKind::World, None));
     let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 4)]);
     let mut other = spend.clone();
     other.references.intent = Some("another".into());

@@ -1,13 +1,13 @@
 //! Money in, around and held, through the whole store.
 
-use bankroll_ledger::{Action, Amount, Kind, Leg, Namespace, Principal, Rejection, Settler};
+use bankroll_ledger::{AccountKind, Action, Amount, Leg, Namespace, Principal, Rejection, Settler};
 
 use crate::world::{World, game_server, hold, moving, request};
 
 #[test]
 fn a_deposit_can_be_spent_once() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     assert!(world.play(vec![moving(alice, arena, 60)]).effects().is_ok());
     assert_eq!(world.play(vec![moving(alice, arena, 60)]).effects(), Err(Rejection::InsufficientFunds));
     assert_eq!(world.balances(alice), (40, 0));
@@ -22,7 +22,7 @@ fn a_deposit_can_be_spent_once() {
 #[test]
 fn a_hold_keeps_money_from_being_spent_and_expires_by_the_ledgers_clock() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.play(vec![hold(alice, 70, Some(5_000_000), Settler::Holder)]);
     assert_eq!(world.balances(alice), (100, 70));
     assert_eq!(world.play(vec![moving(alice, arena, 31)]).effects(), Err(Rejection::InsufficientFunds));
@@ -37,8 +37,8 @@ fn a_hold_keeps_money_from_being_spent_and_expires_by_the_ledgers_clock() {
 #[test]
 fn an_exit_is_a_move_and_a_payout_hold_that_only_the_system_settles() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
-    let custody = world.account(Kind::Custody, Some("hot"));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
+    let custody = world.account(AccountKind::Custody, Some("hot"));
     world.play(vec![moving(alice, arena, 100)]);
     let exit = world.play(vec![moving(arena, alice, 80), hold(alice, 80, None, Settler::System)]);
     let payout = exit.effects().unwrap().holds[0].hold.id;
@@ -57,8 +57,8 @@ fn an_exit_is_a_move_and_a_payout_hold_that_only_the_system_settles() {
 #[test]
 fn an_orphaned_deposit_that_was_spent_becomes_a_debt_which_new_credits_repay() {
     let mut world = World::new();
-    let custody = world.account(Kind::Custody, Some("hot"));
-    let (alice, arena) = (world.account(Kind::Funds, Some("alice")), world.account(Kind::World, None));
+    let custody = world.account(AccountKind::Custody, Some("hot"));
+    let (alice, arena) = (world.account(AccountKind::Funds, Some("alice")), world.account(AccountKind::World, None));
     let deposit = world.deposit(moving(custody, alice, 100)).seq.unwrap();
     world.play(vec![moving(alice, arena, 70)]);
     let reverse = |world: &World| {
@@ -67,7 +67,7 @@ fn an_orphaned_deposit_that_was_spent_becomes_a_debt_which_new_credits_repay() {
         world.ledger().apply(reversal).unwrap()
     };
     assert_eq!(reverse(&world).effects(), Err(Rejection::DebtAccountNotFound));
-    let debt = world.account(Kind::Debt, Some("alice"));
+    let debt = world.account(AccountKind::Debt, Some("alice"));
     assert!(reverse(&world).effects().is_ok());
     assert_eq!((world.balances(alice), world.balances(debt), world.balances(custody)), ((0, 0), (70, 0), (0, 0)));
     assert_eq!(reverse(&world).effects(), Err(Rejection::AlreadyReversed));
@@ -115,7 +115,7 @@ fn a_clock_that_jumps_back_does_not_take_the_journal_with_it() {
 #[test]
 fn a_transfer_can_be_reversed_in_the_call_that_made_it() {
     let world = World::new();
-    let (alice, custody) = (world.player("alice", 0), world.account(Kind::Custody, Some("hot")));
+    let (alice, custody) = (world.player("alice", 0), world.account(AccountKind::Custody, Some("hot")));
     let next = world.reader().head().unwrap().seq.next();
     let deposit = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![moving(custody, alice, 5)]);
     let mut reversal = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![]);

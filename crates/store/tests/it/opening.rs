@@ -1,6 +1,6 @@
 //! Opening: locks, settings, migrations, and books after any kind of shutdown.
 
-use bankroll_ledger::{AccountName, Kind, OpenRejected, Policy, Principal, Roles};
+use bankroll_ledger::{AccountKind, AccountName, AccountPolicy, OpenRejection, Principal, Roles};
 use bankroll_store::{BOOKS, Durability, Ledger, LedgerOptions, Migrations, Reader, StoreError};
 
 use crate::world::{World, moving, name};
@@ -19,7 +19,7 @@ fn a_second_writer_is_refused_and_a_reader_is_not() {
 #[test]
 fn what_was_acknowledged_is_there_after_a_restart() {
     let mut world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.play(vec![moving(alice, arena, 30)]);
     let head = world.reader().head().unwrap();
     world.reopen();
@@ -104,21 +104,21 @@ fn the_loud_option_opens_with_less_durability_and_the_same_books() {
 fn accounts_are_opened_once_and_only_by_allowed_principals() {
     let world = World::new();
     let funds = |owner: &str| -> AccountName { format!("arena/funds/1/{owner}").parse().unwrap() };
-    let open = |by: &Principal, name: AccountName, policy: Policy| {
+    let open = |by: &Principal, name: AccountName, policy: AccountPolicy| {
         world.ledger().open_accounts_with(by, vec![(name, policy)]).unwrap()[0]
     };
     let game = Principal::GameServer(name("arena"));
-    let first = open(&game, funds("alice"), Policy::of(Kind::Funds)).unwrap();
-    assert_eq!(open(&game, funds("alice"), Policy::of(Kind::Funds)), Ok(first));
-    assert_ne!(open(&game, funds("bob"), Policy::of(Kind::Funds)), Ok(first));
+    let first = open(&game, funds("alice"), AccountPolicy::of(AccountKind::Funds)).unwrap();
+    assert_eq!(open(&game, funds("alice"), AccountPolicy::of(AccountKind::Funds)), Ok(first));
+    assert_ne!(open(&game, funds("bob"), AccountPolicy::of(AccountKind::Funds)), Ok(first));
     let stranger = Principal::GameServer(name("other"));
-    assert_eq!(open(&stranger, funds("carol"), Policy::of(Kind::Funds)), Err(OpenRejected::NotAllowed));
+    assert_eq!(open(&stranger, funds("carol"), AccountPolicy::of(AccountKind::Funds)), Err(OpenRejection::NotAllowed));
     let house: AccountName = "@house/house/1".parse().unwrap();
-    assert_eq!(open(&game, house, Policy::of(Kind::House)), Err(OpenRejected::NotAllowed));
-    let wide = Policy { deposit: Roles::those(|_| true), ..Policy::of(Kind::Funds) };
-    assert_eq!(open(&game, funds("carol"), wide), Err(OpenRejected::PolicyTooWide));
+    assert_eq!(open(&game, house, AccountPolicy::of(AccountKind::House)), Err(OpenRejection::NotAllowed));
+    let wide = AccountPolicy { deposit: Roles::those(|_| true), ..Policy::of(AccountKind::Funds) };
+    assert_eq!(open(&game, funds("carol"), wide), Err(OpenRejection::PolicyTooWide));
     let unlisted: AccountName = "arena/funds/7/carol".parse().unwrap();
-    assert_eq!(open(&game, unlisted, Policy::of(Kind::Funds)), Err(OpenRejected::AssetNotFound));
+    assert_eq!(open(&game, unlisted, AccountPolicy::of(AccountKind::Funds)), Err(OpenRejection::AssetNotFound));
     world.audit();
 }
 
@@ -131,7 +131,7 @@ fn lost_rows_of_accounts_and_balances_come_back_from_the_journal() {
         "DELETE FROM accounts",
     ] {
         let mut world = World::in_folder(|_| {});
-        let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+        let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
         world.play(vec![moving(alice, arena, 30)]);
         world.ledger.take().unwrap().close();
         let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();

@@ -1,6 +1,6 @@
 //! Reading without the writer: accounts, receipts, and audits that find edits.
 
-use bankroll_ledger::{Kind, Seq};
+use bankroll_ledger::{AccountKind, Seq};
 use bankroll_store::{AccountFilter, Audit, StoreError};
 
 use crate::world::{World, moving};
@@ -8,14 +8,14 @@ use crate::world::{World, moving};
 #[test]
 fn accounts_are_listed_in_pages_and_filtered() {
     let world = World::new();
-    world.account(Kind::World, None);
+    world.account(AccountKind::World, None);
     for player in ["alice", "bob", "carol"] {
         world.player(player, if player == "bob" { 0 } else { 5 });
     }
     let list = |filter: AccountFilter, most: usize| -> Vec<String> {
         world.reader().accounts(&filter, most).unwrap().iter().map(|account| account.name.to_string()).collect()
     };
-    let funds = AccountFilter { kind: Some(Kind::Funds), ..AccountFilter::default() };
+    let funds = AccountFilter { kind: Some(AccountKind::Funds), ..AccountFilter::default() };
     assert_eq!(list(funds.clone(), 2), ["arena/funds/1/alice", "arena/funds/1/bob"]);
     let second = world.reader().accounts(&funds, 2).unwrap()[1].id;
     assert_eq!(list(AccountFilter { after: Some(second), ..funds.clone() }, 2), ["arena/funds/1/carol"]);
@@ -25,7 +25,7 @@ fn accounts_are_listed_in_pages_and_filtered() {
 #[test]
 fn a_receipt_proves_a_record_without_the_ledger() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for amount in 1..=9 {
         world.play(vec![moving(alice, arena, amount)]);
     }
@@ -42,7 +42,7 @@ fn a_receipt_proves_a_record_without_the_ledger() {
 /// Closes the books, edits them by hand, and audits them.
 fn audit_after(edit: &str) -> Result<(), StoreError> {
     let mut world = World::in_folder(|_| {});
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.play(vec![moving(alice, arena, 60)]);
     world.ledger.take().unwrap().close();
     let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();

@@ -1,6 +1,6 @@
 //! The second lane: rows of flows without money, all or none, never blocking others.
 
-use bankroll_ledger::{Amount, Row, Value};
+use bankroll_ledger::{Amount, ColumnValue, Row};
 use bankroll_store::{Migrations, Rows, RowsError, RowsRejection, Statement};
 
 use crate::world::World;
@@ -12,10 +12,13 @@ const CURSOR: Migrations = Migrations {
 };
 
 fn put(chain: i64, block: i64) -> Statement {
-    statement("INSERT INTO chain_cursor (block, chain) VALUES ($2, $1)", vec![Value::Int(chain), Value::Int(block)])
+    statement(
+        "INSERT INTO chain_cursor (block, chain) VALUES ($2, $1)",
+        vec![ColumnValue::Int(chain), ColumnValue::Int(block)],
+    )
 }
 
-fn statement(sql: &str, values: Vec<Value>) -> Statement {
+fn statement(sql: &str, values: Vec<ColumnValue>) -> Statement {
     Statement { sql: sql.into(), values, must_change: None }
 }
 
@@ -34,7 +37,7 @@ fn statements_are_applied_all_or_none() {
         must_change: Some(1),
         ..statement(
             "UPDATE chain_cursor SET block = $1 WHERE chain = 1 AND block = $2",
-            vec![Value::Int(to), Value::Int(from)],
+            vec![ColumnValue::Int(to), ColumnValue::Int(from)],
         )
     };
     assert_eq!(run(vec![advance(100, 101)]), Ok(vec![1]));
@@ -78,22 +81,22 @@ const DEBTS: Migrations = Migrations {
 fn a_role_reads_back_what_it_wrote_with_its_types() {
     let world = World::with(|options| options.migrations = vec![DEBTS]);
     let rows = Rows::open(world.ledger()).unwrap();
-    let put = |name: &str, owed: Value, note: Value| {
+    let put = |name: &str, owed: ColumnValue, note: ColumnValue| {
         let sql = "INSERT INTO debts (name, owed, note) VALUES ($1, $2, $3)";
-        rows.write(vec![statement(sql, vec![Value::Text(name.into()), owed, note])])
+        rows.write(vec![statement(sql, vec![ColumnValue::Text(name.into()), owed, note])])
     };
-    put("alice", Value::Amount(Amount::MAX), Value::Bytes(vec![7; 16])).unwrap();
-    put("bob", Value::Null, Value::Null).unwrap();
-    let rejected = put("bob", Value::Null, Value::Null);
+    put("alice", ColumnValue::Amount(Amount::MAX), ColumnValue::Bytes(vec![7; 16])).unwrap();
+    put("bob", ColumnValue::Null, ColumnValue::Null).unwrap();
+    let rejected = put("bob", ColumnValue::Null, ColumnValue::Null);
     assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejection::Constraint { index: 0 }))), "{rejected:?}");
     let sql = "SELECT owed, note, name FROM debts WHERE name > $2 AND name < $1 ORDER BY name";
-    let found = rows.read(sql, vec![Value::Text("b".into()), Value::Text("a".into())]).unwrap();
-    let row = |owed: Value, note: Value, name: &str| {
-        Row::from([("owed".into(), owed), ("note".into(), note), ("name".into(), Value::Text(name.into()))])
+    let found = rows.read(sql, vec![ColumnValue::Text("b".into()), ColumnValue::Text("a".into())]).unwrap();
+    let row = |owed: ColumnValue, note: ColumnValue, name: &str| {
+        Row::from([("owed".into(), owed), ("note".into(), note), ("name".into(), ColumnValue::Text(name.into()))])
     };
-    assert_eq!(found, [row(Value::Amount(Amount::MAX), Value::Bytes(vec![7; 16]), "alice")]);
+    assert_eq!(found, [row(ColumnValue::Amount(Amount::MAX), ColumnValue::Bytes(vec![7; 16]), "alice")]);
     let found = rows.read("SELECT owed, note, name FROM debts WHERE owed IS NULL", vec![]).unwrap();
-    assert_eq!(found, [row(Value::Null, Value::Null, "bob")]);
+    assert_eq!(found, [row(ColumnValue::Null, ColumnValue::Null, "bob")]);
     assert!(rows.read("SELECT nothing FROM nowhere", vec![]).is_err());
 }
 
@@ -106,6 +109,6 @@ fn a_role_in_another_process_writes_its_rows_into_the_database() {
     let rejected = rows.write(vec![put(3, 300), put(4, 100)]);
     assert!(matches!(rejected, Err(RowsError::Rejected(RowsRejection::Constraint { index: 1 }))), "{rejected:?}");
     assert_eq!(cursors(&world), [(1, 100), (2, 200)]);
-    let found = rows.read("SELECT block FROM chain_cursor WHERE chain = $1", vec![Value::Int(2)]).unwrap();
-    assert_eq!(found, [Row::from([("block".into(), Value::Int(200))])]);
+    let found = rows.read("SELECT block FROM chain_cursor WHERE chain = $1", vec![ColumnValue::Int(2)]).unwrap();
+    assert_eq!(found, [Row::from([("block".into(), ColumnValue::Int(200))])]);
 }

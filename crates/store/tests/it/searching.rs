@@ -1,8 +1,8 @@
 //! Searching and timelines: by key, wallet, transaction and the other references.
 
 use bankroll_ledger::{
-    AccountId, Action, BlockRef, Key, Kind, Leg, Namespace, Principal, Record, References, Request, Scope, Settler,
-    Verdict,
+    AccountId, AccountKind, Action, BlockRef, IdempotencyKey, Leg, Namespace, Principal, Record, References, Request,
+    Scope, Settler, Verdict,
 };
 use bankroll_store::{JournalEntry, KeyQuery, Reader, SearchQuery, SearchSubject};
 
@@ -44,12 +44,12 @@ fn key(text: &str) -> SearchSubject {
 
 /// A deposit that is reversed; a payout that is held, and posted by settlement; a spend that is refused.
 fn story(world: &World) {
-    let custody = world.account(Kind::Custody, Some("hot")); // 2
-    let alice = world.account(Kind::Funds, Some("0xa1")); // 3
-    world.account(Kind::Debt, Some("0xa1")); // 4
-    let arena = world.account(Kind::World, None); // 5
+    let custody = world.account(AccountKind::Custody, Some("hot")); // 2
+    let alice = world.account(AccountKind::Funds, Some("0xa1")); // 3
+    world.account(AccountKind::Debt, Some("0xa1")); // 4
+    let arena = world.account(AccountKind::World, None); // 5
     let ask = |namespace, text: &str, principal, legs, references| {
-        let key = Key { namespace, scope: Scope::Server(name("arena")), text: text.into() };
+        let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: text.into() };
         let answer = world.ledger().apply(Request { references, ..request(key, principal, legs) }).unwrap();
         answer.seq.unwrap()
     };
@@ -73,7 +73,8 @@ fn story(world: &World) {
         too_much,
         References { hand: Some("h-1".into()), ..References::default() },
     ); // 10
-    let key = Key { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: "orphan-1".into() };
+    let key =
+        IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: "orphan-1".into() };
     let reverse = Request { action: Action::Reverse(credited), ..request(key, Principal::Indexer, Vec::new()) };
     world.ledger().apply(reverse).unwrap().effects().unwrap(); // 11
     // Records of another player, unrelated to the story.
@@ -135,9 +136,9 @@ fn timelines_follow_holds_and_reversals() {
 #[test]
 fn one_text_can_be_the_key_of_several() {
     let world = World::new();
-    let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let ask = |namespace, principal, leg| {
-        let key = Key { namespace, scope: Scope::Server(name("arena")), text: "twin".into() };
+        let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: "twin".into() };
         world.ledger().apply(request(key, principal, vec![leg])).unwrap().seq.unwrap().0
     };
     let spent = ask(Namespace::Client, game_server(), moving(alice, arena, 1));
@@ -156,10 +157,13 @@ fn one_text_can_be_the_key_of_several() {
 #[test]
 fn keys_are_found_in_runs_after_them_and_when_runs_are_damaged() {
     let mut world = World::in_folder(|options| options.keys_in_memory_max = 64);
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     let spend = |number: u32| {
-        let key =
-            Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: format!("key-{number}") };
+        let key = IdempotencyKey {
+            namespace: Namespace::Client,
+            scope: Scope::Server(name("arena")),
+            text: format!("key-{number}"),
+        };
         request(key, game_server(), vec![moving(alice, arena, 1)])
     };
     for call in 0..50 {
@@ -193,9 +197,10 @@ fn a_key_of_a_server_without_accounts_is_found_by_its_text() {
             (options.keys_in_memory_max, options.index_records_max) = (1, records);
             options.index_pause = std::time::Duration::from_secs(if records == 1 { 0 } else { 3_600 });
         });
-        let (alice, arena) = (world.player("alice", 100), world.account(Kind::World, None));
+        let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
         let ask = |scope: &str, text: &str| {
-            let key = Key { namespace: Namespace::Tables, scope: Scope::Server(name(scope)), text: text.into() };
+            let key =
+                IdempotencyKey { namespace: Namespace::Tables, scope: Scope::Server(name(scope)), text: text.into() };
             let answer = world.ledger().apply(request(key, Principal::Tables, vec![moving(alice, arena, 1)])).unwrap();
             answer.seq.unwrap().0
         };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bankroll_ledger::{AccountId, HoldId, Kind, Leg, Settler, Time};
+use bankroll_ledger::{AccountId, AccountKind, HoldId, Leg, Settler, Time};
 use bankroll_store::{Direction, Page, StatementChange, StatementLine, StatementQuery, StoreError};
 
 use crate::world::{World, hold, moving};
@@ -27,7 +27,7 @@ fn lines(page: &Page<StatementLine>) -> Vec<String> {
 /// Alice is paid 100, spends 30, holds 40 of which 25 go to the wallet and the rest is released, and lets 10 expire.
 fn alices_day(world: &World) -> AccountId {
     let alice = world.player("alice", 100); // records 2, 3, 4
-    let (custody, arena) = (AccountId(1), world.account(Kind::World, None)); // record 5
+    let (custody, arena) = (AccountId(1), world.account(AccountKind::World, None)); // record 5
     world.set_time(2_000_000);
     world.play(vec![moving(alice, arena, 30)]); // 6
     let held = world.system(vec![hold(alice, 40, None, Settler::System)]).seq.unwrap(); // 7
@@ -172,7 +172,7 @@ fn the_index_grows_while_the_books_are_open_and_answers_are_never_stale() {
         options.index_records_max = 16;
         options.index_pause = Duration::from_micros(1);
     });
-    let (alice, arena) = (world.player("alice", 1_000_000), world.account(Kind::World, None));
+    let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
     let reader = world.reader();
     let mut spent = 0;
     while reader.index_state().unwrap().covered.0 < 400 {

@@ -1,8 +1,8 @@
 //! A small world for the tests: one server, some players, money from a wallet.
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, Key, Kind, Leg, Name, Namespace, Principal, References, Request,
-    Scope, Settler, Time, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, IdempotencyKey, Leg, Name, Namespace, Principal,
+    References, Request, Scope, Settler, Time, Unit,
 };
 use bankroll_store::{Answer, Audit, AuditReport, Clock, Ledger, LedgerOptions, Location, Reader};
 use std::sync::{
@@ -98,8 +98,11 @@ impl World {
     }
 
     /// Opens an account of the server or the house.
-    pub fn account(&self, kind: Kind, owner: Option<&str>) -> AccountId {
-        let house = matches!(kind, Kind::House | Kind::Suspense | Kind::InTransit | Kind::NetworkFees);
+    pub fn account(&self, kind: AccountKind, owner: Option<&str>) -> AccountId {
+        let house = matches!(
+            kind,
+            AccountKind::House | AccountKind::Suspense | AccountKind::InTransit | AccountKind::NetworkFees
+        );
         let scope = if house { Scope::House } else { Scope::Server(name("arena")) };
         let name = AccountName { scope, kind, asset: bankroll_ledger::AssetId(1), owner: owner.map(name) };
         self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
@@ -107,7 +110,8 @@ impl World {
 
     /// A player with these funds, deposited from the server's wallet.
     pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
-        let (custody, account) = (self.account(Kind::Custody, Some("hot")), self.account(Kind::Funds, Some(wallet)));
+        let (custody, account) =
+            (self.account(AccountKind::Custody, Some("hot")), self.account(AccountKind::Funds, Some(wallet)));
         if funds > 0 {
             self.deposit(moving(custody, account, funds));
         }
@@ -121,9 +125,9 @@ impl World {
         answer
     }
 
-    pub fn fresh_key(&self, namespace: Namespace) -> Key {
+    pub fn fresh_key(&self, namespace: Namespace) -> IdempotencyKey {
         let number = self.next_key.fetch_add(1, Ordering::SeqCst);
-        Key { namespace, scope: Scope::Server(name("arena")), text: format!("story-{number}") }
+        IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: format!("story-{number}") }
     }
 
     pub fn play(&self, legs: Vec<Leg>) -> Answer {
@@ -145,7 +149,7 @@ impl World {
     }
 }
 
-pub fn request(key: Key, principal: Principal, legs: Vec<Leg>) -> Request {
+pub fn request(key: IdempotencyKey, principal: Principal, legs: Vec<Leg>) -> Request {
     Request {
         key,
         principal,

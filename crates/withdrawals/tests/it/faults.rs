@@ -1,7 +1,7 @@
 //! Answers that are lost, nodes that lie, signers that die: one payment, in the end.
 
-use bankroll_chains_simulated::Fault;
-use bankroll_orders::{Refusal, Stop};
+use bankroll_chains_simulated::NodeFault;
+use bankroll_orders::{SignerRefusal, StopReason};
 use bankroll_withdrawals::{StepResult, WaitReason, WithdrawalRequest};
 
 use crate::world::{Between, ETHER, GWEI, SECOND, World, home, sent, wallet};
@@ -9,7 +9,7 @@ use crate::world::{Between, ETHER, GWEI, SECOND, World, home, sent, wallet};
 #[test]
 fn whatever_a_node_does_with_a_transaction_it_is_paid_once() {
     let mut met = 0;
-    for fault in Fault::ALL {
+    for fault in NodeFault::ALL {
         let mut world = World::new();
         let intent = world.alice("exit-1", home(1), ETHER);
         world.step();
@@ -73,7 +73,7 @@ fn a_signer_that_refuses_is_asked_again_until_it_signs() {
     world.signer().limits = ETHER / 2;
     let intent = world.alice("exit-1", home(1), ETHER);
     let refused = world.step_until(|result| matches!(result, StepResult::Waits(WaitReason::SignerRefuses(_))));
-    assert_eq!(refused, StepResult::Waits(WaitReason::SignerRefuses(Refusal::AmountAboveLimit)));
+    assert_eq!(refused, StepResult::Waits(WaitReason::SignerRefuses(SignerRefusal::AmountAboveLimit)));
     assert_eq!(world.status(&intent), "approved");
     world.signer().limits = 2 * ETHER;
     world.signer().restart();
@@ -93,7 +93,7 @@ fn a_signer_whose_memory_was_restored_is_shown_its_own_answers_and_stops() {
     let result = world.step_until(|result| {
         matches!(result, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
     });
-    let older = Refusal::Stopped(Stop::MemoryOlder);
+    let older = SignerRefusal::Stopped(StopReason::MemoryOlder);
     assert_eq!(result, StepResult::Waits(WaitReason::SignerRefuses(older)));
     world.finish();
     assert_eq!((world.status(&second).as_str(), world.payments().len()), ("approved", 1));

@@ -1,10 +1,11 @@
 //! From an intent to money on the chain.
 
 use bankroll_ledger::{
-    Action, Amount, Key, Leg, Namespace, Principal, References, Rejection, Request, Scope, Settler, Time, Value,
+    Action, Amount, ColumnValue, IdempotencyKey, Leg, Namespace, Principal, References, Rejection, Request, Scope,
+    Settler, Time,
 };
 use bankroll_store::{
-    NewRow, PAYOUT_EVENTS,
+    NewInboxRow, PAYOUT_EVENTS,
     columns::{one, text},
 };
 use bankroll_withdrawals::{GasPayer, IntentError, Intents, PayoutOutcome, StepResult, WaitReason, WithdrawalRequest};
@@ -89,7 +90,8 @@ fn the_same_request_is_the_same_intent_and_another_under_its_name_is_refused() {
 fn an_exit_moves_out_of_the_world_and_holds_in_one_commit() {
     let mut world = World::new();
     let (funds, arena) = (world.account(ALICE), world.account("arena/world/1"));
-    let key = Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: "spawn".into() };
+    let key =
+        IdempotencyKey { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: "spawn".into() };
     let leg = Leg::Move { from: funds, to: arena, amount: Amount::new(4 * ETHER) };
     world.apply(key, Principal::GameServer(name("arena")), leg);
     let exit = |request: &str, amount| WithdrawalRequest {
@@ -153,8 +155,11 @@ fn only_the_hold_of_the_intent_itself_is_posted_whatever_other_requests_claim() 
     let bob = world.account("arena/funds/1/bob");
     for number in 0..12 {
         let hold = Leg::Hold { account: bob, amount: Amount::new(ETHER / 10), expires: None, settler: Settler::System };
-        let key =
-            Key { namespace: Namespace::Client, scope: Scope::Server(name("arena")), text: format!("forged-{number}") };
+        let key = IdempotencyKey {
+            namespace: Namespace::Client,
+            scope: Scope::Server(name("arena")),
+            text: format!("forged-{number}"),
+        };
         let request = Request {
             key,
             principal: Principal::GameServer(name("arena")),
@@ -181,7 +186,7 @@ fn only_the_hold_of_the_intent_itself_is_posted_whatever_other_requests_claim() 
 fn what_is_paid_is_posted_to_a_wallet_and_to_no_other_account() {
     let mut world = World::new();
     let intent = world.alice("exit-1", home(1), ETHER);
-    let report = NewRow {
+    let report = NewInboxRow {
         id: format!("{intent}/outcome"),
         kind: "payout.ended".into(),
         subject: intent.to_string(),
@@ -201,12 +206,12 @@ fn what_is_paid_is_posted_to_a_wallet_and_to_no_other_account() {
 fn an_edited_row_is_not_paid_and_continues_when_it_is_corrected() {
     let (attackers, much) = (home(0xee), Amount::new(9 * ETHER));
     let to = || vec![text(&attackers.to_string())];
-    let edits: [(&str, &str, Vec<Value>); 5] = [
+    let edits: [(&str, &str, Vec<ColumnValue>); 5] = [
         ("withdrawal_requests", "to_address", to()),
-        ("withdrawal_requests", "amount", vec![Value::Amount(much)]),
+        ("withdrawal_requests", "amount", vec![ColumnValue::Amount(much)]),
         ("withdrawal_requests", "status", vec![text("approved")]),
         ("withdrawal_queue", "to_address", to()),
-        ("withdrawal_queue", "amount", vec![Value::Amount(much)]),
+        ("withdrawal_queue", "amount", vec![ColumnValue::Amount(much)]),
     ];
     for (table, column, value) in edits {
         let mut world = World::new();
@@ -218,7 +223,7 @@ fn an_edited_row_is_not_paid_and_continues_when_it_is_corrected() {
             assert_eq!(world.step().pop().unwrap().1, StepResult::Waits(WaitReason::OthersFirst));
             world.config.rules.in_flight_max = 8;
         }
-        let edit = |world: &World, values: Vec<Value>| {
+        let edit = |world: &World, values: Vec<ColumnValue>| {
             world.rows().write(vec![one(&format!("UPDATE {table} SET {column} = $1"), values)]).unwrap();
         };
         edit(&world, value);
@@ -231,7 +236,11 @@ fn an_edited_row_is_not_paid_and_continues_when_it_is_corrected() {
         }
         edit(
             &world,
-            if column == "amount" { vec![Value::Amount(Amount::new(ETHER))] } else { vec![text(&home(1).to_string())] },
+            if column == "amount" {
+                vec![ColumnValue::Amount(Amount::new(ETHER))]
+            } else {
+                vec![text(&home(1).to_string())]
+            },
         );
         world.pass(3_600 * SECOND);
         world.finish();
@@ -274,7 +283,7 @@ fn a_row_that_was_edited_in_flight_is_not_settled() {
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(|result| matches!(result, StepResult::Sent { .. }));
     let edit = |world: &World, amount: u128| {
-        let amount = vec![Value::Amount(Amount::new(amount))];
+        let amount = vec![ColumnValue::Amount(Amount::new(amount))];
         world.rows().write(vec![one("UPDATE withdrawal_requests SET amount = $1", amount)]).unwrap();
     };
     // All but a wei would be refunded to a player who is paid.

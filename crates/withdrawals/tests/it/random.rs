@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use bankroll_chains_simulated::{Fate, Fault, Reorg};
+use bankroll_chains_simulated::{Fate, NodeFault, Reorg};
 use bankroll_ledger::{Amount, Time};
 use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
 use fastrand::Rng;
@@ -64,7 +64,7 @@ fn live(random: &mut Rng) -> (usize, usize) {
                 world.chain().reorg(Reorg { depth, length: depth + random.u64(0..2), fate });
             }
             17..19 => {
-                let fault = *random.choice(Fault::ALL).unwrap();
+                let fault = *random.choice(NodeFault::ALL).unwrap();
                 world.chain().inject(0, fault, random.u32(1..3));
             }
             19..21 => {

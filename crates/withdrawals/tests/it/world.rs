@@ -6,21 +6,23 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{At, Identity, InProcessRpc, Node};
-use bankroll_chains_simulated::{Address as ChainAddress, B256, Chain, Config, Key, Payment, U256, contracts};
+use bankroll_chains_evm::{BlockTag, ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_simulated::{
+    Address as ChainAddress, B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256, contracts,
+};
 use bankroll_ledger::{
-    AccountName, Action, Amount, Asset, Key as RequestKey, Leg, Name, Namespace, Principal, References, Request, Scope,
-    Seq, Time, Unit, Value,
+    AccountName, Action, Amount, Asset, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace, Principal,
+    References, Request, Scope, Seq, Time, Unit,
 };
 use bankroll_orders::{Address, ChainId, IntentId, MemoryId};
 use bankroll_signer::{
-    LocalKey, Memory, Policy as SignerPolicy, Signer,
-    memory::Moment,
-    policy::{ChainRules, Limits, Manner},
+    LocalKey, Memory, Signer, SigningPolicy as SignerPolicy,
+    memory::CommitStage,
+    policy::{ChainRules, GasPricing, SigningLimits},
 };
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{
-    Audit, Clock, Consumer, Ledger, Options, Reader, Rows,
+    Audit, Clock, InboxConsumer, Ledger, LedgerOptions, Reader, Rows,
     columns::{one, text},
 };
 use bankroll_testkit::postgres;
@@ -61,10 +63,10 @@ pub struct SignerProcess {
 
 pub struct World {
     _folder: TempDir,
-    options: Options,
-    open: Option<(Ledger, Rows, Consumer)>,
-    pub chain: Arc<Mutex<Chain>>,
-    pub node: Node,
+    options: LedgerOptions,
+    open: Option<(Ledger, Rows, InboxConsumer)>,
+    pub chain: Arc<Mutex<SimulatedChain>>,
+    pub node: RpcNode,
     pub signer: Arc<Mutex<SignerProcess>>,
     client: SignerClient,
     pub config: PayoutConfig,
@@ -105,12 +107,12 @@ impl SignerProcess {
     fn policy(&self) -> SignerPolicy {
         let most = Amount::new(self.limits);
         let rules = ChainRules {
-            manner: Manner::Eip1559,
+            manner: GasPricing::Eip1559,
             max_price: 1_000 * GWEI,
             max_priority: 100 * GWEI,
             max_gas: 200_000,
             fees_per_window: Amount::new(1_000 * ETHER),
-            native: Some(Limits { per_payout: most, per_window: most }),
+            native: Some(SigningLimits { per_payout: most, per_window: most }),
             tokens: BTreeMap::new(),
         };
         SignerPolicy {
@@ -138,9 +140,9 @@ impl SignerProcess {
         std::fs::write(self.folder.path().join("memory.db"), memory).unwrap();
     }
 
-    fn answer(&mut self, request: &bankroll_orders::Request) -> io::Result<bankroll_orders::Answer> {
+    fn answer(&mut self, request: &bankroll_orders::SignerRequest) -> io::Result<bankroll_orders::SignerAnswer> {
         // Where it stands is asked once, and changes nothing.
-        let is_status = matches!(request, bankroll_orders::Request::Status { .. });
+        let is_status = matches!(request, bankroll_orders::SignerRequest::Status { .. });
         let between = if is_status { None } else { self.plan.pop_front() };
         if between == Some(Between::RequestLost) {
             return Err(io::Error::from(io::ErrorKind::TimedOut));
@@ -149,7 +151,8 @@ impl SignerProcess {
             self.restart();
             let mut memory = Memory::open(&self.folder.path().join("memory.db")).unwrap();
             if let Some(Between::Dies(at, after)) = between {
-                let (mut writes, moment) = (0, if after { Moment::AfterCommit } else { Moment::BeforeCommit });
+                let (mut writes, moment) =
+                    (0, if after { CommitStage::AfterCommit } else { CommitStage::BeforeCommit });
                 memory.interrupt_with(Box::new(move |now, _| {
                     let dies = now == moment && writes == at;
                     writes += usize::from(now == moment);
@@ -176,22 +179,22 @@ impl World {
 
     pub fn with_house(house: u128) -> Self {
         let funded = 15 * ETHER + house;
-        let mut config = Config::new(SEED);
+        let mut config = SimulatedConfig::new(SEED);
         config.funded.push((wallet(), U256::from(funded)));
-        let chain = Chain::new(config);
-        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
+        let chain = SimulatedChain::new(config);
+        let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
         let chain = Arc::new(Mutex::new(chain));
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         let (clock, _) = Clock::manual(Time(SECOND));
-        let options = Options { clock, migrations: vec![WITHDRAWALS], ..Options::new(location) };
+        let options = LedgerOptions { clock, migrations: vec![WITHDRAWALS], ..LedgerOptions::new(location) };
         let signer = Arc::new(Mutex::new(SignerProcess::new()));
         let process = Arc::clone(&signer);
         let mut world = Self {
             _folder: folder,
             options,
             open: None,
-            node: Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&chain), 0)), identity),
+            node: RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
             client: SignerClient::in_process(move |request| process.lock().unwrap().answer(request)),
             signer,
@@ -277,7 +280,7 @@ impl World {
         &self.open.as_ref().unwrap().1
     }
 
-    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+    pub fn chain(&self) -> MutexGuard<'_, SimulatedChain> {
         self.chain.lock().unwrap()
     }
 
@@ -372,10 +375,10 @@ impl World {
     }
 
     pub fn pairs(&self, sql: &str) -> Vec<(String, String)> {
-        let shown = |value: &Value| match value {
-            Value::Text(text) => text.clone(),
-            Value::Int(number) => number.to_string(),
-            Value::Amount(amount) => amount.to_string(),
+        let shown = |value: &ColumnValue| match value {
+            ColumnValue::Text(text) => text.clone(),
+            ColumnValue::Int(number) => number.to_string(),
+            ColumnValue::Amount(amount) => amount.to_string(),
             other => format!("{other:?}"),
         };
         let rows = self.rows().read(sql, vec![]).unwrap();
@@ -393,10 +396,13 @@ impl World {
         let head = self.chain().head().number();
         let (mut paid, all) = (
             Vec::new(),
-            Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(&self.chain), 7)), self.node.identity()),
+            RpcNode::in_process(
+                InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&self.chain), 7)),
+                self.node.identity(),
+            ),
         );
         for number in 1..=head {
-            let block = all.block(At::Number(number)).unwrap().unwrap();
+            let block = all.block(BlockTag::Number(number)).unwrap().unwrap();
             let ours = block.transactions.iter().filter(|tx| tx.sender().unwrap() == wallet() && tx.succeeded);
             paid.extend(ours.map(|tx| (tx.to.unwrap(), tx.value.amount().unwrap().units(), tx.hash)));
         }
@@ -433,7 +439,7 @@ impl World {
     }
 
     fn steal(&self, nonce: u64, amount: u128, max_fee: u128) {
-        let stolen = Key::from_bytes(B256::from(SECRET)).unwrap();
+        let stolen = SimulatedKey::from_bytes(B256::from(SECRET)).unwrap();
         let payment = Payment::new(1337, nonce, ChainAddress::repeat_byte(0xee), U256::from(amount));
         self.chain().send(&stolen.sign(&payment.paying(max_fee, max_fee / 2))).unwrap();
     }
@@ -451,7 +457,7 @@ impl World {
         let to = vec![text(&Address(contracts::REFUSING.into()).to_string())];
         let prepared = "INSERT INTO payout_attempts (job, number, order_id, meaning, manner, gas_limit, max_fee,
             priority_fee, created_at) SELECT id, 1, 'order-1', 'payout', 'dynamic', 100000, $1, $2, 0 FROM withdrawal_queue";
-        let fees = [10 * GWEI, GWEI].map(|fee| Value::Amount(Amount::new(fee)));
+        let fees = [10 * GWEI, GWEI].map(|fee| ColumnValue::Amount(Amount::new(fee)));
         let statements = vec![
             one("UPDATE withdrawal_queue SET to_address = $1, status = 'signing'", to),
             one(prepared, fees.to_vec()),
@@ -462,7 +468,7 @@ impl World {
     /// The treasury puts coins into the wallet.
     pub fn refill(&self, amount: u128) {
         let payment = Payment::new(1337, 0, wallet(), U256::from(amount));
-        self.chain().send(&Key::derived(SEED, 0).sign(&payment)).unwrap();
+        self.chain().send(&SimulatedKey::derived(SEED, 0).sign(&payment)).unwrap();
         self.mine(1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{Account, Policy, Unit};
+use bankroll_ledger::{Account, AccountPolicy, Unit};
 use tokio_postgres::types::ToSql;
 
 use super::{numeric::Numeric, source::sql_number};
@@ -53,8 +53,9 @@ pub(super) struct Columns {
 impl Columns {
     pub fn of(commit: &Commit<'_>) -> Self {
         let account = |of: fn(&Account) -> i64| commit.accounts.iter().map(of).collect::<Vec<i64>>();
-        let rights =
-            |of: fn(&Policy) -> u8| commit.accounts.iter().map(|account| i16::from(of(&account.policy))).collect();
+        let rights = |of: fn(&AccountPolicy) -> u8| {
+            commit.accounts.iter().map(|account| i16::from(of(&account.policy))).collect()
+        };
         let ids = account(|account| sql_number(account.id.0));
         let last_asset = commit.assets.iter().map(|(id, _)| i64::from(id.0)).max().unwrap_or(0);
         // A hold that changed more than once in the batch is stored in its last state.

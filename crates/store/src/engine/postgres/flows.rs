@@ -1,6 +1,6 @@
 //! Whole tables of flows, for moving books.
 
-use bankroll_ledger::Value;
+use bankroll_ledger::ColumnValue;
 use tokio_postgres::types::ToSql;
 
 use super::{Postgres, numeric::SqlValue};
@@ -8,7 +8,7 @@ use crate::StoreError;
 
 impl Postgres {
     /// Fills a flow's table, all or nothing.
-    pub fn insert_rows(&self, table: &str, columns: &[String], rows: &[Vec<Value>]) -> Result<(), StoreError> {
+    pub fn insert_rows(&self, table: &str, columns: &[String], rows: &[Vec<ColumnValue>]) -> Result<(), StoreError> {
         self.session.run("BEGIN")?;
         let places: Vec<String> = (1..=columns.len()).map(|place| format!("${place}")).collect();
         let sql = format!("INSERT INTO \"{table}\" ({}) VALUES ({})", columns.join(", "), places.join(", "));

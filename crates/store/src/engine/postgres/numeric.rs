@@ -1,6 +1,6 @@
 //! Amounts as Postgres sends and stores them: `NUMERIC`, exact to 128 bits.
 
-use bankroll_ledger::{Amount, Value};
+use bankroll_ledger::{Amount, ColumnValue};
 use bytes::{BufMut, BytesMut};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
@@ -93,20 +93,20 @@ impl<'a> FromSql<'a> for Integer {
 
 /// A flow's value, encoded for the type of its column or parameter.
 #[derive(Debug)]
-pub(super) struct SqlValue<'a>(pub &'a Value);
+pub(super) struct SqlValue<'a>(pub &'a ColumnValue);
 
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
         let misfit = || BoxedError::from(format!("the value is not a {ty}"));
         match (self.0, ty) {
-            (Value::Null, _) => Ok(IsNull::Yes),
-            (Value::Int(number), ty) if *ty == Type::INT8 => number.to_sql(ty, out),
-            (Value::Int(number), ty) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
-            (Value::Int(number), ty) if *ty == Type::INT2 => i16::try_from(*number)?.to_sql(ty, out),
-            (Value::Int(number), ty) if *ty == Type::NUMERIC => Numeric(u128::try_from(*number)?).to_sql(ty, out),
-            (Value::Text(text), ty) if <&str as ToSql>::accepts(ty) => text.as_str().to_sql(ty, out),
-            (Value::Bytes(bytes), ty) if *ty == Type::BYTEA => bytes.to_sql(ty, out),
-            (Value::Amount(amount), ty) if *ty == Type::NUMERIC => Numeric(amount.units()).to_sql(ty, out),
+            (ColumnValue::Null, _) => Ok(IsNull::Yes),
+            (ColumnValue::Int(number), ty) if *ty == Type::INT8 => number.to_sql(ty, out),
+            (ColumnValue::Int(number), ty) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
+            (ColumnValue::Int(number), ty) if *ty == Type::INT2 => i16::try_from(*number)?.to_sql(ty, out),
+            (ColumnValue::Int(number), ty) if *ty == Type::NUMERIC => Numeric(u128::try_from(*number)?).to_sql(ty, out),
+            (ColumnValue::Text(text), ty) if <&str as ToSql>::accepts(ty) => text.as_str().to_sql(ty, out),
+            (ColumnValue::Bytes(bytes), ty) if *ty == Type::BYTEA => bytes.to_sql(ty, out),
+            (ColumnValue::Amount(amount), ty) if *ty == Type::NUMERIC => Numeric(amount.units()).to_sql(ty, out),
             _ => Err(misfit()),
         }
     }
@@ -119,22 +119,22 @@ impl ToSql for SqlValue<'_> {
 }
 
 /// A column decoded as a flow's value, as guards compare it.
-pub(super) struct FlowValue(pub Value);
+pub(super) struct FlowValue(pub ColumnValue);
 
 impl<'a> FromSql<'a> for FlowValue {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
         Ok(Self(match *ty {
-            Type::INT2 | Type::INT4 | Type::INT8 => Value::Int(Integer::from_sql(ty, raw)?.0),
-            Type::BOOL => Value::Int(bool::from_sql(ty, raw)?.into()),
-            Type::BYTEA => Value::Bytes(raw.to_vec()),
-            Type::NUMERIC => Value::Amount(Amount::new(Numeric::from_sql(ty, raw)?.0)),
+            Type::INT2 | Type::INT4 | Type::INT8 => ColumnValue::Int(Integer::from_sql(ty, raw)?.0),
+            Type::BOOL => ColumnValue::Int(bool::from_sql(ty, raw)?.into()),
+            Type::BYTEA => ColumnValue::Bytes(raw.to_vec()),
+            Type::NUMERIC => ColumnValue::Amount(Amount::new(Numeric::from_sql(ty, raw)?.0)),
             // A column of another sort reads as its bytes and fails its guard.
-            _ => String::from_utf8(raw.to_vec()).map_or_else(|_| Value::Bytes(raw.to_vec()), Value::Text),
+            _ => String::from_utf8(raw.to_vec()).map_or_else(|_| ColumnValue::Bytes(raw.to_vec()), ColumnValue::Text),
         }))
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, BoxedError> {
-        Ok(Self(Value::Null))
+        Ok(Self(ColumnValue::Null))
     }
 
     fn accepts(_: &Type) -> bool {

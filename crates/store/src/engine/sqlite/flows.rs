@@ -1,12 +1,12 @@
 //! Whole tables of flows, for moving books.
 
-use bankroll_ledger::Value;
+use bankroll_ledger::ColumnValue;
 
 use super::{load, row::column_value, source::SqliteSource};
 use crate::{StoreError, engine::migrations};
 
 /// A table: its name, its columns, its rows.
-pub(crate) type FlowTable = (String, Vec<String>, Vec<Vec<Value>>);
+pub(crate) type FlowTable = (String, Vec<String>, Vec<Vec<ColumnValue>>);
 
 /// Every table that is not the store's own.
 pub(crate) fn flow_tables(books: &SqliteSource) -> Result<Vec<FlowTable>, StoreError> {

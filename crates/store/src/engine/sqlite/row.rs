@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use bankroll_ledger::{Amount, Fact, Row, RowKey, Value};
+use bankroll_ledger::{Amount, ColumnValue, Fact, Row, RowKey};
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, ToSql,
     hooks::{AuthAction, AuthContext, Authorization},
@@ -19,16 +19,16 @@ use crate::{
 };
 
 /// A flow's value as SQLite stores it: amounts are sixteen bytes that sort.
-struct SqlValue<'a>(&'a Value);
+struct SqlValue<'a>(&'a ColumnValue);
 
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self.0 {
-            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
-            Value::Int(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
-            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-            Value::Amount(amount) => ToSqlOutput::Owned(amount.to_sortable().to_vec().into()),
+            ColumnValue::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            ColumnValue::Int(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
+            ColumnValue::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            ColumnValue::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            ColumnValue::Amount(amount) => ToSqlOutput::Owned(amount.to_sortable().to_vec().into()),
         })
     }
 }
@@ -61,7 +61,7 @@ fn row_of(row: &rusqlite::Row<'_>, columns: &[(String, bool)]) -> rusqlite::Resu
 }
 
 /// `$1` is a name to SQLite, numbered by first use: looks up the real index of each.
-fn bind(prepared: &mut rusqlite::Statement<'_>, values: &[Value]) -> rusqlite::Result<()> {
+fn bind(prepared: &mut rusqlite::Statement<'_>, values: &[ColumnValue]) -> rusqlite::Result<()> {
     for (value, number) in values.iter().zip(1..) {
         if let Some(place) = prepared.parameter_index(&format!("${number}"))? {
             prepared.raw_bind_parameter(place, SqlValue(value))?;
@@ -70,19 +70,19 @@ fn bind(prepared: &mut rusqlite::Statement<'_>, values: &[Value]) -> rusqlite::R
     Ok(())
 }
 
-pub(super) fn column_value(value: ValueRef<'_>, is_amount: bool) -> Value {
+pub(super) fn column_value(value: ValueRef<'_>, is_amount: bool) -> ColumnValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Null => ColumnValue::Null,
+        ValueRef::Integer(number) => ColumnValue::Int(number),
         // No flow's table has floating-point columns; such a value reads as text and fails its guard.
-        ValueRef::Real(number) => Value::Text(number.to_string()),
+        ValueRef::Real(number) => ColumnValue::Text(number.to_string()),
         // Invalid UTF-8 reads as bytes and fails its guard, as on Postgres.
         ValueRef::Text(text) => {
-            String::from_utf8(text.to_vec()).map_or_else(|_| Value::Bytes(text.to_vec()), Value::Text)
+            String::from_utf8(text.to_vec()).map_or_else(|_| ColumnValue::Bytes(text.to_vec()), ColumnValue::Text)
         }
         ValueRef::Blob(bytes) => match <[u8; 16]>::try_from(bytes) {
-            Ok(sortable) if is_amount => Value::Amount(Amount::from_sortable(sortable)),
-            _ => Value::Bytes(bytes.to_vec()),
+            Ok(sortable) if is_amount => ColumnValue::Amount(Amount::from_sortable(sortable)),
+            _ => ColumnValue::Bytes(bytes.to_vec()),
         },
     }
 }

@@ -10,7 +10,7 @@ use std::{
     hash::{BuildHasher, RandomState},
 };
 
-use bankroll_ledger::{Amount, Fact, Guard, Seq, Value};
+use bankroll_ledger::{Amount, ColumnValue, Fact, Guard, Seq};
 
 use crate::{Reader, StoreError};
 
@@ -22,7 +22,7 @@ type Table = (String, Vec<String>);
 
 #[derive(Debug, Default)]
 pub(super) struct FlowRows {
-    tables: BTreeMap<Table, HashMap<Vec<Value>, ExpectedRow>>,
+    tables: BTreeMap<Table, HashMap<Vec<ColumnValue>, ExpectedRow>>,
     /// Names of columns, each once.
     names: Vec<String>,
     hashing: RandomState,
@@ -61,7 +61,7 @@ impl FlowRows {
     /// Compares all of them with what is stored.
     pub fn compare(&self, reader: &Reader) -> Result<(), StoreError> {
         for (table, rows) in &self.tables {
-            let mut all: Vec<(&Vec<Value>, &ExpectedRow)> = rows.iter().collect();
+            let mut all: Vec<(&Vec<ColumnValue>, &ExpectedRow)> = rows.iter().collect();
             // Sorted, so that the first difference is always the same.
             all.sort_unstable_by_key(|(_, expected)| expected.by);
             all.chunks(PAGE).try_for_each(|page| self.compare_page(reader, table, page))?;
@@ -73,14 +73,14 @@ impl FlowRows {
         &self,
         reader: &Reader,
         (table, names): &Table,
-        page: &[(&Vec<Value>, &ExpectedRow)],
+        page: &[(&Vec<ColumnValue>, &ExpectedRow)],
     ) -> Result<(), StoreError> {
-        let key_of = |row: &mut bankroll_ledger::Row| -> Vec<Value> {
-            names.iter().map(|name| row.remove(name).unwrap_or(Value::Null)).collect()
+        let key_of = |row: &mut bankroll_ledger::Row| -> Vec<ColumnValue> {
+            names.iter().map(|name| row.remove(name).unwrap_or(ColumnValue::Null)).collect()
         };
         let values = page.iter().flat_map(|(key, _)| key.iter().cloned()).collect();
         let found = reader.rows(&reading(table, names, page.len()), values)?;
-        let found: HashMap<Vec<Value>, bankroll_ledger::Row> =
+        let found: HashMap<Vec<ColumnValue>, bankroll_ledger::Row> =
             found.into_iter().map(|mut row| (key_of(&mut row), row)).collect();
         for (key, expected) in page {
             let id = || key.iter().map(display).collect::<Vec<_>>().join(", ");
@@ -107,9 +107,9 @@ impl FlowRows {
     }
 
     /// A number has one hash, whether its column is declared as an amount or not.
-    fn hash(&self, value: &Value) -> u64 {
-        let number = if let Value::Int(number) = value { u128::try_from(*number).ok() } else { None };
-        self.hashing.hash_one(number.map(|number| Value::Amount(Amount::new(number))).as_ref().unwrap_or(value))
+    fn hash(&self, value: &ColumnValue) -> u64 {
+        let number = if let ColumnValue::Int(number) = value { u128::try_from(*number).ok() } else { None };
+        self.hashing.hash_one(number.map(|number| ColumnValue::Amount(Amount::new(number))).as_ref().unwrap_or(value))
     }
 }
 
@@ -123,12 +123,12 @@ fn reading(table: &str, names: &[String], count: usize) -> String {
     format!("SELECT * FROM {table} WHERE {}", all.join(" OR "))
 }
 
-fn display(value: &Value) -> String {
+fn display(value: &ColumnValue) -> String {
     match value {
-        Value::Null => "nothing".into(),
-        Value::Int(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
-        Value::Amount(amount) => amount.to_string(),
+        ColumnValue::Null => "nothing".into(),
+        ColumnValue::Int(number) => number.to_string(),
+        ColumnValue::Text(text) => text.clone(),
+        ColumnValue::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        ColumnValue::Amount(amount) => amount.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! Finding the record of an idempotency key: through the runs of the key index, read chunk by chunk without its
 //! filters, and after them through the journal itself.
 
-use bankroll_ledger::{Key, Namespace, Record, Scope, Seq};
+use bankroll_ledger::{IdempotencyKey, Namespace, Record, Scope, Seq};
 
 use super::{JournalEntry, View};
 use crate::{Reader, StoreError, history::index::Term, writing::keys};
@@ -21,7 +21,7 @@ pub struct KeyQuery {
 }
 
 impl KeyQuery {
-    fn matches(&self, key: &Key) -> bool {
+    fn matches(&self, key: &IdempotencyKey) -> bool {
         key.text == self.text
             && self.namespace.is_none_or(|namespace| key.namespace == namespace)
             && self.scope.as_ref().is_none_or(|scope| key.scope == *scope)
@@ -33,7 +33,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the books cannot be read.
-    pub fn find_key(&self, key: &Key) -> Result<Option<JournalEntry>, StoreError> {
+    pub fn find_key(&self, key: &IdempotencyKey) -> Result<Option<JournalEntry>, StoreError> {
         let (namespace, scope) = (Some(key.namespace), Some(key.scope.clone()));
         Ok(self.find_keys(&KeyQuery { text: key.text.clone(), namespace, scope })?.pop())
     }
@@ -93,11 +93,11 @@ impl View<'_> {
     }
 
     /// Every key that can match the query, except those of servers without accounts.
-    fn matching_keys(&self, query: &KeyQuery) -> Result<Vec<Key>, StoreError> {
+    fn matching_keys(&self, query: &KeyQuery) -> Result<Vec<IdempotencyKey>, StoreError> {
         let namespaces = query.namespace.map_or_else(|| Namespace::ALL.to_vec(), |namespace| vec![namespace]);
         let scopes = query.scope.clone().map_or_else(|| self.scopes(), |scope| Ok(vec![scope]))?;
         let of_scope = |scope: Scope| {
-            let key = move |namespace: &Namespace| Key {
+            let key = move |namespace: &Namespace| IdempotencyKey {
                 namespace: *namespace,
                 scope: scope.clone(),
                 text: query.text.clone(),

@@ -4,7 +4,8 @@
 use std::ops::RangeInclusive;
 
 use bankroll_ledger::{
-    AccountId, Action, Amount, HoldChange, HoldId, Key, Leg, Principal, Record, References, Seq, Time, Verdict,
+    AccountId, Action, Amount, HoldChange, HoldId, IdempotencyKey, Leg, Principal, Record, References, Seq, Time,
+    Verdict,
 };
 
 use super::{BalanceAt, Cursor, PAGE_MAX, Page, View};
@@ -54,7 +55,7 @@ pub struct StatementLine {
     /// The held amount after it.
     pub held: Amount,
     /// The key of the request; an expiry has none.
-    pub key: Option<Key>,
+    pub key: Option<IdempotencyKey>,
     /// The principal of the request.
     pub by: Option<Principal>,
     /// What it is about.

@@ -1,6 +1,6 @@
 //! The tables, their rows, and the statements on them: one text for both engines.
 
-use bankroll_ledger::{Fact, Guard, Otherwise, Row, RowKey, Seq, Time, Value};
+use bankroll_ledger::{ColumnValue, Fact, Guard, GuardFailure, Row, RowKey, Seq, Time};
 
 use crate::{
     Statement, StoreError,
@@ -62,9 +62,9 @@ impl InboxTable {
              ON CONFLICT (id) DO UPDATE SET id = excluded.id
              WHERE {name}.type = excluded.type AND {name}.{subject} = excluded.{subject} AND {name}.body = excluded.body"
         );
-        let created_at = Value::Int(i64::try_from(row.created_at.0).unwrap_or(i64::MAX));
+        let created_at = ColumnValue::Int(i64::try_from(row.created_at.0).unwrap_or(i64::MAX));
         let texts = [&row.id, &row.kind, &row.subject, &row.body, &row.node];
-        let values = texts.into_iter().map(|text| Value::Text(text.clone())).chain([created_at]).collect();
+        let values = texts.into_iter().map(|text| ColumnValue::Text(text.clone())).chain([created_at]).collect();
         Statement { sql, values, must_change: Some(1) }
     }
 
@@ -83,29 +83,29 @@ impl InboxTable {
              WHERE state = 'new' AND due_at <= $1 AND type IN ({}) ORDER BY created_at, id LIMIT {most}",
             places.join(", ")
         );
-        let now = Value::Int(i64::try_from(now.0).unwrap_or(i64::MAX));
-        let values = [now].into_iter().chain(kinds.iter().cloned().map(Value::Text)).collect();
+        let now = ColumnValue::Int(i64::try_from(now.0).unwrap_or(i64::MAX));
+        let values = [now].into_iter().chain(kinds.iter().cloned().map(ColumnValue::Text)).collect();
         Statement { sql, values, must_change: None }
     }
 
     /// Consumes the row with the money it causes. It contains nothing else, so that a retry is the same request.
     pub(super) fn consume(self, id: &str) -> Fact {
-        let state = |text: &str| vec![("state".to_owned(), Value::Text(text.to_owned()))];
-        let columns = vec![("id".to_owned(), Value::Text(id.to_owned()))];
+        let state = |text: &str| vec![("state".to_owned(), ColumnValue::Text(text.to_owned()))];
+        let columns = vec![("id".to_owned(), ColumnValue::Text(id.to_owned()))];
         let row = RowKey { table: self.name.to_owned(), columns };
-        Fact { row, guard: Guard::Is(state("new")), otherwise: Otherwise::Conflict, set: state("applied") }
+        Fact { row, guard: Guard::Is(state("new")), otherwise: GuardFailure::Conflict, set: state("applied") }
     }
 
     /// Consumes the row without money.
     pub(super) fn mark_applied(self, id: &str) -> Statement {
         let sql = format!("UPDATE {} SET state = 'applied' WHERE id = $1 AND state = 'new'", self.name);
-        Statement { sql, values: vec![Value::Text(id.to_owned())], must_change: None }
+        Statement { sql, values: vec![ColumnValue::Text(id.to_owned())], must_change: None }
     }
 
     /// Marks the row as refused, with the reason.
     pub(super) fn mark_refused(self, id: &str, reason: &str) -> Statement {
         let sql = format!("UPDATE {} SET state = 'refused', reason = $1 WHERE id = $2 AND state = 'new'", self.name);
-        Statement { sql, values: vec![short(reason), Value::Text(id.to_owned())], must_change: None }
+        Statement { sql, values: vec![short(reason), ColumnValue::Text(id.to_owned())], must_change: None }
     }
 
     /// Defers the row.
@@ -114,14 +114,14 @@ impl InboxTable {
             "UPDATE {} SET tries = tries + 1, due_at = $1, reason = $2 WHERE id = $3 AND state = 'new'",
             self.name
         );
-        let until = Value::Int(i64::try_from(until.0).unwrap_or(i64::MAX));
-        Statement { sql, values: vec![until, short(reason), Value::Text(id.to_owned())], must_change: None }
+        let until = ColumnValue::Int(i64::try_from(until.0).unwrap_or(i64::MAX));
+        Statement { sql, values: vec![until, short(reason), ColumnValue::Text(id.to_owned())], must_change: None }
     }
 }
 
-fn short(reason: &str) -> Value {
+fn short(reason: &str) -> ColumnValue {
     // Postgres takes no zero bytes in texts.
-    Value::Text(reason.chars().filter(|letter| *letter != '\0').take(REASON_MAX).collect())
+    ColumnValue::Text(reason.chars().filter(|letter| *letter != '\0').take(REASON_MAX).collect())
 }
 
 impl InboxRow {

@@ -10,8 +10,8 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use bankroll_chains_evm::{Limits, Node};
-use bankroll_chains_simulated::Reply;
+use bankroll_chains_evm::{RpcLimits, RpcNode};
+use bankroll_chains_simulated::RpcReply;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -45,7 +45,7 @@ impl LyingNode {
                 return json!({ "jsonrpc": "2.0", "id": request["id"], "result": lie.result }).to_string().into_bytes();
             }
             match chain.lock().unwrap().answer(0, body) {
-                Reply::Body(body) => body,
+                RpcReply::Body(body) => body,
                 fault => panic!("no fault is injected: {fault:?}"),
             }
         };
@@ -57,7 +57,7 @@ impl LyingNode {
                 serve(stream, &mut answer).unwrap();
             }
         });
-        world.node = Node::http(&format!("http://{address}"), world.node.identity(), Limits::default()).unwrap();
+        world.node = RpcNode::http(&format!("http://{address}"), world.node.identity(), RpcLimits::default()).unwrap();
         Self { address, is_stopped, thread: Some(thread) }
     }
 }

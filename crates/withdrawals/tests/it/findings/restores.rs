@@ -1,7 +1,7 @@
 //! Backups that an operator restores: of the signer, of the books, of both.
 
 use bankroll_ledger::Time;
-use bankroll_orders::{Refusal, Stop};
+use bankroll_orders::{SignerRefusal, StopReason};
 use bankroll_store::columns::any;
 use bankroll_withdrawals::{Intents, StepResult, WaitReason};
 
@@ -12,8 +12,8 @@ fn signer_answers(result: &StepResult) -> bool {
     matches!(result, StepResult::Signed { .. } | StepResult::Waits(WaitReason::SignerRefuses(_)))
 }
 
-const fn stopped(stop: Stop) -> StepResult {
-    StepResult::Waits(WaitReason::SignerRefuses(Refusal::Stopped(stop)))
+const fn stopped(stop: StopReason) -> StepResult {
+    StepResult::Waits(WaitReason::SignerRefuses(SignerRefusal::Stopped(stop)))
 }
 
 /// F2: the flow keeps the head of a refusal, so the signer takes its newest memory for a fork after an older copy was
@@ -27,9 +27,9 @@ fn f2_the_newest_signer_memory_is_refused_after_an_older_copy_was_tried() {
     let newest = world.signer().memory();
     world.signer().put_back(&older);
     let second = world.alice("exit-2", home(2), ETHER);
-    assert_eq!(world.step_until(signer_answers), stopped(Stop::MemoryOlder));
+    assert_eq!(world.step_until(signer_answers), stopped(StopReason::MemoryOlder));
     // A stop is one more entry of the memory. The flow keeps the head with it, which the restored copy never had.
-    for stop in [Stop::MemoryForked, Stop::MemoryOlder, Stop::MemoryOlder] {
+    for stop in [StopReason::MemoryForked, StopReason::MemoryOlder, StopReason::MemoryOlder] {
         world.signer().put_back(&newest);
         world.pass(3_600 * SECOND);
         assert_eq!(world.step_until(signer_answers), stopped(stop));

@@ -1,8 +1,8 @@
 //! Rows that are edited behind the flow's back.
 
-use bankroll_ledger::{Amount, Time, Value};
+use bankroll_ledger::{Amount, ColumnValue, Time};
 use bankroll_store::{
-    NewRow, PAYOUT_EVENTS,
+    NewInboxRow, PAYOUT_EVENTS,
     columns::{one, text},
 };
 use bankroll_withdrawals::StepResult;
@@ -21,7 +21,7 @@ fn f1_a_job_that_is_edited_after_it_is_prepared_pays_another_address() {
     let intent = world.alice("exit-1", home(1), ETHER);
     world.step_until(|result| *result == StepResult::Prepared);
     let edit = "UPDATE withdrawal_queue SET to_address = $1, amount = $2";
-    let values = vec![text(&home(0xee).to_string()), Value::Amount(Amount::new(9 * ETHER))];
+    let values = vec![text(&home(0xee).to_string()), ColumnValue::Amount(Amount::new(9 * ETHER))];
     world.rows().write(vec![one(edit, values)]).unwrap();
     world.finish();
     assert_eq!((world.paid(home(1), ETHER), world.paid(home(0xee), 9 * ETHER), world.payments().len()), (0, 1, 1));
@@ -42,7 +42,7 @@ fn f10_an_invented_outcome_refunds_a_payout_that_is_in_flight() {
     let body = json!({
         "outcome": "never_signed", "tx_hash": null, "block": null, "fee": "0", "custody": "@house/custody/1/hot",
     });
-    let invented = NewRow {
+    let invented = NewInboxRow {
         id: "invented".into(),
         kind: "payout.ended".into(),
         subject: first.to_string(),
