@@ -119,8 +119,9 @@ impl World {
             return Err(SafetyPromise::CreditedOnItsBranch.broken(what));
         }
         let payment = self.payments.get(&tx).copied();
-        let (from, to, value) = payment
-            .ok_or_else(|| SafetyPromise::CreditedRight.broken(format!("{tx} is credited, and nobody paid it")))?;
+        let (from, to, value) = payment.ok_or_else(|| {
+            SafetyPromise::CreditedRight.broken(format!("{tx} is credited, but there is no such payment"))
+        })?;
         let mut booked = BTreeMap::new();
         for leg in legs {
             let Leg::Move { from, to: gets, amount } = leg else { continue };

@@ -167,8 +167,8 @@ fn numbers_beyond_all_records_are_not_found() {
     let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for strange in [0, i64::MAX.cast_unsigned(), u64::MAX] {
-        let (nobody, nothing) = (AccountId(strange), HoldId(strange));
-        let legs = [moving(nobody, arena, 1), moving(alice, nobody, 1), Leg::Release { hold: nothing }];
+        let (unknown, nothing) = (AccountId(strange), HoldId(strange));
+        let legs = [moving(unknown, arena, 1), moving(alice, unknown, 1), Leg::Release { hold: nothing }];
         let verdicts = legs.map(|leg| code_of(&world.submit(world.play(vec![leg]))));
         assert_eq!(verdicts, ["account_not_found", "account_not_found", "hold_not_found"]);
         assert_eq!(code_of(&world.submit(reversal(&world, Principal::Indexer, strange))), "transfer_not_found");

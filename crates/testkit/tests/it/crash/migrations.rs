@@ -66,7 +66,7 @@ fn crash_of_a_migration_leaves_nothing_of_its_step() {
         steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY); INSERT INTO nowhere VALUES (1);"],
         postgres: &[],
     };
-    const MENDED: Migrations =
+    const REPAIRED: Migrations =
         Migrations { owner: "flow", steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY);"], postgres: &[] };
     let folder = bare_books();
     let open = |set: Migrations| {
@@ -79,6 +79,6 @@ fn crash_of_a_migration_leaves_nothing_of_its_step() {
     assert_eq!(count("SELECT count(*) FROM sqlite_master WHERE name = 'second'"), 0);
     assert_eq!(count("SELECT count(*) FROM migrations WHERE owner = 'flow' AND number = 2"), 0);
     drop(books);
-    open(MENDED).unwrap().close();
+    open(REPAIRED).unwrap().close();
     assert_eq!(Reader::open(folder.path()).unwrap().head().unwrap().seq.0, SET_UP_RECORDS);
 }

@@ -160,7 +160,7 @@ impl Past {
         let reader = if self.rng.bool() { &self.reader } else { &fresh };
         let (page, descending) = (self.rng.usize(3..300), self.rng.bool());
         let search = |subject: Subject| search(reader, subject, page, descending);
-        for wallet in ["0xa1", "0xb2", "0xc3", "nobody"] {
+        for wallet in ["0xa1", "0xb2", "0xc3", "unknown"] {
             let found = search(Subject::Wallet(name(wallet)));
             assert_eq!(found, self.notes.of_wallet(wallet, &self.stream.model), "{}: {wallet}", self.what);
         }

@@ -37,7 +37,7 @@ fn postgres_other_nodes_query_the_primary_and_never_a_standby() {
     let primary = Cluster::start();
     let open = |address: &str| {
         let url = DatabaseUrl::new(primary.url("books"));
-        // Released by whoever closes the books, so it may be long.
+        // Released when the books are closed, so it may be long.
         Ledger::open(Options { address: address.into(), lease: PATIENCE, ..Options::new(url) }).unwrap()
     };
     open("10.0.0.1:7450").close();

@@ -227,7 +227,7 @@ fn postgres_clients_of_two_nodes_see_one_order() {
     ));
 }
 
-/// What was printed, beside what is stored.
+/// What was printed, together with what is stored.
 fn history(printed: &[(&str, String)], url: &str, reader: &Reader) -> History {
     let mut history = History { states: states(url, reader), ..History::default() };
     let places: HashMap<String, Seq> =

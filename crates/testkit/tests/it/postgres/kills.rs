@@ -176,11 +176,11 @@ fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_rejects_no_re
         );
         let reading = format!("{fails} CREATE VIEW seats AS SELECT 'one'::text AS id, rotten() AS taken");
         let writing = format!("{fails} {SEATS}; ALTER TABLE seats ADD CHECK (taken = 0 OR rotten() = 0)");
-        for (rotten, mended) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
+        for (rotten, repair) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
             let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
             postgres::run(&url, &format!("DROP TABLE IF EXISTS seats; {rotten}"));
             assert_eq!(world.ledger().apply(request.clone()), Err(CallError::Failed(Failure::Unknown)), "{rotten}");
-            postgres::run(&url, &format!("{mended}; DROP FUNCTION rotten; {SEATS}"));
+            postgres::run(&url, &format!("{repair}; DROP FUNCTION rotten; {SEATS}"));
             world.reopen();
             let answer = world.submit(request);
             assert_eq!((code_of(&answer), answer.replayed), ("applied", false), "{rotten}");
