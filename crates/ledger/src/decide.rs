@@ -2,8 +2,8 @@
 //!
 //! Pure: no clock, no IO, no randomness. The rules about the request as a whole are checked first, each over all legs
 //! before the next, in the order of [`Rejection`]. Then the legs are executed one by one on a copy of the touched
-//! balances, and the first leg that fails rejects the request. Nothing is changed here: the caller applies the effects,
-//! which carry every touched balance as it is afterwards.
+//! balances, and the first leg that fails rejects the request. Nothing is changed here: the caller applies the
+//! effects, which carry every touched balance as it is afterwards.
 //!
 //! It does not know whether the key was used before (see [`recall`]), nor whether the books in memory are current. The
 //! store is responsible for both.

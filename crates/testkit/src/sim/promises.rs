@@ -1,7 +1,8 @@
 //! The safety promises, and the checks after each step: the new records, and what our wallet did on the chain.
 //!
-//! A credit is compared with the payment that was made; a settlement with what the signer released and what the chain has.
-//! Nothing here relies on the state of a flow, except the scanner's cursor, which names the branch that it follows.
+//! A credit is compared with the payment that was made; a settlement with what the signer released and what the chain
+//! has. Nothing here relies on the state of a flow, except the scanner's cursor, which names the branch that it
+//! follows.
 
 use std::collections::BTreeMap;
 

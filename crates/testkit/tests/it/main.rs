@@ -5,7 +5,7 @@
 //! | `random_streams` | every answer is the one of an independent model, with restarts in between |
 //! | `past` | statements, balances at a time and searches agree with the answers, whatever happens to the index |
 //! | `races` | money that many request at once is spent once; a full queue refuses |
-//! | `crash` | nothing acknowledged is lost and nothing is half done, however the process, the disk or the power fails |
+//! | `crash` | nothing acknowledged is lost and nothing is half done, however process, disk or power fails |
 //! | `sim` | the whole system from a seed keeps every promise, and planted bugs are found |
 //! | `postgres` | the same when the server, the connection, a standby or another writer fails |
 //!

@@ -1,4 +1,5 @@
-//! Data derived from the journal, lost or damaged while the books are closed: it is rebuilt, and old keys still answer.
+//! Data derived from the journal, lost or damaged while the books are closed: it is rebuilt, and old keys still
+//! answer.
 //!
 //! The tests use folders here, and databases in `postgres/derived.rs`.
 

@@ -1,8 +1,9 @@
-//! The process killed, the disk failing, the power lost, files damaged: what was acknowledged is in the books afterwards.
+//! The process killed, the disk failing, the power lost, files damaged: what was acknowledged is in the books
+//! afterwards.
 //!
 //! The `victim` is a real process on real files. However it ended, [`examine`](examine::examine) opens its files and
-//! requires: the books open; every acknowledged request has the same position and verdict, and is answered as a replay;
-//! every other call is applied completely or not at all; nothing else is in the journal; the audit passes.
+//! requires: the books open; every acknowledged request has the same position and verdict, and is answered as a
+//! replay; every other call is applied completely or not at all; nothing else is in the journal; the audit passes.
 //!
 //! Bounds: the usual run samples the points by the printed seed; with `BANKROLL_SOAK_SECONDS` all of them are tried,
 //! and then more seeds. `strace` kills at a chosen system call; without it these tests fail and report it.

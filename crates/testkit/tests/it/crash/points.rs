@@ -113,8 +113,8 @@ pub struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Kills the victim at so many of its points, and in a soak at as many as the time allows; returns how often a flush or
-    /// merge was interrupted.
+    /// Kills the victim at so many of its points, and in a soak at as many as the time allows; returns how often a
+    /// flush or merge was interrupted.
     pub fn run(&self, usual: usize, time: &SoakTime) -> u32 {
         let points = self.points();
         let chosen = self.shuffled(&points, usual);

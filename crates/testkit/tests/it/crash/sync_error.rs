@@ -1,7 +1,7 @@
 //! A sync that fails: the writer stops at once, answers no caller, and the books open again.
 //!
-//! After a failed sync it is unknown what is on disk, and a retried sync may lie. So the call in flight is unknown, every
-//! later one is refused, and only reopening the books resolves it.
+//! After a failed sync it is unknown what is on disk, and a retried sync may lie. So the call in flight is unknown,
+//! every later one is refused, and only reopening the books resolves it.
 
 use fastrand::Rng;
 

@@ -1,4 +1,5 @@
-//! Edited books: edits of recent records are found when the books are opened, older ones by the audit, at their position.
+//! Edited books: edits of recent records are found when the books are opened, older ones by the audit, at their
+//! position.
 
 use bankroll_ledger::{AccountId, AccountKind, Action, HoldId, Leg, Principal, Record, Request, Seq, Verdict, merkle};
 use bankroll_store::{Audit, BOOKS_FILE, CallError, Failure, StoreError};
@@ -97,8 +98,8 @@ fn crash_or_not_the_audit_names_an_edited_old_record() {
     diverges_at(audit(&world), old);
 }
 
-/// The account holds less than the hold has left, in a record too old to be verified when the books are opened: settling
-/// it would release money that is not held.
+/// The account holds less than the hold has left, in a record too old to be verified when the books are opened:
+/// settling it would release money that is not held.
 #[test]
 fn crash_is_better_than_settling_a_hold_that_its_account_does_not_have() {
     let mut world = World::in_folder(|_| {});

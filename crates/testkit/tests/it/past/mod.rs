@@ -1,5 +1,5 @@
-//! Reading the past: statements, balances at a time and searches over random streams, compared with plain vectors of the
-//! answers, while the statement index is deleted, torn, replaced or outdated at random.
+//! Reading the past: statements, balances at a time and searches over random streams, compared with plain vectors of
+//! the answers, while the statement index is deleted, torn, replaced or outdated at random.
 
 mod damage;
 mod notes;

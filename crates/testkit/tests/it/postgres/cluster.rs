@@ -1,7 +1,7 @@
 //! A Postgres server of one test: its own folder and port, durable as in production, and free to be killed.
 //!
-//! Guarantees that it is gone when it is dropped, and that a killed one leaves no process behind. Does not know what is
-//! stored in it.
+//! Guarantees that it is gone when it is dropped, and that a killed one leaves no process behind. Does not know what
+//! is stored in it.
 
 use std::{
     collections::BTreeSet,
@@ -132,8 +132,8 @@ impl Cluster {
     pub fn kill(&self) {
         let file = self.data().join("postmaster.pid");
         let postmaster: i32 = fs::read_to_string(&file).unwrap().lines().next().unwrap().parse().unwrap();
-        // Stopped first, so that no child starts between the listing and the kill: a surviving child would keep the shared
-        // memory of the server, and prevent it from starting again.
+        // Stopped first, so that no child starts between the listing and the kill: a surviving child would keep the
+        // shared memory of the server, and prevent it from starting again.
         signal(postmaster, Signal::STOP);
         wait_until("the server stands still", || state_of(postmaster).is_none_or(|(state, _)| state == 'T'));
         // They would end without it, too, but later.
@@ -194,8 +194,8 @@ impl Drop for Cluster {
     }
 }
 
-/// Below the ephemeral ports: one of those could be taken while the server is down, by a client that tries to reach it.
-/// Each port is assigned once: it looks free as long as its server has not started, or is down.
+/// Below the ephemeral ports: one of those could be taken while the server is down, by a client that tries to reach
+/// it. Each port is assigned once: it looks free as long as its server has not started, or is down.
 fn free_port() -> u16 {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = GIVEN.lock().unwrap();

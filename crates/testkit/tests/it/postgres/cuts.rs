@@ -188,8 +188,8 @@ impl Story {
                 if !fired {
                     break;
                 }
-                // A call that is not cut: a new connection prepares its statements first, and the next cut must count only
-                // the messages of a commit.
+                // A call that is not cut: a new connection prepares its statements first, and the next cut must count
+                // only the messages of a commit.
                 self.cut(batch, Cut { side, number: usize::MAX, manner });
             }
         }

@@ -1,5 +1,5 @@
-//! Data derived from the journal, lost or damaged in a database: the tests of `crash/derived_index.rs` again; and tables
-//! are rebuilt only from a journal that the hash chain confirms.
+//! Data derived from the journal, lost or damaged in a database: the tests of `crash/derived_index.rs` again; and
+//! tables are rebuilt only from a journal that the hash chain confirms.
 
 use std::cell::Cell;
 

@@ -1,7 +1,7 @@
 //! A synchronous standby: it replaces a primary that died, and commits wait for it.
 //!
-//! The writer knows both servers by one address and continues with the one that accepts writes. "Committed here, perhaps
-//! not replicated" is an unknown outcome, never an answer.
+//! The writer knows both servers by one address and continues with the one that accepts writes. "Committed here,
+//! perhaps not replicated" is an unknown outcome, never an answer.
 
 use bankroll_ledger::Request;
 use bankroll_store::{Answer, CallError, Failure};
@@ -69,8 +69,8 @@ enum CutShort {
 
 const WAITING: &str = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
-/// Makes a call whose commit waits for a missing standby, interrupts that wait, and waits until the writer waits again:
-/// it has found its commit, and must not answer before that is replicated as well.
+/// Makes a call whose commit waits for a missing standby, interrupts that wait, and waits until the writer waits
+/// again: it has found its commit, and must not answer before that is replicated as well.
 fn cut_short(primary: &Cluster, how: CutShort) {
     let session = Session::open(&primary.url("postgres"));
     let committing = format!("SELECT coalesce(max(pid), 0)::bigint {WAITING} AND query LIKE '%COMMIT%'");

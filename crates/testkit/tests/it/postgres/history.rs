@@ -1,8 +1,9 @@
-//! Linearizability: the observations of 32 clients of two processes, one of which takes over from the other, fit one order.
+//! Linearizability: the observations of 32 clients of two processes, one of which takes over from the other, fit one
+//! order.
 //!
-//! The journal is that order: a call that ended before another began must precede it. A read must show the balances after
-//! some batch: not before any call or read that had ended when it began, and before every call that began after it had
-//! ended. Each read is placed as early as possible, which leaves the most freedom for the later ones.
+//! The journal is that order: a call that ended before another began must precede it. A read must show the balances
+//! after some batch: not before any call or read that had ended when it began, and before every call that began after
+//! it had ended. Each read is placed as early as possible, which leaves the most freedom for the later ones.
 
 use std::{
     cmp::Reverse,

@@ -58,8 +58,8 @@ pub fn wait_for_answers(service: &Service, more: u64) {
     wait_until("calls are answered", || service.answered() >= until);
 }
 
-/// Few keys in memory, so that runs are written and merged all the time; a short lease, so that reopening does not wait
-/// long for a writer that could not release it.
+/// Few keys in memory, so that runs are written and merged all the time; a short lease, so that reopening does not
+/// wait long for a writer that could not release it.
 pub fn quick(url: &str) -> Options {
     Options { lease: Duration::from_secs(2), ..options(url, 64) }
 }

@@ -15,10 +15,10 @@
 //! | `settings` | the server, whose settings would lose commits or could not store the data |
 //! | `tls` | the certificate: of another issuer, for another host, or none |
 //!
-//! Whatever failed: no acknowledged request is lost, none is applied twice, what was answered as not applied is not, and
-//! what is unknown is resolved by a retry. Each test has a server of its own, which it may kill; without Postgres' programs
-//! these tests fail and report it. Bounds: a few rounds by the printed seed; with `BANKROLL_SOAK_SECONDS` every cut, and
-//! more seeds.
+//! Whatever failed: no acknowledged request is lost, none is applied twice, what was answered as not applied is not,
+//! and what is unknown is resolved by a retry. Each test has a server of its own, which it may kill; without Postgres'
+//! programs these tests fail and report it. Bounds: a few rounds by the printed seed; with `BANKROLL_SOAK_SECONDS`
+//! every cut, and more seeds.
 
 use crate::run::SoakTime;
 

@@ -1,7 +1,8 @@
-//! A proxy to the server that can cut the connection between any two messages of the protocol, and in the middle of one.
+//! A proxy to the server that can cut the connection between any two messages of the protocol, and in the middle of
+//! one.
 //!
-//! It understands only what that needs: where a message begins and ends, its kind, and the text of some messages. It cuts
-//! once each time it is armed; later connections are not cut.
+//! It understands only what that needs: where a message begins and ends, its kind, and the text of some messages. It
+//! cuts once each time it is armed; later connections are not cut.
 
 use std::{
     io::{Read, Write},

@@ -1,9 +1,9 @@
-//! Books that are served through faults: reopened whenever their writer stops, retried whenever the outcome of a call is
-//! unknown; and the final check.
+//! Books that are served through faults: reopened whenever their writer stops, retried whenever the outcome of a call
+//! is unknown; and the final check.
 //!
-//! [`Service::reckon`] requires: every answered request is in the journal once, at the position and with the verdict of its
-//! answer; a call that was answered "nothing happened" was not applied until it was retried; nothing else is in the
-//! journal; a retry gives the same answers; the audit passes.
+//! [`Service::reckon`] requires: every answered request is in the journal once, at the position and with the verdict
+//! of its answer; a call that was answered "nothing happened" was not applied until it was retried; nothing else is in
+//! the journal; a retry gives the same answers; the audit passes.
 
 use std::{
     collections::HashMap,

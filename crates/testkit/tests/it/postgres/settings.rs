@@ -1,5 +1,5 @@
-//! Servers and databases whose settings would lose commits, or could not store the data: writers and readers refuse them by
-//! the setting's name, and so does a writer whose server comes back like that.
+//! Servers and databases whose settings would lose commits, or could not store the data: writers and readers refuse
+//! them by the setting's name, and so does a writer whose server comes back like that.
 
 use bankroll_ledger::AccountKind;
 use bankroll_store::{CallError, DatabaseUrl, Failure, Ledger, Options, Reader, Refused, StoreError};

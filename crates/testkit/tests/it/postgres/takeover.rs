@@ -1,4 +1,5 @@
-//! Several processes that compete to write: killed, stopped for longer than their lease and continued, with wrong clocks.
+//! Several processes that compete to write: killed, stopped for longer than their lease and continued, with wrong
+//! clocks.
 //!
 //! A trigger records every state of the fencing row, in the transaction that makes it; so the test sees which process
 //! wrote in which epoch, independently of the writers' own output.

@@ -40,7 +40,8 @@ impl Protected {
         DatabaseUrl::new(format!("postgres://bankroll@{host}:{}/books?{parameters}", self.cluster.port()))
     }
 
-    /// How many connections to the books are encrypted, and how many are not: at one moment, and without the server's own.
+    /// How many connections to the books are encrypted, and how many are not: at one moment, and without the server's
+    /// own.
     fn connections(&self) -> (usize, usize) {
         let ways = "SELECT ssl, pid FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
             WHERE datname = 'books' AND backend_type = 'client backend'";

@@ -1,5 +1,5 @@
-//! Planted bugs, one at a time: the promises must detect each within 500 seeds, and the shrunk plan must still show the
-//! bug and only the bug.
+//! Planted bugs, one at a time: the promises must detect each within 500 seeds, and the shrunk plan must still show
+//! the bug and only the bug.
 
 use bankroll_testkit::sim::{Bug, SafetyPromise, SimFailure, run, run_many, shrink};
 

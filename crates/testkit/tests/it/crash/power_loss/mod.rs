@@ -1,9 +1,9 @@
 //! Power loss: everything that was not synced may be lost, present or torn, in any order.
 //!
-//! Killing a process does not show this, since the kernel still writes out its buffers. So a run is traced with all its
-//! data, and disks are built from the trace: at some moment, what was synced before is present, and of the rest a random
-//! choice of writes, complete or with sectors missing. On each such disk the books must open and have everything that had
-//! been acknowledged at that moment.
+//! Killing a process does not show this, since the kernel still writes out its buffers. So a run is traced with all
+//! its data, and disks are built from the trace: at some moment, what was synced before is present, and of the rest a
+//! random choice of writes, complete or with sectors missing. On each such disk the books must open and have
+//! everything that had been acknowledged at that moment.
 
 mod disk;
 mod trace;

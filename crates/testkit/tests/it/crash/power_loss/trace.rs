@@ -1,4 +1,5 @@
-//! Reading a trace: what was written, synced, created and removed in the folder, and what the victim printed meanwhile.
+//! Reading a trace: what was written, synced, created and removed in the folder, and what the victim printed
+//! meanwhile.
 
 use std::{
     collections::HashMap,
