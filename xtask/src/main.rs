@@ -1,7 +1,7 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
-//! `check` runs every check that does not run the product, `test` runs every test once, `soak` runs the randomised suites
-//! for a given time, `sim` runs the simulator from a seed. `.ci/run` is `check` and then `test`.
+//! `check` runs every check that does not run the product, `test` runs every test once, `soak` runs the randomised
+//! suites for a given time, `sim` runs the simulator from a seed. `.ci/run` is `check` and then `test`.
 
 mod check;
 mod metadata;

@@ -1,8 +1,8 @@
 //! Access: who may move money along which route, and whose keys are whose.
 //!
-//! A right is a route (role, kind -> kind), so that "may spend from funds" never means "to any account". Three things must
-//! agree before a leg is allowed: the route table here, the policy stored with each account (written when the account
-//! is opened, never wider than the table), and the reach of the principal (its own server, its own wallet).
+//! A right is a route (role, kind -> kind), so that "may spend from funds" never means "to any account". Three things
+//! must agree before a leg is allowed: the route table here, the policy stored with each account (written when the
+//! account is opened, never wider than the table), and the reach of the principal (its own server, its own wallet).
 //!
 //! No caller can mint: only the deposits flow and settlement touch `custody`, and only the system opens house kinds.
 
@@ -77,8 +77,8 @@ impl Role {
                 InTransit | NetworkFees => to == Custody,
                 Table | Debt => false,
             },
-            // An override corrects errors among what we owe. It can forgive a debt from the house's own capital. It can
-            // touch neither a wallet nor chips on a table.
+            // An override corrects errors among what we owe. It can forgive a debt from the house's own capital. It
+            // can touch neither a wallet nor chips on a table.
             Self::Admin => {
                 let owed = |kind: AccountKind| kind.side() == Side::Credit && kind != Table;
                 owed(from) && (owed(to) || (from == House && to == Debt))

@@ -13,8 +13,8 @@ use crate::{
     Row, RowKey, Seq, Side, Total, Verdict,
 };
 
-/// Hashes the ledger's own numbers. They are assigned in order, so no caller can choose them to collide, and a keyed hash
-/// would cost more than all other work with them.
+/// Hashes the ledger's own numbers. They are assigned in order, so no caller can choose them to collide, and a keyed
+/// hash would cost more than all other work with them.
 #[derive(Clone, Copy, Debug, Default)]
 struct NumberHasher(u64);
 
@@ -180,8 +180,8 @@ impl Books {
         self.forget_all_but_accounts();
     }
 
-    /// For each asset, the sums of all debit-side and all credit-side balances: equal in sound books. Only meaningful when
-    /// all accounts are in memory.
+    /// For each asset, the sums of all debit-side and all credit-side balances: equal in sound books. Only meaningful
+    /// when all accounts are in memory.
     #[must_use]
     pub fn totals(&self) -> BTreeMap<AssetId, (Total, Total)> {
         let mut totals = BTreeMap::<AssetId, (Total, Total)>::new();

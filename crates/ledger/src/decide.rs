@@ -2,8 +2,8 @@
 //!
 //! Pure: no clock, no IO, no randomness. The rules about the request as a whole are checked first, each over all legs
 //! before the next, in the order of [`Rejection`]. Then the legs are executed one by one on a copy of the touched
-//! balances, and the first leg that fails rejects the request. Nothing is changed here: the caller applies the effects,
-//! which carry every touched balance as it is afterwards.
+//! balances, and the first leg that fails rejects the request. Nothing is changed here: the caller applies the
+//! effects, which carry every touched balance as it is afterwards.
 //!
 //! It does not know whether the key was used before (see [`recall`]), nor whether the books in memory are current. The
 //! store is responsible for both.
@@ -62,16 +62,16 @@ fn try_decide(books: &Books, request: &Request, seq: Seq, now: Time) -> Result<E
     let mut work = Work { books, role, touched: SmallVec::new(), holds: Vec::new(), effects: Effects::default() };
     match &request.action {
         Action::Legs(legs) => {
-            let steps = resolve(books, legs)?;
-            check_access(&request.principal, &steps)?;
-            if steps.iter().any(|step| matches!(step, ResolvedLeg::Post { from, to, .. } if from.id == to.id)) {
+            let legs = resolve(books, legs)?;
+            check_access(&request.principal, &legs)?;
+            if legs.iter().any(|leg| matches!(leg, ResolvedLeg::Post { from, to, .. } if from.id == to.id)) {
                 return Err(Rejection::AccountsMustDiffer);
             }
-            check_assets(&steps)?;
-            check_expiry(&steps, now)?;
+            check_assets(&legs)?;
+            check_expiry(&legs, now)?;
             check_guards(books, request, GuardFailure::Conflict, Rejection::GuardFailed)?;
-            for (step, place) in steps.iter().zip(0_u8..) {
-                work.execute(step, HoldId::of(seq, place))?;
+            for (leg, index) in legs.iter().zip(0_u8..) {
+                work.execute(leg, HoldId::of(seq, index))?;
             }
         }
         Action::Reverse(original) => {
@@ -123,7 +123,7 @@ fn resolve<'a>(books: &'a Books, legs: &[Leg]) -> Result<ResolvedLegs<'a>, Rejec
     legs.iter().map(resolve_one).collect()
 }
 
-fn check_access(principal: &Principal, steps: &[ResolvedLeg<'_>]) -> Result<(), Rejection> {
+fn check_access(principal: &Principal, legs: &[ResolvedLeg<'_>]) -> Result<(), Rejection> {
     let role = principal.role();
     // Money never crosses from one server's books to another's.
     let one_server = |a: &Account, b: &Account| {
@@ -146,7 +146,7 @@ fn check_access(principal: &Principal, steps: &[ResolvedLeg<'_>]) -> Result<(), 
     };
     let may_settle =
         |hold: &Hold, account: &Account| may_withdraw(account) && (hold.settler == role || role == Role::System);
-    let allowed = steps.iter().all(|step| match *step {
+    let allowed = legs.iter().all(|leg| match *leg {
         ResolvedLeg::Move { from, to, .. } => {
             from.policy.transfer.has(role) && principal.reaches(&from.name) && may_route(from, to)
         }
@@ -157,17 +157,17 @@ fn check_access(principal: &Principal, steps: &[ResolvedLeg<'_>]) -> Result<(), 
     if allowed { Ok(()) } else { Err(Rejection::NotAllowed) }
 }
 
-fn check_assets(steps: &[ResolvedLeg<'_>]) -> Result<(), Rejection> {
-    let matching = steps.iter().all(|step| match step {
+fn check_assets(legs: &[ResolvedLeg<'_>]) -> Result<(), Rejection> {
+    let matching = legs.iter().all(|leg| match leg {
         ResolvedLeg::Move { from, to, .. } | ResolvedLeg::Post { from, to, .. } => from.name.asset == to.name.asset,
         ResolvedLeg::Hold { .. } | ResolvedLeg::Release { .. } => true,
     });
     if matching { Ok(()) } else { Err(Rejection::AssetMismatch) }
 }
 
-fn check_expiry(steps: &[ResolvedLeg<'_>], now: Time) -> Result<(), Rejection> {
+fn check_expiry(legs: &[ResolvedLeg<'_>], now: Time) -> Result<(), Rejection> {
     let over = |hold: &Hold| hold.state == HoldState::Expired || (hold.state == HoldState::Open && hold.is_due(now));
-    let expired = steps.iter().any(|step| match step {
+    let expired = legs.iter().any(|leg| match leg {
         ResolvedLeg::Post { hold, .. } | ResolvedLeg::Release { hold, .. } => over(hold),
         ResolvedLeg::Hold { expires, .. } => expires.is_some_and(|expires| expires <= now),
         ResolvedLeg::Move { .. } => false,
@@ -219,8 +219,8 @@ impl TouchedAccount<'_> {
 }
 
 impl<'a> Work<'a> {
-    fn execute(&mut self, step: &ResolvedLeg<'a>, new_hold: HoldId) -> Result<(), Rejection> {
-        match *step {
+    fn execute(&mut self, leg: &ResolvedLeg<'a>, new_hold: HoldId) -> Result<(), Rejection> {
+        match *leg {
             ResolvedLeg::Move { from, to, amount } => self.credit(from, to, amount),
             ResolvedLeg::Hold { account, amount, expires, settler } => {
                 let touched = self.touch(account);

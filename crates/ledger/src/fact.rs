@@ -1,9 +1,9 @@
 //! Facts: rows that a flow records in the same commit as the money.
 //!
-//! A fact is data, never a closure: one row of one of the flow's tables, a guard on the current row, and the columns to
-//! set. So the decision can check it, the journal's hash chain covers it, and it can be replayed. Once a fact has set a
-//! column, only facts may change it and its row must stay: an audit reports anything else as an edit. The ledger does not
-//! know what the tables mean.
+//! A fact is data, never a closure: one row of one of the flow's tables, a guard on the current row, and the columns
+//! to set. So the decision can check it, the journal's hash chain covers it, and it can be replayed. Once a fact has
+//! set a column, only facts may change it and its row must stay: an audit reports anything else as an edit. The ledger
+//! does not know what the tables mean.
 
 use std::collections::BTreeMap;
 
@@ -90,8 +90,8 @@ impl Fact {
         after
     }
 
-    /// Whether the fact is safe to put into a statement: table and columns are plain identifiers, the key is named, and
-    /// every store can keep every text.
+    /// Whether the fact is safe to put into a statement: table and columns are plain identifiers, the key is named,
+    /// and every store can keep every text.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         let guarded: &[Column] = match &self.guard {
@@ -117,7 +117,8 @@ impl ColumnValue {
     }
 }
 
-/// Postgres cannot keep a text with a zero byte. Either store refuses it for the caller, instead of stopping the ledger.
+/// Postgres cannot keep a text with a zero byte. Either store refuses it for the caller, instead of stopping the
+/// ledger.
 pub(crate) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }

@@ -7,8 +7,8 @@ use crate::Scope;
 
 pub const KEY_BYTES_MAX: usize = 255;
 
-/// The group of callers that a key belongs to. The system's keys never share a namespace with a caller's, nor a player's
-/// with a game's. New namespaces go to the end: the journal stores their positions.
+/// The group of callers that a key belongs to. The system's keys never share a namespace with a caller's, nor a
+/// player's with a game's. New namespaces go to the end: the journal stores their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namespace {
@@ -49,8 +49,8 @@ impl IdempotencyKey {
         (1..=KEY_BYTES_MAX).contains(&self.text.len()) && !self.text.chars().any(char::is_control)
     }
 
-    /// What the key index stores: 128 bits of a hash, so that every key costs the same and hostile keys cannot target one
-    /// slot. The records distinguish two keys with one fingerprint.
+    /// What the key index stores: 128 bits of a hash, so that every key costs the same and hostile keys cannot target
+    /// one slot. The records distinguish two keys with one fingerprint.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();

@@ -1,7 +1,7 @@
 //! The rules for money.
 //!
-//! This crate is the ledger without storage: amounts, accounts, requests and the rules that decide them. It is pure (no
-//! IO, no clock, no randomness), so that the same [`decide`] serves every store, the simulator and the audit.
+//! This crate is the ledger without storage: amounts, accounts, requests and the rules that decide them. It is pure
+//! (no IO, no clock, no randomness), so that the same [`decide`] serves every store, the simulator and the audit.
 //!
 //! It guarantees, for every request it decides:
 //! - debits equal credits per asset, because a [`Posting`] moves one amount from one account to another;

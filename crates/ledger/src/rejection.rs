@@ -64,8 +64,8 @@ pub enum Rejection {
     /// The account has less available than this; held amounts are not available.
     #[error("insufficient funds")]
     InsufficientFunds,
-    /// A wallet would pay out more than its balance in the books, or a debt be repaid twice. Not remembered: settlement
-    /// retries once the books have caught up with the chain.
+    /// A wallet would pay out more than its balance in the books, or a debt be repaid twice. Not remembered:
+    /// settlement retries once the books have caught up with the chain.
     #[error("the wallet holds less than this, or less than this is owed")]
     CustodyShort,
     /// The money to return was spent, and there is no account for the debt. Not remembered: open it and retry.

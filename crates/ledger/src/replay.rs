@@ -101,10 +101,10 @@ impl Replay {
         if request.check().is_err() || matches!(verdict, Verdict::Rejected(rejection) if !rejection.is_remembered()) {
             return Err(Divergence { what: "the journal records a request that must not be recorded".into() });
         }
-        if let crate::Action::Reverse(place) = request.action {
-            let reversed_by = self.reversals.get(&place).copied();
-            if let Some(past) = original(place).and_then(|record| PastTransfer::of(record, reversed_by)) {
-                self.books.put_past(place, past);
+        if let crate::Action::Reverse(position) = request.action {
+            let reversed_by = self.reversals.get(&position).copied();
+            if let Some(past) = original(position).and_then(|record| PastTransfer::of(record, reversed_by)) {
+                self.books.put_past(position, past);
             }
         }
         let again = if request.facts.is_empty() {

@@ -4,7 +4,7 @@
 //! small enough to read before the signer.
 //!
 //! It guarantees:
-//! - arithmetic on an [`Amount`] is exact and checked; there are no operators, and the only rounding is [`Amount::basis_points`];
+//! - arithmetic on an [`Amount`] is exact and checked, without operators; only [`Amount::basis_points`] rounds;
 //! - a [`Name`] has one spelling, so that two spellings of one wallet cannot become two accounts;
 //! - a value has exactly one text form, and every other text is refused.
 //!

@@ -1,8 +1,8 @@
 //! The calls of the `victim`, which a test kills: they follow from a seed and from the answers so far.
 //!
 //! From the seed and the answers (the lines that the victim printed) a test rebuilds the same calls, and so finds the
-//! outcome of each of them. Every request has its own key and a remembered verdict, so a call that was made is answered as
-//! replayed, whatever its verdict.
+//! outcome of each of them. Every request has its own key and a remembered verdict, so a call that was made is
+//! answered as replayed, whatever its verdict.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -40,8 +40,8 @@ const PLAYERS: u64 = 4;
 /// The number of records of the set-up in an empty journal.
 pub const SET_UP_RECORDS: u64 = 1 + 4 + 2 * PLAYERS;
 
-/// The options for the books of a script, in a folder or under a `postgres://` address: for the victim, and for the test
-/// that examines them afterwards.
+/// The options for the books of a script, in a folder or under a `postgres://` address: for the victim, and for the
+/// test that examines them afterwards.
 #[must_use]
 pub fn options(location: &str, keys_in_memory_max: usize) -> Options {
     let (clock, _) = Clock::manual(Time(1_000_000));

@@ -150,8 +150,8 @@ fn these_roles_hold_money_in_these_kinds() {
     assert_eq!(table, expected);
 }
 
-/// A hold adds no routes: only the role that made it or the system posts it, if that role may hold there, along a route
-/// that it has.
+/// A hold adds no routes: only the role that made it or the system posts it, if that role may hold there, along a
+/// route that it has.
 #[test]
 fn a_post_needs_the_right_to_hold_the_hold_and_the_route() {
     let mut books = books();

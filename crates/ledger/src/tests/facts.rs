@@ -179,7 +179,8 @@ fn facts_and_events_are_limited_in_number_and_size() {
     assert_eq!(checked(|request| request.facts = (0..=FACTS_MAX).map(fact).collect()), "fact_malformed");
     assert_eq!(checked(|request| request.events = vec![event("d1", 2); FACTS_MAX]), "ok");
     assert_eq!(checked(|request| request.events = vec![event("d1", 2); FACTS_MAX + 1]), "fact_malformed");
-    // In addition to the body: two lengths of the lists, kind and its length, resource and its length, length of the body.
+    // In addition to the body: two lengths of the lists, kind and its length, resource and its length, length of the
+    // body.
     let around = 2 + 17 + 3 + 2;
     assert_eq!(checked(|request| request.events = vec![event("d1", EXTRAS_BYTES_MAX - around)]), "ok");
     assert_eq!(checked(|request| request.events = vec![event("d1", EXTRAS_BYTES_MAX - around + 1)]), "fact_malformed");

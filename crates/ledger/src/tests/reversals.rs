@@ -195,7 +195,7 @@ fn what_returns_to_a_debtor_repays_their_debt_first() {
     );
 }
 
-/// Bob owes what he got from alice and has spent; and it repays her debt.
+/// Bob owes what alice sent him and he has spent; that repays her debt.
 #[test]
 fn what_another_player_owes_to_a_debtor_repays_their_debt_too() {
     check(

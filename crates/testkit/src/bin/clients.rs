@@ -2,9 +2,9 @@
 //!
 //! `clients <postgres://...> <name> <clients> <lease in milliseconds> <seed>`
 //!
-//! Each client reads from the start; it calls while this process holds the lease, for which it stands by, and continues to
-//! read when the lease is lost. All run until standard input ends. Times are nanoseconds of the machine's monotonic clock,
-//! the same for all processes.
+//! Each client reads from the start; it calls while this process holds the lease, for which it stands by, and
+//! continues to read when the lease is lost. All run until standard input ends. Times are nanoseconds of the machine's
+//! monotonic clock, the same for all processes.
 //!
 //! | line | means |
 //! | --- | --- |

@@ -3,8 +3,8 @@
 //! `victim <folder or postgres://...> <seed> <threads> <calls> <keys in memory> <ballast MiB> <weak: 0 or 1>
 //! <lease in milliseconds>`
 //!
-//! A weak victim does not sync its commits: a test of power loss must detect that. With a lease it stands by until no other
-//! process holds it.
+//! A weak victim does not sync its commits: a test of power loss must detect that. With a lease it stands by until no
+//! other process holds it.
 //!
 //! Every line is one `write` to standard output, so that a line is printed completely or not at all:
 //!

@@ -1,8 +1,8 @@
-//! The process that keeps the books, and the faults that can end it: the ledger, the rows of flows, the consumer of payout
-//! outcomes.
+//! The process that keeps the books, and the faults that can end it: the ledger, the rows of flows, the consumer of
+//! payout outcomes.
 //!
-//! It guarantees that an armed fault fires at a commit of the current step and at no other: the writer counts commits, one
-//! call at a time, so the same step fails at the same commit on every machine.
+//! It guarantees that an armed fault fires at a commit of the current step and at no other: the writer counts commits,
+//! one call at a time, so the same step fails at the same commit on every machine.
 
 use std::{
     collections::BTreeMap,

@@ -126,16 +126,14 @@ impl World {
             Some(answer) => Ok(answer),
             None => self.apply_call(place),
         };
-        let told = match answer {
+        let answer = match answer {
             Ok(answer) => answer,
             Err(why) => return self.note_ok(format_args!("question {place} has no answer: {why}")),
         };
-        self.note(format_args!("the answer to {place} is {told:?}"));
-        match self.callers.calls[place].answer.replace(told) {
-            Some(before) if before != told => {
-                Err(SafetyPromise::OneEffect
-                    .broken(format!("question {place} was answered {before:?}, and now {told:?}")))
-            }
+        self.note(format_args!("the answer to {place} is {answer:?}"));
+        match self.callers.calls[place].answer.replace(answer) {
+            Some(before) if before != answer => Err(SafetyPromise::OneEffect
+                .broken(format!("question {place} was answered {before:?}, and now {answer:?}"))),
             _ => Ok(()),
         }
     }

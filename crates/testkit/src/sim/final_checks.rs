@@ -1,4 +1,5 @@
-//! The checks at the end of a run, when all work has ended: the whole books, against the chain and the callers' answers.
+//! The checks at the end of a run, when all work has ended: the whole books, against the chain and the callers'
+//! answers.
 
 use std::collections::BTreeMap;
 

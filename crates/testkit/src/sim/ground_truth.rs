@@ -1,5 +1,5 @@
-//! What really happened, in plain maps: from the chain itself, which never lies to the simulator, and from the journal,
-//! record by record. The final checks compare the books with it.
+//! What really happened, in plain maps: from the chain itself, which never lies to the simulator, and from the
+//! journal, record by record. The final checks compare the books with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

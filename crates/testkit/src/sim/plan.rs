@@ -1,7 +1,7 @@
 //! The plan of a seed: a list of steps, drawn before anything runs.
 //!
-//! A step is a kind and a seed of its own, from which it draws. So a plan without some of its steps is a plan too, whose
-//! other steps draw as before; only the state that they find may differ.
+//! A step is a kind and a seed of its own, from which it draws. So a plan without some of its steps is a plan too,
+//! whose other steps draw as before; only the state that they find may differ.
 
 use fastrand::Rng;
 

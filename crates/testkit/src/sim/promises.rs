@@ -1,7 +1,8 @@
 //! The safety promises, and the checks after each step: the new records, and what our wallet did on the chain.
 //!
-//! A credit is compared with the payment that was made; a settlement with what the signer released and what the chain has.
-//! Nothing here relies on the state of a flow, except the scanner's cursor, which names the branch that it follows.
+//! A credit is compared with the payment that was made; a settlement with what the signer released and what the chain
+//! has. Nothing here relies on the state of a flow, except the scanner's cursor, which names the branch that it
+//! follows.
 
 use std::collections::BTreeMap;
 
@@ -119,8 +120,9 @@ impl World {
             return Err(SafetyPromise::CreditedOnItsBranch.broken(what));
         }
         let payment = self.payments.get(&tx).copied();
-        let (from, to, value) = payment
-            .ok_or_else(|| SafetyPromise::CreditedRight.broken(format!("{tx} is credited, and nobody paid it")))?;
+        let (from, to, value) = payment.ok_or_else(|| {
+            SafetyPromise::CreditedRight.broken(format!("{tx} is credited, but there is no such payment"))
+        })?;
         let mut booked = BTreeMap::new();
         for leg in legs {
             let Leg::Move { from, to: gets, amount } = leg else { continue };

@@ -117,7 +117,7 @@ impl World {
         self.counts.count("books: conflicting request");
         match answer.map(|answer| answer.effects().map(drop)) {
             Ok(Err(Rejection::KeyReused)) | Err(_) => self.note_ok("a used key with another body: refused"),
-            Ok(told) => Err(SafetyPromise::OneEffect.broken(format!("a used key with another body: {told:?}"))),
+            Ok(answer) => Err(SafetyPromise::OneEffect.broken(format!("a used key with another body: {answer:?}"))),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Corners that the random streams, or reading the store, have led to: each a story of its own.
+//! Edge cases that the random streams, or a review of the store, have found: one test each.
 
 use bankroll_ledger::{
     AccountId, AccountKind, Action, Amount, ColumnValue, Confirmation, Fact, Guard, GuardFailure, HoldId, Leg,
@@ -9,7 +9,7 @@ use bankroll_testkit::streams::name;
 
 use crate::{
     races::ticket,
-    world::{World, holding, moving, said},
+    world::{World, code_of, holding, moving},
 };
 
 fn reversal(world: &World, principal: Principal, original: u64) -> Request {
@@ -17,7 +17,7 @@ fn reversal(world: &World, principal: Principal, original: u64) -> Request {
 }
 
 #[test]
-fn a_request_can_be_taken_back_in_the_same_batch() {
+fn a_request_can_be_reversed_in_the_same_batch() {
     let world = World::new();
     let (custody, alice) = (world.account(AccountKind::Custody, Some("hot")), world.player("alice", 0));
     let next = world.reader().head().unwrap().seq.0 + 1;
@@ -28,9 +28,9 @@ fn a_request_can_be_taken_back_in_the_same_batch() {
         reversal(&world, Principal::Indexer, next),
         reversal(&world, Principal::Indexer, next + 4),
     ];
-    let verdicts: Vec<_> = world.ask_all(batch).iter().map(said).collect();
+    let verdicts: Vec<_> = world.submit_all(batch).iter().map(code_of).collect();
     assert_eq!(verdicts, ["applied", "not_allowed", "applied", "already_reversed", "transfer_not_found"]);
-    assert_eq!((world.standing(custody), world.standing(alice)), ((0, 0), (0, 0)));
+    assert_eq!((world.balance_and_held(custody), world.balance_and_held(alice)), ((0, 0), (0, 0)));
     world.audit();
 }
 
@@ -40,7 +40,7 @@ fn books_with_tables_of_flows_open_again_and_their_facts_are_still_taken() {
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.reopen();
     let request = Request { facts: vec![ticket(1, "open")], ..world.play(vec![moving(alice, arena, 1)]) };
-    assert_eq!(said(&world.ask(request)), "applied");
+    assert_eq!(code_of(&world.submit(request)), "applied");
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn a_hold_that_ends_beyond_all_time_is_sound() {
     let alice = world.player("alice", 100);
     let ends = [u64::MAX, i64::MAX.cast_unsigned(), i64::MAX.cast_unsigned() + 1];
     for expires in ends {
-        assert_eq!(said(&world.ask(world.play(vec![holding(alice, 10, Some(expires))]))), "applied");
+        assert_eq!(code_of(&world.submit(world.play(vec![holding(alice, 10, Some(expires))]))), "applied");
     }
     world.reopen();
-    // Later than the year 294,247 is never.
+    // A time after the year 294,247 means never.
     let stored: Vec<_> = world.reader().open_holds(alice).unwrap().iter().map(|hold| hold.expires).collect();
     assert_eq!(stored, [None, Some(Time(i64::MAX.cast_unsigned())), None]);
     world.audit();
@@ -64,9 +64,9 @@ fn a_sum_over_wallets_may_leave_128_bits_and_the_audit_still_agrees() {
     let (alice, bob) = (world.player("alice", 0), world.player("bob", 0));
     for (wallet, player) in [("hot", alice), ("cold", bob)] {
         let custody = world.account(AccountKind::Custody, Some(wallet));
-        assert_eq!(said(&world.ask(world.deposit(custody, player, u128::MAX))), "applied");
+        assert_eq!(code_of(&world.submit(world.deposit(custody, player, u128::MAX))), "applied");
     }
-    assert_eq!((world.standing(alice), world.standing(bob)), ((u128::MAX, 0), (u128::MAX, 0)));
+    assert_eq!((world.balance_and_held(alice), world.balance_and_held(bob)), ((u128::MAX, 0), (u128::MAX, 0)));
     world.audit();
 }
 
@@ -93,7 +93,7 @@ fn a_fact_about_a_table_or_column_that_is_not_there_rejects_its_own_request() {
         let answers = answers.unwrap_or_else(|failure| {
             panic!("{failure} after {what}: {:?}", world.ledger().stopped_by());
         });
-        let verdicts: Vec<_> = answers.iter().map(said).collect();
+        let verdicts: Vec<_> = answers.iter().map(code_of).collect();
         assert_eq!((verdicts[0], verdicts[2]), ("applied", "applied"), "{what}");
         assert_ne!(verdicts[1], "applied", "{what}");
     }
@@ -106,11 +106,11 @@ fn a_tick_ends_every_hold_that_is_due_however_many() {
     let alice = world.player("alice", 5_000);
     for _ in 0..3 {
         let holds = (0..100).map(|_| world.play(vec![holding(alice, 1, Some(2_000_000)); 8])).collect();
-        assert!(world.ask_all(holds).iter().all(|answer| said(answer) == "applied"));
+        assert!(world.submit_all(holds).iter().all(|answer| code_of(answer) == "applied"));
     }
-    assert_eq!(world.standing(alice), (5_000, 2_400));
+    assert_eq!(world.balance_and_held(alice), (5_000, 2_400));
     world.set_time(2_000_000);
-    assert_eq!(world.standing(alice), (5_000, 0));
+    assert_eq!(world.balance_and_held(alice), (5_000, 0));
     world.audit();
 }
 
@@ -134,11 +134,11 @@ fn rows_of_flows_cannot_touch_the_books() {
     let mut taken = Vec::new();
     for sql in statements {
         let statement = Statement { sql: sql.into(), values: Vec::new(), must_change: None };
-        // Beside money, which must not notice.
+        // Together with money, which must not be affected.
         let money = world.ledger().submit(vec![world.play(vec![moving(alice, arena, 1)])]).unwrap();
         let rows = world.ledger().write_rows(vec![statement]).unwrap().wait();
         let rows = rows.unwrap_or_else(|failure| panic!("{failure} after {sql}: {:?}", world.ledger().stopped_by()));
-        assert_eq!(said(&money.wait().unwrap()[0]), "applied", "beside {sql}");
+        assert_eq!(code_of(&money.wait().unwrap()[0]), "applied", "together with {sql}");
         if !matches!(rows, Err(RowsRejected::Malformed { .. } | RowsRejected::Constraint { .. })) {
             taken.push((sql, rows));
         }
@@ -154,24 +154,24 @@ fn a_hold_cannot_be_posted_to_its_own_account_not_even_by_an_override() {
     let yes = Some(Confirmation { proposal: name("p-1"), by: name("carol") });
     let overriding =
         |leg| Request { confirmation: yes.clone(), ..world.request(Principal::Admin(name("ada")), vec![leg]) };
-    let made = world.ask(overriding(holding(alice, 40, None)));
+    let made = world.submit(overriding(holding(alice, 40, None)));
     let hold = HoldId::of(made.seq.unwrap(), 0);
     let post = Leg::Post { hold, to: alice, amount: Amount::new(15) };
-    assert_eq!(said(&world.ask(overriding(post))), "accounts_must_differ");
-    assert_eq!(world.standing(alice), (100, 40));
+    assert_eq!(code_of(&world.submit(overriding(post))), "accounts_must_differ");
+    assert_eq!(world.balance_and_held(alice), (100, 40));
     world.audit();
 }
 
 #[test]
-fn numbers_beyond_all_records_are_simply_not_there() {
+fn numbers_beyond_all_records_are_not_found() {
     let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for strange in [0, i64::MAX.cast_unsigned(), u64::MAX] {
-        let (nobody, nothing) = (AccountId(strange), HoldId(strange));
-        let legs = [moving(nobody, arena, 1), moving(alice, nobody, 1), Leg::Release { hold: nothing }];
-        let verdicts = legs.map(|leg| said(&world.ask(world.play(vec![leg]))));
+        let (unknown, nothing) = (AccountId(strange), HoldId(strange));
+        let legs = [moving(unknown, arena, 1), moving(alice, unknown, 1), Leg::Release { hold: nothing }];
+        let verdicts = legs.map(|leg| code_of(&world.submit(world.play(vec![leg]))));
         assert_eq!(verdicts, ["account_not_found", "account_not_found", "hold_not_found"]);
-        assert_eq!(said(&world.ask(reversal(&world, Principal::Indexer, strange))), "transfer_not_found");
+        assert_eq!(code_of(&world.submit(reversal(&world, Principal::Indexer, strange))), "transfer_not_found");
     }
     world.audit();
 }

@@ -1,4 +1,4 @@
-//! What a run of the tests is given from outside, and what it tells.
+//! The environment of a test run, and its output.
 
 use std::{
     io::Write,
@@ -10,18 +10,18 @@ pub fn seed() -> u64 {
     std::env::var("BANKROLL_TEST_SEED").map_or(20_261_115, |seed| seed.parse().unwrap())
 }
 
-/// Whether this is a soak: then all that is otherwise sampled is done in full, and more.
+/// Whether this is a soak: then everything that is usually sampled is done in full, and more.
 pub fn is_soak() -> bool {
     std::env::var_os("BANKROLL_SOAK_SECONDS").is_some()
 }
 
-/// How long a random test goes on in a soak. In a usual run its time is up from the beginning.
+/// How long a random test runs in a soak. In a usual run its time is up from the start.
 pub struct SoakTime {
     ends: Option<Instant>,
 }
 
 impl SoakTime {
-    /// The share of one of so many tests that soak together, a few at a time.
+    /// The share of one of so many tests that run together, a few at a time.
     pub fn shared_by(tests: u32) -> Self {
         let seconds = std::env::var("BANKROLL_SOAK_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
         let at_a_time = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
@@ -33,17 +33,17 @@ impl SoakTime {
         self.ends.is_none_or(|ends| Instant::now() >= ends)
     }
 
-    /// Rounds, each to have its own seed: so many, or in a soak as many as the time allows, and at least one.
+    /// Rounds, each with its own seed: so many, or in a soak as many as the time allows, and at least one.
     pub fn rounds(&self, usual: u64) -> impl Iterator<Item = u64> {
         let usual = if self.ends.is_some() { 1 } else { usual };
         (0..).take_while(move |round| *round < usual || !self.is_up())
     }
 }
 
-/// Far more than anything takes that is waited for here, on a machine that has much else to do.
+/// Far longer than anything that is awaited here takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Waits until this is so.
+/// Waits until the condition is true.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -52,8 +52,8 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.
-pub fn tell(line: &str) {
+/// Prints a line that the test runner does not capture when the test passes: the counts are part of the result.
+pub fn report(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).unwrap();
     out.flush().unwrap();

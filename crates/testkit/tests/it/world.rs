@@ -1,4 +1,4 @@
-//! A small world for stories: one server, some players, money from a wallet.
+//! A small ledger for tests: one server, some players, money from a wallet.
 
 use std::sync::{
     Arc,
@@ -27,21 +27,21 @@ impl World {
         Self::with(|_| {})
     }
 
-    /// On the engine that the suite is run for: SQLite, or the Postgres server that the environment names.
+    /// On the engine of the suite: SQLite, or the Postgres server that the environment names.
     pub fn with(set: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         Self::at(folder, location, set)
     }
 
-    /// In a folder, for stories about files.
+    /// In a folder, for tests about files.
     pub fn in_folder(set: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = folder.path().into();
         Self::at(folder, location, set)
     }
 
-    /// On a server of the story's own.
+    /// On a server of the test's own.
     pub fn on(location: Location) -> Self {
         Self::on_with(location, |_| {})
     }
@@ -84,7 +84,7 @@ impl World {
         self.try_open().unwrap();
     }
 
-    /// Changes the store's tables while nobody looks, whatever guards them.
+    /// Edits the store's tables directly, bypassing their triggers.
     pub fn edit(&self, sql: &str) {
         match &self.options.location {
             Location::Folder(folder) => {
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// A number that the store's tables say.
+    /// The number that a query on the store's tables returns.
     pub fn count(&self, sql: &str) -> i64 {
         match &self.options.location {
             Location::Folder(folder) => {
@@ -141,12 +141,12 @@ impl World {
         self.ledger().open_accounts(&Principal::System, vec![name]).unwrap()[0].unwrap()
     }
 
-    /// A player with so much in his funds.
+    /// A player with so much in their funds.
     pub fn player(&self, wallet: &str, funds: u128) -> AccountId {
         let (custody, account) =
             (self.account(AccountKind::Custody, Some("hot")), self.account(AccountKind::Funds, Some(wallet)));
         if funds > 0 {
-            self.ask(self.deposit(custody, account, funds)).effects().unwrap();
+            self.submit(self.deposit(custody, account, funds)).effects().unwrap();
         }
         account
     }
@@ -171,16 +171,16 @@ impl World {
         Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }
     }
 
-    pub fn ask(&self, request: Request) -> Answer {
+    pub fn submit(&self, request: Request) -> Answer {
         self.ledger().apply(request).unwrap()
     }
 
-    pub fn ask_all(&self, requests: Vec<Request>) -> Vec<Answer> {
+    pub fn submit_all(&self, requests: Vec<Request>) -> Vec<Answer> {
         self.ledger().submit(requests).unwrap().wait().unwrap()
     }
 
     /// Balance and held amount.
-    pub fn standing(&self, id: AccountId) -> (u128, u128) {
+    pub fn balance_and_held(&self, id: AccountId) -> (u128, u128) {
         let account = self.reader().account(id).unwrap().unwrap();
         (account.balance.units(), account.held.units())
     }
@@ -199,6 +199,6 @@ pub fn holding(account: AccountId, amount: u128, expires: Option<u64>) -> Leg {
 }
 
 /// `applied`, or the code of the rejection.
-pub fn said(answer: &Answer) -> &'static str {
+pub fn code_of(answer: &Answer) -> &'static str {
     answer.effects().map_or_else(|rejection| rejection.code(), |_| "applied")
 }

@@ -111,7 +111,8 @@ pub fn key_of(principal: &Principal, text: &str) -> IdempotencyKey {
     IdempotencyKey { namespace, scope: Scope::Server(server), text }
 }
 
-/// `system`, `game_server` (of arena), `game_server(rival)`, `user(alice)`, `admin(ann)`, `admin(ann+ben)` (confirmed).
+/// `system`, `game_server` (of arena), `game_server(rival)`, `user(alice)`, `admin(ann)`, `admin(ann+ben)`
+/// (confirmed).
 pub fn principal(text: &str) -> (Principal, Option<Confirmation>) {
     let (role, name) = text.strip_suffix(')').and_then(|text| text.split_once('(')).unwrap_or((text, "arena"));
     let (name, second) = name.split_once('+').map_or((name, None), |(first, second)| (first, Some(second)));

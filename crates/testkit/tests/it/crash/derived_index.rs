@@ -1,6 +1,7 @@
-//! What is derived from the journal, lost or damaged while nobody looked: it is built again, and old keys still answer.
+//! Data derived from the journal, lost or damaged while the books are closed: it is rebuilt, and old keys still
+//! answer.
 //!
-//! The stories are told of folders here, and of databases in `postgres/derived.rs`.
+//! The tests use folders here, and databases in `postgres/derived.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +12,13 @@ use fastrand::Rng;
 use crate::{
     races::ticket,
     run::seed,
-    world::{World, holding, moving, said},
+    world::{World, code_of, holding, moving},
 };
 
-/// Books with many keys in several runs, and everything that was asked of them.
+/// Books with many keys in several runs, and all requests with their answers.
 pub struct Old {
     pub world: World,
-    asked: Vec<(Request, Answer)>,
+    answered: Vec<(Request, Answer)>,
     alice: AccountId,
     arena: AccountId,
 }
@@ -27,16 +28,16 @@ impl Old {
         Self::of(World::in_folder(|options| options.keys_in_memory_max = 32))
     }
 
-    /// Of books that keep few keys in memory.
+    /// From books that keep few keys in memory.
     pub fn of(world: World) -> Self {
         let (alice, arena) = (world.player("alice", 1_000_000), world.account(AccountKind::World, None));
-        let mut old = Self { world, asked: Vec::new(), alice, arena };
+        let mut old = Self { world, answered: Vec::new(), alice, arena };
         let waited = Instant::now();
-        // Runs are made beside the writer, in their own time, which is over when the books are closed.
-        while old.asked.len() < 480 || old.count("key_runs") < 2 || old.count("key_chunks") < 2 {
+        // A thread of its own makes runs in the background, until the books are closed.
+        while old.answered.len() < 480 || old.count("key_runs") < 2 || old.count("key_chunks") < 2 {
             assert!(waited.elapsed() < Duration::from_secs(60), "the keys are not in runs");
             let requests: Vec<Request> = (0..12).map(|_| old.world.play(vec![moving(alice, arena, 1)])).collect();
-            old.asked.extend(requests.clone().into_iter().zip(old.world.ask_all(requests)));
+            old.answered.extend(requests.clone().into_iter().zip(old.world.submit_all(requests)));
         }
         old.world.close();
         old
@@ -46,7 +47,7 @@ impl Old {
         self.world.count(&format!("SELECT count(*) FROM {table}"))
     }
 
-    /// Changes one bit of a column, in a row and at a place that the seed chooses.
+    /// Changes one bit of a column, in a row and at a position that the seed chooses.
     fn flip(&self, table: &str, column: &str, rng: &mut Rng) {
         let offset = rng.i64(0..self.count(table));
         let id = self.world.count(&format!("SELECT id FROM {table} ORDER BY id LIMIT 1 OFFSET {offset}"));
@@ -55,22 +56,22 @@ impl Old {
         self.world.flip(table, column, id, place, bit);
     }
 
-    /// Opens the books and asks for everything again: every answer is the old one, and nothing happens twice.
+    /// Opens the books and repeats all requests: every answer is the old one, and nothing is applied twice.
     fn all_keys_answer_as_before(&mut self, damage: &str) {
         self.world.try_open().unwrap_or_else(|error| panic!("after {damage}: {error:?}"));
-        let before = self.world.standing(self.alice);
-        for some in self.asked.chunks(50) {
+        let before = self.world.balance_and_held(self.alice);
+        for some in self.answered.chunks(50) {
             let reply = self.world.ledger().submit(some.iter().map(|(request, _)| request.clone()).collect()).unwrap();
             let again = reply.wait();
             let again = again.unwrap_or_else(|_| panic!("after {damage}: {:?}", self.world.ledger().stopped_by()));
-            for ((_, told), again) in some.iter().zip(again) {
+            for ((_, outcome), again) in some.iter().zip(again) {
                 assert!(again.replayed, "after {damage}, a key was used a second time");
-                assert_eq!((again.seq, again.verdict), (told.seq, told.verdict.clone()), "after {damage}");
+                assert_eq!((again.seq, again.verdict), (outcome.seq, outcome.verdict.clone()), "after {damage}");
             }
         }
-        assert_eq!(self.world.standing(self.alice), before, "after {damage}");
+        assert_eq!(self.world.balance_and_held(self.alice), before, "after {damage}");
         let fresh = self.world.play(vec![moving(self.alice, self.arena, 1)]);
-        assert_eq!(said(&self.world.ask(fresh)), "applied", "after {damage}");
+        assert_eq!(code_of(&self.world.submit(fresh)), "applied", "after {damage}");
         self.world.audit();
         self.world.close();
     }
@@ -122,23 +123,23 @@ pub fn contents_of_the_key_index_damaged(mut old: Old) {
     }
 }
 
-/// The index is found damaged by a lookup just when the writer has a finished run in hand.
+/// A lookup finds the damage just when the writer is about to store a finished run.
 #[test]
-fn crash_of_the_key_index_noticed_while_a_run_is_stored() {
-    damage_noticed_while_a_run_is_stored(Old::new());
+fn crash_of_the_key_index_detected_while_a_run_is_stored() {
+    damage_detected_while_a_run_is_stored(Old::new());
 }
 
-pub fn damage_noticed_while_a_run_is_stored(mut old: Old) {
+pub fn damage_detected_while_a_run_is_stored(mut old: Old) {
     for _ in 0..5 {
         old.world.edit("UPDATE key_chunks SET data = x''");
         old.world.try_open().unwrap();
         let fresh = |count: u32| -> Vec<Request> {
             (0..count).map(|_| old.world.play(vec![moving(old.alice, old.arena, 1)])).collect()
         };
-        // Enough keys for a run, one more commit to begin it, and then an old key while it is being finished.
-        old.world.ask_all(fresh(40));
-        old.world.ask_all(fresh(1));
-        let known = old.asked[0].0.clone();
+        // Enough keys for a run, one more commit to start it, and then an old key while it is being finished.
+        old.world.submit_all(fresh(40));
+        old.world.submit_all(fresh(1));
+        let known = old.answered[0].0.clone();
         let reply = old.world.ledger().submit(fresh(1).into_iter().chain([known]).collect()).unwrap().wait();
         let answers = reply.unwrap_or_else(|failure| panic!("{failure}: {:?}", old.world.ledger().stopped_by()));
         assert!(answers[1].replayed);
@@ -147,21 +148,21 @@ pub fn damage_noticed_while_a_run_is_stored(mut old: Old) {
     }
 }
 
-/// The index is built again in the middle of a batch, which is then decided a second time because of a refused fact.
+/// The index is rebuilt in the middle of a batch, which is then decided a second time because of a refused fact.
 #[test]
-fn crash_of_the_key_index_noticed_in_a_batch_that_is_decided_twice() {
-    damage_noticed_in_a_batch_that_is_decided_twice(Old::new());
+fn crash_of_the_key_index_detected_in_a_batch_that_is_decided_twice() {
+    damage_detected_in_a_batch_that_is_decided_twice(Old::new());
 }
 
-pub fn damage_noticed_in_a_batch_that_is_decided_twice(mut old: Old) {
+pub fn damage_detected_in_a_batch_that_is_decided_twice(mut old: Old) {
     old.world.edit("UPDATE key_chunks SET data = x''");
     old.world.try_open().unwrap();
     let fresh = || old.world.play(vec![moving(old.alice, old.arena, 1)]);
     let refused = Request { facts: vec![ticket(1, "forbidden")], ..fresh() };
-    let calls = vec![fresh(), old.asked[0].0.clone(), refused, fresh()];
+    let calls = vec![fresh(), old.answered[0].0.clone(), refused, fresh()];
     let reply = old.world.ledger().submit(calls).unwrap().wait();
     let answers = reply.unwrap_or_else(|failure| panic!("{failure}: {:?}", old.world.ledger().stopped_by()));
-    assert_eq!(answers.iter().map(said).collect::<Vec<_>>(), ["applied", "applied", "fact_refused", "applied"]);
+    assert_eq!(answers.iter().map(code_of).collect::<Vec<_>>(), ["applied", "applied", "fact_refused", "applied"]);
     assert!(answers[1].replayed);
     old.world.close();
     old.all_keys_answer_as_before("a batch that was decided twice");
@@ -195,7 +196,7 @@ pub fn tables_of_accounts_lost(make: impl Fn() -> Old) {
     }
 }
 
-/// An account that nothing has moved for a long time and that no record of the tail mentions.
+/// An account without recent movements, which no record of the tail mentions.
 #[test]
 fn crash_of_a_quiet_account_that_was_the_last_to_be_opened() {
     quiet_account_lost(World::in_folder(|_| {}));
@@ -205,18 +206,18 @@ pub fn quiet_account_lost(mut world: World) {
     let (alice, arena) = (world.player("alice", 5_000), world.account(AccountKind::World, None));
     let quiet = world.player("quiet", 7);
     for _ in 0..1_100 {
-        world.ask(world.play(vec![moving(alice, arena, 1)]));
+        world.submit(world.play(vec![moving(alice, arena, 1)]));
     }
     world.close();
     world.edit(&format!("DELETE FROM accounts WHERE id = {quiet}; DELETE FROM balances WHERE id = {quiet}"));
     world.try_open().unwrap();
     let next = world.account(AccountKind::Funds, Some("next"));
-    assert_ne!(next, quiet, "the number of a lost account was given to somebody else");
-    assert_eq!(world.standing(quiet), (7, 0));
+    assert_ne!(next, quiet, "the number of a lost account was assigned again");
+    assert_eq!(world.balance_and_held(quiet), (7, 0));
     world.audit();
 }
 
-/// Lost holds and reversals: the books do not open, or have them again, or the audit says so before anybody is asked.
+/// Lost holds and reversals: the books do not open, or restore them, or the audit reports the loss first.
 #[test]
 fn crash_of_the_tables_of_holds_and_reversals_is_not_silent() {
     holds_and_reversals_lost(|| World::in_folder(|_| {}));
@@ -226,18 +227,18 @@ pub fn holds_and_reversals_lost(make: impl Fn() -> World) {
     for damage in ["DELETE FROM holds", "DELETE FROM reversals"] {
         let mut world = make();
         let (alice, custody) = (world.player("alice", 100), world.account(AccountKind::Custody, Some("hot")));
-        let hold = world.ask(world.play(vec![holding(alice, 40, None)])).seq.unwrap();
-        let deposit = world.ask(world.deposit(custody, alice, 10)).seq.unwrap();
+        let hold = world.submit(world.play(vec![holding(alice, 40, None)])).seq.unwrap();
+        let deposit = world.submit(world.deposit(custody, alice, 10)).seq.unwrap();
         let reversal = || Request { action: Action::Reverse(deposit), ..world.request(Principal::Indexer, Vec::new()) };
-        assert_eq!(said(&world.ask(reversal())), "applied");
+        assert_eq!(code_of(&world.submit(reversal())), "applied");
         let (release, once_more) = (world.play(vec![Leg::Release { hold: HoldId::of(hold, 0) }]), reversal());
         world.close();
         world.edit(damage);
         if world.try_open().is_err() || Audit::new(world.reader()).run(|_| {}).is_err() {
             continue;
         }
-        assert_eq!(said(&world.ask(once_more)), "already_reversed", "after {damage}");
-        assert_eq!(said(&world.ask(release)), "applied", "after {damage}");
-        assert_eq!(world.standing(alice), (100, 0), "after {damage}");
+        assert_eq!(code_of(&world.submit(once_more)), "already_reversed", "after {damage}");
+        assert_eq!(code_of(&world.submit(release)), "applied", "after {damage}");
+        assert_eq!(world.balance_and_held(alice), (100, 0), "after {damage}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a victim left behind, compared with what it was told.
+//! The files of a victim after its end, compared with the answers that it got.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use bankroll_testkit::script::{SET_UP_RECORDS, Script, VictimAnswer, options, se
 
 use super::victim::{Line, Role};
 
-/// What was found, over one or many examinations.
+/// The findings of one or many examinations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Requests that had been acknowledged, each asked for again.
+    /// Acknowledged requests, each repeated.
     pub acknowledged: u64,
-    /// Calls that had begun without an answer, and turned out to be there, whole.
+    /// Calls that had begun without an answer, and were applied completely.
     pub whole: u64,
-    /// Calls that had begun without an answer, and turned out not to be there.
+    /// Calls that had begun without an answer, and were not applied.
     pub absent: u64,
     pub lost: u64,
     pub half_done: u64,
@@ -42,7 +42,7 @@ impl std::fmt::Display for Found {
     }
 }
 
-/// Opens the books and compares them with the lines of the victim, which had found so many records when it started.
+/// Opens the books and compares them with the lines of the victim, which started with so many records.
 pub fn examine(folder: &Path, role: &Role, lines: &[Line], records_before: u64, what: &str) -> Found {
     let ledger = Ledger::open(options(folder.to_str().unwrap(), role.keys_in_memory))
         .unwrap_or_else(|error| panic!("{what}: the books do not open: {error:?}"));
@@ -57,7 +57,7 @@ pub fn examine(folder: &Path, role: &Role, lines: &[Line], records_before: u64, 
     assert_eq!((found.lost, found.half_done), (0, 0), "{what}: {found}");
     if present > 0 {
         let expected = records_before.max(SET_UP_RECORDS) + present;
-        assert_eq!(records, expected, "{what}: the journal has something that nobody asked for");
+        assert_eq!(records, expected, "{what}: the journal has a record that no caller requested");
     }
     check_rows(folder, &reader, lines, what);
     ledger.close();
@@ -66,7 +66,7 @@ pub fn examine(folder: &Path, role: &Role, lines: &[Line], records_before: u64, 
     found
 }
 
-/// Asks once more for everything that an earlier victim asked for.
+/// Repeats all requests of an earlier victim.
 pub fn examine_again(folder: &Path, role: &Role, lines: &[Line]) -> Found {
     let ledger = Ledger::open(options(folder.to_str().unwrap(), role.keys_in_memory)).unwrap();
     let mut found = Found::default();
@@ -76,7 +76,7 @@ pub fn examine_again(folder: &Path, role: &Role, lines: &[Line]) -> Found {
     found
 }
 
-/// Asks for everything of one thread again; how many of its requests were there already.
+/// Repeats all requests of one thread; returns how many of them were in the journal.
 pub fn examine_thread(
     ledger: &Ledger,
     script: &mut Script,
@@ -87,31 +87,31 @@ pub fn examine_thread(
 ) -> u64 {
     let mut present = 0;
     let done = lines.iter().filter_map(|line| match line {
-        Line::Done { thread: of, call, told } if *of == thread => Some((*call, told)),
+        Line::Done { thread: of, call, answers } if *of == thread => Some((*call, answers)),
         _ => None,
     });
-    for ((call, told), expected) in done.zip(1..) {
+    for ((call, answers), expected) in done.zip(1..) {
         assert_eq!(call, expected, "{what}: the victim's lines are not in order");
         let requests = script.call();
         let again: Vec<VictimAnswer> =
             ledger.submit(requests).unwrap().wait().unwrap().iter().map(VictimAnswer::from).collect();
-        assert_eq!(again.len(), told.len());
-        for (again, told) in again.iter().zip(told) {
+        assert_eq!(again.len(), answers.len());
+        for (again, answers) in again.iter().zip(answers) {
             found.acknowledged += 1;
             present += 1;
-            let kept = again.replayed && again.seq == told.seq && again.outcome == told.outcome;
+            let kept = again.replayed && again.seq == answers.seq && again.outcome == answers.outcome;
             if !kept {
                 found.lost += 1;
-                println!("{what}: thread {thread} was told {told} in call {call}, and now {again}");
+                println!("{what}: thread {thread} was answered {answers} in call {call}, and now {again}");
             }
         }
-        script.learn(told);
+        script.learn(answers);
     }
     let begun = lines.iter().filter(|line| matches!(line, Line::Begin { thread: of, .. } if *of == thread)).count();
     if begun == 0 {
         return present;
     }
-    // The call behind the last answer: made if it had begun, and harmless if not.
+    // The call after the last answer: in flight if it had begun, and harmless if not.
     let again = ledger.submit(script.call()).unwrap().wait().unwrap();
     let replayed = again.iter().filter(|answer| answer.replayed).count();
     if replayed == again.len() {
@@ -124,7 +124,7 @@ pub fn examine_thread(
     present + replayed as u64
 }
 
-/// What goes along with the money was stored with it: one row for each fact, one announcement for each event.
+/// Facts and events were stored with the money: one row for each fact, one announcement for each event.
 fn check_rows(folder: &Path, reader: &Reader, lines: &[Line], what: &str) {
     let (mut facts, mut events) = (0, 0);
     for seq in 1..=reader.head().unwrap().seq.0 {
@@ -155,15 +155,15 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Records in a folder of books. Looks at a copy.
+/// The number of records in a folder of books. Opens a copy.
 pub fn records_in(folder: &Path) -> u64 {
     let copy = tempfile::tempdir().unwrap();
     copy_folder(folder, copy.path());
     Reader::open(copy.path()).unwrap().head().unwrap().seq.0
 }
 
-/// Chunks of the key index that no run refers to: what an interrupted flush or merge has left. Looks at a copy, so
-/// that the books themselves are first opened by whoever examines them.
+/// Chunks of the key index that no run refers to, left by an interrupted flush or merge. Opens a copy, so that the
+/// examination is the first to open the books themselves.
 pub fn orphaned_chunks(folder: &Path) -> u32 {
     let copy = tempfile::tempdir().unwrap();
     copy_folder(folder, copy.path());

@@ -1,4 +1,4 @@
-//! A disk that is full for a while: callers are told so, nothing is lost, and afterwards everything goes on.
+//! A disk that is full for a while: callers are refused, nothing is lost, and afterwards the writer continues.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     crash::soak_time,
-    run::{seed, tell},
+    run::{report, seed},
 };
 
 #[test]
@@ -28,40 +28,40 @@ fn crash_of_nothing_when_the_disk_is_full() {
         let mut rng = Rng::with_seed(role.seed);
         let mut chosen: Vec<(u32, u32)> = (1..writes).map(|first| (first, rng.u32(0..12))).collect();
         rng.shuffle(&mut chosen);
-        let (mut found, mut told, mut places) = (Found::default(), 0, 0);
+        let (mut found, mut refused, mut places) = (Found::default(), 0, 0);
         for (first, more) in chosen {
             if places >= 30 && time.is_up() {
                 break;
             }
             places += 1;
-            let what = format!("seed {}, no room at writes {first} to {}", role.seed, first + more);
+            let what = format!("seed {}, disk full at writes {first} to {}", role.seed, first + more);
             let fault = format!("inject=pwrite64:error=ENOSPC:when={first}..{}", first + more);
             let (folder, lines, _) = run(&role, clean.path(), &BOOKS, Some(&fault));
-            told += check_going_on(&role, &lines, &what);
+            refused += check_continued(&role, &lines, &what);
             found.add(examine(folder.path(), &role, &lines, records_before, &what));
         }
-        assert!(told > 0, "nobody was told that the disk is full");
-        tell(&format!(
-            "crash by full disk (seed {}): {places} places of {writes}, {told} calls told so and made again; {found}",
+        assert!(refused > 0, "no caller was refused because of the full disk");
+        report(&format!(
+            "crash by full disk (seed {}): {places} places of {writes}, {refused} calls refused and retried; {found}",
             role.seed
         ));
     }
 }
 
 #[test]
-fn crash_of_nothing_when_there_is_no_room_to_copy_the_log_back() {
+fn crash_of_nothing_when_the_disk_is_full_at_a_checkpoint() {
     let role = Role { ballast_mebibytes: 18, ..Role::usual(seed()) };
     let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
     let records_before = records_in(clean.path());
     let mut found = Found::default();
     for (first, last) in [(100, 100), (1, 200)] {
-        let what = format!("seed {}, no room in the books at writes {first} to {last}", role.seed);
+        let what = format!("seed {}, books cannot grow at writes {first} to {last}", role.seed);
         let fault = format!("inject=pwrite64:error=ENOSPC:when={first}..{last}");
         let (folder, lines, _) = run(&role, clean.path(), &["books.db"], Some(&fault));
-        check_going_on(&role, &lines, &what);
+        check_continued(&role, &lines, &what);
         found.add(examine(folder.path(), &role, &lines, records_before, &what));
     }
-    tell(&format!("crash by full disk while the log is copied back (seed {}): {found}", role.seed));
+    report(&format!("crash by full disk while the log is copied back (seed {}): {found}", role.seed));
 }
 
 fn run(role: &Role, clean: &Path, files: &[&str], fault: Option<&str>) -> (TempDir, Vec<Line>, u32) {
@@ -76,16 +76,16 @@ fn run(role: &Role, clean: &Path, files: &[&str], fault: Option<&str>) -> (TempD
     (folder, lines, writes)
 }
 
-/// The victim finished, call by call; how many calls were told that the disk is full. Books that had something to sweep
-/// up may not even have opened; then they say why.
-fn check_going_on(role: &Role, lines: &[Line], what: &str) -> u32 {
-    if matches!(lines, [Line::Other(said)] if said.starts_with("cannot open") && said.contains("Full")) {
+/// The victim finished, call by call; returns how many calls were refused because of the full disk. Books that need a
+/// clean-up may not even open; then they report why.
+fn check_continued(role: &Role, lines: &[Line], what: &str) -> u32 {
+    if matches!(lines, [Line::Other(printed)] if printed.starts_with("cannot open") && printed.contains("Full")) {
         return 0;
     }
-    let mut told = 0;
+    let mut refused = 0;
     for line in lines {
         match line {
-            Line::Full { .. } => told += 1,
+            Line::Full { .. } => refused += 1,
             Line::Unknown { .. } | Line::Stopped { .. } | Line::Other(_) => {
                 panic!("{what}: {line:?} {:?}", lines.last());
             }
@@ -95,5 +95,5 @@ fn check_going_on(role: &Role, lines: &[Line], what: &str) -> u32 {
     let done = lines.iter().filter(|line| matches!(line, Line::Done { .. })).count() as u64;
     assert_eq!(done, role.threads * role.calls, "{what}: not every call was answered in the end");
     assert!(lines.contains(&Line::Closed), "{what}: the books were not closed");
-    told
+    refused
 }

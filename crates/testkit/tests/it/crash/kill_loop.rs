@@ -1,4 +1,4 @@
-//! The victim killed after any number of answers, again and again on the same folder.
+//! The victim killed after a random number of answers, repeatedly on the same folder.
 
 use std::{
     io::{BufRead, BufReader},
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     crash::soak_time,
-    run::{seed, tell},
+    run::{report, seed},
 };
 
 #[test]
@@ -23,7 +23,7 @@ fn crash_again_and_again_on_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     let (mut found, mut earlier) = (Found::default(), Vec::new());
     for round in soak_time().rounds(25) {
-        // More calls than it can ever make: it must not end by itself before the kill.
+        // More calls than it can make: it must not end by itself before the kill.
         let calls = 1_000_000;
         let role = Role { threads: 3, calls, keys_in_memory: 32, ..Role::usual(seed().wrapping_add(round)) };
         let records_before = if round == 0 { 0 } else { records_in(folder.path()) };
@@ -32,21 +32,21 @@ fn crash_again_and_again_on_one_folder() {
         found.add(examine(folder.path(), &role, &lines, records_before, &what));
         earlier.push((role, lines));
         if earlier.len() == 50 {
-            // A soak goes on in the same folder and looks back no further than this.
+            // A soak continues in the same folder and checks no more than this part of the past.
             earlier.drain(..25);
         }
     }
     let rounds = earlier.len();
     for (role, lines) in &earlier {
-        // By now the examiner has made the calls that were in flight, so each of them is there whole.
+        // By now the examination has repeated the calls that were in flight, so each of them is applied completely.
         let again = examine_again(folder.path(), role, lines);
         assert_eq!((again.lost, again.half_done, again.absent), (0, 0, 0), "of seed {}: {again}", role.seed);
         found.add(again);
     }
-    tell(&format!("crash loop (seed {}): {rounds} kills on one folder; {found}", seed()));
+    report(&format!("crash loop (seed {}): {rounds} kills on one folder; {found}", seed()));
 }
 
-/// Runs the victim, kills it once it has written down so many answers, and reads what it wrote until then.
+/// Runs the victim, kills it once it has printed so many answers, and reads its lines.
 fn kill_after(role: &Role, folder: &Path, answers: usize) -> Vec<Line> {
     let mut child = role.command(folder).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = Vec::new();
@@ -56,7 +56,7 @@ fn kill_after(role: &Role, folder: &Path, answers: usize) -> Vec<Line> {
         given += usize::from(matches!(line, Line::Done { .. }));
         lines.push(line);
         if given == answers {
-            // What it writes before the signal arrives is still read.
+            // Lines that it prints before the signal arrives are still read.
             child.kill().unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! Migrations: an older program keeps its hands off, a step that fails leaves nothing, a kill in between is harmless.
+//! Migrations: an older program refuses newer books, a failed step has no effect, a kill in between is harmless.
 
 use bankroll_store::{BOOKS_FILE, Ledger, Migrations, Options, Reader, StoreError};
 use bankroll_testkit::script::{SET_UP_RECORDS, options, set_up};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{points::Campaign, strace::BOOKS, victim::Role};
 use crate::{crash::soak_time, run::seed};
 
-/// Closed books with a little in them and no tables of flows.
+/// Closed books with a few records and no tables of flows.
 fn bare_books() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ledger =
@@ -29,7 +29,7 @@ fn crash_while_tables_are_added_to_old_books() {
         let role = Role { threads: 0, ..Role::usual(seed().wrapping_add(round)) };
         let before = bare_books();
         let (before, records_before) = (Some(before.path()), SET_UP_RECORDS);
-        Campaign { name: "migration", role, before, records_before, told: None, files: &BOOKS }.run(60, &time);
+        Campaign { name: "migration", role, before, records_before, earlier: None, files: &BOOKS }.run(60, &time);
     }
 }
 
@@ -43,7 +43,7 @@ fn crash_of_nothing_when_an_older_program_meets_newer_books() {
             |error: &StoreError| matches!(error, StoreError::NewerSchema { owner: of, number: 99 } if of == owner);
         assert!(opened.as_ref().is_err_and(newer), "{opened:?}");
         let read = Reader::open(folder.path());
-        // What flows have beside the books does not keep anybody from reading them.
+        // Newer tables of flows do not prevent reading the books.
         assert_eq!(read.as_ref().is_err_and(newer), owner == "books", "{read:?}");
     }
 }
@@ -66,7 +66,7 @@ fn crash_of_a_migration_leaves_nothing_of_its_step() {
         steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY); INSERT INTO nowhere VALUES (1);"],
         postgres: &[],
     };
-    const MENDED: Migrations =
+    const REPAIRED: Migrations =
         Migrations { owner: "flow", steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY);"], postgres: &[] };
     let folder = bare_books();
     let open = |set: Migrations| {
@@ -79,6 +79,6 @@ fn crash_of_a_migration_leaves_nothing_of_its_step() {
     assert_eq!(count("SELECT count(*) FROM sqlite_master WHERE name = 'second'"), 0);
     assert_eq!(count("SELECT count(*) FROM migrations WHERE owner = 'flow' AND number = 2"), 0);
     drop(books);
-    open(MENDED).unwrap().close();
+    open(REPAIRED).unwrap().close();
     assert_eq!(Reader::open(folder.path()).unwrap().head().unwrap().seq.0, SET_UP_RECORDS);
 }

@@ -1,4 +1,4 @@
-//! The victim killed at each write and each sync: while it works, while its books are made, while they are recovered.
+//! The victim killed at each write and each sync: while it works, while books are created, while they are recovered.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     crash::soak_time,
-    run::{SoakTime, seed, tell},
+    run::{SoakTime, report, seed},
 };
 
 #[test]
@@ -22,16 +22,16 @@ fn crash_at_each_write_and_sync_of_a_run_with_flushes_and_merges() {
         let role = Role::usual(seed().wrapping_add(round));
         let before = worked_in_folder(&role);
         let (before, records_before) = (Some(before.path()), records_in(before.path()));
-        Campaign { name: "running", role, before, records_before, told: None, files: &BOOKS }.run(150, &time)
+        Campaign { name: "running", role, before, records_before, earlier: None, files: &BOOKS }.run(150, &time)
     };
     let rounds = time.rounds(1).map(campaign).collect::<Vec<_>>();
-    // A flush is done beside the writer, and where it is when a point comes is chance: few of the points are in one.
+    // A background thread flushes, so whether a point falls into a flush is random: few do.
     let further = (0..ROUNDS_MORE).map(|more| campaign(rounds.len() as u64 + more));
     let interrupted = rounds.iter().copied().chain(further).find(|interrupted| *interrupted > 0);
     assert!(interrupted.is_some(), "no point hit a flush or merge of the key index");
 }
 
-/// Rounds that are added until a point is in a flush.
+/// Additional rounds until a point falls into a flush.
 const ROUNDS_MORE: u64 = 5;
 
 #[test]
@@ -39,7 +39,8 @@ fn crash_while_new_books_are_made() {
     let time = soak_time();
     for round in time.rounds(1) {
         let role = Role { threads: 1, calls: 2, ..Role::usual(seed().wrapping_add(round)) };
-        Campaign { name: "new books", role, before: None, records_before: 0, told: None, files: &BOOKS }.run(60, &time);
+        Campaign { name: "new books", role, before: None, records_before: 0, earlier: None, files: &BOOKS }
+            .run(60, &time);
     }
 }
 
@@ -50,18 +51,25 @@ fn crash_while_books_are_recovered() {
         let role = Role::usual(seed().wrapping_add(round));
         let clean = worked_in_folder(&role);
         let records_before = records_in(clean.path());
-        let (before, told) = kill_before_the_log_is_copied_back(&role, clean.path());
-        // Only opens and closes: every write is one of the recovery.
+        let (before, earlier) = kill_before_a_checkpoint(&role, clean.path());
+        // Only opens and closes: every write belongs to the recovery.
         let opening = Role { threads: 0, ..role };
-        let told = Some((role, told));
-        Campaign { name: "recovery", role: opening, before: Some(before.path()), records_before, told, files: &BOOKS }
-            .run(60, &time);
+        let earlier = Some((role, earlier));
+        Campaign {
+            name: "recovery",
+            role: opening,
+            before: Some(before.path()),
+            records_before,
+            earlier,
+            files: &BOOKS,
+        }
+        .run(60, &time);
     }
 }
 
-/// Built again while the books are opened (its summaries are damaged), or in the middle of a batch (its chunks are).
+/// Rebuilt while the books are opened (its summaries are damaged), or in the middle of a batch (its chunks are).
 #[test]
-fn crash_while_a_damaged_key_index_is_built_again() {
+fn crash_while_a_damaged_key_index_is_rebuilt() {
     let time = soak_time();
     for round in time.rounds(1) {
         for damage in ["UPDATE key_runs SET summary = x''", "UPDATE key_chunks SET data = x''"] {
@@ -71,13 +79,14 @@ fn crash_while_a_damaged_key_index_is_built_again() {
             books.execute_batch(damage).unwrap();
             drop(books);
             let (before, records_before) = (Some(before.path()), records_in(before.path()));
-            Campaign { name: "index rebuilt", role, before, records_before, told: None, files: &BOOKS }.run(40, &time);
+            Campaign { name: "index rebuilt", role, before, records_before, earlier: None, files: &BOOKS }
+                .run(40, &time);
         }
     }
 }
 
 #[test]
-fn crash_while_the_log_is_copied_back() {
+fn crash_during_a_checkpoint() {
     let time = soak_time();
     for round in time.rounds(1) {
         let role = Role { ballast_mebibytes: 18, ..Role::usual(seed().wrapping_add(round)) };
@@ -85,27 +94,27 @@ fn crash_while_the_log_is_copied_back() {
         let records_before = records_in(before.path());
         let files = &["books.db"];
         let campaign =
-            Campaign { name: "copying back", role, before: Some(before.path()), records_before, told: None, files };
+            Campaign { name: "copying back", role, before: Some(before.path()), records_before, earlier: None, files };
         campaign.run(6, &time);
     }
 }
 
-/// One way to run the victim, killed at many points of it.
+/// One way to run the victim, which is killed at many points.
 pub struct Campaign<'a> {
     pub name: &'static str,
     pub role: Role,
-    /// What the victim finds.
+    /// The folder before the victim starts.
     pub before: Option<&'a Path>,
     pub records_before: u64,
-    /// What another victim was told before that.
-    pub told: Option<(Role, Vec<Line>)>,
+    /// The lines of an earlier victim.
+    pub earlier: Option<(Role, Vec<Line>)>,
     /// The files whose writes and syncs are points.
     pub files: &'a [&'static str],
 }
 
 impl Campaign<'_> {
-    /// Kills the victim at so many of its points, and in a soak at all that the time allows; how often a flush or merge
-    /// was hit.
+    /// Kills the victim at so many of its points, and in a soak at as many as the time allows; returns how often a
+    /// flush or merge was interrupted.
     pub fn run(&self, usual: usize, time: &SoakTime) -> u32 {
         let points = self.points();
         let chosen = self.shuffled(&points, usual);
@@ -116,17 +125,17 @@ impl Campaign<'_> {
             }
             let (folder, lines) = self.attempt(call, &format!("signal=SIGKILL:when={number}"));
             if lines.contains(&Line::Closed) {
-                // The threads shared the work otherwise this time, and none came so far.
+                // The threads shared the work differently this time, and none reached the point.
                 continue;
             }
             *killed.entry(call).or_insert(0_u64) += 1;
             interrupted += u32::from(orphaned_chunks(folder.path()) > 0);
             let what = format!("seed {}, {}, killed at {call} {number}", self.role.seed, self.name);
-            let (role, lines) = self.told.as_ref().map_or((&self.role, &lines), |(role, told)| (role, told));
+            let (role, lines) = self.earlier.as_ref().map_or((&self.role, &lines), |(role, earlier)| (role, earlier));
             found.add(examine(folder.path(), role, lines, self.records_before, &what));
         }
         let counts: Vec<String> = killed.iter().map(|(call, count)| format!("{call} {count}")).collect();
-        tell(&format!(
+        report(&format!(
             "crash points ({}, seed {}): {} of {points:?}; {interrupted} in a flush or merge; {found}",
             self.name,
             self.role.seed,
@@ -149,7 +158,7 @@ impl Campaign<'_> {
         (folder, lines)
     }
 
-    /// How many points there are, by call.
+    /// The number of points by system call.
     fn points(&self) -> BTreeMap<&'static str, u32> {
         let folder = tempfile::tempdir().unwrap();
         if let Some(before) = self.before {
@@ -164,7 +173,7 @@ impl Campaign<'_> {
         most_of_a_thread(log.path())
     }
 
-    /// All points in a random order, two writes for each sync or the like among the first.
+    /// All points in random order; the first have two writes for each other call.
     fn shuffled(&self, points: &BTreeMap<&'static str, u32>, first: usize) -> Vec<(&'static str, u32)> {
         let all = points.iter().flat_map(|(call, count)| (1..=*count).map(|number| (*call, number)));
         let (mut writes, mut others): (Vec<_>, Vec<_>) = all.partition(|(call, _)| *call == "pwrite64");
@@ -177,22 +186,22 @@ impl Campaign<'_> {
     }
 }
 
-/// Books that a victim has worked in before, closed, with nothing left in their log.
+/// Books that a victim has used before, closed, with an empty log.
 pub fn worked_in_folder(role: &Role) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let earlier = Role { seed: role.seed ^ 0xffff, ..*role };
     for role in [earlier, Role { threads: 0, ..earlier }] {
         assert!(role.run(folder.path()).contains(&Line::Closed));
     }
-    // A merge that still read the books may have kept their log from being copied back.
+    // A merge that still read the books may have prevented the checkpoint.
     let books = rusqlite::Connection::open(folder.path().join(bankroll_store::BOOKS_FILE)).unwrap();
     books.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     folder
 }
 
-/// Lets a victim work in a copy of the folder and kills it when it begins to copy its log back into the books. (It does
-/// not get so far while a merge still reads them; then it just leaves the log.)
-pub fn kill_before_the_log_is_copied_back(role: &Role, clean: &Path) -> (TempDir, Vec<Line>) {
+/// Lets a victim work in a copy of the folder and kills it when its checkpoint begins. (While a merge still reads the
+/// books there is no checkpoint; then the log just stays.)
+pub fn kill_before_a_checkpoint(role: &Role, clean: &Path) -> (TempDir, Vec<Line>) {
     let folder = tempfile::tempdir().unwrap();
     copy_folder(clean, folder.path());
     let log = tempfile::NamedTempFile::new().unwrap();

@@ -1,4 +1,4 @@
-//! One process writes to a folder; others are turned away, and readers go on.
+//! One process writes to a folder; others are refused, and readers continue.
 
 use std::{
     io::{BufRead, BufReader},
@@ -23,16 +23,16 @@ fn crash_is_not_needed_to_refuse_a_second_process() {
 
     let refused = Ledger::open(options(folder.path().to_str().unwrap(), 8));
     let holder = format!("process {}", child.id());
-    assert!(matches!(&refused, Err(StoreError::InUse { holder: said, .. }) if *said == holder), "{refused:?}");
+    assert!(matches!(&refused, Err(StoreError::InUse { holder: printed, .. }) if *printed == holder), "{refused:?}");
     let other = role.run(folder.path());
-    assert!(matches!(other.as_slice(), [Line::Other(said)] if said.contains("InUse")), "{other:?}");
+    assert!(matches!(other.as_slice(), [Line::Other(printed)] if printed.contains("InUse")), "{other:?}");
 
     let reader = Reader::open(folder.path()).unwrap();
     assert!(reader.account(AccountId(1)).unwrap().is_some());
     let (report, _) = Audit::new(reader).run(|_| {}).unwrap();
     assert!(report.rows > 0);
 
-    // Killed, it holds nothing any more.
+    // A killed process holds no lock.
     child.kill().unwrap();
     child.wait().unwrap();
     Ledger::open(options(folder.path().to_str().unwrap(), 8)).unwrap().close();

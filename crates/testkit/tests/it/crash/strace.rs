@@ -1,4 +1,4 @@
-//! `strace`: stops the victim at a chosen system call, lets the call fail, or writes down all of them.
+//! `strace`: kills the victim at a chosen system call, lets the call fail, or records all calls.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ pub fn strace(log: &Path) -> Command {
     command
 }
 
-/// The books and their logs. Not the memory that readers and writers share: it is made anew whenever books are opened.
+/// The books and their logs. Not the shared memory of readers and writers: it is created whenever books are opened.
 pub const BOOKS: [&str; 3] = ["books.db", "books.db-wal", "books.db-journal"];
 
 /// Only calls on these files of the folder count.
@@ -30,7 +30,7 @@ pub fn only_on(command: &mut Command, folder: &Path, files: &[&str]) {
     command.args(files.iter().flat_map(|file| ["-P".into(), folder.join(file).into_os_string()]));
 }
 
-/// For each call, the most that one thread made of it: injections count for each thread apart.
+/// For each system call, the most that one thread made: injections count per thread.
 pub fn most_of_a_thread(log: &Path) -> BTreeMap<&'static str, u32> {
     let text = std::fs::read_to_string(log).unwrap();
     let mut counts: BTreeMap<(&str, &'static str), u32> = BTreeMap::new();

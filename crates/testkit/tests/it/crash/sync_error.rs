@@ -1,7 +1,7 @@
-//! A sync that fails: the writer stops at once, tells nobody anything more, and the books open again.
+//! A sync that fails: the writer stops at once, answers no caller, and the books open again.
 //!
-//! After a failed sync nobody knows what is on disk, and asking again may lie. So the call in flight is unknown, every
-//! later one is refused, and only opening the books anew settles the matter.
+//! After a failed sync it is unknown what is on disk, and a retried sync may lie. So the call in flight is unknown,
+//! every later one is refused, and only reopening the books resolves it.
 
 use fastrand::Rng;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     crash::{examine::copy_folder, points::worked_in_folder, soak_time},
-    run::{seed, tell},
+    run::{report, seed},
 };
 
 #[test]
@@ -34,7 +34,7 @@ fn crash_of_the_writer_when_a_sync_fails() {
         };
         let (lines, _, log) = run(None);
         assert!(lines.contains(&Line::Closed));
-        // The last syncs are those of closing, when everybody has been answered.
+        // The last syncs belong to closing, when every caller has been answered.
         let syncs = most_of_a_thread(log.path()).into_values().max().unwrap();
         let mut numbers: Vec<u32> = (1..syncs).collect();
         Rng::with_seed(role.seed).shuffle(&mut numbers);
@@ -46,7 +46,7 @@ fn crash_of_the_writer_when_a_sync_fails() {
             let what = format!("seed {}, sync {number} failed", role.seed);
             let (lines, folder, log) = run(Some(&format!("inject=fsync,fdatasync:error=EIO:when={number}")));
             if !std::fs::read_to_string(log.path()).unwrap().contains("INJECTED") {
-                // The threads shared the work otherwise this time, and there were fewer syncs.
+                // The threads shared the work differently this time, and there were fewer syncs.
                 continue;
             }
             stopped += u32::from(check_stop(&lines, &what));
@@ -54,7 +54,7 @@ fn crash_of_the_writer_when_a_sync_fails() {
             found.add(examine(folder.path(), &role, &lines, records_before, &what));
         }
         assert!(stopped > 0 && refused > 0, "no failed sync met a caller");
-        tell(&format!(
+        report(&format!(
             "crash by failed sync (seed {}): {stopped} writers stopped at one of {syncs} syncs, {refused} later calls \
              refused; {found}",
             role.seed
@@ -62,10 +62,10 @@ fn crash_of_the_writer_when_a_sync_fails() {
     }
 }
 
-/// Copying the log back is done beside the writer. When it fails the writer stops at its next commit, if there is one;
-/// in any case everything is still in the log.
+/// A background thread makes checkpoints. When one fails the writer stops at its next commit, if there is one; in any
+/// case everything is still in the log.
 #[test]
-fn crash_of_the_writer_when_the_log_cannot_be_copied_back() {
+fn crash_of_the_writer_when_a_checkpoint_fails() {
     let role = Role { ballast_mebibytes: 18, ..Role::usual(seed()) };
     let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
     let records_before = records_in(clean.path());
@@ -84,17 +84,17 @@ fn crash_of_the_writer_when_the_log_cannot_be_copied_back() {
         stopped += u32::from(check_stop(&lines, &what));
         found.add(examine(folder.path(), &role, &lines, records_before, &what));
     }
-    tell(&format!("crash by failed copying back (seed {}): {stopped} writers stopped in time; {found}", role.seed));
+    report(&format!("crash by failed copying back (seed {}): {stopped} writers stopped in time; {found}", role.seed));
 }
 
-/// Whether callers noticed; if so, nothing may have been acknowledged after the first unknown outcome.
+/// Whether callers were affected; if so, nothing may have been acknowledged after the first unknown outcome.
 fn check_stop(lines: &[Line], what: &str) -> bool {
     let unknown = lines.iter().position(|line| matches!(line, Line::Unknown { .. } | Line::Stopped { .. }));
     let Some(unknown) = unknown else {
-        // It failed when the books were being closed: everybody had been answered.
+        // It failed when the books were being closed: every caller had been answered.
         return false;
     };
-    // Another thread may have had its answer in hand, from a commit before, without having written it down yet.
+    // Another thread may have received its answer from an earlier commit without having printed it yet.
     let begun_before = |thread: u64, call: u64| lines[..unknown].contains(&Line::Begin { thread, call });
     for line in &lines[unknown..] {
         match line {

@@ -1,4 +1,5 @@
-//! Somebody has edited the books: what is new is found when they are opened, what is old by the audit, at its place.
+//! Edited books: edits of recent records are found when the books are opened, older ones by the audit, at their
+//! position.
 
 use bankroll_ledger::{AccountId, AccountKind, Action, HoldId, Leg, Principal, Record, Request, Seq, Verdict, merkle};
 use bankroll_store::{Audit, BOOKS_FILE, CallError, Failure, StoreError};
@@ -6,19 +7,19 @@ use fastrand::Rng;
 use rusqlite::{Connection, params, types::Value};
 
 use crate::{
-    run::{seed, tell},
+    run::{report, seed},
     world::{World, holding, moving},
 };
 
 /// Batches at the end of the journal that opening verifies, and a few more.
 const MORE_THAN_THE_TAIL: usize = 1_100;
 
-/// Closed books of one record a batch, so that a place is a batch.
+/// Closed books of one record a batch, so that a position is a batch.
 fn closed_books() -> (World, Connection) {
     let mut world = World::in_folder(|_| {});
     let (alice, arena) = (world.player("alice", 100_000), world.account(AccountKind::World, None));
     for _ in 0..MORE_THAN_THE_TAIL {
-        world.ask(world.play(vec![moving(alice, arena, 1)]));
+        world.submit(world.play(vec![moving(alice, arena, 1)]));
     }
     world.close();
     let books = Connection::open(world.folder.path().join(BOOKS_FILE)).unwrap();
@@ -67,13 +68,13 @@ fn crash_is_better_than_books_with_an_edited_tail() {
     }
     world.try_open().unwrap();
     world.close();
-    // The same for a balance that the tail mentions: it is refused, or it is what the journal says again.
-    let before = world.standing(AccountId(2));
+    // The same for a balance that the tail mentions: it is refused, or restored from the journal.
+    let before = world.balance_and_held(AccountId(2));
     books.execute_batch("UPDATE balances SET balance = held WHERE id = 2").unwrap();
     match world.try_open() {
         Err(StoreError::Diverged { .. }) => {}
         Err(other) => panic!("{other:?}"),
-        Ok(()) => assert_eq!(world.standing(AccountId(2)), before),
+        Ok(()) => assert_eq!(world.balance_and_held(AccountId(2)), before),
     }
 }
 
@@ -92,35 +93,35 @@ fn crash_or_not_the_audit_names_an_edited_old_record() {
     let (mut world, books) = closed_books();
     let old = 20;
     put_record(&books, old, &with_another_amount(&record_at(&books, old)));
-    // Too old to be looked at when the books are opened.
+    // Too old to be verified when the books are opened.
     world.try_open().unwrap();
     diverges_at(audit(&world), old);
 }
 
-/// Less is held than the hold has left, and that too old to be looked at when the books are opened: whoever settles it would free
-/// what is not there.
+/// The account holds less than the hold has left, in a record too old to be verified when the books are opened:
+/// settling it would release money that is not held.
 #[test]
 fn crash_is_better_than_settling_a_hold_that_its_account_does_not_have() {
     let mut world = World::in_folder(|_| {});
     let (alice, bob, arena) =
         (world.player("alice", 100), world.player("bob", 10_000), world.account(AccountKind::World, None));
-    let held = world.ask(world.play(vec![holding(alice, 30, None), holding(alice, 10, None)])).seq.unwrap();
+    let held = world.submit(world.play(vec![holding(alice, 30, None), holding(alice, 10, None)])).seq.unwrap();
     for _ in 0..MORE_THAN_THE_TAIL {
-        world.ask(world.play(vec![moving(bob, arena, 1)]));
+        world.submit(world.play(vec![moving(bob, arena, 1)]));
     }
     world.close();
-    // Each of the two holds alone would fit.
+    // Each of the two holds alone would be covered.
     world.edit(&format!("UPDATE balances SET held = x'0000000000000000000000000000001e' WHERE id = {alice}"));
     world.try_open().unwrap();
     let release = |place| Leg::Release { hold: HoldId::of(held, place) };
-    let told = world.ledger().apply(world.play(vec![release(0), release(1)]));
-    assert_eq!(told, Err(CallError::Failed(Failure::Unknown)));
+    let outcome = world.ledger().apply(world.play(vec![release(0), release(1)]));
+    assert_eq!(outcome, Err(CallError::Failed(Failure::Unknown)));
     let why = world.ledger().stopped_by();
     assert!(matches!(why.as_deref(), Some(StoreError::Diverged { at, .. }) if *at == held), "{why:?}");
-    assert_eq!(world.standing(alice), (100, 30), "nothing was freed");
+    assert_eq!(world.balance_and_held(alice), (100, 30), "nothing was freed");
 }
 
-/// A forger who also computes the root and every later head anew makes a sound chain of an unsound story.
+/// A forger who also recomputes the root and every later head makes a valid chain of invalid records.
 #[test]
 fn crash_or_not_the_audit_names_a_forged_record_under_a_sound_chain() {
     let (mut world, books) = closed_books();
@@ -183,26 +184,26 @@ const COLUMNS: [(&str, &str, &str); 23] = [
     ("reversals", "original", "reversal"),
 ];
 
-/// Books with everything in them: holds that are open, posted and released, a transfer that was taken back.
+/// Books with all kinds of records: holds that are open, posted and released, a transfer that was reversed.
 fn full_books() -> World {
     let mut world = World::new();
     let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     let custody = AccountId(1);
     for amount in 1..20 {
-        world.ask(world.play(vec![moving(alice, arena, amount)]));
+        world.submit(world.play(vec![moving(alice, arena, amount)]));
         let held =
-            world.ask(world.play(vec![holding(alice, 5, Some(9_000_000)), holding(alice, 7, None)])).seq.unwrap();
+            world.submit(world.play(vec![holding(alice, 5, Some(9_000_000)), holding(alice, 7, None)])).seq.unwrap();
         let leg = Leg::Release { hold: HoldId::of(held, 1) };
-        world.ask(world.play(vec![leg])).effects().unwrap();
+        world.submit(world.play(vec![leg])).effects().unwrap();
     }
-    let deposit = world.ask(world.deposit(custody, alice, 10)).seq.unwrap();
+    let deposit = world.submit(world.deposit(custody, alice, 10)).seq.unwrap();
     let reversal = Request { action: Action::Reverse(deposit), ..world.request(Principal::Indexer, Vec::new()) };
-    world.ask(reversal).effects().unwrap();
+    world.submit(reversal).effects().unwrap();
     world.close();
     world
 }
 
-/// One bit of a value is another one.
+/// Flips one bit of a value.
 fn flipped(value: Value, rng: &mut Rng) -> Value {
     match value {
         Value::Integer(number) => Value::Integer(number ^ (1 << rng.u32(0..3))),
@@ -233,7 +234,7 @@ fn crash_or_not_the_audit_finds_a_flipped_bit_in_any_table() {
             for trigger in ["journal_keeps_what_it_has", "batches_keep_what_they_have"] {
                 books.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
             }
-            // Of holds that are over only their state counts: nobody can use what is left of them.
+            // Of ended holds only the state counts: their remaining amount cannot be used.
             let live = if table == "holds" && column != "state" { "WHERE state = 0" } else { "" };
             let count = books.query_row(&format!("SELECT count(*) FROM {table} {live}"), [], |row| row.get(0)).unwrap();
             let row = rng.u32(0..count);
@@ -242,7 +243,7 @@ fn crash_or_not_the_audit_finds_a_flipped_bit_in_any_table() {
             let update = format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1");
             let changed = books.execute(&update, params![row, flipped(value.clone(), &mut rng)]);
             drop(books);
-            // The table itself does not take it: two rows in one place, more held than there is.
+            // A constraint of the table refuses it: two rows with one key, more held than the balance.
             if changed.is_err() {
                 refused += 1;
                 continue;
@@ -251,12 +252,12 @@ fn crash_or_not_the_audit_finds_a_flipped_bit_in_any_table() {
             let settled_to_expired = table == "holds" && column == "state" && value != Value::Integer(0);
             match audit(&world) {
                 Err(StoreError::Diverged { .. } | StoreError::Database(_)) => found += 1,
-                // A hold that is over in another way gives nobody anything.
+                // A hold that ended in another way releases no money.
                 Ok(()) if settled_to_expired => {}
                 other => panic!("{what}: {other:?}"),
             }
         }
     }
-    tell(&format!("flipped bits: {found} found by the audit, {refused} refused by the tables (seed {})", seed()));
+    report(&format!("flipped bits: {found} found by the audit, {refused} refused by the tables (seed {})", seed()));
     assert!(found > 80);
 }

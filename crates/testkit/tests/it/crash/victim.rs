@@ -1,4 +1,4 @@
-//! Starting the victim, and reading what it wrote.
+//! Starts the victim and reads its lines.
 
 use std::{
     path::Path,
@@ -7,7 +7,7 @@ use std::{
 
 use bankroll_testkit::script::VictimAnswer;
 
-/// How a victim is started.
+/// The arguments of a victim.
 #[derive(Clone, Copy, Debug)]
 pub struct Role {
     pub seed: u64,
@@ -17,7 +17,7 @@ pub struct Role {
     pub ballast_mebibytes: u64,
     /// Does not sync its commits.
     pub weak: bool,
-    /// Of this many milliseconds, on Postgres, and stands by for it; 0 for the usual one.
+    /// Lease in milliseconds, on Postgres, for which it stands by; 0 for the default.
     pub lease: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct Role {
 pub enum Line {
     Open,
     Begin { thread: u64, call: u64 },
-    Done { thread: u64, call: u64, told: Vec<VictimAnswer> },
+    Done { thread: u64, call: u64, answers: Vec<VictimAnswer> },
     Noted(String),
     Full { thread: u64, call: u64 },
     Unknown { thread: u64, call: u64 },
@@ -37,7 +37,7 @@ pub enum Line {
 }
 
 impl Role {
-    /// A few threads that keep so few keys in memory that runs are written and merged all the time.
+    /// A few threads, and so few keys in memory that runs are written and merged all the time.
     pub fn usual(seed: u64) -> Self {
         Self { seed, threads: 2, calls: 12, keys_in_memory: 8, ballast_mebibytes: 0, weak: false, lease: 0 }
     }
@@ -57,13 +57,13 @@ impl Role {
         command
     }
 
-    /// Runs the victim under a tracer to whatever end it comes to.
+    /// Runs the victim under a tracer until it ends, in whatever way.
     pub fn run_under(&self, mut tracer: Command, folder: &Path) -> Vec<Line> {
         tracer.arg("--").args(self.arguments(folder));
         lines_of(tracer)
     }
 
-    /// Runs the victim to whatever end it comes to.
+    /// Runs the victim until it ends, in whatever way.
     pub fn run(&self, folder: &Path) -> Vec<Line> {
         lines_of(self.command(folder))
     }
@@ -89,9 +89,9 @@ pub fn parse(line: &str) -> Line {
         ["full", thread, call] => Line::Full { thread: number(thread), call: number(call) },
         ["unknown", thread, call] => Line::Unknown { thread: number(thread), call: number(call) },
         ["stopped", thread, call] => Line::Stopped { thread: number(thread), call: number(call) },
-        ["done", thread, call, told @ ..] => {
-            let told = told.iter().map(|told| told.parse().unwrap()).collect();
-            Line::Done { thread: number(thread), call: number(call), told }
+        ["done", thread, call, answers @ ..] => {
+            let answers = answers.iter().map(|answers| answers.parse().unwrap()).collect();
+            Line::Done { thread: number(thread), call: number(call), answers }
         }
         _ => Line::Other(line.to_owned()),
     }

@@ -1,4 +1,4 @@
-//! What can happen to the statement index while nobody has the books open.
+//! Damage to the statement index while the books are closed.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 pub struct Damage {
     file: PathBuf,
-    /// The index as it was once.
+    /// An earlier copy of the index.
     old: Option<Vec<u8>>,
 }
 
@@ -20,7 +20,7 @@ impl Damage {
         Self { file: folder.join(STATEMENTS_FILE), old: None }
     }
 
-    /// Does something to the file, and says what.
+    /// Damages the file, and returns a description.
     pub fn inflict(&mut self, rng: &mut Rng) -> String {
         if !self.file.exists() {
             return "no index yet".into();
@@ -59,18 +59,18 @@ impl Damage {
     }
 
     fn edit(&self, sql: &str) -> String {
-        // An index that is damaged already may not let itself be edited.
+        // An index that is damaged already may refuse the edit.
         let edited = Connection::open(&self.file).and_then(|index| index.execute_batch(sql));
         format!("{sql}: {edited:?}")
     }
 
     fn copy_log_back(&self) {
-        // Fails only if the file is no database any more.
+        // Fails only if the file is not a database any more.
         let _ = Connection::open(&self.file)
             .and_then(|index| index.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
     }
 
-    /// A new file in the place of the old one, as a copy or a restored backup is.
+    /// Replaces the file by a new one, as a copy or a restored backup would.
     fn replace(&self, bytes: Option<&[u8]>) {
         for ending in ["", "-wal", "-shm"] {
             let mut name = self.file.clone().into_os_string();

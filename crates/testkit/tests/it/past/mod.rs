@@ -1,5 +1,5 @@
-//! Reading the past: statements, balances at a time and searches over random streams, compared with plain vectors of what
-//! was answered, while the statement index is deleted, torn, exchanged or left behind at random.
+//! Reading the past: statements, balances at a time and searches over random streams, compared with plain vectors of
+//! the answers, while the statement index is deleted, torn, replaced or outdated at random.
 
 mod damage;
 mod notes;
@@ -23,7 +23,7 @@ use bankroll_testkit::{
 use fastrand::Rng;
 use tempfile::TempDir;
 
-use crate::run::{SoakTime, seed, tell};
+use crate::run::{SoakTime, report, seed};
 use damage::Damage;
 use notes::Notes;
 
@@ -31,8 +31,8 @@ const STEPS: usize = 160;
 const STREAMS: u64 = 3;
 
 #[test]
-fn random_pasts_are_read_as_they_were_written_down() {
-    tell(&format!("random pasts: seed {}", seed()));
+fn random_pasts_are_read_as_they_were_answered() {
+    report(&format!("random pasts: seed {}", seed()));
     let mut damages = 0;
     let mut compared = 0;
     for round in SoakTime::shared_by(1).rounds(STREAMS) {
@@ -46,7 +46,7 @@ fn random_pasts_are_read_as_they_were_written_down() {
         }
         damages += past.damages;
     }
-    tell(&format!("random pasts: {compared} comparisons, the index damaged {damages} times"));
+    report(&format!("random pasts: {compared} comparisons, the index damaged {damages} times"));
     assert!(damages > 0);
 }
 
@@ -59,7 +59,7 @@ struct Past {
     options: Options,
     clock: Arc<AtomicU64>,
     ledger: Option<Ledger>,
-    /// Open from the beginning to the end, whatever happens to the index.
+    /// Open from start to end, whatever happens to the index.
     reader: Reader,
     damage: Damage,
     damages: u64,
@@ -118,7 +118,7 @@ impl Past {
             }
             StreamStep::Restart => self.restart(),
         }
-        // More often than the stream does it by itself: each time something else is wrong with the index.
+        // More often than the stream does it by itself: each time with another damage.
         if self.rng.u32(0..12) == 0 {
             self.restart();
         }
@@ -129,7 +129,7 @@ impl Past {
         if self.rng.bool() {
             self.what = format!("{}, {}", self.what, self.damage.inflict(&mut self.rng));
             self.damages += 1;
-            // What is wrong is read around before anybody has mended it.
+            // Readers must cope with the damage before the index is repaired.
             self.compare();
         }
         self.ledger = Some(Ledger::open(self.options.clone()).unwrap());
@@ -160,7 +160,7 @@ impl Past {
         let reader = if self.rng.bool() { &self.reader } else { &fresh };
         let (page, descending) = (self.rng.usize(3..300), self.rng.bool());
         let search = |subject: Subject| search(reader, subject, page, descending);
-        for wallet in ["0xa1", "0xb2", "0xc3", "nobody"] {
+        for wallet in ["0xa1", "0xb2", "0xc3", "unknown"] {
             let found = search(Subject::Wallet(name(wallet)));
             assert_eq!(found, self.notes.of_wallet(wallet, &self.stream.model), "{}: {wallet}", self.what);
         }
@@ -212,7 +212,7 @@ fn search(reader: &Reader, subject: Subject, page: usize, descending: bool) -> V
     found
 }
 
-/// What a line says of a move: the other account, whether money came in, how much, the balance after it.
+/// The move of a line: the other account, whether money came in, how much, the balance after it.
 fn move_of(line: &Line) -> Option<(u64, bool, u128, u128)> {
     match line.change {
         Change::Moved { direction, other } => {
@@ -222,7 +222,7 @@ fn move_of(line: &Line) -> Option<(u64, bool, u128, u128)> {
     }
 }
 
-/// What a line says of a hold: which, and what is held in all after it.
+/// The hold of a line: which, and what is held in all after it.
 fn hold_of(line: &Line) -> Option<(u64, u128)> {
     match line.change {
         Change::Moved { .. } => None,

@@ -1,4 +1,4 @@
-//! What was answered, written down in plain vectors, and questions about it answered by looking through all of it.
+//! The answers in plain vectors, and queries that scan all of them.
 
 use bankroll_ledger::{Action, IdempotencyKey, Leg, Principal, Request};
 use bankroll_store::Line;
@@ -9,7 +9,7 @@ use bankroll_testkit::{
 
 use super::{hold_of, move_of};
 
-/// One record of the journal, as the answers tell of it.
+/// One record of the journal, as the answers describe it.
 #[derive(Default)]
 struct Note {
     seq: u64,
@@ -30,7 +30,7 @@ struct Note {
 pub struct Notes(Vec<Note>);
 
 impl Notes {
-    /// Writes down what a step must come to.
+    /// Notes the expected records of a step.
     pub fn take(&mut self, before: &Model, after: &Model, step: &StreamStep) {
         let (mut seq, at) = (self.last_seq(), after.now);
         let mut next = || {
@@ -71,7 +71,7 @@ impl Notes {
         }
     }
 
-    /// The last record that was written down.
+    /// The last noted record.
     pub fn last_seq(&self) -> u64 {
         self.0.last().map_or(0, |note| note.seq)
     }
@@ -80,7 +80,7 @@ impl Notes {
         self.0.last().map_or(0, |note| note.at)
     }
 
-    /// The last record that changed an account until a time, its balance and what was held in it.
+    /// The last record that changed an account until a time, its balance and its held amount.
     pub fn standing_at(&self, account: u64, at: u64) -> (Option<u64>, u128, u128) {
         let mut standing = (None, 0, 0);
         for note in self.0.iter().take_while(|note| note.at <= at) {
@@ -98,7 +98,7 @@ impl Notes {
         standing
     }
 
-    /// Every move and every change of a hold is there once, in order, with what was true after it.
+    /// Every move and every change of a hold is listed once, in order, with the balances after it.
     pub fn check_statement(&self, account: u64, lines: &[Line], what: &str) {
         let (mut moves, mut holds, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let (mut balance, mut held) = (0, 0);
@@ -135,7 +135,7 @@ impl Notes {
         assert_eq!(read, after, "{what}: balances of account {account}");
     }
 
-    /// Everything that touched an account of a wallet, was refused there, or that it asked for.
+    /// Everything that touched an account of a wallet, was rejected there, or was requested by it.
     pub fn of_wallet(&self, wallet: &str, model: &Model) -> Vec<u64> {
         let own = |id: &u64| model.accounts.get(id).is_some_and(|account| account.owner.as_deref() == Some(wallet));
         let about = |note: &&Note| {
@@ -163,7 +163,7 @@ impl Notes {
     }
 }
 
-fn note_of(request: &Request, said: &ModelVerdict) -> Note {
+fn note_of(request: &Request, code_of: &ModelVerdict) -> Note {
     let references = &request.references;
     let block = references.block.as_ref().map(|block| block.hash.clone());
     let texts = [&references.deposit, &references.intent, &references.tx_hash, &references.hand, &block];
@@ -173,7 +173,7 @@ fn note_of(request: &Request, said: &ModelVerdict) -> Note {
         texts: texts.into_iter().flatten().cloned().collect(),
         ..Note::default()
     };
-    match said {
+    match code_of {
         ModelVerdict::Applied(effect) => {
             note.moved.clone_from(&effect.moved);
             note.holds = effect.holds.iter().map(|change| (change.id, change.account, change.held_after)).collect();

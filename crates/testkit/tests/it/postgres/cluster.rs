@@ -1,7 +1,7 @@
-//! A Postgres server of one test: its own folder and port, durable as in earnest, to be killed at will.
+//! A Postgres server of one test: its own folder and port, durable as in production, and free to be killed.
 //!
-//! Guarantees that it is gone when it is dropped, and that a killed one leaves no process behind. Does not know what is
-//! stored in it.
+//! Guarantees that it is gone when it is dropped, and that a killed one leaves no process behind. Does not know what
+//! is stored in it.
 
 use std::{
     collections::BTreeSet,
@@ -42,7 +42,7 @@ impl Cluster {
         cluster
     }
 
-    /// The same with TLS for whoever asks for it: its certificate and the key to that.
+    /// The same with TLS: its certificate and private key.
     pub fn start_with_tls(certificate: &str, key: &str) -> Self {
         let mut cluster = Self::initialised();
         for (name, text) in [("server.crt", certificate), ("server.key", key)] {
@@ -59,7 +59,7 @@ impl Cluster {
 
     fn initialised() -> Self {
         let cluster = Self::in_a_new_folder();
-        // The folder need not survive the machine; what the server commits must, so it runs with its own defaults.
+        // The folder need not survive the machine; commits must survive the server, so it runs with its own defaults.
         let make = ["-A", "trust", "-U", USER, "--no-sync", "--encoding=UTF8", "--locale=C", "-D"];
         succeed(cluster.command("initdb").args(make).arg(cluster.data()));
         cluster
@@ -110,7 +110,7 @@ impl Cluster {
         format!("{USER}@127.0.0.1:{}", self.port)
     }
 
-    /// The address of whichever of the two can be written to.
+    /// An address of both, for the one that accepts writes.
     pub fn url_of_two(&self, other: &Self) -> String {
         format!("postgres://{},127.0.0.1:{}/books", self.host(), other.port)
     }
@@ -132,17 +132,17 @@ impl Cluster {
     pub fn kill(&self) {
         let file = self.data().join("postmaster.pid");
         let postmaster: i32 = fs::read_to_string(&file).unwrap().lines().next().unwrap().parse().unwrap();
-        // Stopped first, and so without a child that is born between the look and the kill: one that lived on would still
-        // have the memory of the server, and keep it from starting again.
+        // Stopped first, so that no child starts between the listing and the kill: a surviving child would keep the
+        // shared memory of the server, and prevent it from starting again.
         signal(postmaster, Signal::STOP);
         wait_until("the server stands still", || state_of(postmaster).is_none_or(|(state, _)| state == 'T'));
-        // They die without it, too, but in their own time.
+        // They would end without it, too, but later.
         let all: Vec<i32> = [postmaster].into_iter().chain(children_of(postmaster)).collect();
         for process in &all {
             signal(*process, Signal::KILL);
         }
         wait_until("the server is gone", || !all.iter().any(|process| is_alive(*process)));
-        // Nobody may have waited for the dead; their number would look taken.
+        // Without a parent that waits, the process numbers would look taken.
         fs::remove_file(file).unwrap();
         let _ = fs::remove_file(self.folder.path().join(format!(".s.PGSQL.{}.lock", self.port)));
     }
@@ -189,13 +189,13 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // It may have been stopped or killed by its test; its folder goes either way.
+        // Its test may have stopped or killed it; its folder is removed either way.
         let _ = self.control_command("stop", "immediate").stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 
-/// Below the ports that the machine gives to connections: one of those could be taken while the server is down, by a
-/// client that tries to reach it. Given once: a port looks free as long as its server has not started, or is down.
+/// Below the ephemeral ports: one of those could be taken while the server is down, by a client that tries to reach
+/// it. Each port is assigned once: it looks free as long as its server has not started, or is down.
 fn free_port() -> u16 {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = GIVEN.lock().unwrap();
@@ -221,7 +221,7 @@ fn is_superuser() -> bool {
 }
 
 fn succeed(command: &mut Command) {
-    // The server inherits what its starter has, so a pipe would stay open for as long as it runs.
+    // The server inherits open files, so a pipe would stay open for as long as it runs.
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{command:?}: {status}");
 }

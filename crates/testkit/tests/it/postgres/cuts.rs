@@ -18,23 +18,23 @@ use super::{
     proxy::{Cut, Manner, Proxy, Side},
     service::{Call, Service, journal},
 };
-use crate::run::{is_soak, seed, tell};
+use crate::run::{is_soak, report, seed};
 
 const CUSTODY: AccountId = AccountId(1);
 const ALICE: AccountId = AccountId(5);
 
-/// What is on its way when the connection is cut.
+/// What is in flight when the connection is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Batch {
-    /// Plain money, committed by the thread beside the writer.
+    /// Plain money, committed by the commit thread.
     Plain,
-    /// Money with a hold, a row of a flow and an announcement, committed by the writer itself.
+    /// Money with a hold, a row of a flow and an event, committed by the writer itself.
     WithFacts,
-    /// Rows of a flow alone, which leave no record.
+    /// Rows of a flow only, which have no record.
     RowsOnly,
 }
 
-/// Which messages in a usual run: all, but one in three where there are most; in a soak all.
+/// The messages of a usual run: all, but one in three where there are most; in a soak all.
 fn is_tried(batch: Batch, number: usize) -> bool {
     let one_in = match batch {
         Batch::Plain | Batch::RowsOnly => 1,
@@ -50,9 +50,9 @@ struct Story {
     reader: Reader,
     next: u64,
     calls: Vec<Call>,
-    /// What the call was told whose connection was cut.
-    told: BTreeMap<&'static str, u64>,
-    /// Cut points by the message and what became of it.
+    /// Outcomes of the calls whose connection was cut.
+    outcomes: BTreeMap<&'static str, u64>,
+    /// Cut points by message and manner.
     points: BTreeMap<(Side, String, Manner), u64>,
 }
 
@@ -61,13 +61,13 @@ impl Story {
         let cluster = Cluster::start();
         let proxy = Proxy::to(cluster.port());
         let url = cluster.url("books").replace(&cluster.port().to_string(), &proxy.port().to_string());
-        // Long, so that neither a renewal nor the statement index comes between the messages that are counted.
+        // Long, so that neither a renewal nor the statement index adds to the counted messages.
         let long = std::time::Duration::from_secs(120);
         let options = Options { lease: long, index_pause: long, index_records_max: 1 << 20, ..options(&url, 1 << 20) };
         let service = Service::open(options);
         let reader = Reader::open(DatabaseUrl::new(cluster.url("books"))).unwrap();
-        let (calls, told, points) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Self { cluster, proxy, service, reader, next: 1, calls, told, points }
+        let (calls, outcomes, points) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { cluster, proxy, service, reader, next: 1, calls, outcomes, points }
     }
 
     fn request(&mut self, batch: Batch) -> Request {
@@ -89,7 +89,7 @@ impl Story {
             });
             events.push(Event { kind: name("deposit.credited"), resource: text, body: "{}".into() });
         } else if self.next.is_multiple_of(2) && !self.calls.is_empty() {
-            // Now and then one that sets aside instead.
+            // Sometimes a hold instead.
             principal = Principal::System;
             namespace = Namespace::Payouts;
             legs = vec![Leg::Hold { account: ALICE, amount: Amount::new(1), expires: None, settler: Settler::System }];
@@ -104,19 +104,19 @@ impl Story {
         let request = self.request(batch);
         let before = self.reader.head().unwrap().seq;
         self.proxy.arm(cut);
-        let told = self.service.try_once(vec![request.clone()]);
+        let outcomes = self.service.try_once(vec![request.clone()]);
         let fired = self.proxy.disarm();
         let what = format!("{batch:?} {cut:?} at {fired:?}");
         let there = journal(&self.reader, before.next()).contains_key(&request.key);
         let mut failures = Vec::new();
-        let answers = match told {
+        let answers = match outcomes {
             Ok(answers) => {
                 assert!(there && !answers[0].replayed, "{what}: {answers:?}, in the journal: {there}");
                 answers
             }
             Err(failure) => {
                 let is_unknown = failure == CallError::Failed(Failure::Unknown);
-                assert!(is_unknown || !there, "{what}: told {failure:?}, and it is in the journal");
+                assert!(is_unknown || !there, "{what}: failed with {failure:?}, but it is in the journal");
                 self.service.revive();
                 failures.push(failure);
                 self.service.make(vec![request.clone()]).answers
@@ -138,34 +138,34 @@ impl Story {
         };
         self.proxy.arm(cut);
         let write = |row| Ok::<_, CallError>(self.service.ledger().write_rows(vec![row])?.wait()?);
-        let told = write(row());
+        let outcomes = write(row());
         let fired = self.proxy.disarm();
         let what = format!("rows {cut:?} at {fired:?}");
         let rows = format!("SELECT id, id FROM notes WHERE id = '{id}'");
         let there = postgres::pairs(&DatabaseUrl::new(self.cluster.url("books")), &rows).len();
-        match &told {
+        match &outcomes {
             Ok(changed) => assert_eq!((changed, there), (&Ok(vec![1]), 1), "{what}"),
             Err(CallError::Failed(Failure::Unknown)) => self.service.revive(),
             Err(failure) => {
-                assert_eq!(there, 0, "{what}: told {failure:?}, and the row is there");
+                assert_eq!(there, 0, "{what}: failed with {failure:?}, but the row exists");
                 self.service.revive();
                 assert_eq!(write(row()).unwrap(), Ok(vec![1]), "{what}");
             }
         }
-        self.note(cut, told.as_ref().err(), fired.as_deref());
+        self.note(cut, outcomes.as_ref().err(), fired.as_deref());
         fired.is_some()
     }
 
     fn note(&mut self, cut: Cut, failure: Option<&CallError>, fired: Option<&str>) {
         let Some(message) = fired else { return };
-        let told = match failure {
+        let outcomes = match failure {
             None => "answered",
             Some(CallError::Failed(Failure::Unreachable)) => "nothing happened",
             Some(CallError::Failed(Failure::Unknown)) => "unknown",
             Some(CallError::Refused(Refused::Stopped)) => "refused",
             Some(other) => panic!("{other:?}"),
         };
-        *self.told.entry(told).or_default() += 1;
+        *self.outcomes.entry(outcomes).or_default() += 1;
         *self.points.entry((cut.side, message.to_owned(), cut.manner)).or_default() += 1;
     }
 
@@ -188,8 +188,8 @@ impl Story {
                 if !fired {
                     break;
                 }
-                // One that is not cut: a new connection prepares its statements first, and the next cut is to count the
-                // messages of a commit.
+                // A call that is not cut: a new connection prepares its statements first, and the next cut must count
+                // only the messages of a commit.
                 self.cut(batch, Cut { side, number: usize::MAX, manner });
             }
         }
@@ -206,11 +206,11 @@ impl Story {
     fn finish(self, batch: Batch) {
         let found = self.service.reckon(&self.calls, "after every cut");
         let points: u64 = self.points.values().sum();
-        tell(&format!(
-            "postgres cuts (seed {}), {batch:?}: {points} cut points at {} kinds of message; told: {:?}; {found}; writer stopped {} times",
+        report(&format!(
+            "postgres cuts (seed {}), {batch:?}: {points} cut points at {} kinds of message; outcomes: {:?}; {found}; writer stopped {} times",
             seed(),
             self.points.len(),
-            self.told,
+            self.outcomes,
             self.service.stops().len(),
         ));
         assert!(points >= if is_soak() && batch != Batch::Plain { 60 } else { 20 }, "only {points} cut points");
@@ -218,7 +218,7 @@ impl Story {
     }
 }
 
-/// Every manner of cutting at what commits, and at its answer, was tried.
+/// Every manner of cut at the message that commits, and at its answer, was tried.
 fn commit_was_cut(story: &Story, commit: &str, answer: &str) {
     for manner in [Manner::Lost, Manner::Half, Manner::Delivered, Manner::Late] {
         assert!(story.times(Side::Writer, commit, manner) > 0, "{commit} was not cut {manner:?}");
@@ -232,10 +232,10 @@ fn commit_was_cut(story: &Story, commit: &str, answer: &str) {
 fn postgres_cut_off_at_every_message_of_plain_money() {
     let mut story = Story::begin();
     story.cut_everywhere(Batch::Plain);
-    // One statement, which is committed when the server reads that nothing follows it.
+    // One statement, which the server commits when it reads the end of the messages.
     commit_was_cut(&story, "Sync", "ReadyForQuery");
-    // Both happen: what was lost before that has not happened, what was lost behind it is found and answered.
-    assert!(story.told["nothing happened"] > 0 && story.told["answered"] > 0, "{:?}", story.told);
+    // Both occur: a call lost before that has no effect, a call lost after it is found and answered.
+    assert!(story.outcomes["nothing happened"] > 0 && story.outcomes["answered"] > 0, "{:?}", story.outcomes);
     story.finish(Batch::Plain);
 }
 

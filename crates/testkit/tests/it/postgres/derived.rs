@@ -1,5 +1,5 @@
-//! What is derived from the journal, lost or damaged in a database: the stories of `crash/derived_index.rs` once more, and
-//! the journal that it is built from is believed only as far as the chain goes.
+//! Data derived from the journal, lost or damaged in a database: the tests of `crash/derived_index.rs` again; and
+//! tables are rebuilt only from a journal that the hash chain confirms.
 
 use std::cell::Cell;
 
@@ -10,14 +10,14 @@ use bankroll_testkit::postgres;
 use super::cluster::Cluster;
 use crate::{
     crash::derived_index::{
-        Old, contents_of_the_key_index_damaged, damage_noticed_in_a_batch_that_is_decided_twice,
-        damage_noticed_while_a_run_is_stored, holds_and_reversals_lost, quiet_account_lost, tables_of_accounts_lost,
+        Old, contents_of_the_key_index_damaged, damage_detected_in_a_batch_that_is_decided_twice,
+        damage_detected_while_a_run_is_stored, holds_and_reversals_lost, quiet_account_lost, tables_of_accounts_lost,
         whole_rows_of_the_key_index_lost,
     },
     world::{World, moving},
 };
 
-/// A server, and a database of it for each world.
+/// A server with a database for each test.
 struct Databases {
     cluster: Cluster,
     made: Cell<u32>,
@@ -50,8 +50,8 @@ fn postgres_key_index_lost_or_damaged() {
     let databases = Databases::start();
     whole_rows_of_the_key_index_lost(databases.old());
     contents_of_the_key_index_damaged(databases.old());
-    damage_noticed_while_a_run_is_stored(databases.old());
-    damage_noticed_in_a_batch_that_is_decided_twice(databases.old());
+    damage_detected_while_a_run_is_stored(databases.old());
+    damage_detected_in_a_batch_that_is_decided_twice(databases.old());
 }
 
 #[test]
@@ -62,14 +62,14 @@ fn postgres_tables_of_accounts_lost() {
     holds_and_reversals_lost(|| databases.new_world());
 }
 
-/// What everybody has would follow from it.
+/// All balances would follow from it.
 #[test]
-fn postgres_tables_are_not_made_of_a_journal_that_was_edited() {
+fn postgres_tables_are_not_rebuilt_from_an_edited_journal() {
     let databases = Databases::start();
     let mut world = databases.new_world();
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     for _ in 0..5 {
-        world.ask(world.play(vec![moving(alice, arena, 1)]));
+        world.submit(world.play(vec![moving(alice, arena, 1)]));
     }
     world.close();
     world.edit("DELETE FROM balances; UPDATE journal SET record = set_byte(record, 20, get_byte(record, 20) # 1) WHERE seq = 2");

@@ -1,7 +1,6 @@
-//! What other nodes ask the database, when it is two servers: always the one that can be written to.
+//! Queries of other nodes when the database is two servers: always to the one that accepts writes.
 //!
-//! A standby answers what was true some time ago. The standby here is made to stand still, so that whoever asked it would
-//! be found out.
+//! A standby answers with old data. The standby here is paused, so that a query to it would be detected.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use bankroll_testkit::postgres;
 
 use super::cluster::Cluster;
 
-/// Far more than a server takes to come up.
+/// Far longer than a server needs to start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn row(id: &str) -> NewRow {
@@ -34,17 +33,17 @@ fn state_of(rows: &Rows, id: &str) -> Result<Vec<String>, StoreError> {
 }
 
 #[test]
-fn postgres_other_nodes_ask_the_primary_and_never_a_standby() {
+fn postgres_other_nodes_query_the_primary_and_never_a_standby() {
     let primary = Cluster::start();
     let open = |address: &str| {
         let url = DatabaseUrl::new(primary.url("books"));
-        // Given back by whoever closes them, so it may be long.
+        // Released when the books are closed, so it may be long.
         Ledger::open(Options { address: address.into(), lease: PATIENCE, ..Options::new(url) }).unwrap()
     };
     open("10.0.0.1:7450").close();
     let standby = Cluster::standby_of(&primary);
     postgres::run(&standby.url("postgres"), "SELECT pg_wal_replay_pause()");
-    // The standby is the first that is tried.
+    // The standby is tried first.
     let url = DatabaseUrl::new(standby.url_of_two(&primary));
     let (mut watch, giver) = (Watch::new(url.clone()), Rows::of(url.clone()).unwrap());
     let hand_over = |id: &str| giver.write(vec![PAYOUT_EVENTS.adding(&row(id))]);
@@ -64,7 +63,7 @@ fn postgres_other_nodes_ask_the_primary_and_never_a_standby() {
     ledger.close();
     assert_eq!(watch.look().unwrap().unwrap().address, "", "given up");
 
-    // Without a primary nobody answers, and the same watch and giver go on when there is one again.
+    // Without a primary no server answers; the same reader and writer continue when there is one again.
     primary.stop("fast");
     assert!(watch.look().is_err_and(|error| error.is_passing() || matches!(error, StoreError::Postgres(_))));
     assert!(hand_over("b").is_err());

@@ -1,7 +1,7 @@
-//! A synchronous standby: it takes the place of a primary that died, and commits wait for it.
+//! A synchronous standby: it replaces a primary that died, and commits wait for it.
 //!
-//! The writer knows both servers by one address and goes on with whichever can be written to. "Committed here, perhaps
-//! not replicated" is an unknown outcome, never an answer.
+//! The writer knows both servers by one address and continues with the one that accepts writes. "Committed here,
+//! perhaps not replicated" is an unknown outcome, never an answer.
 
 use bankroll_ledger::Request;
 use bankroll_store::{Answer, CallError, Failure};
@@ -14,16 +14,16 @@ use super::{
     service::{Call, Service},
     soak_time,
 };
-use crate::run::{seed, tell, wait_until};
+use crate::run::{report, seed, wait_until};
 
-/// The primary waits for any standby; the standby, once promoted, for nobody.
+/// The primary waits for any standby; the standby, once promoted, for none.
 const SYNCHRONOUS: &str = "synchronous_standby_names=*";
 
 /// A primary whose commits are on the standby before they are acknowledged.
 fn pair() -> (Cluster, Cluster) {
     let mut primary = Cluster::start();
     let standby = Cluster::standby_of(&primary);
-    // Only now: before there is a standby, everything would wait for one.
+    // Only now: before there is a standby, every commit would wait for one.
     primary.set(SYNCHRONOUS);
     primary.stop("fast");
     primary.start_again();
@@ -31,7 +31,7 @@ fn pair() -> (Cluster, Cluster) {
     (primary, standby)
 }
 
-/// Waits until the standby is one that commits wait for.
+/// Waits until commits wait for the standby.
 fn follows(primary: &Cluster) {
     let session = Session::open(&primary.url("postgres"));
     let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
@@ -41,7 +41,7 @@ fn follows(primary: &Cluster) {
 #[test]
 fn postgres_fails_over_to_a_synchronous_standby_under_load() {
     let mut rng = Rng::with_seed(seed());
-    let mut told = Vec::new();
+    let mut outcome = Vec::new();
     for round in soak_time().rounds(1) {
         let (primary, standby) = pair();
         let service = Service::open(quick(&primary.url_of_two(&standby)));
@@ -51,16 +51,16 @@ fn postgres_fails_over_to_a_synchronous_standby_under_load() {
             standby.promote();
             wait_for_answers(service, 30);
         });
-        // The dead primary is not asked any more: this is what the standby has.
+        // The dead primary is no longer used: this is what the standby has.
         let found = service.reckon(&calls, &format!("seed {}", seed()));
-        told.push(format!("{found}; writer stopped: {:?}", service.stops()));
+        outcome.push(format!("{found}; writer stopped: {:?}", service.stops()));
         assert_eq!(service.stops(), Vec::<String>::new(), "the writer goes on over the other server");
         service.close();
     }
-    tell(&format!("postgres fail-over (seed {}): {}", seed(), told.join("; ")));
+    report(&format!("postgres fail-over (seed {}): {}", seed(), outcome.join("; ")));
 }
 
-/// How the wait for the standby is cut short.
+/// How the wait for the standby is interrupted.
 #[derive(Clone, Copy, Debug)]
 enum CutShort {
     Cancelled,
@@ -69,8 +69,8 @@ enum CutShort {
 
 const WAITING: &str = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
-/// Makes a call whose commit waits for a standby that is away, cuts that wait short, and waits until the writer waits
-/// again: it has looked up its commit, and will not say what it found before that, too, is replicated.
+/// Makes a call whose commit waits for a missing standby, interrupts that wait, and waits until the writer waits
+/// again: it has found its commit, and must not answer before that is replicated as well.
 fn cut_short(primary: &Cluster, how: CutShort) {
     let session = Session::open(&primary.url("postgres"));
     let committing = format!("SELECT coalesce(max(pid), 0)::bigint {WAITING} AND query LIKE '%COMMIT%'");
@@ -79,7 +79,7 @@ fn cut_short(primary: &Cluster, how: CutShort) {
     wait_until("a commit waits for the standby", || {
         first = session.count(&committing);
         if first == 0 {
-            // On a slow machine the lease is renewed meanwhile, which waits as well, and the call behind it.
+            // On a slow machine the lease is renewed meanwhile, which waits as well, and the call after it.
             session.run(&renewing);
         }
         first > 0
@@ -102,28 +102,28 @@ fn postgres_answers_nothing_while_it_is_not_replicated() {
         standby.stop("fast");
         let requests = script.call();
         let reply = service.ledger().submit(requests.clone()).unwrap();
-        let told = std::thread::scope(|scope| {
+        let outcome = std::thread::scope(|scope| {
             let caller = scope.spawn(move || reply.wait());
             cut_short(&primary, how);
-            // It is on the primary by now, and still nobody was told.
+            // It is on the primary by now, and still no caller was answered.
             assert!(!caller.is_finished(), "{how:?}: answered before it was replicated");
             standby.start_again();
             caller.join().unwrap()
         });
-        let answers = told.unwrap_or_else(|failure| panic!("{how:?}: {failure:?}"));
+        let answers = outcome.unwrap_or_else(|failure| panic!("{how:?}: {failure:?}"));
         assert!(answers.iter().all(|answer| !answer.replayed));
         calls.push(Call { requests, failures: Vec::new(), answers });
         follows(&primary);
     }
     let found = service.reckon(&calls, "cut short");
     assert_eq!(service.stops(), Vec::<String>::new());
-    tell(&format!("postgres waits for a standby: cancelled once, terminated once; {found}"));
+    report(&format!("postgres waits for a standby: cancelled once, terminated once; {found}"));
     service.close();
 }
 
-/// What only the dead primary had is gone with it, and its caller was told that nothing happened.
+/// What only the dead primary had is lost, and its caller got the answer that nothing happened.
 #[test]
-fn postgres_forgets_with_its_primary_only_what_nobody_was_told() {
+fn postgres_loses_with_its_primary_only_what_was_never_acknowledged() {
     let (primary, standby) = pair();
     let service = Service::open(quick(&primary.url_of_two(&standby)));
     let mut script = Script::new(seed(), 0);
@@ -131,7 +131,7 @@ fn postgres_forgets_with_its_primary_only_what_nobody_was_told() {
     standby.stop("fast");
     let requests: Vec<Request> = script.call();
     let reply = service.ledger().submit(requests.clone()).unwrap();
-    let told: Result<Vec<Answer>, Failure> = std::thread::scope(|scope| {
+    let outcome: Result<Vec<Answer>, Failure> = std::thread::scope(|scope| {
         let caller = scope.spawn(move || reply.wait());
         cut_short(&primary, CutShort::Cancelled);
         primary.kill();
@@ -139,7 +139,7 @@ fn postgres_forgets_with_its_primary_only_what_nobody_was_told() {
         standby.promote();
         caller.join().unwrap()
     });
-    assert_eq!(told, Err(Failure::Unreachable));
+    assert_eq!(outcome, Err(Failure::Unreachable));
     let again = service.make(requests);
     assert!(again.failures.is_empty() && again.answers.iter().all(|answer| !answer.replayed));
     let again = Call { failures: vec![CallError::Failed(Failure::Unreachable)], ..again };

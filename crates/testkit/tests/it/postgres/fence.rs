@@ -1,7 +1,7 @@
-//! A writer that was replaced and does not know it yet: whatever it sends, in whatever form, is not written.
+//! A writer that was replaced and does not know it yet: nothing that it sends, in any form, is written.
 //!
-//! Its lease is long, so that it does not ask first; what keeps it out is the row that fences, and nothing else: nobody has
-//! written anything that its own records could collide with.
+//! Its lease is long, so that it does not renew first; only the fencing row keeps it out: no other writer has written
+//! anything that its own records could collide with.
 
 use bankroll_ledger::{AccountKind, ColumnValue, Fact, Guard, GuardFailure, Request, RowKey};
 use bankroll_store::{CallError, DatabaseUrl, Failure, Refused, Statement, StoreError};
@@ -13,7 +13,7 @@ use crate::{
     world::{World, moving},
 };
 
-/// What another writer does when it takes over; its lease is over at once, so that the story can go on.
+/// What another writer does when it takes over; its lease ends at once, so that the test can continue.
 const TAKEN_OVER: &str =
     "UPDATE books.ledger_head SET epoch = epoch + 1, holder = 'another', lease_until = clock_timestamp()";
 const SIGHTINGS: &str = "CREATE TABLE sightings (id text PRIMARY KEY, seen bigint)";
@@ -38,7 +38,7 @@ fn postgres_writes_nothing_of_a_writer_that_was_replaced() {
         let before = world.reader().head().unwrap();
         postgres::run(&url, TAKEN_OVER);
         let money = world.play(vec![moving(alice, arena, 1)]);
-        let told = match what {
+        let outcome = match what {
             "rows alone" => {
                 let sql = "INSERT INTO sightings (id) VALUES ('one')".into();
                 let row = Statement { sql, values: Vec::new(), must_change: Some(1) };
@@ -47,11 +47,11 @@ fn postgres_writes_nothing_of_a_writer_that_was_replaced() {
             "plain money" => world.ledger().submit(vec![money]).unwrap().wait().map(drop),
             _ => world.ledger().submit(vec![Request { facts: vec![sighting()], ..money }]).unwrap().wait().map(drop),
         };
-        assert_eq!(told, Err(Failure::Unknown), "{what}");
+        assert_eq!(outcome, Err(Failure::Unknown), "{what}");
         let why = world.ledger().stopped_by();
         assert!(matches!(why.as_deref(), Some(StoreError::Fenced)), "{what}: {why:?}");
         let later = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
-        // Refused, or lost on the writer's way out.
+        // Refused, or lost while the writer stops.
         let unanswered = [CallError::Refused(Refused::Stopped), CallError::Failed(Failure::Unknown)];
         assert!(later.as_ref().is_err_and(|error| unanswered.contains(error)), "{what}: {later:?}");
         assert_eq!(world.reader().head().unwrap(), before, "{what}");
@@ -60,5 +60,5 @@ fn postgres_writes_nothing_of_a_writer_that_was_replaced() {
         world.reopen();
         world.audit();
     }
-    assert_eq!(world.standing(alice), (100, 0));
+    assert_eq!(world.balance_and_held(alice), (100, 0));
 }

@@ -1,8 +1,9 @@
-//! What 32 clients of two processes saw, one of which takes over from the other in the middle, fits one order.
+//! Linearizability: the observations of 32 clients of two processes, one of which takes over from the other, fit one
+//! order.
 //!
-//! The journal is that order: a call that ended before another began must lie before it. A read must show the balances
-//! behind some batch, not before any call or read that had ended when it began, and before every call that began after
-//! it had ended. Each read is put as early as possible, which leaves the most room for the later ones.
+//! The journal is that order: a call that ended before another began must precede it. A read must show the balances
+//! after some batch: not before any call or read that had ended when it began, and before every call that began after
+//! it had ended. Each read is placed as early as possible, which leaves the most freedom for the later ones.
 
 use std::{
     cmp::Reverse,
@@ -22,10 +23,10 @@ use super::{
     cluster::{Cluster, signal},
     service::{Service, journal},
 };
-use crate::run::{PATIENCE, is_soak, seed, tell};
+use crate::run::{PATIENCE, is_soak, report, seed};
 
 const CLIENTS_EACH: usize = 16;
-/// So long that nobody loses it who was not stopped, whatever else the machine has to do.
+/// So long that only a stopped process loses it, however busy the machine is.
 const LEASE_MS: u64 = 4_000;
 
 /// A call that was answered, or a read, by the machine's clock.
@@ -38,11 +39,11 @@ struct Seen<T> {
 
 #[derive(Default)]
 struct History {
-    /// The places of answered calls.
+    /// The positions of answered calls.
     calls: Vec<Seen<u64>>,
     /// The balances that were read.
     reads: Vec<Seen<String>>,
-    /// What a reader may see: the balances behind each batch, by the place where it ends.
+    /// What a reader may see: the balances after each batch, by the batch's last position.
     states: BTreeMap<u64, String>,
 }
 
@@ -51,7 +52,7 @@ impl History {
     fn check(&self) -> Result<(), String> {
         let mut by_end: Vec<_> = self.calls.iter().map(|call| (call.ended, call.what)).collect();
         by_end.sort_unstable();
-        // The highest place of all that had ended by then.
+        // The highest position of all that had ended by then.
         let floors = running_max(&by_end);
         for call in &self.calls {
             let floor = floor_at(&floors, call.began);
@@ -72,7 +73,7 @@ impl History {
             .collect();
         let mut reads: Vec<&Seen<String>> = self.reads.iter().collect();
         reads.sort_by_key(|read| read.began);
-        // Reads that were placed, the first to end on top, and the highest place of those that have ended.
+        // Placed reads, the first to end on top, and the highest position of those that have ended.
         let (mut under_way, mut read_before) = (BinaryHeap::<Reverse<(u64, u64)>>::new(), 0);
         for read in reads {
             while let Some(Reverse((ended, place))) = under_way.peek().copied()
@@ -103,7 +104,7 @@ fn running_max(by_end: &[(u64, u64)]) -> Vec<(u64, u64)> {
     by_end.iter().map(running).collect()
 }
 
-/// The highest place of all that had ended before this moment.
+/// The highest position of all that had ended before this moment.
 fn floor_at(floors: &[(u64, u64)], moment: u64) -> u64 {
     let ended = floors.partition_point(|(ended, _)| *ended < moment);
     ended.checked_sub(1).map_or(0, |last| floors[last].1)
@@ -122,7 +123,7 @@ fn postgres_history_check_finds_what_does_not_fit() {
     };
     let calls = || vec![seen(10, 20, 1), seen(30, 40, 2), seen(50, 60, 3)];
     assert_eq!(history(calls(), &[(12, 15, "a"), (32, 33, "a"), (34, 70, "c")]), Ok(()));
-    // Two calls in the wrong order; a stale read; one from the future; one that goes back behind another.
+    // Two calls in the wrong order; a stale read; one from the future; one that goes back before another.
     assert!(history(vec![seen(10, 20, 2), seen(30, 40, 1)], &[]).is_err());
     assert!(history(calls(), &[(45, 48, "a")]).is_err());
     assert!(history(calls(), &[(32, 33, "c")]).is_err());
@@ -144,9 +145,9 @@ impl Node {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (out, said) = (lines.clone(), BufReader::new(child.stdout.take().unwrap()).lines());
+        let (out, printed) = (lines.clone(), BufReader::new(child.stdout.take().unwrap()).lines());
         std::thread::spawn(move || {
-            for line in said.map_while(Result::ok) {
+            for line in printed.map_while(Result::ok) {
                 let _ = out.send((name, line));
             }
         });
@@ -169,11 +170,11 @@ impl Drop for Node {
 /// All that both nodes say.
 struct Heard {
     lines: Receiver<(&'static str, String)>,
-    said: Vec<(&'static str, String)>,
+    printed: Vec<(&'static str, String)>,
 }
 
 impl Heard {
-    /// Listens until this node has said so many lines that begin so.
+    /// Listens until this node has printed so many lines that begin so.
     fn until(&mut self, node: &str, beginning: &str, mut times: usize) {
         let deadline = Instant::now() + PATIENCE;
         while times > 0 {
@@ -181,7 +182,7 @@ impl Heard {
             let heard = self.lines.recv_timeout(left);
             let (who, line) = heard.unwrap_or_else(|_| panic!("{times} times more: {node} says {beginning}"));
             times -= usize::from(who == node && line.starts_with(beginning));
-            self.said.push((who, line));
+            self.printed.push((who, line));
         }
     }
 }
@@ -193,7 +194,7 @@ fn postgres_clients_of_two_nodes_see_one_order() {
     Service::open(options(&url, 1_000)).close();
     let calls = if is_soak() { 4_000 } else { 400 };
     let (out, lines) = channel();
-    let mut heard = Heard { lines, said: Vec::new() };
+    let mut heard = Heard { lines, printed: Vec::new() };
     let mut first = Node::start(&url, "first", &out);
     heard.until("first", "call", 1);
     let mut second = Node::start(&url, "second", &out);
@@ -208,15 +209,16 @@ fn postgres_clients_of_two_nodes_see_one_order() {
     heard.until("second", "call", calls);
     drop((first.input.take(), second.input.take(), out));
     // Until both have ended.
-    heard.said.extend(heard.lines.iter());
-    let fenced = heard.said.iter().filter(|(_, line)| line.starts_with("because") && line.contains("Fenced")).count();
+    heard.printed.extend(heard.lines.iter());
+    let fenced =
+        heard.printed.iter().filter(|(_, line)| line.starts_with("because") && line.contains("Fenced")).count();
     assert_eq!(fenced, 1, "the one that was stopped");
 
     let reader = Reader::open(DatabaseUrl::new(&url)).unwrap();
-    let history = history(&heard.said, &url, &reader);
+    let history = history(&heard.printed, &url, &reader);
     assert_eq!(history.check(), Ok(()));
     Audit::new(reader).run(|_| {}).unwrap();
-    tell(&format!(
+    report(&format!(
         "postgres history (seed {}): {} calls and {} reads of {} clients over two processes fit the order of {} batches",
         seed(),
         history.calls.len(),
@@ -226,12 +228,12 @@ fn postgres_clients_of_two_nodes_see_one_order() {
     ));
 }
 
-/// What was said, beside what is stored.
-fn history(said: &[(&str, String)], url: &str, reader: &Reader) -> History {
+/// What was printed, together with what is stored.
+fn history(printed: &[(&str, String)], url: &str, reader: &Reader) -> History {
     let mut history = History { states: states(url, reader), ..History::default() };
     let places: HashMap<String, Seq> =
         journal(reader, Seq(1)).into_iter().map(|(key, places)| (key.text, places[0])).collect();
-    for (_, line) in said {
+    for (_, line) in printed {
         let words: Vec<&str> = line.split(' ').collect();
         let number = |text: &str| text.parse::<u64>().unwrap();
         match words.as_slice() {

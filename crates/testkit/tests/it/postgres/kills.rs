@@ -1,4 +1,4 @@
-//! The server killed, stopped and restarted at any moment while many call; single backends cancelled and ended.
+//! The server killed, stopped and restarted at random moments under load; single backends cancelled and ended.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -19,13 +19,13 @@ use super::{
     soak_time,
 };
 use crate::{
-    run::{seed, tell, wait_until},
-    world::{World, moving, said},
+    run::{report, seed, wait_until},
+    world::{World, code_of, moving},
 };
 
 const CALLERS: u64 = 6;
 
-/// Lets many call while something is done, until it is done and they have gone on for a little.
+/// Runs many callers during a fault, until it is over and they have continued for a while.
 pub fn under_load(service: &Service, seed: u64, fault: impl FnOnce(&Service)) -> Vec<Call> {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -58,8 +58,8 @@ pub fn wait_for_answers(service: &Service, more: u64) {
     wait_until("calls are answered", || service.answered() >= until);
 }
 
-/// Few keys in memory, so that runs are written and merged all the time; a short lease, so that whoever reopens does
-/// not wait long for a writer that could not give it back.
+/// Few keys in memory, so that runs are written and merged all the time; a short lease, so that reopening does not
+/// wait long for a writer that could not release it.
 pub fn quick(url: &str) -> Options {
     Options { lease: Duration::from_secs(2), ..options(url, 64) }
 }
@@ -87,13 +87,16 @@ fn postgres_killed_and_restarted_at_any_moment_under_load() {
     }
     let found: Reckoning = service.reckon(&calls, &format!("seed {}", seed()));
     let stops = service.stops();
-    tell(&format!("postgres kills (seed {}): {kills} ends of the server; {found}; writer stopped: {stops:?}", seed()));
-    // A server that is back within seconds is waited for; the writer stops only if it cannot tell whose the books are.
+    report(&format!(
+        "postgres kills (seed {}): {kills} ends of the server; {found}; writer stopped: {stops:?}",
+        seed()
+    ));
+    // The writer waits for a server that is back within seconds; it stops only if it cannot verify its lease.
     assert!(stops.iter().all(|why| why.contains("Fenced") || why.contains("Postgres")), "{stops:?}");
     service.close();
 }
 
-/// An operator ends the writer's connection, or the statement it is at, again and again.
+/// An operator repeatedly ends the writer's connection, or cancels its statement.
 #[test]
 fn postgres_backends_ended_and_cancelled_under_load() {
     let mut rng = Rng::with_seed(seed());
@@ -114,12 +117,12 @@ fn postgres_backends_ended_and_cancelled_under_load() {
     }
     let found = service.reckon(&calls, &format!("seed {}", seed()));
     let stops = service.stops();
-    tell(&format!("postgres backends (seed {}): ended or cancelled {ended} times; {found}", seed()));
+    report(&format!("postgres backends (seed {}): ended or cancelled {ended} times; {found}", seed()));
     assert_eq!(stops, Vec::<String>::new(), "the server was there all the time");
     service.close();
 }
 
-/// A seat that nobody has taken is taken.
+/// Takes a free seat.
 fn seat_taken() -> Fact {
     Fact {
         row: RowKey { table: "seats".into(), columns: vec![("id".into(), ColumnValue::Text("one".into()))] },
@@ -132,7 +135,7 @@ fn seat_taken() -> Fact {
 const SEATS: &str =
     "CREATE TABLE seats (id text PRIMARY KEY, taken bigint NOT NULL); INSERT INTO seats VALUES ('one', 0)";
 
-/// A guard that could not be read is not a guard that failed: its request is not refused, and for ever.
+/// A guard that could not be read is not a guard that failed: its request must not be rejected for ever.
 #[test]
 fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
     let cluster = Cluster::start();
@@ -151,17 +154,17 @@ fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
         reply.wait()
     };
     assert_eq!(reply, Err(Failure::Unreachable));
-    let answer = world.ask(request);
-    assert_eq!((said(&answer), answer.replayed), ("applied", false));
-    assert_eq!(world.standing(alice), (105, 0));
+    let answer = world.submit(request);
+    assert_eq!((code_of(&answer), answer.replayed), ("applied", false));
+    assert_eq!(world.balance_and_held(alice), (105, 0));
     let again = world.ledger().apply(world.play(vec![moving(alice, custody, 1_000)]));
     assert!(!matches!(again, Err(CallError::Failed(_))), "{again:?}");
     world.audit();
 }
 
-/// The same for a row that is there, and that the server fails to read or write for a reason of its own.
+/// The same for a row that exists, and that the server fails to read or write.
 #[test]
-fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_refuses_nobody() {
+fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_rejects_no_request() {
     let cluster = Cluster::start();
     let url = cluster.url("books");
     let mut world = World::on(DatabaseUrl::new(&url).into());
@@ -173,16 +176,16 @@ fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_refuses_nobod
         );
         let reading = format!("{fails} CREATE VIEW seats AS SELECT 'one'::text AS id, rotten() AS taken");
         let writing = format!("{fails} {SEATS}; ALTER TABLE seats ADD CHECK (taken = 0 OR rotten() = 0)");
-        for (rotten, mended) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
+        for (rotten, repair) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
             let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
             postgres::run(&url, &format!("DROP TABLE IF EXISTS seats; {rotten}"));
             assert_eq!(world.ledger().apply(request.clone()), Err(CallError::Failed(Failure::Unknown)), "{rotten}");
-            postgres::run(&url, &format!("{mended}; DROP FUNCTION rotten; {SEATS}"));
+            postgres::run(&url, &format!("{repair}; DROP FUNCTION rotten; {SEATS}"));
             world.reopen();
-            let answer = world.ask(request);
-            assert_eq!((said(&answer), answer.replayed), ("applied", false), "{rotten}");
+            let answer = world.submit(request);
+            assert_eq!((code_of(&answer), answer.replayed), ("applied", false), "{rotten}");
         }
-        assert_eq!(world.standing(alice), (100 + 10 * number, 0));
+        assert_eq!(world.balance_and_held(alice), (100 + 10 * number, 0));
     }
     world.audit();
 }

@@ -1,24 +1,24 @@
-//! Books on Postgres when the server, the way to it, a standby or another writer fails.
+//! Books on Postgres when the server, the connection, a standby or another writer fails.
 //!
 //! | module | what fails |
 //! | --- | --- |
 //! | `cuts` | the connection, before, in and after every message of a commit |
 //! | `kills` | the server: killed, restarted, its backends cancelled, under load |
 //! | `renewal` | the server, under readers and the statement index |
-//! | `failover` | the primary, with a synchronous standby that takes its place; the wait for the standby |
-//! | `elsewhere` | nothing: other nodes ask the primary, whichever server is named first |
-//! | `takeover` | the writer: stopped for longer than its lease, fighting another, with a wrong clock |
-//! | `fence` | the writer: replaced, and without a word of it |
-//! | `history` | nothing: what many clients of two processes saw fits one order |
+//! | `failover` | the primary, with a synchronous standby that replaces it; the wait for the standby |
+//! | `elsewhere` | nothing: other nodes query the primary, whichever server is named first |
+//! | `takeover` | the writer: stopped for longer than its lease, competing with another, with a wrong clock |
+//! | `fence` | the writer: replaced without knowing it |
+//! | `history` | nothing: the observations of many clients of two processes fit one order |
 //! | `tampering` | the data: every column of the books, edited |
 //! | `derived` | tables that follow from the journal: rows lost, contents damaged |
-//! | `settings` | the server, which would not keep what is committed, or not store it |
-//! | `tls` | the certificate: of somebody else, for somebody else, or none |
+//! | `settings` | the server, whose settings would lose commits or could not store the data |
+//! | `tls` | the certificate: of another issuer, for another host, or none |
 //!
-//! Whatever failed: no acknowledged request is lost, none is doubled, what was said not to have happened has not, and what
-//! is unknown is resolved by asking again. Each test has a server of its own, which it may kill; without Postgres' programs
-//! these tests fail and say so. Bounds: a few rounds by the printed seed; with `BANKROLL_SOAK_SECONDS` every cut, and
-//! more seeds.
+//! Whatever failed: no acknowledged request is lost, none is applied twice, what was answered as not applied is not,
+//! and what is unknown is resolved by a retry. Each test has a server of its own, which it may kill; without Postgres'
+//! programs these tests fail and report it. Bounds: a few rounds by the printed seed; with `BANKROLL_SOAK_SECONDS`
+//! every cut, and more seeds.
 
 use crate::run::SoakTime;
 
@@ -38,7 +38,7 @@ mod takeover;
 mod tampering;
 mod tls;
 
-/// The time of one of the tests here that go on in a soak.
+/// The share of one of the tests here that run longer in a soak.
 fn soak_time() -> SoakTime {
     SoakTime::shared_by(6)
 }

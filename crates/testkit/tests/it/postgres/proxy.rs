@@ -1,7 +1,8 @@
-//! A way to the server that can be cut between any two messages of the protocol, and in the middle of one.
+//! A proxy to the server that can cut the connection between any two messages of the protocol, and in the middle of
+//! one.
 //!
-//! It understands as much of the protocol as that takes: where a message begins and ends, what kind it is, and the text
-//! of the few that name what they do. It cuts once each time it is armed; connections made later pass.
+//! It understands only what that needs: where a message begins and ends, its kind, and the text of some messages. It
+//! cuts once each time it is armed; later connections are not cut.
 
 use std::{
     io::{Read, Write},
@@ -14,20 +15,20 @@ use std::{
     time::Duration,
 };
 
-/// Who sends a message.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     Writer,
     Server,
 }
 
-/// What becomes of the message at which the connection is cut.
+/// What happens to the message at which the connection is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Manner {
     Lost,
     Half,
     Delivered,
-    /// The writer's end is cut at once, and the message arrives while the writer is looking for what became of it.
+    /// The writer's end is cut at once, and the message arrives while the writer checks its outcome.
     Late,
 }
 
@@ -45,7 +46,7 @@ struct Plan {
     counted: usize,
     /// The message at which it was cut.
     fired: Option<String>,
-    /// Whether somebody has locked the row that fences, or is waiting to, since it was cut.
+    /// Whether a connection has locked the fencing row, or waits for it, since the cut.
     looked: bool,
 }
 
@@ -61,7 +62,7 @@ pub struct Proxy {
     shared: Arc<Shared>,
 }
 
-/// A message that is never looked for would hold its connection for ever.
+/// A message whose outcome is never checked would hold its connection for ever.
 const LATEST: Duration = Duration::from_secs(10);
 
 impl Proxy {
@@ -133,7 +134,7 @@ fn pump(side: Side, mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
             }
             Some(manner) => {
                 if side == Side::Writer {
-                    // It learns nothing any more of what the server does with the message.
+                    // The writer learns nothing more of what the server does with the message.
                     let _ = from.shutdown(Shutdown::Both);
                 }
                 if manner == Manner::Late {
@@ -150,11 +151,11 @@ fn pump(side: Side, mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
         }
     }
     match side {
-        // The server reads what it was sent before it finds the end.
+        // The server reads everything that was sent before it finds the end.
         Side::Writer => drop(to.shutdown(Shutdown::Write)),
         Side::Server => {
             let _ = to.shutdown(Shutdown::Both);
-            // It is not disturbed in whatever it still does.
+            // The server may finish its work.
             let _ = std::io::copy(&mut from, &mut std::io::sink());
         }
     }

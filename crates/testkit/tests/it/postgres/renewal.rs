@@ -1,4 +1,4 @@
-//! Readers whose server goes and comes back: what they are asked is answered as long as the server is there.
+//! Readers whose server restarts: they answer whenever the server is up.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,9 @@ use bankroll_store::{DatabaseUrl, Options, Page, Reader, SearchQuery, Standing, 
 use bankroll_testkit::streams::name;
 
 use super::cluster::Cluster;
-use crate::world::{World, moving, said};
+use crate::world::{World, code_of, moving};
 
-/// More than a server takes to come up and the index to catch up.
+/// Longer than a server needs to start and the index to catch up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Served {
@@ -22,7 +22,7 @@ struct Served {
 impl Served {
     fn start() -> Self {
         let cluster = Cluster::start();
-        // So few that there are runs of keys to be read.
+        // So few that runs of keys must be read.
         let few_keys = |options: &mut Options| options.keys_in_memory_max = 4;
         let world = World::on_with(DatabaseUrl::new(cluster.url("books")).into(), few_keys);
         let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
@@ -31,7 +31,7 @@ impl Served {
         served
     }
 
-    /// One at a time; a call that the server's end has hit is made again.
+    /// One at a time; a call that failed with the server is retried.
     fn spend(&self, times: usize) {
         for _ in 0..times {
             let request = self.world.play(vec![moving(self.alice, self.arena, 1)]);
@@ -42,7 +42,7 @@ impl Served {
                     Err(failure) => assert!(started.elapsed() < PATIENCE, "{failure}"),
                 }
             };
-            assert_eq!(said(&answer), "applied");
+            assert_eq!(code_of(&answer), "applied");
         }
     }
 
@@ -55,7 +55,7 @@ impl Served {
         self.cluster.start_again();
     }
 
-    /// Everything that a reader can be asked.
+    /// Every query of a reader.
     fn ask_all(&self, reader: &Reader) -> Result<Asked, StoreError> {
         Ok(Asked {
             head: reader.head()?.seq,
@@ -81,7 +81,7 @@ struct Asked {
 }
 
 #[test]
-fn postgres_restarted_under_a_reader_that_goes_on() {
+fn postgres_restarted_under_a_reader_that_continues() {
     let served = Served::start();
     let reader = served.world.reader();
     let before = served.ask_all(&reader).unwrap();
@@ -94,31 +94,30 @@ fn postgres_restarted_under_a_reader_that_goes_on() {
     let away = served.ask_all(&reader).unwrap_err();
     assert!(away.is_passing(), "{away:?}");
     served.cluster.start_again();
-    assert_eq!(served.ask_all(&reader).unwrap(), before, "after it was asked in vain");
+    assert_eq!(served.ask_all(&reader).unwrap(), before, "after a failed read");
 }
 
-/// The moment that a question was asked of is over with the connection: it is asked again, of a later one, and no half of
-/// an answer is of the one and half of the other.
+/// The snapshot of a query ends with the connection: the query is repeated on a later one, and no answer mixes both.
 #[test]
-fn postgres_restarted_in_the_middle_of_a_question() {
+fn postgres_restarted_in_the_middle_of_a_query() {
     let served = Served::start();
     let reader = served.world.reader();
-    let mut told = Vec::new();
+    let mut outcome = Vec::new();
     let report = reader.check_indexes(|progress| {
-        told.push(progress.rows_total);
-        if told.len() == 1 {
+        outcome.push(progress.rows_total);
+        if outcome.len() == 1 {
             served.restart("immediate");
             served.spend(3);
         }
     });
     let report = report.unwrap();
-    let first = told[0];
-    assert_eq!(told.last(), Some(&(first + 3)), "asked again from its start: {told:?}");
+    let first = outcome[0];
+    assert_eq!(outcome.last(), Some(&(first + 3)), "repeated from its start: {outcome:?}");
     assert!(report.covered.0 <= first + 3);
 }
 
 #[test]
-fn postgres_restarted_under_the_statement_index_which_goes_on() {
+fn postgres_restarted_under_the_statement_index_which_continues() {
     let served = Served::start();
     let reader = served.world.reader();
     for how in ["fast", "kill"] {

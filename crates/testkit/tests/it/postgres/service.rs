@@ -1,9 +1,9 @@
-//! Books that are served through faults: opened again whenever their writer stops, asked again whenever it is unknown
-//! what became of a call; and the reckoning at the end.
+//! Books that are served through faults: reopened whenever their writer stops, retried whenever the outcome of a call
+//! is unknown; and the final check.
 //!
-//! [`Service::reckon`] demands: every answered request is in the journal once, at the place and with the verdict that
-//! was told; a call of which "nothing happened" was told was not there until it was made again; nothing else is in the
-//! journal; asking again gives the same answers; the audit agrees.
+//! [`Service::reckon`] requires: every answered request is in the journal once, at the position and with the verdict
+//! of its answer; a call that was answered "nothing happened" was not applied until it was retried; nothing else is in
+//! the journal; a retry gives the same answers; the audit passes.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,7 @@ use bankroll_ledger::{IdempotencyKey, Record, Request, Seq};
 use bankroll_store::{Answer, Audit, CallError, Failure, Ledger, Options, Reader, Refused, StoreError};
 use bankroll_testkit::script::{Script, VictimAnswer, set_up};
 
-/// How long a fault may keep the books from being opened; far more than any here takes.
+/// How long a fault may prevent opening the books; far longer than any here lasts.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub struct Service {
@@ -30,20 +30,20 @@ pub struct Service {
     stops: Mutex<Vec<String>>,
 }
 
-/// A call with all that was told of it.
+/// A call with all its outcomes.
 pub struct Call {
     pub requests: Vec<Request>,
     pub failures: Vec<CallError>,
     pub answers: Vec<Answer>,
 }
 
-/// What was told over many calls.
+/// The outcomes of many calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reckoning {
     pub requests: u64,
     pub nothing_happened: u64,
     pub unknown: u64,
-    /// Calls of which it was unknown, and which turned out to be there.
+    /// Calls with unknown outcome that were applied.
     pub were_there: u64,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Reckoning {
         let Self { requests, nothing_happened, unknown, were_there } = self;
         write!(
             f,
-            "{requests} requests, each in the journal once as it was told; calls told \"nothing happened\": \
+            "{requests} requests, each in the journal once as answered; calls answered \"nothing happened\": \
              {nothing_happened}, none of them had; \"unknown\": {unknown}, of which {were_there} were there"
         )
     }
@@ -122,7 +122,7 @@ impl Service {
         call
     }
 
-    /// Makes the calls of a script until it is told to stop.
+    /// Makes the calls of a script until `is_over`.
     pub fn play(&self, mut script: Script, is_over: impl Fn() -> bool) -> Vec<Call> {
         let mut calls = Vec::new();
         while !is_over() {
@@ -140,17 +140,17 @@ impl Service {
             call.check(what, &mut found);
             for (request, answer) in call.requests.iter().zip(&call.answers) {
                 let places = journal.get(&request.key).map_or(&[][..], Vec::as_slice);
-                assert_eq!(places, [answer.seq.unwrap()], "{what}: {:?} was told {answer:?}", request.key);
+                assert_eq!(places, [answer.seq.unwrap()], "{what}: {:?} was answered {answer:?}", request.key);
             }
             let again = self.make(call.requests.clone());
-            for (again, told) in again.answers.iter().zip(&call.answers) {
-                assert!(again.replayed && again.seq == told.seq, "{what}: told {told:?}, and now {again:?}");
-                assert_eq!(again.verdict, told.verdict, "{what}");
+            for (again, outcome) in again.answers.iter().zip(&call.answers) {
+                assert!(again.replayed && again.seq == outcome.seq, "{what}: answered {outcome:?}, and now {again:?}");
+                assert_eq!(again.verdict, outcome.verdict, "{what}");
             }
         }
-        let asked: usize = calls.iter().map(|call| call.requests.len()).sum();
+        let requested: usize = calls.iter().map(|call| call.requests.len()).sum();
         let there: usize = journal.values().map(Vec::len).sum();
-        assert_eq!(there, asked, "{what}: the journal has something that nobody asked for");
+        assert_eq!(there, requested, "{what}: the journal has a record that no caller requested");
         let audited = Audit::new(self.reader()).run(|_| {});
         assert!(audited.is_ok(), "{what}: {:?}", audited.err());
         found
@@ -158,7 +158,7 @@ impl Service {
 }
 
 impl Call {
-    /// Whether what was told fits together.
+    /// Checks that the outcomes are consistent.
     fn check(&self, what: &str, found: &mut Reckoning) {
         let unknown = self.failures.iter().filter(|failure| **failure == CallError::Failed(Failure::Unknown)).count();
         let replayed = self.answers.iter().filter(|answer| answer.replayed).count();
@@ -166,7 +166,7 @@ impl Call {
         found.unknown += u64::from(unknown > 0);
         found.nothing_happened += (self.failures.len() - unknown) as u64;
         if unknown == 0 {
-            assert_eq!(replayed, 0, "{what}: {:?} were told, and it had happened", self.failures);
+            assert_eq!(replayed, 0, "{what}: failed with {:?}, but it had happened", self.failures);
         } else {
             assert!([0, self.requests.len()].contains(&replayed), "{what}: half of a call was there");
             found.were_there += u64::from(replayed > 0);
@@ -174,7 +174,7 @@ impl Call {
     }
 }
 
-/// Opens books that a writer may have left a moment ago, or whose server is coming up.
+/// Opens books whose last writer may have just stopped, or whose server is starting.
 fn open(options: &Options) -> Ledger {
     let started = Instant::now();
     loop {
@@ -190,7 +190,7 @@ fn open(options: &Options) -> Ledger {
     }
 }
 
-/// Where each key was decided, from a place on.
+/// The positions at which each key was decided, from a position on.
 pub fn journal(reader: &Reader, from: Seq) -> HashMap<IdempotencyKey, Vec<Seq>> {
     let mut places = HashMap::<IdempotencyKey, Vec<Seq>>::new();
     for seq in (from.0..=reader.head().unwrap().seq.0).map(Seq) {

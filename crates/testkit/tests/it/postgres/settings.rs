@@ -1,5 +1,5 @@
-//! Servers and databases that would not keep what is committed, or could not store it: refused by name, by writers and readers,
-//! and by a writer whose server has come back as one.
+//! Servers and databases whose settings would lose commits, or could not store the data: writers and readers refuse
+//! them by the setting's name, and so does a writer whose server comes back like that.
 
 use bankroll_ledger::AccountKind;
 use bankroll_store::{CallError, DatabaseUrl, Failure, Ledger, Options, Reader, Refused, StoreError};
@@ -29,7 +29,7 @@ fn postgres_that_would_lose_commits_or_letters_is_refused() {
 
     postgres::run(&url, "ALTER DATABASE books SET synchronous_commit = off");
     assert_eq!(refused(&url), "synchronous_commit");
-    // Less than every disk of a standby, but no less than this server's.
+    // Weaker than the disks of all standbys, but not weaker than this server's own disk.
     postgres::run(&url, "ALTER DATABASE books SET synchronous_commit = local");
     Reader::open(DatabaseUrl::new(&url)).unwrap();
 
@@ -37,15 +37,15 @@ fn postgres_that_would_lose_commits_or_letters_is_refused() {
     postgres::run(&cluster.url("postgres"), other);
     assert_eq!(refused(&cluster.url("letters")), "server_encoding");
 
-    // The writer had a good server; the one it finds in its place is none.
+    // The writer had a good server; the one that replaces it is not.
     cluster.set("full_page_writes=off");
     cluster.stop("fast");
     cluster.start_again();
     assert_eq!(refused(&url), "full_page_writes");
-    let told = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
-    // It may have noticed before it was asked.
+    let outcome = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
+    // It may have stopped before the call.
     let unanswered = [CallError::Failed(Failure::Unknown), CallError::Refused(Refused::Stopped)];
-    assert!(told.as_ref().is_err_and(|error| unanswered.contains(error)), "{told:?}");
+    assert!(outcome.as_ref().is_err_and(|error| unanswered.contains(error)), "{outcome:?}");
     let why = world.ledger().stopped_by();
     assert!(matches!(why.as_deref(), Some(StoreError::Setting { setting: "full_page_writes", .. })), "{why:?}");
 

@@ -1,7 +1,8 @@
-//! Several processes that want to write: killed, stopped for longer than their lease and continued, with wrong clocks.
+//! Several processes that compete to write: killed, stopped for longer than their lease and continued, with wrong
+//! clocks.
 //!
-//! A trigger writes down every state of the row that fences, in the transaction that makes it; so the test sees who wrote
-//! in which epoch, whatever the writers say of themselves.
+//! A trigger records every state of the fencing row, in the transaction that makes it; so the test sees which process
+//! wrote in which epoch, independently of the writers' own output.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +36,7 @@ use crate::{
         examine::{Found, examine_thread},
         victim::{Line, Role, parse},
     },
-    run::{PATIENCE, seed, tell},
+    run::{PATIENCE, report, seed},
 };
 
 const WATCH: &str = "CREATE TABLE heads (id bigserial PRIMARY KEY, epoch bigint, holder text, seq bigint);
@@ -44,7 +45,7 @@ const WATCH: &str = "CREATE TABLE heads (id bigserial PRIMARY KEY, epoch bigint,
     END $$;
     CREATE TRIGGER watch AFTER UPDATE ON books.ledger_head FOR EACH ROW EXECUTE FUNCTION watch();";
 
-/// Every epoch had one holder, no holder came back, and the journal only grew. How many held the books.
+/// Every epoch had one holder, no holder came back, and the journal only grew. Returns the number of holders.
 fn check_epochs(cluster: &Cluster) -> usize {
     let url = DatabaseUrl::new(cluster.url("books"));
     let heads = postgres::pairs(&url, "SELECT epoch || ' ' || seq, holder FROM public.heads ORDER BY id");
@@ -63,11 +64,11 @@ fn check_epochs(cluster: &Cluster) -> usize {
     holders.len()
 }
 
-/// Long enough that a writer keeps it on a machine that is slow for a moment. One that loses it all the same ends as any
-/// other does who was replaced, and the story goes on.
+/// Long enough that a writer keeps it on a machine that is briefly slow. A writer that loses it all the same ends like
+/// any other that was replaced, and the test continues.
 const LEASE_MS: u64 = 1_000;
 
-/// A victim that wants the books, and what it has written so far.
+/// A victim that competes for the books, and its lines so far.
 struct Fighter {
     role: Role,
     child: Child,
@@ -93,7 +94,7 @@ impl Arena {
         let (lines, out) = (BufReader::new(child.stdout.take().unwrap()).lines(), self.out.clone());
         std::thread::spawn(move || {
             for line in lines {
-                // Half a line is what a kill leaves.
+                // A kill may leave half a line.
                 let Ok(line) = line else { break };
                 let _ = out.send((number, Some(parse(&line))));
             }
@@ -103,8 +104,8 @@ impl Arena {
         number
     }
 
-    /// Hears one line; whoever ends is replaced, so that there is always one to take over.
-    fn hear_one(&mut self, deadline: Instant) -> (usize, Option<Line>) {
+    /// Reads one line; a process that ends is replaced, so that there is always one to take over.
+    fn read_line(&mut self, deadline: Instant) -> (usize, Option<Line>) {
         let left = deadline.saturating_duration_since(Instant::now());
         let (number, line) = self.heard.recv_timeout(left).expect("they go on");
         match &line {
@@ -120,11 +121,11 @@ impl Arena {
         (number, line)
     }
 
-    /// Hears what they write until any but this one have been answered so often; who it was at last.
-    fn hear_answers(&mut self, but: Option<usize>, mut times: usize) -> usize {
+    /// Reads lines until processes other than this one have been answered so often; returns the last of them.
+    fn read_answers(&mut self, but: Option<usize>, mut times: usize) -> usize {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let (number, line) = self.hear_one(deadline);
+            let (number, line) = self.read_line(deadline);
             times -= usize::from(matches!(line, Some(Line::Done { .. })) && but != Some(number));
             if times == 0 {
                 return number;
@@ -132,25 +133,25 @@ impl Arena {
         }
     }
 
-    /// Hears everything until this one has ended.
-    fn hear_the_end(&mut self, of: usize) {
+    /// Reads lines until this process has ended.
+    fn read_until_end(&mut self, of: usize) {
         let deadline = Instant::now() + PATIENCE;
         while !self.fighters[of].ended {
-            self.hear_one(deadline);
+            self.read_line(deadline);
         }
     }
 
-    /// Everybody who is left is killed.
+    /// Kills all processes that are left.
     fn end(&mut self) {
         self.is_over = true;
         (0..self.fighters.len()).for_each(|number| self.send(number, Signal::KILL));
         let deadline = Instant::now() + PATIENCE;
         while self.fighters.iter().any(|fighter| !fighter.ended) {
-            self.hear_one(deadline);
+            self.read_line(deadline);
         }
     }
 
-    /// Not to one that has ended: its number may be somebody else's by now.
+    /// Not to a process that has ended: its number may be reused by now.
     fn send(&self, number: usize, what: Signal) {
         let fighter = &self.fighters[number];
         if !fighter.ended {
@@ -181,43 +182,48 @@ fn postgres_writers_killed_and_stopped_while_others_stand_by() {
     arena.join();
     let (mut killed, mut stopped) = (0, 0);
     for _ in soak_time().rounds(8) {
-        let writer = arena.hear_answers(None, rng.usize(1..60));
+        let writer = arena.read_answers(None, rng.usize(1..60));
         if rng.bool() {
             arena.send(writer, Signal::KILL);
-            arena.hear_the_end(writer);
+            arena.read_until_end(writer);
             killed += 1;
         } else {
-            // Wherever it is: between two calls, or in the middle of a transaction whose row the next one needs.
+            // At any point: between two calls, or in the middle of a transaction whose row the next writer needs.
             arena.send(writer, Signal::STOP);
-            arena.hear_answers(Some(writer), 3);
+            arena.read_answers(Some(writer), 3);
             arena.send(writer, Signal::CONT);
-            arena.hear_the_end(writer);
+            arena.read_until_end(writer);
             let last = arena.fighters[writer].lines.last();
             assert!(matches!(last, Some(Line::Because(why)) if why.contains("Fenced")), "{last:?}");
             stopped += 1;
         }
     }
-    arena.hear_answers(None, 10);
+    arena.read_answers(None, 10);
     arena.end();
     let holders = check_epochs(&cluster);
     let found = examine(&arena, &url);
-    tell(&format!(
+    report(&format!(
         "postgres writers (seed {}): {holders} took over from each other; {killed} were killed, {stopped} stopped for longer \
          than their lease; {found}",
         seed()
     ));
 }
 
-/// Everything that anybody was told is there, and each one's answers lie behind those of who wrote before.
+/// Every answer is in the journal, and each writer's answers come after those of the writer before.
 fn examine(arena: &Arena, url: &str) -> Found {
-    let told = |fighter: &Fighter| {
+    let answers = |fighter: &Fighter| {
         let places: Vec<u64> = fighter.lines.iter().flat_map(places).collect();
         Some((*places.iter().min()?, *places.iter().max()?))
     };
-    let mut stretches: Vec<(u64, u64)> = arena.fighters.iter().filter_map(told).collect();
+    let mut stretches: Vec<(u64, u64)> = arena.fighters.iter().filter_map(answers).collect();
     stretches.sort_unstable();
     for pair in stretches.windows(2) {
-        assert!(pair[0].1 < pair[1].0, "one was told {:?} while another was told {:?}", pair[0], pair[1]);
+        assert!(
+            pair[0].1 < pair[1].0,
+            "one writer was answered {:?} while another was answered {:?}",
+            pair[0],
+            pair[1]
+        );
     }
     let ledger = Service::open(quick(url)).ledger();
     let mut found = Found::default();
@@ -232,16 +238,18 @@ fn examine(arena: &Arena, url: &str) -> Found {
     found
 }
 
-/// The places that a line tells for the first time.
+/// The positions that a line reports for the first time.
 fn places(line: &Line) -> Vec<u64> {
     match line {
-        Line::Done { told, .. } => told.iter().filter(|told| !told.replayed).map(|told| told.seq).collect(),
+        Line::Done { answers, .. } => {
+            answers.iter().filter(|answers| !answers.replayed).map(|answers| answers.seq).collect()
+        }
         _ => Vec::new(),
     }
 }
 
 #[test]
-fn postgres_lease_and_journal_do_not_mind_a_wrong_clock() {
+fn postgres_lease_and_journal_tolerate_a_wrong_clock() {
     const HOUR: u64 = 3_600_000_000;
     let mut rng = Rng::with_seed(seed());
     let cluster = Cluster::start();
@@ -249,12 +257,12 @@ fn postgres_lease_and_journal_do_not_mind_a_wrong_clock() {
     Service::open(options(&url, 64)).close();
     postgres::run(&url, WATCH);
     let mut calls = Vec::new();
-    // Nobody here ends without giving it back, so it may be long: the other node is refused on any machine.
+    // Every process here releases it, so it may be long: the other node is refused on any machine.
     let long = || Options { lease: PATIENCE, ..options(&url, 64) };
     for round in soak_time().rounds(4) {
         let (clock, hand) = Clock::manual(Time(1_000 * HOUR + rng.u64(0..10) * HOUR));
         let service = Service::open(Options { clock, ..long() });
-        // Another node, for which it is days later: the lease is counted by the server alone.
+        // Another node, whose clock is days ahead: only the server's clock counts for the lease.
         let (clock, _) = Clock::manual(Time(2_000 * HOUR));
         let other = Ledger::open(Options { clock, ..long() });
         assert!(matches!(other, Err(StoreError::Leased { .. })), "{other:?}");
@@ -281,7 +289,7 @@ fn postgres_lease_and_journal_do_not_mind_a_wrong_clock() {
     let times: BTreeMap<u64, u64> = times.iter().map(|(n, at)| (n.parse().unwrap(), at.parse().unwrap())).collect();
     assert!(times.values().is_sorted(), "time went back in the journal");
     let holders = check_epochs(&cluster);
-    tell(&format!(
+    report(&format!(
         "postgres wrong clocks (seed {}): {holders} holders, {} batches in order; {found}",
         seed(),
         times.len()

@@ -1,7 +1,7 @@
-//! Somebody has edited the books in the database: every column of every table of theirs, and single bytes of records.
+//! Edited books in the database: every column of every table, and single bytes of records.
 //!
-//! What matters is found, by the audit or when the books are opened. What is not found does not matter: the books answer
-//! everything as before, and are sound afterwards.
+//! Edits that matter are found, by the audit or when the books are opened. Edits that are not found do not matter: the
+//! books answer everything as before, and are sound afterwards.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,28 +23,28 @@ use super::{
     soak_time,
 };
 use crate::{
-    run::{PATIENCE, seed, tell},
-    world::said,
+    run::{PATIENCE, report, seed},
+    world::code_of,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     /// The audit or opening the books must find it.
     Found,
-    /// Nothing depends on it, or it is made again from the journal.
+    /// Nothing depends on it, or it is rebuilt from the journal.
     Harmless,
 }
 use Verdict::{Found, Harmless};
 
 const JOURNAL: &str = "seq = 40";
 const BATCH: &str = "number = 20";
-/// The player who has most, so that he has something to lose.
+/// The player with the highest balance.
 const PLAYER: &str = "id = (SELECT id FROM books.balances WHERE id IN (5, 7, 9, 11) ORDER BY balance DESC LIMIT 1)";
 const OPEN: &str = "id = (SELECT max(id) FROM books.holds WHERE state = 0)";
 const SETTLED: &str = "id = (SELECT max(id) FROM books.holds WHERE state = 1)";
 const LAST: &str = "seq = (SELECT max(seq) FROM books.outbox)";
 
-/// Table, column, its new value, which row, and what must come of it.
+/// Table, column, its new value, which row, and the expected result.
 const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
     ("journal", "seq", "seq + 1000000", JOURNAL, Found),
     ("journal", "record", "record || '\\x00'", JOURNAL, Found),
@@ -81,7 +81,7 @@ const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
     ("holds", "id", "id + 1000000", SETTLED, Found),
     ("reversals", "original", "original + 1", "original = (SELECT max(original) FROM books.reversals)", Found),
     ("reversals", "reversal", "reversal + 1", "original = (SELECT max(original) FROM books.reversals)", Found),
-    // The key index: checked when it is read, and built again from the journal.
+    // The key index: checked when it is read, and rebuilt from the journal.
     ("key_runs", "id", "id + 1000", "true", Harmless),
     ("key_runs", "level", "level + 1", "true", Harmless),
     ("key_runs", "first_seq", "first_seq + 1", "true", Harmless),
@@ -106,14 +106,14 @@ const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
     ("term_runs", "checksum", "checksum + 1", "true", Harmless),
     ("term_chunks", "id", "id + 1000", "true", Harmless),
     ("term_chunks", "data", "set_byte(data, 3, get_byte(data, 3) # 1)", "true", Harmless),
-    // Who writes: whoever opens the books raises the epoch above whatever is there.
+    // The holder: opening the books raises the epoch above any value.
     ("ledger_head", "epoch", "epoch + 7", "true", Harmless),
     ("ledger_head", "epoch", "0", "true", Harmless),
     ("ledger_head", "holder", "'somebody'", "true", Harmless),
     ("ledger_head", "address", "'127.0.0.1:9'", "true", Harmless),
     ("ledger_head", "moves", "true", "true", Harmless),
     ("ledger_head", "lease_until", "lease_until - interval '1 year'", "true", Harmless),
-    // Tables that do not end where they must are made again.
+    // Tables that do not end at the journal's head are rebuilt.
     ("ledger_head", "last_account", "last_account + 1", "true", Harmless),
     ("ledger_head", "last_asset", "last_asset - 1", "true", Harmless),
     ("ledger_head", "batch", "batch - 1", "true", Found),
@@ -128,7 +128,7 @@ const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
     ("outbox", "body", "'{\"amount\": 1}'", LAST, Found),
 ];
 
-/// Columns that nobody can edit without the database refusing it.
+/// Columns whose edit the database refuses.
 const REFUSED: &[(&str, &str)] = &[("ledger_head", "one")];
 
 fn quiet(url: &str) -> Options {
@@ -143,7 +143,7 @@ struct Books {
 }
 
 impl Books {
-    /// Closed books with something of everything.
+    /// Closed books with all kinds of records.
     fn make() -> Self {
         let cluster = Cluster::start();
         let url = cluster.url("books");
@@ -152,7 +152,7 @@ impl Books {
         let is_there = |table: &&str| session.count(&format!("SELECT count(*) FROM books.{table}")) > 0;
         let kinds = ["holds WHERE state = 0", "holds WHERE state = 1", "reversals", "key_chunks", "outbox"];
         let started = Instant::now();
-        // What is asked is chance, and runs of keys are made beside the writer in their own time.
+        // The requests are random, and a background thread makes the runs of keys.
         let calls = service.play(Script::new(seed(), 0), || {
             assert!(started.elapsed() < PATIENCE, "one of {kinds:?} is still empty");
             service.answered() >= 60 && kinds.iter().all(is_there)
@@ -170,17 +170,17 @@ impl Books {
         self.cluster.url(&name)
     }
 
-    /// Everything is answered as before, a hold that is over can not be released, and the books are sound.
+    /// Everything is answered as before, an ended hold cannot be released, and the books are sound.
     fn answer_as_before(&self, ledger: &Ledger, what: &str) {
         for call in &self.calls {
             let again = ledger.submit(call.requests.clone()).unwrap().wait().unwrap();
-            let same = |(again, told): (&Answer, &Answer)| {
-                again.replayed && again.seq == told.seq && again.verdict == told.verdict
+            let same = |(again, outcome): (&Answer, &Answer)| {
+                again.replayed && again.seq == outcome.seq && again.verdict == outcome.verdict
             };
             assert!(again.iter().zip(&call.answers).all(same), "{what}: {again:?}");
         }
         let released = ledger.apply(release(self.settled)).unwrap();
-        assert_eq!(said(&released), "hold_settled", "{what}");
+        assert_eq!(code_of(&released), "hold_settled", "{what}");
     }
 }
 
@@ -210,7 +210,7 @@ fn postgres_edited_columns_are_found_or_do_not_matter() {
         let session = Session::open(&url);
         let edited = session.count(&format!("SELECT count(*) FROM books.{table} WHERE {row}"));
         assert!(edited > 0, "{what}: there is no such row");
-        // Without the triggers, as one who owns the database can.
+        // Without the triggers, as an owner of the database can.
         session.run(&format!(
             "SET session_replication_role = replica; UPDATE books.{table} SET {column} = {value} WHERE {row}"
         ));
@@ -234,10 +234,10 @@ fn postgres_edited_columns_are_found_or_do_not_matter() {
         }
         *counts.entry(how).or_default() += 1;
     }
-    tell(&format!("postgres tampering: {} edits, found {counts:?}", EDITS.len()));
+    report(&format!("postgres tampering: {} edits, found {counts:?}", EDITS.len()));
 }
 
-/// A column that is new must be thought about here.
+/// A new column must be added here.
 #[test]
 fn postgres_edits_are_of_every_column_of_the_books() {
     let cluster = Cluster::start();
@@ -275,7 +275,7 @@ fn postgres_flipped_bits_of_the_journal_are_found() {
         flipped += 1;
     }
     audit(&url).unwrap();
-    tell(&format!(
+    report(&format!(
         "postgres tampering (seed {}): {flipped} bits of records flipped, each found by the audit and when opened",
         seed()
     ));

@@ -1,4 +1,4 @@
-//! The way to the server: encrypted, with the server that its certificate names, or not at all.
+//! The connection to the server: encrypted, to the host that the certificate names, or refused.
 
 use std::{error::Error, path::PathBuf};
 
@@ -9,9 +9,9 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tempfile::TempDir;
 
 use super::{cluster::Cluster, kills::wait_for_answers, service::Service};
-use crate::world::{World, moving, said};
+use crate::world::{World, code_of, moving};
 
-/// A server with a certificate for `localhost`, and the files of two who sign: its own, and a stranger.
+/// A server with a certificate for `localhost`, and the files of two issuers: its own, and an unrelated one.
 struct Protected {
     cluster: Cluster,
     folder: TempDir,
@@ -40,7 +40,8 @@ impl Protected {
         DatabaseUrl::new(format!("postgres://bankroll@{host}:{}/books?{parameters}", self.cluster.port()))
     }
 
-    /// How many connections to the books are encrypted, and how many are not: at one moment, and without the server's own.
+    /// How many connections to the books are encrypted, and how many are not: at one moment, and without the server's
+    /// own.
     fn connections(&self) -> (usize, usize) {
         let ways = "SELECT ssl, pid FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
             WHERE datname = 'books' AND backend_type = 'client backend'";
@@ -56,8 +57,8 @@ fn issuer() -> CertifiedIssuer<'static, KeyPair> {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Everything that an error says, cause by cause.
-fn told(error: &dyn Error) -> String {
+/// An error with its causes.
+fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -70,7 +71,7 @@ fn told(error: &dyn Error) -> String {
 fn refusal(url: DatabaseUrl) -> String {
     match Reader::open(url) {
         Err(StoreError::NoBooks) => "the server was believed".into(),
-        Err(error) => told(&error),
+        Err(error) => error_chain(&error),
         Ok(_) => "books".into(),
     }
 }
@@ -80,8 +81,8 @@ fn postgres_over_tls_with_the_server_that_the_certificate_names() {
     let server = Protected::start();
     let mut world = World::on(server.url("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem").into());
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
-    assert_eq!(said(&world.ask(world.play(vec![moving(alice, arena, 30)]))), "applied");
-    assert_eq!(world.standing(alice), (70, 0));
+    assert_eq!(code_of(&world.submit(world.play(vec![moving(alice, arena, 30)]))), "applied");
+    assert_eq!(world.balance_and_held(alice), (70, 0));
     let (encrypted, plain) = server.connections();
     assert!(encrypted >= 3, "writer, lookups and statement index are connected: {encrypted}");
     assert_eq!(plain, 0, "connections in plain text");
@@ -93,7 +94,7 @@ fn postgres_over_tls_with_the_server_that_the_certificate_names() {
 fn postgres_with_a_certificate_that_proves_nothing_is_refused() {
     let server = Protected::start();
     let refused = |host: &str, parameters: &str| refusal(server.url(host, parameters));
-    // The stranger has given himself the name of who signs here.
+    // The unrelated issuer uses the name of the real one.
     let forged = "Postgres: error performing TLS handshake: invalid peer certificate: BadSignature";
     let believed = "the server was believed";
     assert_eq!(refused("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem"), believed);
@@ -103,7 +104,7 @@ fn postgres_with_a_certificate_that_proves_nothing_is_refused() {
     assert_eq!(refused("localhost", "sslmode=prefer&sslrootcert=FILES/stranger.pem"), forged);
     let other_name = refused("127.0.0.1", "sslmode=verify-full&sslrootcert=FILES/own.pem");
     assert!(other_name.contains("not valid for name"), "{other_name}");
-    // Without roots, encrypted with whoever answers; and not at all.
+    // Without roots: encrypted without verification; and unencrypted.
     assert_eq!(refused("127.0.0.1", "sslmode=require"), believed);
     assert_eq!(refused("127.0.0.1", "sslmode=prefer"), believed);
     assert_eq!(refused("127.0.0.1", "sslmode=disable"), believed);
@@ -118,7 +119,7 @@ fn postgres_with_a_certificate_that_proves_nothing_is_refused() {
 }
 
 #[test]
-fn postgres_without_tls_is_refused_by_who_wants_it() {
+fn postgres_without_tls_is_refused_when_it_is_required() {
     let plain = Cluster::start();
     let refused = |mode: &str| {
         let url = format!("postgres://bankroll@127.0.0.1:{}/books?sslmode={mode}", plain.port());
@@ -131,7 +132,7 @@ fn postgres_without_tls_is_refused_by_who_wants_it() {
     assert_eq!(refused("disable"), "the server was believed");
 }
 
-/// Whoever reconnects does so as it connected.
+/// A reconnect uses the same protection.
 #[test]
 fn postgres_over_tls_after_a_restart_of_the_server() {
     let server = Protected::start();

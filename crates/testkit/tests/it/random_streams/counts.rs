@@ -1,10 +1,10 @@
-//! What the streams have met: printed with the result, and required, so that they cannot grow tame unnoticed.
+//! What the streams have covered: printed with the result, and required, so that the coverage cannot shrink unnoticed.
 
 use std::collections::BTreeMap;
 
 use bankroll_testkit::model::ModelOutcome;
 
-/// Codes that every run of usual length must have met, or the streams have grown tame.
+/// Codes that every run of usual length must have covered.
 const EVERY_CODE: [&str; 25] = [
     "key_malformed",
     "legs_out_of_range",
@@ -41,7 +41,7 @@ pub struct Counts {
     pub restarts: u64,
     pub expired: u64,
     pub audited: u64,
-    /// Calls that were decided while the batch before theirs was on its way to disk.
+    /// Calls that were decided while the batch before theirs was in flight.
     pub decided_ahead: u64,
     pub codes: BTreeMap<String, u64>,
 }
@@ -58,7 +58,7 @@ impl std::fmt::Display for Counts {
 }
 
 impl Counts {
-    /// Codes that were not met yet.
+    /// Codes that were not covered yet.
     pub fn missing(&self) -> Vec<&'static str> {
         EVERY_CODE.into_iter().filter(|code| !self.codes.contains_key(*code)).collect()
     }

@@ -1,4 +1,4 @@
-//! Random streams of everything that can be asked, compared with the model answer by answer.
+//! Random streams of all kinds of requests, compared with the model answer by answer.
 //!
 //! The store is given very little memory, so that accounts are evicted, keys are written out and runs are merged all
 //! the time. After each step debits equal credits; now and then, and at the end, every account, hold, row and
@@ -9,7 +9,7 @@ mod real;
 
 use bankroll_testkit::streams::Stream;
 
-use crate::run::{SoakTime, is_soak, seed, tell};
+use crate::run::{SoakTime, is_soak, report, seed};
 use counts::Counts;
 use real::Real;
 
@@ -18,7 +18,7 @@ const STREAMS: u64 = 6;
 
 #[test]
 fn random_streams_get_the_answers_of_the_model() {
-    tell(&format!("random streams: seed {}", seed()));
+    report(&format!("random streams: seed {}", seed()));
     let mut counts = Counts::default();
     let time = SoakTime::shared_by(1);
     let usual = time.rounds(STREAMS).map(|round| (round, false));
@@ -33,15 +33,15 @@ fn random_streams_get_the_answers_of_the_model() {
             panic!("stream of seed {seed} fails at step {step}: {what}\nsmallest failing number of steps: {steps}");
         }
     }
-    tell(&format!("random streams: {counts}"));
+    report(&format!("random streams: {counts}"));
     let missing = counts.missing();
-    // A soak may be over before so much was asked.
+    // A soak may end before so many requests were made.
     assert!(missing.is_empty() || (is_soak() && counts.requests < 20_000), "the streams never led to {missing:?}");
     assert!(counts.applied > 0 && counts.replayed > 0 && counts.decided_ahead > 0);
 }
 
 #[test]
-fn random_streams_go_on_after_the_books_have_moved_to_postgres() {
+fn random_streams_continue_after_the_books_have_moved_to_postgres() {
     let mut counts = Counts::default();
     for round in 0..2 {
         let seed = seed().wrapping_add(round);
@@ -51,19 +51,19 @@ fn random_streams_go_on_after_the_books_have_moved_to_postgres() {
             if number == STEPS / 2 {
                 real.move_to_postgres();
             }
-            let told = |what: String| panic!("stream of seed {seed} fails at step {number}: {what}");
-            real.carry_out(stream.step(), &mut counts).unwrap_or_else(told);
+            let fail = |what: String| panic!("stream of seed {seed} fails at step {number}: {what}");
+            real.execute(stream.step(), &mut counts).unwrap_or_else(fail);
             if number % 50 == 0 || number == STEPS / 2 {
-                real.compare(&stream).unwrap_or_else(told);
+                real.compare(&stream).unwrap_or_else(fail);
             }
         }
         counts.audited += real.audit().unwrap();
     }
-    tell(&format!("random streams across a move to Postgres: {counts}"));
+    report(&format!("random streams across a move to Postgres: {counts}"));
     assert!(counts.applied > 0 && counts.replayed > 0 && counts.restarts > 0);
 }
 
-/// The step at which it went wrong, and how.
+/// The step that failed, and why.
 type Failed = (usize, String);
 
 fn run(seed: u64, steps: usize, counts: &mut Counts) -> Result<(), Failed> {
@@ -72,7 +72,7 @@ fn run(seed: u64, steps: usize, counts: &mut Counts) -> Result<(), Failed> {
     for number in 1..=steps {
         let failed = |what| (number, what);
         let step = stream.step();
-        real.carry_out(step, counts).map_err(failed)?;
+        real.execute(step, counts).map_err(failed)?;
         real.conserves().map_err(failed)?;
         if number % 25 == 0 || number == steps {
             real.compare(&stream).map_err(failed)?;
@@ -84,7 +84,7 @@ fn run(seed: u64, steps: usize, counts: &mut Counts) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Halves the way to the shortest stream that still fails when everything is compared at its end.
+/// Bisects for the shortest stream that still fails when everything is compared at its end.
 fn smallest_failing(seed: u64, failing: usize) -> usize {
     let (mut passes, mut fails) = (0, failing);
     while passes + 1 < fails {

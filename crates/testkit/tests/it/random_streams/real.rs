@@ -34,7 +34,7 @@ pub struct Real {
 }
 
 impl Real {
-    /// On the engine that the suite is run for.
+    /// On the engine of the suite.
     pub fn open(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
@@ -52,7 +52,7 @@ impl Real {
         let options = Options {
             clock,
             keys_in_memory_max: [16, 64, 300][(seed % 3) as usize],
-            // Two of three streams have room for all accounts and commit aside what they can.
+            // Two of three streams keep all accounts in memory and use the commit thread where possible.
             accounts_in_memory_max: [100_000, 24, 100_000][(seed / 3 % 3) as usize],
             background_commit_min: [1, 128, 2][(seed / 3 % 3) as usize],
             migrations: vec![TABLES],
@@ -67,7 +67,7 @@ impl Real {
         self.ledger.as_ref().unwrap()
     }
 
-    /// Closes the books, moves them, and goes on with them where they are now.
+    /// Closes the books, moves them, and opens them at the new location.
     pub fn move_to_postgres(&mut self) {
         self.ledger.take().unwrap().close();
         let Location::Folder(from) = self.options.location.clone() else { panic!("they have moved already") };
@@ -85,7 +85,7 @@ impl Real {
         self.ledger().decided_ahead()
     }
 
-    pub fn carry_out(&mut self, step: StreamStep, counts: &mut Counts) -> Result<(), String> {
+    pub fn execute(&mut self, step: StreamStep, counts: &mut Counts) -> Result<(), String> {
         match step {
             StreamStep::List { asset, expected } => {
                 let listed = self.ledger().list_asset(asset).map_err(|error| error.to_string())?;
@@ -232,7 +232,7 @@ fn rows_in_short(rows: &ModelRows) -> ShortRows {
     (rows.tickets.iter().map(ticket).collect(), rows.notes.clone())
 }
 
-/// A sum that may leave 128 bits.
+/// A sum that may exceed 128 bits.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wide {
     carried: u64,

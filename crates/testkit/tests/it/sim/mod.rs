@@ -1,5 +1,5 @@
-//! The simulator: new seeds keep every promise, old ones that once broke one keep it still, the same seed is the same
-//! history, and bugs that are planted are found.
+//! The simulator: new seeds keep every promise, seeds that once broke one keep it now, the same seed gives the same
+//! history, and planted bugs are found.
 
 mod planted;
 
@@ -7,16 +7,16 @@ use std::time::Instant;
 
 use bankroll_testkit::sim::{Counts, Plan, SimFailure, Summary, run, run_many, shrink};
 
-use crate::run::{SoakTime, is_soak, seed, tell};
+use crate::run::{SoakTime, is_soak, report, seed};
 
 /// Seeds of a usual run.
 const SEEDS: u64 = 200;
-/// Seeds within which every kind of misfortune must have happened; the rarest does about once in fifty.
+/// Seeds within which every kind of fault must have fired; the rarest does about once in fifty.
 const SEEDS_MAX: u64 = 1_200;
-/// Runs that making a failure small may take.
+/// The most runs for shrinking a failure.
 const SHRINK_RUNS: u32 = 200;
 
-/// Far from those of the seeds beside it, so that no round of a soak repeats another.
+/// Far from those of neighbouring seeds, so that no round of a soak repeats another.
 fn first_seed() -> u64 {
     seed().wrapping_mul(1_000_000)
 }
@@ -24,29 +24,29 @@ fn first_seed() -> u64 {
 #[test]
 fn every_seed_keeps_every_promise() {
     let (soak, started) = (SoakTime::shared_by(1), Instant::now());
-    tell(&format!("simulator: seeds from {}", first_seed()));
+    report(&format!("simulator: seeds from {}", first_seed()));
     let mut summary = run_many(first_seed(), None, |number| if is_soak() { !soak.is_up() } else { number < SEEDS });
-    // What is rare may not have happened yet: then some more.
+    // Rare faults may not have fired yet: then more seeds.
     while !is_soak() && !summary.counts.missing().is_empty() && summary.failure.is_none() && summary.seeds < SEEDS_MAX {
-        tell(&format!("simulator: some more, for {:?}", summary.counts.missing()));
+        report(&format!("simulator: some more, for {:?}", summary.counts.missing()));
         let more = run_many(first_seed().wrapping_add(summary.seeds), None, |number| number < SEEDS / 4);
         summary.add(more);
     }
     let Summary { seeds, steps, simulated, counts, failure } = summary;
     let per_minute = seeds as f64 * 60.0 / started.elapsed().as_secs_f64();
     let days = simulated as f64 / 86_400e6;
-    tell(&format!(
+    report(&format!(
         "simulator: {seeds} seeds, {per_minute:.0} a minute; {days:.1} simulated days, {steps} steps\n{counts}"
     ));
     if let Some(failure) = failure {
-        panic!("{}", told(&shrink(&failure, None, SHRINK_RUNS)));
+        panic!("{}", failure_text(&shrink(&failure, None, SHRINK_RUNS)));
     }
-    // A soak may be over before so much has gone wrong.
+    // A soak may end before every kind of fault has fired.
     assert!(seeds < SEEDS || counts.missing().is_empty(), "these never happened: {:?}", counts.missing());
-    assert!(Counts::kinds().count() > 75, "kinds of misfortune: {}", Counts::kinds().count());
+    assert!(Counts::kinds().count() > 75, "kinds of faults: {}", Counts::kinds().count());
 }
 
-/// One a line: the seed, and what it once broke.
+/// One per line: the seed, and the promise that it once broke.
 const FAILED_ONCE: &str = include_str!("failed_once.txt");
 
 #[test]
@@ -54,7 +54,7 @@ fn seeds_that_failed_once_keep_every_promise_now() {
     for line in FAILED_ONCE.lines().filter(|line| !line.starts_with('#')) {
         let seed = line.split_whitespace().next().and_then(|seed| seed.parse().ok()).expect("a seed");
         if let Some(failure) = run(&Plan::draw(seed), None).failure {
-            panic!("{}", told(&failure));
+            panic!("{}", failure_text(&failure));
         }
     }
 }
@@ -77,15 +77,15 @@ fn the_same_seed_gives_the_same_history_byte_for_byte() {
 }
 
 #[test]
-fn a_step_that_is_left_out_leaves_the_choices_of_the_others() {
+fn a_removed_step_does_not_change_the_draws_of_the_others() {
     let whole = Plan::draw(7);
     let some = whole.only(|step| step.number % 3 == 0 || step.number > 170);
     assert!(some.steps.iter().all(|step| whole.steps.contains(step)));
     assert!(some.numbers().starts_with("3,6,9,12,") && some.numbers().ends_with(",168,171-180"), "{}", some.numbers());
 }
 
-/// A failure as a person reads it.
-pub fn told(failure: &SimFailure) -> String {
+/// A failure as text.
+pub fn failure_text(failure: &SimFailure) -> String {
     let SimFailure { plan, step, broken, history } = failure;
     let again = format!("cargo xtask sim --seed {} --only {} --history", plan.seed, plan.numbers());
     format!("{}\nseed {}, behind step {step}: {broken}\nrepeat with: {again}", history.join("\n"), plan.seed)

@@ -1,13 +1,13 @@
-//! Planted bugs, one at a time: the promises must notice within 500 seeds, and what is left after shrinking must still
-//! show the bug and nothing but it.
+//! Planted bugs, one at a time: the promises must detect each within 500 seeds, and the shrunk plan must still show
+//! the bug and only the bug.
 
 use bankroll_testkit::sim::{Bug, SafetyPromise, SimFailure, run, run_many, shrink};
 
-use crate::run::{is_soak, tell};
+use crate::run::{is_soak, report};
 
 /// Seeds within which a bug must be found.
 const SEEDS: u64 = 500;
-/// The same each time: the rarest bug shows in one of sixty worlds, and whether it is found must not be a matter of luck.
+/// Always the same: the rarest bug shows in one of sixty seeds, and whether it is found must not be random.
 const FIRST: u64 = 104_000_000;
 
 /// The first seed that the bug breaks, and that is sound without it.
@@ -17,7 +17,7 @@ fn found(bug: Bug) -> Option<SimFailure> {
     }
     let summary = run_many(FIRST, Some(bug), |number| number < SEEDS);
     let failure = summary.failure.unwrap_or_else(|| panic!("{bug:?} was not found in {SEEDS} seeds"));
-    tell(&format!("simulator: {bug:?} found in {} seeds: {}", summary.seeds, failure.broken));
+    report(&format!("simulator: {bug:?} found in {} seeds: {}", summary.seeds, failure.broken));
     assert!(run(&failure.plan, None).failure.is_none(), "seed {} fails without the bug, too", failure.plan.seed);
     Some(failure)
 }
@@ -29,11 +29,11 @@ fn credit_before_finality_is_found() {
 }
 
 #[test]
-fn credit_without_the_orphan_check_is_found_and_made_small() {
+fn credit_without_the_orphan_check_is_found_and_shrunk() {
     let Some(failure) = found(Bug::CreditWithoutOrphanCheck) else { return };
     let bug = Some(Bug::CreditWithoutOrphanCheck);
     let small = shrink(&failure, bug, 150);
-    tell(&format!("simulator: made small, {} of {} steps", small.plan.steps.len(), failure.plan.steps.len()));
+    report(&format!("simulator: made small, {} of {} steps", small.plan.steps.len(), failure.plan.steps.len()));
     assert!(small.plan.steps.len() < failure.plan.steps.len() / 2, "{} steps are left", small.plan.steps.len());
     assert_eq!(small.broken.promise, failure.broken.promise);
     let again = run(&small.plan, bug).failure.expect("what was made small still fails");

@@ -1,4 +1,4 @@
-//! A disk that forgets: what is synced stays, the rest is left to chance.
+//! A disk that loses data: what is synced stays, the rest is random.
 //!
 //! Strict on purpose: a file's name is durable when its folder was synced, not when the file was. Names change in
 //! order, as file systems with a journal do it; data may arrive in any order and in part.
@@ -14,7 +14,7 @@ const SECTOR: usize = 512;
 #[derive(Default)]
 pub struct Disk {
     files: Vec<File>,
-    /// The folder as programs see it, as it is durable, and the changes in between.
+    /// The folder as programs see it, the durable folder, and the changes between the two.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
     renamed: Vec<(usize, String, Option<usize>)>,
@@ -44,7 +44,7 @@ impl Disk {
         disk
     }
 
-    /// Something happened, as the event of this number.
+    /// Applies the event of this number.
     pub fn note(&mut self, number: usize, event: &Event) {
         match event {
             Event::Create(name) if self.seen.contains_key(name) => {}
@@ -82,14 +82,14 @@ impl Disk {
         self.renamed.len() + self.files.iter().map(|file| file.changes.len()).sum::<usize>()
     }
 
-    /// What is on the disk when the power comes back.
+    /// The contents of the disk after a power loss.
     pub fn lose_power(&self, rng: &mut Rng) -> BTreeMap<String, Vec<u8>> {
         let mut folder = self.durable.clone();
         let kept = rng.usize(0..=self.renamed.len());
         for (_, name, file) in &self.renamed[..kept] {
             set(&mut folder, name.clone(), *file);
         }
-        // Sometimes nothing made it, sometimes everything, mostly anything in between.
+        // Sometimes nothing survives, sometimes everything, mostly a part.
         let (some, all) = (rng.u32(0..4) > 0, rng.u32(0..6) == 0);
         let mut contents = |file: &File| {
             let mut data = file.durable.clone();
@@ -138,7 +138,7 @@ impl Change {
         }
     }
 
-    /// The sectors of it that made it.
+    /// The sectors of it that survive.
     fn torn(&self, rng: &mut Rng) -> Vec<Self> {
         let Self::Write { offset, data } = self else { return Vec::new() };
         let (mut at, mut rest, mut parts) = (*offset, data.as_slice(), Vec::new());

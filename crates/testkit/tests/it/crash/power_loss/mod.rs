@@ -1,8 +1,8 @@
-//! The power goes off: everything that was not synced may be gone, there, or torn, in any order.
+//! Power loss: everything that was not synced may be lost, present or torn, in any order.
 //!
-//! Killing a process does not show this, since the kernel still writes out what it was given. So a run is traced with
-//! all its data, and disks are made up from the trace: at some moment, what was synced before it is there, and of the
-//! rest a random choice of writes, whole or with sectors missing. On each such disk the books must open and have
+//! Killing a process does not show this, since the kernel still writes out its buffers. So a run is traced with all
+//! its data, and disks are built from the trace: at some moment, what was synced before is present, and of the rest a
+//! random choice of writes, complete or with sectors missing. On each such disk the books must open and have
 //! everything that had been acknowledged at that moment.
 
 mod disk;
@@ -14,13 +14,13 @@ use fastrand::Rng;
 
 use super::{
     examine::{Found, copy_folder, examine, examine_again, records_in},
-    points::{kill_before_the_log_is_copied_back, worked_in_folder},
+    points::{kill_before_a_checkpoint, worked_in_folder},
     strace::strace,
     victim::{Line, Role, parse},
 };
 use crate::{
     crash::soak_time,
-    run::{is_soak, seed, tell},
+    run::{is_soak, report, seed},
 };
 use disk::Disk;
 use trace::{Event, read_trace};
@@ -30,7 +30,7 @@ fn crash_by_power_loss_with_new_books() {
     for round in soak_time().rounds(1) {
         let role = Role { calls: 6, ..Role::usual(seed().wrapping_add(round)) };
         let empty = tempfile::tempdir().unwrap();
-        Loss { name: "new books", role, told: None, records_before: 0 }.run(empty.path(), 250);
+        Loss { name: "new books", role, earlier: None, records_before: 0 }.run(empty.path(), 250);
     }
 }
 
@@ -40,7 +40,7 @@ fn crash_by_power_loss_while_running() {
         let role = Role::usual(seed().wrapping_add(round));
         let clean = worked_in_folder(&role);
         let records_before = records_in(clean.path());
-        Loss { name: "running", role, told: None, records_before }.run(clean.path(), 400);
+        Loss { name: "running", role, earlier: None, records_before }.run(clean.path(), 400);
     }
 }
 
@@ -50,38 +50,38 @@ fn crash_by_power_loss_during_recovery() {
         let role = Role::usual(seed().wrapping_add(round));
         let clean = worked_in_folder(&role);
         let records_before = records_in(clean.path());
-        let (killed, lines) = kill_before_the_log_is_copied_back(&role, clean.path());
+        let (killed, lines) = kill_before_a_checkpoint(&role, clean.path());
         let opening = Role { threads: 0, ..role };
-        Loss { name: "recovery", role: opening, told: Some((role, lines)), records_before }.run(killed.path(), 100);
+        Loss { name: "recovery", role: opening, earlier: Some((role, lines)), records_before }.run(killed.path(), 100);
     }
 }
 
-/// Long enough that the log is copied back and begun anew while the books are open. The trace has hundreds of
-/// megabytes, so only a soak does it, and once.
+/// Long enough for a checkpoint and a reset of the log while the books are open. The trace has hundreds of megabytes,
+/// so only a soak does it, and once.
 #[test]
-fn crash_by_power_loss_while_the_log_is_begun_anew() {
+fn crash_by_power_loss_while_the_log_is_reset() {
     let ballast_mebibytes = if is_soak() { 18 } else { 1 };
     let role = Role { calls: 6, ballast_mebibytes, ..Role::usual(seed()) };
     let clean = worked_in_folder(&Role { ballast_mebibytes: 0, ..role });
     let records_before = records_in(clean.path());
-    Loss { name: "long log", role, told: None, records_before }.run(clean.path(), 12);
+    Loss { name: "long log", role, earlier: None, records_before }.run(clean.path(), 12);
 }
 
-/// The test of the test: commits that are acknowledged without a sync are missed when the power goes.
+/// A test of the test: commits that are acknowledged without a sync are lost with the power.
 #[test]
-fn crash_by_power_loss_is_noticed_where_commits_are_not_synced() {
+fn crash_by_power_loss_is_detected_where_commits_are_not_synced() {
     let role = Role { weak: true, ..Role::usual(seed()) };
     let clean = worked_in_folder(&Role { weak: false, ..role });
-    let found = Loss { name: "weak", role, told: None, records_before: 0 }.run(clean.path(), 40);
-    assert!(found.lost > 0, "nobody noticed that commits were not synced");
+    let found = Loss { name: "weak", role, earlier: None, records_before: 0 }.run(clean.path(), 40);
+    assert!(found.lost > 0, "no test disk showed that commits were not synced");
 }
 
-/// A traced run, and the disks it may leave.
+/// A traced run, and the disks that may result from it.
 struct Loss {
     name: &'static str,
     role: Role,
-    /// What another victim was told before.
-    told: Option<(Role, Vec<Line>)>,
+    /// The lines of an earlier victim.
+    earlier: Option<(Role, Vec<Line>)>,
     records_before: u64,
 }
 
@@ -109,10 +109,10 @@ impl Loss {
             }
         }
         if self.role.weak {
-            tell(&format!("crash by power loss without syncs: noticed on {states} disks, as it must be"));
+            report(&format!("crash by power loss without syncs: noticed on {states} disks, as it must be"));
             return found;
         }
-        tell(&format!(
+        report(&format!(
             "crash by power loss ({}, seed {}): {states} disks with {unsynced} unsynced changes from a trace of {} \
              events; {found}",
             self.name,
@@ -132,7 +132,7 @@ impl Loss {
         let events = read_trace(log.path(), &folder.canonicalize().unwrap());
         let traced =
             events.iter().filter_map(|event| if let Event::Line(line) = event { Some(parse(line)) } else { None });
-        assert_eq!(traced.collect::<Vec<_>>(), lines, "the trace has not what the victim said");
+        assert_eq!(traced.collect::<Vec<_>>(), lines, "the trace does not have what the victim printed");
         assert_eq!(lines.last(), Some(&Line::Closed));
         events
     }
@@ -142,7 +142,8 @@ impl Loss {
         for (name, data) in files {
             std::fs::write(folder.path().join(name), data).unwrap();
         }
-        let (role, lines) = self.told.as_ref().map_or((&self.role, lines), |(role, told)| (role, told.as_slice()));
+        let (role, lines) =
+            self.earlier.as_ref().map_or((&self.role, lines), |(role, earlier)| (role, earlier.as_slice()));
         if role.weak {
             return examine_again(folder.path(), role, lines);
         }

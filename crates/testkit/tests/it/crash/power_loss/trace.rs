@@ -1,4 +1,5 @@
-//! Reading a trace: what was written, synced, made and removed in the folder, and what the victim said meanwhile.
+//! Reading a trace: what was written, synced, created and removed in the folder, and what the victim printed
+//! meanwhile.
 
 use std::{
     collections::HashMap,
@@ -6,7 +7,7 @@ use std::{
     path::Path,
 };
 
-/// Something that happened, in order. A change counts from the moment its call began, a sync when it was over.
+/// An event of the trace, in order. A change counts from the begin of its call, a sync from its end.
 #[derive(Debug)]
 pub enum Event {
     Create(String),
@@ -33,7 +34,7 @@ pub enum Event {
     Line(String),
 }
 
-/// Whether a file outlives the power. The memory that readers and writers share is made anew, the lock says nothing.
+/// Whether a file survives a power loss. The shared memory is created again, the lock has no contents.
 pub fn is_stored(file: &str) -> bool {
     file.starts_with("books.db") && file != "books.db-shm"
 }
@@ -53,7 +54,7 @@ pub fn read_trace(log: &Path, folder: &Path) -> Vec<Event> {
 struct Reader {
     folder: String,
     events: Vec<Event>,
-    /// Syncs that have begun, by thread: what is synced, and from where on in the trace.
+    /// Syncs in flight by thread: what is synced, and since which event.
     syncing: HashMap<String, (Option<String>, usize)>,
 }
 
@@ -65,7 +66,7 @@ impl Reader {
         let Some((name, rest)) = call.split_once('(') else { return };
         let event = match name {
             "write" if self.file(path_of(rest)).is_some() => panic!("books are not written so: {call:.200}"),
-            "write" => self.said(rest),
+            "write" => self.printed(rest),
             "openat" if rest.contains("O_CREAT") => {
                 let made = self.file(quoted(rest)).filter(|file| !self.is_there(file));
                 made.into_iter().map(Event::Create).collect()
@@ -101,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// The name of a file of the folder that outlives the power.
+    /// The name of a file of the folder that survives a power loss.
     fn file(&self, path: Option<String>) -> Option<String> {
         let path = path?;
         let file = path.strip_prefix(&self.folder)?.strip_prefix('/')?;
@@ -114,7 +115,7 @@ impl Reader {
             Event::Unlink(gone) if gone == file => Some(false),
             _ => None,
         });
-        // What was there before the trace began is made by nobody; the disk knows.
+        // A file from before the trace has no event of creation; the disk knows it.
         last.unwrap_or(false)
     }
 
@@ -127,7 +128,7 @@ impl Reader {
         vec![Event::Write { file, offset: sizes[1], data }]
     }
 
-    fn said(&self, rest: &str) -> Vec<Event> {
+    fn printed(&self, rest: &str) -> Vec<Event> {
         if rest.starts_with("2<") || path_of(rest).is_some_and(|path| path.starts_with(&self.folder)) {
             return Vec::new();
         }
@@ -153,7 +154,7 @@ fn numbers(rest: &str) -> Vec<usize> {
     words.filter_map(|word| word.parse().ok()).collect()
 }
 
-/// `\x41\x42`, as the tracer writes every byte; anything else stands for itself.
+/// `\x41\x42`, as the tracer writes every byte; other characters are literal.
 fn unescape(text: &str) -> Vec<u8> {
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
     let mut bytes = Vec::with_capacity(text.len() / 4);
