@@ -45,7 +45,8 @@ impl Length {
     pub const LONG: Self = Self { transfers: 10_000_000, accounts: 1_000_000 };
 }
 
-/// Makes transfers with random keys between ten thousand of the accounts; then, if there are more accounts, between all.
+/// Makes transfers with random keys between ten thousand of the accounts; then, if there are more accounts, between
+/// all.
 pub(super) fn run(target: &BenchTarget, length: Length, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
     let (engine, Length { transfers, accounts }) = (target.engine(), length);
     // Resets the peak. Where the kernel refuses, the peak counts from the start of the process.

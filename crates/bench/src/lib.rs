@@ -1,11 +1,12 @@
 //! `bankroll bench`: the cost of the books, of reading them, and of hands of poker on this machine.
 //!
-//! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when its
-//! answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate (the same
-//! rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per transfer.
+//! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when
+//! its answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate
+//! (the same rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per
+//! transfer.
 //!
-//! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases that it
-//! created. It does not know: configuration, chains, nodes.
+//! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases
+//! that it created. It does not know: configuration, chains, nodes.
 
 mod args;
 mod evaluator;
@@ -186,8 +187,8 @@ fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::R
                 let name = keys.name();
                 log(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
                 let run = load::run(&seats, shape, keys, cell)?;
-                // The raw engine stores batches of the same size, without deciding anything. It runs right after the books,
-                // because the speed of a disk changes from one minute to the next. A replay stores no rows.
+                // The raw engine stores batches of the same size, without deciding anything. It runs right after the
+                // books, because the speed of a disk changes from one minute to the next. A replay stores no rows.
                 let raw = (keys != Keys::Replay).then(|| {
                     seats.settle()?;
                     target.same_rows(accounts, run.mean_batch, side)

@@ -1,7 +1,9 @@
-//! `bankroll bench poker`: the cost of a hand's proofs on one core of this machine, and the speed of the hand evaluator.
+//! `bankroll bench poker`: the cost of a hand's proofs on one core of this machine, and the speed of the hand
+//! evaluator.
 //!
-//! Every time is the processor time of the one thread that does the work, and the best of fifty runs (`--quick`: of three),
-//! so that other load on the machine matters little. The random seed is fixed, so every run measures the same work.
+//! Every time is the processor time of the one thread that does the work, and the best of fifty runs (`--quick`: of
+//! three), so that other load on the machine matters little. The random seed is fixed, so every run measures the same
+//! work.
 
 mod report;
 

@@ -1,5 +1,5 @@
-//! A Postgres server to measure on: a new database for each run, the server without a ledger, and one SQL transaction per
-//! transfer over thirty-two connections.
+//! A Postgres server to measure on: a new database for each run, the server without a ledger, and one SQL transaction
+//! per transfer over thirty-two connections.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},

@@ -1,9 +1,10 @@
 //! `bankroll bench reading`: the cost of reading the history of one hot account, also for the writer.
 //!
-//! One account pays all transfers. Every query goes to one open reader, as in a server, at random positions. The writer's
-//! latency at a steady pace is measured three times: alone, with a reader that never pauses, and with a thread that computes
-//! and reads nothing, because a busy second core alone slows the machine. The three alternate, so that they meet the same
-//! conditions, and the other thread has a lower priority than the writer, as readers in a server have.
+//! One account pays all transfers. Every query goes to one open reader, as in a server, at random positions. The
+//! writer's latency at a steady pace is measured three times: alone, with a reader that never pauses, and with a thread
+//! that computes and reads nothing, because a busy second core alone slows the machine. The three alternate, so that
+//! they meet the same conditions, and the other thread has a lower priority than the writer, as readers in a server
+//! have.
 
 use std::{
     path::Path,
