@@ -51,7 +51,8 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         });
         terminal::answer_json(&json!({
             "ok": true, "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
-            "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals, "rows_per_s": audited.rows_per_s(), "indexes": indexes,
+            "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals,
+            "rows_per_s": audited.rows_per_s(), "indexes": indexes,
         }))?;
     } else {
         terminal::answer(&text(&audited, &assets, indexes.as_ref()))?;

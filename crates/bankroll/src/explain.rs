@@ -54,7 +54,8 @@ pub fn run(args: &ExplainArgs, json: bool) -> anyhow::Result<Exit> {
     }
     if timelines.is_empty() {
         let what = format!(
-            "no match for {text:?} among keys, wallets, transactions, deposits, intents, hands and blocks; give the full value"
+            "no match for {text:?} among keys, wallets, transactions, deposits, intents, hands and blocks; \
+             give the full value"
         );
         return Err(NotFound(what).into());
     }

@@ -62,7 +62,8 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&outcome)?;
     } else {
         terminal::answer(&format!(
-            "{} {} in {}, {}: the same in the database, to the wei\nhead {head}\n\nNext: set books.database, and keep the folder as a backup.\n",
+            "{} {} in {}, {}: the same in the database, to the wei\nhead {head}\n\n\
+             Next: set books.database, and keep the folder as a backup.\n",
             Paint::stdout().good("moved"),
             counted(report.rows, "record", "records"),
             counted(report.batches, "batch", "batches"),

@@ -1,4 +1,5 @@
-//! `bankroll signer`: runs the signer in this process, with no other role in it. All of the code is in the signer's crate.
+//! `bankroll signer`: runs the signer in this process, with no other role in it. All of the code is in the signer's
+//! crate.
 
 use bankroll_signer::cli::{self, SignerCommand};
 use bankroll_terminal::Exit;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     ACCOUNTS, BenchTarget,
-    load::{self, Keys, Run, Shape},
+    load::{self, Keys, LoadRun, Shape},
     log,
     seats::Seats,
 };
@@ -34,20 +34,25 @@ pub(super) struct Growth {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Length {
+pub(super) struct GrowthLength {
     pub transfers: u64,
     /// Accounts to open; ten thousand of them pay each other.
     pub accounts: usize,
 }
 
-impl Length {
+impl GrowthLength {
     pub const QUICK: Self = Self { transfers: 1_000_000, accounts: ACCOUNTS };
     pub const LONG: Self = Self { transfers: 10_000_000, accounts: 1_000_000 };
 }
 
-/// Makes transfers with random keys between ten thousand of the accounts; then, if there are more accounts, between all.
-pub(super) fn run(target: &BenchTarget, length: Length, cell: Duration) -> anyhow::Result<(Growth, Option<Run>)> {
-    let (engine, Length { transfers, accounts }) = (target.engine(), length);
+/// Makes transfers with random keys between ten thousand of the accounts; then, if there are more accounts, between
+/// all.
+pub(super) fn run(
+    target: &BenchTarget,
+    length: GrowthLength,
+    cell: Duration,
+) -> anyhow::Result<(Growth, Option<LoadRun>)> {
+    let (engine, GrowthLength { transfers, accounts }) = (target.engine(), length);
     // Resets the peak. Where the kernel refuses, the peak counts from the start of the process.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     log(&format!("{engine}, growth: opening and funding {accounts} accounts"));

@@ -1,11 +1,12 @@
 //! `bankroll bench`: the cost of the books, of reading them, and of hands of poker on this machine.
 //!
-//! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when its
-//! answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate (the same
-//! rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per transfer.
+//! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when
+//! its answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate
+//! (the same rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per
+//! transfer.
 //!
-//! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases that it
-//! created. It does not know: configuration, chains, nodes.
+//! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases
+//! that it created. It does not know: configuration, chains, nodes.
 
 mod args;
 mod evaluator;
@@ -24,9 +25,9 @@ use anyhow::Context;
 use bankroll_store::Location;
 
 pub use args::{BenchCommand, EXAMPLES, run};
-use growth::Length;
+use growth::GrowthLength;
 use load::{Keys, Shape};
-use report::{Report, Row};
+use report::{LedgerReport, LedgerRow};
 use seats::Seats;
 
 #[derive(Clone, Debug)]
@@ -78,10 +79,10 @@ fn in_folder<T>(
     Ok(report)
 }
 
-fn measure(options: &BenchOptions, folder: &std::path::Path) -> anyhow::Result<Report> {
+fn measure(options: &BenchOptions, folder: &std::path::Path) -> anyhow::Result<LedgerReport> {
     let (cell, side) = if options.quick { (0.5, 0.4) } else { (5.0, 3.0) };
     let (cell, side) = (Duration::from_secs_f64(cell), Duration::from_secs_f64(side));
-    let server = options.postgres.as_deref().map(postgres::Server::at).transpose()?;
+    let server = options.postgres.as_deref().map(postgres::PostgresServer::at).transpose()?;
     let targets: Vec<BenchTarget> =
         [BenchTarget::Folder(folder.to_owned())].into_iter().chain(server.map(BenchTarget::Server)).collect();
     let mut rows = Vec::new();
@@ -95,19 +96,20 @@ fn measure(options: &BenchOptions, folder: &std::path::Path) -> anyhow::Result<R
     };
     let mut growths = Vec::new();
     for target in &targets[grown] {
-        let length = if options.quick { Length::QUICK } else { Length::LONG };
+        let length = if options.quick { GrowthLength::QUICK } else { GrowthLength::LONG };
         let (growth, spread) = growth::run(target, length, cell)?;
-        let row = |run| Row::new(target.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
+        let row =
+            |run| LedgerRow::new(target.engine(), Shape::FULL.name(), growth.accounts, "random", &run, None, None);
         rows.extend(spread.map(row));
         growths.push(growth);
     }
-    Ok(Report { rows, growth: growths })
+    Ok(LedgerReport { rows, growth: growths })
 }
 
 /// Where the books are.
 enum BenchTarget {
     Folder(PathBuf),
-    Server(postgres::Server),
+    Server(postgres::PostgresServer),
 }
 
 impl BenchTarget {
@@ -174,7 +176,7 @@ impl BenchTarget {
     }
 }
 
-fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::Result<Vec<Row>> {
+fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::Result<Vec<LedgerRow>> {
     let (engine, mut rows) = (target.engine(), Vec::new());
     for accounts in [ACCOUNTS, 1] {
         let single_tx_per_s = target.one_transaction_each(accounts, side)?;
@@ -186,13 +188,13 @@ fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::R
                 let name = keys.name();
                 log(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
                 let run = load::run(&seats, shape, keys, cell)?;
-                // The raw engine stores batches of the same size, without deciding anything. It runs right after the books,
-                // because the speed of a disk changes from one minute to the next. A replay stores no rows.
+                // The raw engine stores batches of the same size, without deciding anything. It runs right after the
+                // books, because the speed of a disk changes from one minute to the next. A replay stores no rows.
                 let raw = (keys != Keys::Replay).then(|| {
                     seats.settle()?;
                     target.same_rows(accounts, run.mean_batch, side)
                 });
-                rows.push(Row::new(
+                rows.push(LedgerRow::new(
                     engine,
                     shape.name(),
                     accounts,
@@ -207,7 +209,7 @@ fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::R
         seats.settle()?;
         target.sync(&location)?;
         let pace = load::paced(&seats, 1_000, cell * 3)?;
-        rows.push(Row::new(engine, "1000/s".into(), accounts, "ordered", &pace, None, None));
+        rows.push(LedgerRow::new(engine, "1000/s".into(), accounts, "ordered", &pace, None, None));
         seats.close_and_audit()?;
         target.clear(&location)?;
     }

@@ -62,7 +62,7 @@ impl Keys {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct LoadRun {
     pub per_s: f64,
     pub p50: Duration,
     pub p99: Duration,
@@ -77,7 +77,7 @@ pub(super) const HISTORY: u64 = 300_000;
 const THREADS: usize = 2;
 
 /// Sends calls for this time, and waits for the last answers.
-pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<Run> {
+pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<LoadRun> {
     let reader = Reader::open(seats.ledger.location())?;
     let before = reader.head()?;
     let start = Instant::now();
@@ -129,7 +129,7 @@ fn next_call(seats: &Seats, count: usize, keys: Keys, random: &mut fastrand::Rng
 }
 
 /// Sends single transfers at a steady pace; latency counts from the time when each was due.
-pub(super) fn paced(seats: &Seats, per_s: u32, time: Duration) -> anyhow::Result<Run> {
+pub(super) fn paced(seats: &Seats, per_s: u32, time: Duration) -> anyhow::Result<LoadRun> {
     const CALLERS: u32 = 32;
     let start = Instant::now();
     let each = Duration::from_secs(1) / per_s;
@@ -157,9 +157,9 @@ pub(super) fn paced(seats: &Seats, per_s: u32, time: Duration) -> anyhow::Result
     Ok(summary(late, sent, start.elapsed(), 1))
 }
 
-fn summary(mut calls: Vec<Duration>, transfers: usize, took: Duration, mean_batch: usize) -> Run {
+fn summary(mut calls: Vec<Duration>, transfers: usize, took: Duration, mean_batch: usize) -> LoadRun {
     calls.sort_unstable();
     let percentile = |percent: usize| calls.get(calls.len() * percent / 100).copied().unwrap_or_default();
     let per_s = transfers as f64 / took.as_secs_f64();
-    Run { per_s, p50: percentile(50), p99: percentile(99), mean_batch: mean_batch.max(1) }
+    LoadRun { per_s, p50: percentile(50), p99: percentile(99), mean_batch: mean_batch.max(1) }
 }

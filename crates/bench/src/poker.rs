@@ -1,7 +1,9 @@
-//! `bankroll bench poker`: the cost of a hand's proofs on one core of this machine, and the speed of the hand evaluator.
+//! `bankroll bench poker`: the cost of a hand's proofs on one core of this machine, and the speed of the hand
+//! evaluator.
 //!
-//! Every time is the processor time of the one thread that does the work, and the best of fifty runs (`--quick`: of three),
-//! so that other load on the machine matters little. The random seed is fixed, so every run measures the same work.
+//! Every time is the processor time of the one thread that does the work, and the best of fifty runs (`--quick`: of
+//! three), so that other load on the machine matters little. The random seed is fixed, so every run measures the same
+//! work.
 
 mod report;
 
@@ -16,7 +18,7 @@ use bankroll_deck::{
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use super::evaluator;
-use report::{Report, Row};
+use report::{PokerReport, PokerRow};
 
 const RUNS: u32 = 50;
 const QUICK_RUNS: u32 = 3;
@@ -33,7 +35,7 @@ pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
     rows.extend(measure::<Bn254>(runs)?);
     rows.extend(measure::<Grumpkin>(runs)?);
     rows.extend(evaluate(quick)?);
-    let report = Report { rows };
+    let report = PokerReport { rows };
     if json {
         report.print_json()
     } else {
@@ -43,7 +45,7 @@ pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
 }
 
 /// All rows of one curve.
-fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
+fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<PokerRow>> {
     super::log(&format!("proofs on {}, {runs} times each", C::NAME));
     let mut hand = Hand::<C>::new()?;
     let size = hand.parameters.size();
@@ -68,7 +70,7 @@ fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
     // The targets are for the default curve only.
     let is_default = C::NAME == Secp256k1::NAME;
     let target = |ms: f64| is_default.then_some(ms);
-    let row = |what, ms, target_ms| Row::time(what, C::NAME, ms, target_ms);
+    let row = |what, ms, target_ms| PokerRow::time(what, C::NAME, ms, target_ms);
     Ok(vec![
         row("shuffle 52 cards", shuffle, None),
         row("prove a shuffle", prove, target(15.0)),
@@ -76,19 +78,19 @@ fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<Row>> {
         row("verify 7 shuffles at once, each", all / SHUFFLERS as f64, target(4.0)),
         row("decode a shuffle message", decode, None),
         row("verify 100 equality proofs at once, each", together / CLAIMS as f64, target(0.1)),
-        Row::bytes("shuffle proof", C::NAME, ShuffleProof::<C>::encoded_bytes(size), is_default.then_some(6_000)),
-        Row::bytes("deck", C::NAME, Deck::<C>::encoded_bytes(size), None),
+        PokerRow::bytes("shuffle proof", C::NAME, ShuffleProof::<C>::encoded_bytes(size), is_default.then_some(6_000)),
+        PokerRow::bytes("deck", C::NAME, Deck::<C>::encoded_bytes(size), None),
     ])
 }
 
 /// Random hands of seven cards evaluated per second, by our evaluator and by the best other crate, on the same hands.
-fn evaluate(quick: bool) -> anyhow::Result<[Row; 2]> {
+fn evaluate(quick: bool) -> anyhow::Result<[PokerRow; 2]> {
     let (hands, time) = if quick { (20_000, Duration::ZERO) } else { (1_000_000, Duration::from_secs(3)) };
     super::log(&format!("hands of seven cards, {hands} random ones"));
     let rates = evaluator::measure(hands, time)?;
     Ok([
-        Row::rate("evaluate seven cards", rates.hands, rates.ours),
-        Row::rate("evaluate seven cards with aya_poker", rates.hands, rates.aya_poker),
+        PokerRow::rate("evaluate seven cards", rates.hands, rates.ours),
+        PokerRow::rate("evaluate seven cards with aya_poker", rates.hands, rates.aya_poker),
     ])
 }
 

@@ -1,5 +1,5 @@
-//! A Postgres server to measure on: a new database for each run, the server without a ledger, and one SQL transaction per
-//! transfer over thirty-two connections.
+//! A Postgres server to measure on: a new database for each run, the server without a ledger, and one SQL transaction
+//! per transfer over thirty-two connections.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -22,14 +22,14 @@ const CONNECTIONS: usize = 32;
 
 /// A running server. Databases are created on it for the bench, and removed afterwards.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
+pub(super) struct PostgresServer {
     /// `postgres://user@host:port`, without a database.
     url: String,
     /// The URL of the database that is used to create others.
     first: String,
 }
 
-impl Server {
+impl PostgresServer {
     /// The server of this URL, with or without a database. Fails before anything is measured if it is unreachable.
     pub fn at(address: &str) -> anyhow::Result<Self> {
         let (scheme, rest) =

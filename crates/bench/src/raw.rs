@@ -1,7 +1,7 @@
 //! The database alone: the same rows without a ledger, and a ledger without batches.
 //!
-//! Balances change with every write, as in the books: SQLite does not write a page that stays the same, so constant balances
-//! would cost nothing.
+//! Balances change with every write, as in the books: SQLite does not write a page that stays the same, so constant
+//! balances would cost nothing.
 
 use std::{
     path::Path,

@@ -1,9 +1,10 @@
 //! `bankroll bench reading`: the cost of reading the history of one hot account, also for the writer.
 //!
-//! One account pays all transfers. Every query goes to one open reader, as in a server, at random positions. The writer's
-//! latency at a steady pace is measured three times: alone, with a reader that never pauses, and with a thread that computes
-//! and reads nothing, because a busy second core alone slows the machine. The three alternate, so that they meet the same
-//! conditions, and the other thread has a lower priority than the writer, as readers in a server have.
+//! One account pays all transfers. Every query goes to one open reader, as in a server, at random positions. The
+//! writer's latency at a steady pace is measured three times: alone, with a reader that never pauses, and with a thread
+//! that computes and reads nothing, because a busy second core alone slows the machine. The three alternate, so that
+//! they meet the same conditions, and the other thread has a lower priority than the writer, as readers in a server
+//! have.
 
 use std::{
     path::Path,
@@ -18,7 +19,7 @@ use bankroll_terminal::{self as terminal, table, thousands};
 use serde::Serialize;
 
 use super::{
-    load::{self, Run},
+    load::{self, LoadRun},
     log,
     seats::Seats,
 };
@@ -37,14 +38,14 @@ const TURN: Duration = Duration::from_secs(3);
 const ASKED: usize = 500;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct ReadingReport {
     entries: u64,
     runs: usize,
     index_bytes: u64,
     /// How long the index needed to be complete after the last answer.
     index_trailed_ms: u64,
-    questions: Vec<Question>,
-    writer: Vec<Writer>,
+    questions: Vec<QueryTimes>,
+    writer: Vec<WriterTimes>,
     /// By how much a reader that never pauses makes the writer slower, in per cent of its latency alone.
     p50_slower_percent: f64,
     p99_slower_percent: f64,
@@ -56,18 +57,19 @@ pub(super) struct Report {
 /// What runs on the other core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Company {
-    Nobody,
+enum OtherLoad {
+    #[serde(rename = "nobody")]
+    Nothing,
     Computing,
     Reading,
 }
 
-impl Company {
-    const ALL: [Self; 3] = [Self::Nobody, Self::Computing, Self::Reading];
+impl OtherLoad {
+    const ALL: [Self; 3] = [Self::Nothing, Self::Computing, Self::Reading];
 
     const fn text(self) -> &'static str {
         match self {
-            Self::Nobody => "alone",
+            Self::Nothing => "alone",
             Self::Computing => "with a thread that computes",
             Self::Reading => "with a reader",
         }
@@ -75,22 +77,22 @@ impl Company {
 }
 
 #[derive(Debug, Serialize)]
-struct Question {
+struct QueryTimes {
     question: &'static str,
     p50_ms: f64,
     p99_ms: f64,
 }
 
 #[derive(Debug, Serialize)]
-struct Writer {
-    company: Company,
+struct WriterTimes {
+    company: OtherLoad,
     per_s: f64,
     p50_ms: f64,
     p99_ms: f64,
     reads_per_s: f64,
 }
 
-pub(super) fn measure(folder: &Path, entries: u64) -> anyhow::Result<Report> {
+pub(super) fn measure(folder: &Path, entries: u64) -> anyhow::Result<ReadingReport> {
     log(&format!("reading: making {entries} transfers of one account"));
     let books = folder.join("reading");
     let seats = Seats::open(&books.clone().into(), SEATS, true)?;
@@ -118,30 +120,30 @@ pub(super) fn measure(folder: &Path, entries: u64) -> anyhow::Result<Report> {
     let mut writer = Vec::new();
     for turn in 0..TURNS {
         log(&format!("reading: the writer at {PACE}/s, alone and in company, turn {}", turn + 1));
-        for company in Company::ALL {
+        for company in OtherLoad::ALL {
             let (run, reads_per_s) = in_company(&seats, &books, company)?;
-            writer.push(Writer::new(company, &run, reads_per_s));
+            writer.push(WriterTimes::new(company, &run, reads_per_s));
         }
     }
     seats.close_and_audit()?;
-    let slower = |than: Company, figure: fn(&Writer) -> f64| {
-        let median = |company: Company| {
+    let slower = |than: OtherLoad, figure: fn(&WriterTimes) -> f64| {
+        let median = |company: OtherLoad| {
             let mut all: Vec<f64> = writer.iter().filter(|run| run.company == company).map(figure).collect();
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
-        ((median(Company::Reading) / median(than) - 1.0) * 1_000.0).round() / 10.0
+        ((median(OtherLoad::Reading) / median(than) - 1.0) * 1_000.0).round() / 10.0
     };
-    Ok(Report {
+    Ok(ReadingReport {
         entries,
         runs: state.runs,
         index_bytes,
         index_trailed_ms,
         questions,
-        p50_slower_percent: slower(Company::Nobody, |run| run.p50_ms),
-        p99_slower_percent: slower(Company::Nobody, |run| run.p99_ms),
-        p50_slower_than_computing_percent: slower(Company::Computing, |run| run.p50_ms),
-        p99_slower_than_computing_percent: slower(Company::Computing, |run| run.p99_ms),
+        p50_slower_percent: slower(OtherLoad::Nothing, |run| run.p50_ms),
+        p99_slower_percent: slower(OtherLoad::Nothing, |run| run.p99_ms),
+        p50_slower_than_computing_percent: slower(OtherLoad::Computing, |run| run.p50_ms),
+        p99_slower_than_computing_percent: slower(OtherLoad::Computing, |run| run.p99_ms),
         writer,
     })
 }
@@ -151,7 +153,7 @@ fn hot(seats: &Seats) -> AccountId {
     seats.accounts[0]
 }
 
-fn ask_all(reader: &Reader, seats: &Seats) -> anyhow::Result<Vec<Question>> {
+fn ask_all(reader: &Reader, seats: &Seats) -> anyhow::Result<Vec<QueryTimes>> {
     let last = reader.head()?.seq;
     let first_transfer = last.0 - seats.next.load(Ordering::SeqCst) + 1;
     let mut random = fastrand::Rng::with_seed(7);
@@ -191,7 +193,7 @@ fn times_end(reader: &Reader, last: Seq) -> anyhow::Result<Time> {
     Ok(reader.journal_after(Seq(last.0 - 50), 1)?[0].at)
 }
 
-fn ask(question: &'static str, mut ask: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<Question> {
+fn ask(question: &'static str, mut ask: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<QueryTimes> {
     let mut took = Vec::with_capacity(ASKED);
     for number in 0..ASKED {
         let start = Instant::now();
@@ -200,11 +202,11 @@ fn ask(question: &'static str, mut ask: impl FnMut(usize) -> anyhow::Result<()>)
     }
     took.sort_unstable();
     let percentile = |percent: usize| millis(took[(took.len() * percent / 100).min(took.len() - 1)]);
-    Ok(Question { question, p50_ms: percentile(50), p99_ms: percentile(99) })
+    Ok(QueryTimes { question, p50_ms: percentile(50), p99_ms: percentile(99) })
 }
 
 /// The writer's latency while another thread runs `work` without a pause, and how often it ran.
-fn in_company(seats: &Seats, books: &Path, company: Company) -> anyhow::Result<(Run, f64)> {
+fn in_company(seats: &Seats, books: &Path, company: OtherLoad) -> anyhow::Result<(LoadRun, f64)> {
     let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();
     let run = thread::scope(|scope| {
@@ -213,12 +215,12 @@ fn in_company(seats: &Seats, books: &Path, company: Company) -> anyhow::Result<(
             !stop.load(Ordering::Relaxed)
         };
         let company = scope.spawn(move || match company {
-            Company::Nobody => Ok(()),
-            Company::Computing => {
+            OtherLoad::Nothing => Ok(()),
+            OtherLoad::Computing => {
                 compute(at_work);
                 Ok(())
             }
-            Company::Reading => read(seats, books, at_work),
+            OtherLoad::Reading => read(seats, books, at_work),
         });
         let run = load::paced(seats, PACE, TURN);
         stop.store(true, Ordering::Relaxed);
@@ -256,15 +258,15 @@ fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-impl Writer {
-    fn new(company: Company, run: &Run, reads_per_s: f64) -> Self {
+impl WriterTimes {
+    fn new(company: OtherLoad, run: &LoadRun, reads_per_s: f64) -> Self {
         let (p50_ms, p99_ms) = (millis(run.p50), millis(run.p99));
-        let reads_per_s = if company == Company::Reading { reads_per_s.round() } else { 0.0 };
+        let reads_per_s = if company == OtherLoad::Reading { reads_per_s.round() } else { 0.0 };
         Self { company, per_s: run.per_s.round(), p50_ms, p99_ms, reads_per_s }
     }
 }
 
-impl Report {
+impl ReadingReport {
     pub fn print(&self, json: bool) -> anyhow::Result<()> {
         if json {
             return terminal::answer_json(&serde_json::to_value(self)?);

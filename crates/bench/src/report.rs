@@ -4,16 +4,16 @@ use bankroll_terminal::{counted, thousands};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::{growth::Growth, load::Run};
+use super::{growth::Growth, load::LoadRun};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
-    pub rows: Vec<Row>,
+pub(super) struct LedgerReport {
+    pub rows: Vec<LedgerRow>,
     pub growth: Vec<Growth>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct LedgerRow {
     engine: &'static str,
     shape: String,
     accounts: usize,
@@ -25,13 +25,13 @@ pub(super) struct Row {
     single_tx_per_s: Option<f64>,
 }
 
-impl Row {
+impl LedgerRow {
     pub fn new(
         engine: &'static str,
         shape: String,
         accounts: usize,
         keys: &'static str,
-        run: &Run,
+        run: &LoadRun,
         raw_per_s: Option<f64>,
         single_tx_per_s: Option<f64>,
     ) -> Self {
@@ -50,7 +50,7 @@ impl Row {
     }
 }
 
-impl Report {
+impl LedgerReport {
     pub fn print_json(&self) {
         println!("{}", serde_json::to_string(self).expect("a report is plain data"));
     }

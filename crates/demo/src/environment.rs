@@ -1,5 +1,5 @@
-//! Everything around the game: the chain, the signer's process, the players' wallets, and the flows between them and the
-//! books. The flows are the product's own code: threads of this process, or nodes with `--postgres`.
+//! Everything around the game: the chain, the signer's process, the players' wallets, and the flows between them and
+//! the books. The flows are the product's own code: threads of this process, or nodes with `--postgres`.
 
 use std::{
     path::Path,

@@ -48,8 +48,8 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
             return Err(error).with_context(|| format!("cannot lock {}", lock_path.display()));
         }
     }
-    // The write-ahead log first: a database without its log is only old, but a log without its database would be applied to
-    // the next one.
+    // The write-ahead log first: a database without its log is only old, but a log without its database would be
+    // applied to the next one.
     let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
     let files = files.into_iter().flatten().chain([chain::FILE.to_owned()]);
     for name in files {

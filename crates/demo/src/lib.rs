@@ -1,8 +1,9 @@
 //! `bankroll demo`: the whole loop on play money, and the proof that nothing was lost.
 //!
-//! Players pay on a simulated chain, and final payments are credited. A game server plays a few games at full speed; each move
-//! is a request to a real ledger, answered when it is on disk. Players who leave are paid on chain, signed by a separate
-//! process. At the end the books are recomputed from the journal alone, and compared with the chain, to the wei.
+//! Players pay on a simulated chain, and final payments are credited. A game server plays a few games at full speed;
+//! each move is a request to a real ledger, answered when it is on disk. Players who leave are paid on chain, signed by
+//! a separate process. At the end the books are recomputed from the journal alone, and compared with the chain, to the
+//! wei.
 //!
 //! | file | what it knows |
 //! | --- | --- |
@@ -20,8 +21,8 @@
 //! | `leftovers` | what a killed demo left behind |
 //! | `progress`, `view`, `report` | the output while it runs, and afterwards |
 //!
-//! It guarantees: it uses only a folder or a database that is empty or an earlier demo's, and empties no other. Killing it is
-//! safe at any moment: the next start verifies the books and finishes what is open.
+//! It guarantees: it uses only a folder or a database that is empty or an earlier demo's, and empties no other. Killing
+//! it is safe at any moment: the next start verifies the books and finishes what is open.
 //!
 //! It does not know: how a node works inside. With a database it starts nodes as this program does (`serve`, `signer`).
 

@@ -158,8 +158,8 @@ impl Play<'_> {
         }
     }
 
-    /// Admits players whose payments are credited. In a game of counted turns a player is admitted a fixed number of turns
-    /// after the payment, however long that takes, so that every run is the same.
+    /// Admits players whose payments are credited. In a game of counted turns a player is admitted a fixed number of
+    /// turns after the payment, however long that takes, so that every run is the same.
     fn admit_paid(&self, game: &mut ArenaGame, pending: &mut Vec<PendingPayment>) -> anyhow::Result<()> {
         let is_counted = matches!(self.length, Length::Ticks(_));
         let mut still = Vec::new();

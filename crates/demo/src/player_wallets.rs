@@ -1,8 +1,8 @@
-//! The players' wallets: players get coins at an exchange and pay them in, with transactions that they sign themselves. The
-//! treasury pays in the house's capital.
+//! The players' wallets: players get coins at an exchange and pay them in, with transactions that they sign themselves.
+//! The treasury pays in the house's capital.
 //!
-//! Guarantees: a payment counts as credited when the books have announced it, and never before. It uses the chain as any
-//! client does, and reads only the events of the books.
+//! Guarantees: a payment counts as credited when the books have announced it, and never before. It uses the chain as
+//! any client does, and reads only the events of the books.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -38,11 +38,11 @@ pub use self::{BackendRequest as Ask, NumberedRequest as Asked}; // TEMPORARY al
 
 impl Arena {
     /// The ledger request. The same move under the same number is the same request, byte by byte.
-    pub fn request(&self, room: usize, players: &[ArenaPlayer], asked: &NumberedRequest) -> Request {
-        let tag = format!("{}-{room}-{:09}", self.run, asked.number);
+    pub fn request(&self, game: usize, players: &[ArenaPlayer], numbered: &NumberedRequest) -> Request {
+        let tag = format!("{}-{game}-{:09}", self.run, numbered.number);
         let funds = |player: usize| players[player].funds;
         let moving = |from, to, amount| Leg::Move { from, to, amount };
-        let leg = match asked.ask {
+        let leg = match numbered.ask {
             BackendRequest::Spawn { player } => moving(funds(player), self.world, self.buy_in.amount),
             BackendRequest::Pellet { amount } => moving(self.ecosystem, self.world, amount),
             BackendRequest::Recycle { amount, .. } => moving(self.world, self.ecosystem, amount),

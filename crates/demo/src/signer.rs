@@ -1,7 +1,9 @@
-//! The signer as a separate process, with its own folder, limits and memory: this program, run as `bankroll signer run`.
+//! The signer as a separate process, with its own folder, limits and memory: this program, run as `bankroll signer
+//! run`.
 //!
-//! The game's process reaches its key only through the socket. Whenever the signer ends, it is started again: its promises
-//! are in its memory. It ends with the game's process, however that ends: its standard input is a pipe from it.
+//! The game's process reaches its key only through the socket. Whenever the signer ends, it is started again: its
+//! promises are in its memory. It ends with the game's process, however that ends: its standard input is a pipe from
+//! it.
 
 use std::{
     fs,

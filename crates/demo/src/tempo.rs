@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// How often there is a block. Each block syncs the disk, which delays the books' own syncs. In a game of counted turns, which
-/// waits for its players, that does not matter.
+/// How often there is a block. Each block syncs the disk, which delays the books' own syncs. In a game of counted
+/// turns, which waits for its players, that does not matter.
 pub const BLOCK_EVERY: Duration = Duration::from_millis(100);
 pub const BLOCK_EVERY_COUNTED: Duration = Duration::from_millis(40);
 /// Blocks, including its own, after which a deposit or a payout is final.
@@ -16,6 +16,7 @@ pub const IN_FLIGHT_MAX: usize = 32;
 pub const FEE_MAX: u128 = 200_000_000_000;
 /// The capital that the treasury pays in when the house has less than half of it left: one coin.
 pub const CAPITAL: u128 = 1_000_000_000_000_000_000;
-/// How often the demo checks at the end whether everything is done, and after how many checks without a change it gives up.
+/// How often the demo checks at the end whether everything is done, and after how many checks without a change it gives
+/// up.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub const STILL_LOOKS: u32 = 1_000;

@@ -152,7 +152,8 @@ impl DemoView {
         let DemoProgress { credited, confirming, paid, open, .. } = self.progress.1;
         let [credited, confirming, paid, open] = [credited, confirming, paid, open].map(thousands);
         format!(
-            "{:>3}{of} s  {} in the world  {} transfers  {}/s  deposits {credited} credited, {confirming} confirming  payouts {paid} final, {open} in flight",
+            "{:>3}{of} s  {} in the world  {} transfers  {}/s  deposits {credited} credited, {confirming} confirming  \
+             payouts {paid} final, {open} in flight",
             elapsed.as_secs(),
             thousands(tally.in_world()),
             thousands(tally.transfers),
@@ -190,7 +191,8 @@ impl DemoView {
         format!("{} in custody", self.money(self.balance(self.arena.custody)))
     }
 
-    /// The balances are read one after another while the writer runs, so the rest, which is the players', is approximate.
+    /// The balances are read one after another while the writer runs, so the rest, which is the players', is
+    /// approximate.
     fn owed(&self) -> String {
         let Arena { custody, network_fees, world, ecosystem, developer, house, .. } = self.arena;
         let owned = self.balance(custody).checked_add(self.balance(network_fees));

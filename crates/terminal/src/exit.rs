@@ -59,8 +59,8 @@ impl Exit {
     }
 }
 
-/// Prints an error with its causes on standard error, and says how to end. `exit_of` knows the errors of other crates, one
-/// cause at a time.
+/// Prints an error with its causes on standard error, and says how to end. `exit_of` knows the errors of other crates,
+/// one cause at a time.
 pub fn report(error: &anyhow::Error, json: bool, exit_of: impl Fn(&(dyn Error + 'static)) -> Option<Exit>) -> Exit {
     let broken_pipe = |cause: &(dyn Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == ErrorKind::BrokenPipe)

@@ -6,8 +6,8 @@
 //! - the exit codes of [`Exit`] do not change: scripts rely on them;
 //! - no cell of a [`Sheet`] is a formula to a spreadsheet.
 //!
-//! It does not know: commands, configuration, the store. The program passes the exit codes for errors of other crates to
-//! [`report`].
+//! It does not know: commands, configuration, the store. The program passes the exit codes for errors of other crates
+//! to [`report`].
 //!
 //! | to learn | read |
 //! | --- | --- |

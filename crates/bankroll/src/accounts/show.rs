@@ -57,10 +57,16 @@ pub fn find(reader: &Reader, text: &str) -> anyhow::Result<Account> {
 impl AccountDetails {
     fn json(&self, assets: &Assets) -> Value {
         let policy = &self.account.policy;
-        let hold = |hold: &Hold| json!({ "id": hold.id, "remaining": hold.remaining, "expires": hold.expires, "settler": hold.settler });
+        let hold = |hold: &Hold| {
+            json!({
+                "id": hold.id, "remaining": hold.remaining, "expires": hold.expires, "settler": hold.settler,
+            })
+        };
         let mut value = account_json(&self.account, assets);
         value["holds"] = self.holds.iter().map(hold).collect();
-        value["policy"] = json!({ "deposit": roles(policy.deposit), "withdraw": roles(policy.withdraw), "transfer": roles(policy.transfer) });
+        value["policy"] = json!({
+            "deposit": roles(policy.deposit), "withdraw": roles(policy.withdraw), "transfer": roles(policy.transfer),
+        });
         value["debt"] = json!(self.debt.as_ref().map(|debt| account_json(debt, assets)));
         value
     }

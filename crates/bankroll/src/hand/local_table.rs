@@ -1,5 +1,5 @@
 //! A table in one process: an operator, players and shufflers as separate objects, each with its own secrets and its
-//! own copy of the state. Nothing goes between them but envelopes and receipts.
+//! own copy of the state. They exchange only envelopes and receipts.
 //!
 //! Every secret and every decision follows from one seed, so that a hand can be played again; such keys are for
 //! demonstrations only.

@@ -140,8 +140,8 @@ pub fn references_text(references: &References) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Untrusted text without characters that a terminal would obey. The ledger refuses control characters, but accepts those
-/// that change the direction of writing.
+/// Untrusted text without characters that a terminal would obey. The ledger refuses control characters, but accepts
+/// those that change the direction of writing.
 fn plain(text: &str) -> String {
     let steers = |c: char| {
         c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

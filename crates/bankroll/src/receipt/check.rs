@@ -61,7 +61,8 @@ pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
     if json {
         terminal::answer_json(&json!({
             "proven": found == ReceiptVerdict::Proven, "consistent": found != ReceiptVerdict::Broken, "verdict": found.word(),
-            "seq": receipt.seq, "batch": receipt.batch.number, "head": head, "record": entry_json(&entry, None, &display),
+            "seq": receipt.seq, "batch": receipt.batch.number, "head": head,
+            "record": entry_json(&entry, None, &display),
         }))?;
     } else {
         let paint = Paint::stdout();

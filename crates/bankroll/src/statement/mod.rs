@@ -113,7 +113,7 @@ fn text(account: &Account, page: &Page<Line>, display: &DisplayContext<'_>) -> S
         &format!("BALANCE{symbol}"),
         "HELD",
         "KEY",
-        "ABOUT",
+        "REFERENCES",
     ];
     let mut table = table(&header, &[0, 4, 5, 6, 7]);
     for line in &page.items {

@@ -1,4 +1,5 @@
-//! `bankroll audit`: sound books are reported as sound, on a live folder and on a copy; the first difference is reported.
+//! `bankroll audit`: sound books are reported as sound, on a live folder and on a copy; the first difference is
+//! reported.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! `bankroll bench`: what a program that reads its figures may count on, and how it ends where nothing can be measured. The
-//! figures themselves are the machine's.
+//! `bankroll bench`: the shape of its JSON, and how it fails when nothing can be measured. The figures themselves depend
+//! on the machine.
 
 use crate::program::{folder, run};
 

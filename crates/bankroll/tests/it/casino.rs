@@ -12,7 +12,7 @@ use bankroll_store::{Clock, Ledger, Options};
 const MORNING: u64 = 1_794_729_600_000_000;
 const HOUR: u64 = 3_600_000_000;
 
-/// The ledger of the story, and how to ask it.
+/// The ledger of the story.
 struct Casino {
     ledger: Ledger,
 }

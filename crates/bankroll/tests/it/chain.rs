@@ -1,4 +1,4 @@
-//! `bankroll chain`, a process of its own, talked to over a socket by the client that real nodes get.
+//! `bankroll chain` in its own process, called over a socket by the client that real nodes get.
 
 use std::{
     io::{BufRead, BufReader},
@@ -42,7 +42,7 @@ impl Served {
         Node::http(&format!("{}{path}", self.url()), identity, limits).unwrap()
     }
 
-    /// A command, past the client.
+    /// Sends a command without the client.
     fn tell(&self, method: &str, params: Value) -> Value {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let body = post(self.url(), &request);
@@ -52,7 +52,7 @@ impl Served {
     }
 }
 
-/// As plain as HTTP can be.
+/// A minimal HTTP request.
 pub fn post(url: &str, body: &str) -> String {
     use std::io::{Read, Write};
     let address = url.strip_prefix("http://").unwrap();
@@ -89,7 +89,7 @@ fn a_payment_through_a_served_chain() {
     assert_eq!(block.header.number, 1);
     assert_eq!(node.balance(house, At::Latest).unwrap().to_string(), "5");
 
-    // Another node of the same chain, and faults that are its own.
+    // Another node of the same chain, with its own faults.
     let other = served.node("/node/1");
     served.tell("sim_lag", json!([1, 1]));
     served.tell("sim_inject", json!(["requestLost", 1, 1]));

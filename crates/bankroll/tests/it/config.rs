@@ -1,10 +1,10 @@
-//! `bankroll config`: file, under environment, under flags; and what is not understood is said.
+//! `bankroll config`: flags override the environment, which overrides the file; unknown values are reported.
 
 use std::fs;
 
 use crate::program::{folder, run, run_with};
 
-/// A folder with this `bankroll.toml` must be refused with these words.
+/// A folder with this `bankroll.toml` must be refused with these messages.
 fn check_refused(toml: &str, says: &[&str]) {
     let folder = folder();
     fs::write(folder.path().join("bankroll.toml"), toml).unwrap();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::program::{command, demo_folder, folder, hold, run, run_with};
 
-/// Custody, house, network fees; world, ecosystem, developer, and what they may owe. A player has three.
+/// Custody, house, network fees; world, ecosystem, developer, and their debt accounts. A player has three.
 const OWN_ACCOUNTS: u64 = 7;
 
 fn sum(counts: &Value) -> u64 {
@@ -57,7 +57,8 @@ fn every_record_of_the_journal_is_accounted_for() {
     let (_folder, report) = demo_folder();
     let rejected = |code: &str| report["rejected"][code].as_u64().unwrap_or(0);
     assert!(sum(&report["rejected"]) > 0, "some requests are refused: {report}");
-    // One asset, the accounts, what was applied, the refusals that a key remembers; the capital, and each payout settled.
+    // One asset, the accounts, what was applied, the refusals that a key remembers; the capital, and each payout
+    // settled.
     let accounts = report["accounts"].as_u64().unwrap();
     let applied = report["transfers"].as_u64().unwrap() + 1 + report["withdrawals_paid"].as_u64().unwrap();
     let expected = 1 + accounts + applied + rejected("insufficient_funds") + rejected("not_allowed");
@@ -168,7 +169,7 @@ fn endless(folder: &Path) -> Child {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let playing = |line: &String| line.contains("in the world") && !line.contains(" 0 in the world");
     lines.find(|line| playing(line.as_ref().unwrap())).unwrap().unwrap();
-    // Whatever else it says must not find a closed pipe.
+    // Its further output must not hit a closed pipe.
     std::thread::spawn(move || lines.for_each(drop));
     child
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::program::{command, folder, run, run_with};
 
-/// Reads what the demo says until a line is as wanted.
+/// Reads the demo's output up to a line that matches.
 fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> bool) -> String {
     let mut heard = Vec::new();
     for line in lines.map_while(Result::ok) {
@@ -63,7 +63,7 @@ fn the_same_game_has_the_same_payments_to_the_wei() {
 }
 
 #[test]
-fn a_demo_that_is_killed_again_and_again_pays_everybody_once() {
+fn a_demo_that_is_killed_again_and_again_pays_every_player_once() {
     let folder = folder();
     for _ in 0..3 {
         let (mut child, mut lines) = start(folder.path());
@@ -101,7 +101,7 @@ fn a_signer_that_is_killed_is_started_again_and_signs_nothing_twice() {
     assert_eq!(next(folder.path())["reconciliation"]["difference"], "0");
 }
 
-/// Whoever has the payouts role can have small amounts signed; here, one wei for himself.
+/// A holder of the payouts role can have small amounts signed; here, one wei for themselves.
 fn stolen(folder: &Path) -> Vec<u8> {
     let signer = folder.join("bankroll-demo/signer");
     let wallet: Address =

@@ -1,4 +1,4 @@
-//! The demo with each role in a process of its own: the same game, to the wei, as in one process.
+//! The demo with each role in its own process: the same game, to the wei, as in one process.
 
 use bankroll_testkit::postgres::needed_database;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::program::{folder, run};
 
 const GAME: [&str; 9] = ["demo", "--exit", "--json", "--seed", "13", "--ticks", "150", "--players", "120"];
 
-/// What the game came to: everything that does not depend on how fast it was.
+/// The result of the game: everything that does not depend on its speed.
 fn result(report: &Value) -> Vec<(&'static str, Value)> {
     assert_eq!(report["audit"]["ok"], true, "{report}");
     assert_eq!(report["reconciliation"]["difference"], "0", "{report}");

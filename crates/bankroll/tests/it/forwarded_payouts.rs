@@ -1,4 +1,4 @@
-//! Payouts that another node asks for: taken as the books would have written them, and refused otherwise.
+//! Payouts that another node requests: accepted as the books would have written them, and refused otherwise.
 
 use bankroll_ledger::{AccountId, Action, Amount, Leg, Principal, Rejection, Request, Value, Verdict};
 use bankroll_nodes::{Answer, CallError, Claim, Forwarder, Refusal};
@@ -35,7 +35,7 @@ fn request(wanted: &WithdrawalRequest, account: AccountId) -> Request {
     Intents::new(policy).request(wanted, account, AccountId(0)).unwrap()
 }
 
-/// Books with two wei of Alice's, a node that has them, and one that asks it.
+/// Books with two wei of Alice's, the node that holds them, and a node that forwards to it.
 struct World {
     folder: TempDir,
     url: DatabaseUrl,
@@ -56,7 +56,8 @@ impl World {
         (world, books)
     }
 
-    /// The node with the books, which pays on a chain that no server provides: what may be requested does not depend on it.
+    /// The node with the books, which pays on a chain that no server provides: what may be requested does not depend on
+    /// it.
     fn books(&self, more: &[&str]) -> Running {
         let mut serve = command(self.folder.path());
         serve.env("BANKROLL__BOOKS__DATABASE", self.url.reveal()).env("BANKROLL__NODE__NAME", "books-1");
@@ -115,7 +116,8 @@ fn a_node_can_ask_for_what_is_held_and_for_nothing_else() {
     assert_eq!(world.payouts(), [("1".to_owned(), "approved".to_owned())]);
 }
 
-/// The operator lowers what is paid at once. Whoever missed the answer asks again, and is owed the first one.
+/// The operator lowers the limit for payouts without approval. A caller who missed the answer retries, and must get the
+/// first one.
 #[test]
 fn a_payout_asked_for_again_hears_its_first_answer_whatever_the_policy_is_by_now() {
     let (world, books) = World::new();

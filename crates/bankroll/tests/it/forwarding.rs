@@ -1,4 +1,4 @@
-//! Calls that are forwarded to nodes while these are killed, stopped and drained: each is answered and has happened once.
+//! Calls that are forwarded to nodes while these are killed, stopped and drained: each is answered and applied once.
 
 use std::{
     collections::HashMap,
@@ -112,7 +112,7 @@ fn calls_survive_nodes_that_are_killed_stopped_and_drained() {
             }
         };
         some_more();
-        // Whoever holds the books hangs: its connections stay open, and answer nothing.
+        // The holder of the books hangs: its connections stay open, and answer nothing.
         let (holder, other) = holder_first(&url, first, second);
         holder.signal("-STOP");
         other.until("took");

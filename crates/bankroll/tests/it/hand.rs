@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::program::{folder, run};
 
-/// A folder with two hands of three seats and two shufflers in `hands`, and what was reported of them.
+/// A folder with two hands of three seats and two shufflers in `hands`, and the report about them.
 fn played() -> (TempDir, Value) {
     let folder = folder();
     let args =

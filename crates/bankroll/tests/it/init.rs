@@ -1,4 +1,4 @@
-//! `bankroll init`: makes what is missing, overwrites nothing.
+//! `bankroll init`: creates what is missing, overwrites nothing.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn empty_books_are_made_in_the_database_that_is_named_and_once() {
     let (folder, url) = (folder(), needed_database());
     let env = [("BANKROLL__BOOKS__DATABASE", url.reveal())];
     let program = |args: &[&str]| run_with(folder.path(), &env, args);
-    // Whatever looks for them says how to get them, and that is true.
+    // Commands that need the books name the command that creates them, and it works.
     program(&["audit"]).fails(3, &["no books in this database; `bankroll init` makes them"]);
     let doctor = program(&["doctor"]);
     assert_eq!(doctor.code, 1);

@@ -50,7 +50,7 @@ fn a_password_is_not_shown_with_the_configuration() {
     run_with(folder.path(), &unknown, &["config", "check"]).fails(2, &message);
 }
 
-/// The server is asked for nothing: there is none.
+/// The check needs no server, and there is none.
 #[test]
 fn the_doctor_says_who_could_listen_on_the_way_to_the_server() {
     let folder = folder();

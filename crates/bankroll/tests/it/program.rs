@@ -1,4 +1,4 @@
-//! Running the program and judging what it said.
+//! Runs the program and checks its output.
 
 use std::{
     path::Path,
@@ -34,19 +34,19 @@ pub fn run_with(folder: &Path, env: &[(&str, &str)], args: &[&str]) -> Run {
 }
 
 impl Run {
-    /// The run went well; what it printed.
+    /// The run succeeded; returns its output.
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
         self.stdout
     }
 
-    /// The run went well and printed one JSON value and nothing else.
+    /// The run succeeded and printed one JSON value and nothing else.
     pub fn json(self) -> Value {
         let text = self.ok();
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// The run failed in this way, saying all of this on standard error and nothing on standard output.
+    /// The run failed with this code, with all of these texts on standard error and nothing on standard output.
     pub fn fails(self, code: i32, says: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
         assert_eq!(self.stdout, "");
@@ -56,7 +56,7 @@ impl Run {
     }
 }
 
-/// The books of a folder that the program has made, held by this process.
+/// The books of a folder that the program created, held by this process.
 pub fn hold(folder: &Path) -> Ledger {
     let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
     Ledger::open(Options { migrations, ..Options::new(folder) }).unwrap()

@@ -34,7 +34,7 @@ fn a_balance_now_and_at_a_time() {
     let json = balance(&["--at", "2026-11-15T11:59:59+02:00", "--json"]).json();
     assert_eq!((&json["balance"], &json["held"], &json["last_record"]), (&json!("1000000"), &json!("0"), &json!(6)));
     let before = balance(&["--at", "2026-11-15"]).ok();
-    says(&before, &["balance      0 USDX", "nothing had happened to it"]);
+    says(&before, &["balance      0 USDX", "last change  no changes yet"]);
     balance(&["--at", "yesterday"]).fails(2, &["a time is 2026-11-15T08:30:00Z"]);
     run(books.path(), &["balance", "arena/funds/1/nobody"]).fails(3, &["`bankroll accounts list` shows all"]);
 }
@@ -122,7 +122,7 @@ fn the_whole_journal_is_exported() {
 }
 
 #[test]
-fn searches_find_whole_words_of_every_kind() {
+fn searches_find_full_values_of_every_kind() {
     let books = books();
     let found = |args: &[&str]| -> Vec<u64> {
         let page = run(books.path(), &[&["search", "--json"], args].concat()).json();
@@ -140,10 +140,13 @@ fn searches_find_whole_words_of_every_kind() {
         &text,
         &[
             "too-much (client of arena) by game_server arena: insufficient_funds",
-            "asked: arena/funds/1/0xa1 -> arena/world/1  9 USDX (9000000)",
+            "requested: arena/funds/1/0xa1 -> arena/world/1  9 USDX (9000000)",
         ],
     );
-    says(&run(books.path(), &["search", "--key", "credit"]).ok(), &["nothing found"]);
+    says(
+        &run(books.path(), &["search", "--key", "credit"]).ok(),
+        &["no matches; give the full key, reference or wallet"],
+    );
     run(books.path(), &["search"]).fails(2, &["--key <KEY>"]);
     run(books.path(), &["search", "--key", "a", "--tx", "b"]).fails(2, &["cannot be used with"]);
     run(books.path(), &["search", "--key", "a", "--namespace", "clients"])

@@ -10,7 +10,7 @@ use crate::{
     program::{folder, run},
 };
 
-/// A folder with a receipt of the record under `credit-1` and nothing else, and the head it is to be checked under.
+/// A folder with a receipt of the record under `credit-1` and nothing else, and the head to check it with.
 fn receipt() -> (TempDir, String) {
     let (books, elsewhere) = (folder(), folder());
     casino::open(books.path());

@@ -1,4 +1,4 @@
-//! Nodes that run while a test looks at them: started, listened to, signalled, waited for.
+//! Nodes that run during a test: starts them, reads their output, signals them, waits for them.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -27,7 +27,7 @@ pub fn deployment(nodes: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// A node as `bankroll serve` runs it, and what it says.
+/// A node as `bankroll serve` runs it, and its output.
 pub struct Running {
     pub name: String,
     child: Child,
@@ -35,8 +35,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// With books in this database, and a lease that is short to wait for, but not lost by a node that is only slow: the node
-    /// that reported that it holds the books must still hold them when the test looks.
+    /// With books in this database, and a lease that is short to wait for, but not lost by a node that is only slow:
+    /// the node that reported that it holds the books must still hold them when the test looks.
     pub fn start(folder: &Path, url: &DatabaseUrl, name: &str, roles: &str) -> Self {
         let mut serve = command(folder);
         serve.env("BANKROLL__BOOKS__DATABASE", url.reveal()).env("BANKROLL__NODE__NAME", name);
@@ -60,7 +60,7 @@ impl Running {
         Self { name: name.into(), child, lines }
     }
 
-    /// Hears what it says until this happens.
+    /// Reads its output up to this event.
     pub fn until(&self, event: &str) -> Value {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -74,7 +74,7 @@ impl Running {
         }
     }
 
-    /// Whether it has said so by now.
+    /// Whether it has logged this event by now.
     pub fn has_said(&self, event: &str) -> bool {
         self.lines.try_iter().any(|line| line["event"] == event)
     }
@@ -84,7 +84,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
@@ -93,7 +93,7 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// It ends by itself: with which code, and what it said on standard error.
+    /// Waits until it ends by itself; returns its exit code and its standard error.
     pub fn ended(mut self) -> (i32, String) {
         let deadline = Instant::now() + PATIENCE;
         while self.is_running() {

@@ -1,4 +1,4 @@
-//! `bankroll serve`: who holds the books, who stands by, and what happens when one of them ends, hangs or is killed.
+//! `bankroll serve`: which node holds the books, which stands by, and what happens when one of them ends, hangs or is killed.
 
 use std::time::Instant;
 
@@ -92,7 +92,7 @@ fn books_that_another_program_holds_are_waited_for() {
 fn a_node_without_books_says_whether_they_can_be_asked() {
     let (folder, url) = (deployment(&[("books-1", "books"), ("api-1", "api,notify")]), needed_database());
     let api = Running::start(folder.path(), &url, "api-1", "api");
-    // On a slow machine it may say before that they are still being looked for.
+    // On a slow machine it may first report that it is still looking for them.
     while !api.until("no_books")["message"].as_str().unwrap().contains("no node holds the books") {}
     let books = Running::start(folder.path(), &url, "books-1", "books");
     api.until("books_found");

@@ -1,4 +1,4 @@
-//! `bankroll serve` with a chain: a node that is away and comes back, a deposit, and configurations that cannot be.
+//! `bankroll serve` with a chain: an RPC node that is unreachable and comes back, a deposit, and invalid configurations.
 
 use std::{
     io::{BufRead, BufReader},
@@ -19,7 +19,7 @@ use crate::{
 const SEED: u64 = 7;
 const WALLET: &str = "0x00000000000000000000000000000000000000aa";
 
-/// A chain of its own; blocks on command.
+/// A separate chain; blocks on command.
 struct Chain {
     process: Child,
     started: Value,
@@ -77,7 +77,8 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     casino(folder.path());
     let chain = Chain::start();
     let genesis = chain.started["genesis"].as_str().unwrap();
-    // One of its nodes is unreachable; the other accepts commands. A released port could belong to another process by then.
+    // One of its nodes is unreachable; the other accepts commands. A released port could belong to another process by
+    // then.
     let url = format!("{}/node/1", chain.url());
     chain.tell("sim_crash", &json!([true, 1]));
 
@@ -92,7 +93,7 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     assert!(follows["message"].as_str().unwrap().contains("final after 3 blocks"), "{follows}");
     let trouble = node.until("trouble");
     assert!(trouble["message"].as_str().unwrap().contains("the node"), "{trouble}");
-    // Said once for each flow that needs a node, however often it is tried.
+    // Reported once for each flow that needs a node, however often it is tried.
     node.until("trouble");
 
     chain.tell("sim_restart", &json!([1]));

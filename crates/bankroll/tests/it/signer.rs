@@ -16,7 +16,7 @@ fn it_is_made_runs_and_shows_what_it_has() {
     let shown = run(folder.path(), &["signer", "show", "--json"]).json();
     assert_eq!(shown["wallets"][0], made["wallet"]);
     assert_eq!(shown["memory"]["entries"], 1);
-    // As it is made, it signs for the chain that `bankroll chain` is, as that is started.
+    // With its defaults it signs for the chain that `bankroll chain` serves by default.
     let help = run(folder.path(), &["chain", "--help"]).ok();
     let chain = help.split("--chain-id").nth(1).and_then(|of| of.split("[default: ").nth(1)).unwrap();
     assert_eq!(shown["chains"][0].to_string(), chain.split(']').next().unwrap());

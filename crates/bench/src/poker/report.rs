@@ -4,13 +4,13 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
-    pub rows: Vec<Row>,
+pub(super) struct PokerReport {
+    pub rows: Vec<PokerRow>,
 }
 
 /// One figure: a time, a size, or a rate.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct PokerRow {
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     curve: Option<&'static str>,
@@ -28,7 +28,7 @@ pub(super) struct Row {
     hands: Option<usize>,
 }
 
-impl Row {
+impl PokerRow {
     const fn about(what: &'static str, curve: Option<&'static str>) -> Self {
         let (ms, bytes) = (None, None);
         Self { what, curve, ms, target_ms: None, bytes, target_bytes: None, per_s: None, hands: None }
@@ -48,7 +48,7 @@ impl Row {
     }
 }
 
-impl Report {
+impl PokerReport {
     pub fn print_json(&self) {
         println!("{}", serde_json::to_string(self).expect("a report is plain data"));
     }

@@ -3,8 +3,8 @@
 //! It guarantees: a request has at most five megabytes; a simulated silence keeps its caller waiting for at most a
 //! minute.
 //!
-//! It does not know: JSON-RPC (it passes bytes to the chain and back), the time (the caller brings it), which address to
-//! listen on.
+//! It does not know: JSON-RPC (it passes bytes to the chain and back), the time (the caller brings it), which address
+//! to listen on.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

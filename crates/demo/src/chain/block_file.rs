@@ -1,8 +1,9 @@
 //! The blocks in a file: a line of JSON each, with the bytes of its transactions. The chain is pure, so the same bytes
 //! give the same chain, hash by hash.
 //!
-//! Guarantees: a line is synced before the chain's lock is released. A last line without its end is a block that no reader
-//! has seen, and is cut off. It does not detect edits of the file: the books do, by the block hashes they have stored.
+//! Guarantees: a line is synced before the chain's lock is released. A last line without its end is a block that no
+//! reader has seen, and is cut off. It does not detect edits of the file: the books do, by the block hashes they have
+//! stored.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,7 +1,7 @@
 //! The demo's chain: the simulated one, with a block every few milliseconds, kept in the demo's folder.
 //!
-//! Guarantees: a block is on disk before any client sees it, so that the books never know a block that a killed demo lost.
-//! Pending transactions are lost then, as when a node restarts: their senders send them again.
+//! Guarantees: a block is on disk before any client sees it, so that the books never know a block that a killed demo
+//! lost. Pending transactions are lost then, as when a node restarts: their senders send them again.
 //!
 //! Its gas price is constant, so that the cost of payouts does not depend on the speed of the machine.
 

@@ -49,28 +49,28 @@ impl ArenaGame {
 
     pub fn apply_answer(
         &mut self,
-        asked: &NumberedRequest,
+        request: &NumberedRequest,
         outcome: RequestOutcome,
         tally: &mut GameTally,
     ) -> Result<(), UnexpectedAnswer> {
-        match (asked.again, outcome.result) {
+        match (request.again, outcome.result) {
             // The first answer was applied then, whatever it was.
             (true, Err(rejection @ Rejection::KeyReused)) => tally.reject(rejection),
             (true, _) if outcome.replayed => tally.replayed += 1,
             (true, _) => {
                 return Err(UnexpectedAnswer {
-                    ask: format!("{:?} again", asked.ask),
+                    ask: format!("{:?} again", request.ask),
                     outcome: outcome_text(outcome.result),
                 });
             }
             // It may be a replay all the same, of a request whose first answer was lost.
             (false, Ok(())) => {
                 tally.transfers += 1;
-                self.applied(&asked.ask, tally);
+                self.applied(&request.ask, tally);
             }
             (false, Err(rejection)) => {
                 tally.reject(rejection);
-                self.rejected(&asked.ask, rejection)?;
+                self.rejected(&request.ask, rejection)?;
             }
         }
         Ok(())

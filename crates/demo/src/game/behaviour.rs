@@ -13,8 +13,8 @@ use super::{
 /// The value of a pellet, and the fraction of their mass that a player loses by moving.
 const PELLET: Amount = Amount::new(70_000_000_000_000);
 const BURN: u128 = 256;
-/// One of this many moves gets the player eaten, and one makes them leave: as often as a chain, and a signer that syncs each
-/// promise, can follow without slowing down all other moves.
+/// One of this many moves gets the player eaten, and one makes them leave: as often as a chain, and a signer that syncs
+/// each promise, can follow without slowing down all other moves.
 pub const FATES: u32 = 20_000;
 /// The same for games of counted turns, which are short.
 pub const FATES_OF_FEW: u32 = 300;
@@ -23,7 +23,7 @@ const DUST: Amount = Amount::new(100_000_000_000_000);
 
 impl ArenaGame {
     pub(super) fn act(&mut self, player: usize, turn: &mut Turn) {
-        let asked = &mut turn.requests;
+        let requests = &mut turn.requests;
         match self.players[player].state {
             PlayerState::Outside if self.chance.u32(..4) > 0 => {}
             PlayerState::Outside => {
@@ -33,13 +33,13 @@ impl ArenaGame {
             }
             PlayerState::Paying => {}
             PlayerState::AtTheDoor => {
-                self.ask(BackendRequest::Spawn { player }, asked);
+                self.push(BackendRequest::Spawn { player }, requests);
                 if self.chance.u32(..16) == 0 {
                     // An impatient player clicks twice.
-                    self.ask(BackendRequest::Spawn { player }, asked);
+                    self.push(BackendRequest::Spawn { player }, requests);
                 }
             }
-            PlayerState::InWorld { mass } => self.live(player, mass, asked),
+            PlayerState::InWorld { mass } => self.live(player, mass, requests),
         }
     }
 
@@ -53,29 +53,29 @@ impl ArenaGame {
         })
     }
 
-    fn live(&mut self, player: usize, mass: Amount, asked: &mut Vec<NumberedRequest>) {
+    fn live(&mut self, player: usize, mass: Amount, requests: &mut Vec<NumberedRequest>) {
         let fate = self.chance.u32(..self.fates);
         if fate == 0 {
-            return self.be_eaten(player, mass, asked);
+            return self.be_eaten(player, mass, requests);
         }
         if fate == 1 && mass >= DUST {
-            return self.ask(BackendRequest::Exit { player, mass }, asked);
+            return self.push(BackendRequest::Exit { player, mass }, requests);
         }
         let burnt = Amount::new(mass.units() / BURN);
         if !burnt.is_zero() {
-            self.ask(BackendRequest::Recycle { from: Some(player), amount: burnt }, asked);
+            self.push(BackendRequest::Recycle { from: Some(player), amount: burnt }, requests);
         }
         let bite = self.loose.min(PELLET);
         take(&mut self.loose, bite);
         self.gain(player, bite);
         if fate.is_multiple_of(2) && self.budget >= PELLET {
             take(&mut self.budget, PELLET);
-            self.ask(BackendRequest::Pellet { amount: PELLET }, asked);
+            self.push(BackendRequest::Pellet { amount: PELLET }, requests);
         }
     }
 
     /// A random player gets three quarters of the mass; the rest is burnt.
-    fn be_eaten(&mut self, player: usize, mass: Amount, asked: &mut Vec<NumberedRequest>) {
+    fn be_eaten(&mut self, player: usize, mass: Amount, requests: &mut Vec<NumberedRequest>) {
         let eater = self.chance.usize(..self.admitted);
         if eater == player || !matches!(self.players[eater].state, PlayerState::InWorld { .. }) {
             return;
@@ -87,7 +87,7 @@ impl ArenaGame {
         self.players[player].state = PlayerState::Outside;
         if !burnt.is_zero() {
             add(&mut self.ashes, burnt);
-            self.ask(BackendRequest::Recycle { from: None, amount: burnt }, asked);
+            self.push(BackendRequest::Recycle { from: None, amount: burnt }, requests);
         }
     }
 

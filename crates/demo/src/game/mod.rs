@@ -1,7 +1,7 @@
 //! The game: the state and the mass of each player. Pure: it gets chance and answers from its caller.
 //!
-//! What a game counts (mass, loose pellets) is exactly what it has put into the world's account and not taken out again, so
-//! that the account is empty when every game has closed.
+//! What a game counts (mass, loose pellets) is exactly what it has put into the world's account and not taken out
+//! again, so that the account is empty when every game has closed.
 
 mod answers;
 mod behaviour;
@@ -44,8 +44,8 @@ pub struct ArenaGame {
     /// Loose pellets, and the remains of eaten players: in the world, without an owner.
     loose: Amount,
     ashes: Amount,
-    /// What this game has brought into the ecosystem account and not taken out as pellets. It never uses the shares of other
-    /// games, so that its course does not depend on their speed.
+    /// What this game has brought into the ecosystem account and not taken out as pellets. It never uses the shares of
+    /// other games, so that its course does not depend on their speed.
     budget: Amount,
     chance: fastrand::Rng,
     /// One of this many moves gets the player eaten, and one makes them leave.
@@ -74,8 +74,8 @@ impl ArenaGame {
         }
     }
 
-    pub fn request(&self, asked: &NumberedRequest) -> Request {
-        self.arena.request(self.number, &self.players, asked)
+    pub fn request(&self, request: &NumberedRequest) -> Request {
+        self.arena.request(self.number, &self.players, request)
     }
 
     pub fn wallet(&self, player: usize) -> WalletId {
@@ -103,7 +103,7 @@ impl ArenaGame {
         }
         self.turns += 1;
         if self.admitted > 1 && self.turns % 64 == 2 {
-            self.ask(BackendRequest::Theft { from: 0, to: 1 }, &mut turn.requests);
+            self.push(BackendRequest::Theft { from: 0, to: 1 }, &mut turn.requests);
         }
         self.last.clone_from(&turn.requests);
         turn
@@ -111,30 +111,30 @@ impl ArenaGame {
 
     /// The arena closes: mass becomes the players' money, pellets go back. Returns nothing when all is done.
     pub fn close(&mut self, most: usize) -> Vec<NumberedRequest> {
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         for player in 0..self.players.len() {
             match self.players[player].state {
-                _ if asked.len() >= most => break,
+                _ if requests.len() >= most => break,
                 PlayerState::InWorld { mass } if mass.is_zero() => self.players[player].state = PlayerState::Outside,
-                PlayerState::InWorld { mass } => self.ask(BackendRequest::Home { player, mass }, &mut asked),
+                PlayerState::InWorld { mass } => self.push(BackendRequest::Home { player, mass }, &mut requests),
                 PlayerState::Outside | PlayerState::Paying | PlayerState::AtTheDoor => {}
             }
         }
-        if asked.is_empty() && !self.loose.is_zero() {
+        if requests.is_empty() && !self.loose.is_zero() {
             add(&mut self.ashes, self.loose);
             let amount = std::mem::take(&mut self.loose);
-            self.ask(BackendRequest::Recycle { from: None, amount }, &mut asked);
+            self.push(BackendRequest::Recycle { from: None, amount }, &mut requests);
         }
-        asked
+        requests
     }
 
-    fn ask(&mut self, ask: BackendRequest, asked: &mut Vec<NumberedRequest>) {
+    fn push(&mut self, ask: BackendRequest, requests: &mut Vec<NumberedRequest>) {
         self.next_number += 1;
-        asked.push(NumberedRequest { number: self.next_number, again: false, ask });
+        requests.push(NumberedRequest { number: self.next_number, again: false, ask });
     }
 
-    /// Answers get lost and servers have bugs: repeats some of the last requests, a few of them with another body under the
-    /// same key.
+    /// Answers get lost and servers have bugs: repeats some of the last requests, a few of them with another body under
+    /// the same key.
     fn repeat_some(&mut self) -> Vec<NumberedRequest> {
         let mut again: Vec<NumberedRequest> = Vec::new();
         for earlier in std::mem::take(&mut self.last) {

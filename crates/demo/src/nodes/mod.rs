@@ -5,10 +5,10 @@
 //! | `books-1`, `books-2` | `books` | one holds the books, credits and settles; the other stands by |
 //! | `indexer` | `indexer` | follows the chain |
 //! | `payouts` | `payouts` | has payouts signed, sends them, and tracks them |
-//! | this one | `api` | the chain, the players, and the games, which forward their requests to the node that holds the books |
+//! | this one | `api` | the chain, the players, and the games, which forward to the holder of the books |
 //!
-//! They recognise each other by certificates that are created for this game. They end with this process, however it ends:
-//! their standard input is a pipe from it.
+//! They recognise each other by certificates that are created for this game. They end with this process, however it
+//! ends: their standard input is a pipe from it.
 
 mod child;
 
@@ -47,7 +47,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LEASE_MS: u64 = 1_500;
 
 const BOOKS: [&str; 2] = ["books-1", "books-2"];
-const ROOMS: &str = "rooms";
+const GAMES: &str = "games";
 /// In the demo's folder.
 const CERTIFICATES: &str = "nodes";
 
@@ -126,11 +126,11 @@ impl NodeProcesses {
     }
 
     /// Sends the requests to the node that holds the books.
-    pub fn ask(&self, room: &ArenaGame, asked: &[NumberedRequest]) -> anyhow::Result<Vec<RequestOutcome>> {
-        let requests: Vec<_> = asked.iter().map(|asked| room.request(asked)).collect();
+    pub fn ask(&self, game: &ArenaGame, moves: &[NumberedRequest]) -> anyhow::Result<Vec<RequestOutcome>> {
+        let requests: Vec<_> = moves.iter().map(|numbered| game.request(numbered)).collect();
         let begun = self.forwarder.apply(requests.clone(), CALL_WITHIN);
         let answers = self.wait(begun, &requests)?;
-        ensure!(answers.len() == asked.len(), "an answer is missing");
+        ensure!(answers.len() == moves.len(), "an answer is missing");
         Ok(answers.iter().map(RequestOutcome::from).collect())
     }
 
@@ -211,8 +211,8 @@ fn make_certificates(folder: &Path) -> anyhow::Result<Identity> {
     }
     let now = Clock::machine().now();
     let authority = Authority::init(folder, now)?;
-    for (name, role) in roles().into_iter().chain([(ROOMS, NodeRole::Api)]) {
+    for (name, role) in roles().into_iter().chain([(GAMES, NodeRole::Api)]) {
         authority.add(folder, &name.parse::<NodeName>()?, NodeRoles::of(&[role]), 1, now)?;
     }
-    Ok(Identity::load(folder, &ROOMS.parse()?, now)?)
+    Ok(Identity::load(folder, &GAMES.parse()?, now)?)
 }

@@ -104,7 +104,7 @@ impl DemoReport<'_> {
         let paid = counted(chain.paid.count, "payout", "payouts");
         writeln!(
             text,
-            "    run    {came} brought {} {symbol}, {paid} took {} {symbol}, gas cost {} {symbol}",
+            "    run    {came} brought {} {symbol}, {paid} took {}, gas cost {} {symbol}",
             money(chain.came.wei),
             money(chain.paid.wei),
             money(chain.fees)

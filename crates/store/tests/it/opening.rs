@@ -115,7 +115,7 @@ fn accounts_are_opened_once_and_only_by_allowed_principals() {
     assert_eq!(open(&stranger, funds("carol"), AccountPolicy::of(AccountKind::Funds)), Err(OpenRejection::NotAllowed));
     let house: AccountName = "@house/house/1".parse().unwrap();
     assert_eq!(open(&game, house, AccountPolicy::of(AccountKind::House)), Err(OpenRejection::NotAllowed));
-    let wide = AccountPolicy { deposit: Roles::those(|_| true), ..Policy::of(AccountKind::Funds) };
+    let wide = AccountPolicy { deposit: Roles::those(|_| true), ..AccountPolicy::of(AccountKind::Funds) };
     assert_eq!(open(&game, funds("carol"), wide), Err(OpenRejection::PolicyTooWide));
     let unlisted: AccountName = "arena/funds/7/carol".parse().unwrap();
     assert_eq!(open(&game, unlisted, AccountPolicy::of(AccountKind::Funds)), Err(OpenRejection::AssetNotFound));
