@@ -1,4 +1,4 @@
-//! anvil, a node of Foundry's, running beside the tests in its own process.
+//! anvil, Foundry's node, in its own process.
 
 use std::{
     io::{BufRead, BufReader},
@@ -35,7 +35,7 @@ impl Anvil {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let address = lines.by_ref().find_map(|line| line.unwrap().strip_prefix("Listening on ").map(str::to_owned));
         let address = address.expect("anvil says where it listens");
-        // What it prints afterwards must go somewhere, or it would wait.
+        // Its later output must be drained, or it would block.
         std::thread::spawn(move || lines.for_each(drop));
         let config = ureq::Agent::config_builder().proxy(None).build();
         Self { process, url: format!("http://{address}"), plain: config.new_agent() }
@@ -51,7 +51,7 @@ impl Anvil {
         RpcNode::http(&self.url, identity, RpcLimits::default()).unwrap()
     }
 
-    /// A plain call, past our client.
+    /// A plain call without our client.
     pub fn ask(&self, method: &str, params: Value) -> Value {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let sent = self.plain.post(&self.url).header("content-type", "application/json").send(request);

@@ -1,4 +1,4 @@
-//! Blocks of anvil's, read by our client: hashes, roots and senders that another implementation made.
+//! Blocks of anvil, read by our client: hashes, roots and senders from another implementation.
 
 use bankroll_chains_evm::{
     Address, BlockTag, Bytes, Found, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
@@ -117,7 +117,7 @@ fn a_reorganisation_of_anvils() {
     assert_ne!(before.header.hash, after.header.hash);
     assert_eq!(before.header.parent, after.header.parent);
     assert_eq!(after.transactions, []);
-    // The same bytes again: the same transaction, in a block of its own.
+    // The same bytes again: the same transaction, in another block.
     assert_eq!(node.send(&raw), SendOutcome::Accepted);
     anvil.mine();
     let Ok(Found::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };

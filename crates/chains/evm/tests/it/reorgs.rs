@@ -1,4 +1,4 @@
-//! Reorganisations as a reader meets them.
+//! Reorganisations as seen by a client.
 
 use bankroll_chains_evm::{BlockTag, Found};
 use bankroll_chains_simulated::{Fate, Reorg};
@@ -19,7 +19,7 @@ fn a_replaced_block_has_another_hash_and_can_still_be_read_by_its_own() {
     let before = node.block(BlockTag::Number(2)).unwrap().unwrap();
     assert_eq!(reorg(&world, 1, 1, Fate::Kept), 1);
     let after = node.block(BlockTag::Number(2)).unwrap().unwrap();
-    // The height is the same, so only the hash tells.
+    // The height is the same; only the hash differs.
     assert_ne!(after.header.hash, before.header.hash);
     assert_eq!(after.header.parent, before.header.parent);
     assert_eq!(after.transactions, before.transactions, "the same payment, in the same place");
@@ -29,7 +29,7 @@ fn a_replaced_block_has_another_hash_and_can_still_be_read_by_its_own() {
 }
 
 #[test]
-fn a_dropped_payment_never_was_until_it_is_sent_again() {
+fn a_dropped_payment_is_unknown_until_it_is_sent_again() {
     let world = World::new();
     let node = world.node(0);
     let payment = world.payment(0, HOUSE, 5);
@@ -41,7 +41,7 @@ fn a_dropped_payment_never_was_until_it_is_sent_again() {
     assert_eq!(node.header(BlockTag::Latest).unwrap().unwrap().number, 2);
     assert_eq!(node.balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "0");
     assert_eq!(node.find(sent), Ok(Found::Unheard));
-    // The same bytes are as good as before.
+    // The same bytes are still valid.
     assert_eq!(world.chain().send(&raw), Ok(sent));
     world.mine();
     let Ok(Found::Included(block)) = node.find(sent) else { panic!("it is included again") };
@@ -83,7 +83,7 @@ fn reordered_payments_are_all_there_and_each_senders_in_order() {
 }
 
 #[test]
-fn there_and_back_again_below_every_mark() {
+fn a_branch_below_finalized_can_be_adopted_again() {
     let world = World::new();
     let sent = world.pay(0, HOUSE, 5);
     world.mine_many(80);

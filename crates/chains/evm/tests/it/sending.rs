@@ -1,4 +1,4 @@
-//! What a sender is told, and what really happened to his transaction.
+//! The outcome of sending, and what really happened to the transaction.
 
 use bankroll_chains_evm::{
     BlockTag, Disagreement, Found, RpcError, RpcRefusal, SendOutcome, Unavailable, transaction_hash,
@@ -22,7 +22,7 @@ fn code(sent: SendOutcome) -> &'static str {
 }
 
 #[test]
-fn each_answer_is_told_apart() {
+fn each_answer_is_distinguished() {
     let world = World::new();
     let node = world.node(0);
     let first = world.payment(0, HOUSE, 5);
@@ -45,12 +45,12 @@ fn each_answer_is_told_apart() {
     let mut poor = world.payment(0, HOUSE, 0);
     poor.value = bankroll_chains_evm::U256::MAX;
     let SendOutcome::Refused(RpcRefusal { code, message }) = node.send(&sign(&poor)) else {
-        panic!("nobody has that much")
+        panic!("no account has that much")
     };
     assert_eq!((code, message.split(':').next()), (-32000, Some("insufficient funds for gas * price + value")));
 }
 
-/// (what goes wrong, what the sender is told, whether the transaction is in the mempool)
+/// (fault, outcome for the sender, whether the transaction is in the mempool)
 const FAULTS: &[(NodeFault, &str, bool)] = &[
     (NodeFault::RequestLost, "unknown: unavailable", false),
     (NodeFault::AnswerLost, "unknown: unavailable", true),
@@ -71,7 +71,7 @@ fn with_each_fault_the_same_bytes_can_be_sent_again_and_pay_once() {
         let world = World::new();
         let node = world.node(0);
         node.check_identity().unwrap();
-        // Asked once, so that the fault meets the transaction and not the question which chain this is.
+        // One request first, so that the fault affects the transaction and not the identity check.
         node.header(BlockTag::Latest).unwrap();
         let raw = world.player(0).sign(&world.payment(0, HOUSE, 5));
         let hash = transaction_hash(&raw);

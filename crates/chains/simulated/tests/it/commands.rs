@@ -1,4 +1,4 @@
-//! Commands over the wire, and what is left when they were refused.
+//! Control methods, and that a refused one changes nothing.
 
 use bankroll_chains_simulated::{NodeFault, contracts};
 use serde_json::json;
@@ -44,7 +44,7 @@ fn commands_reach_a_node_that_is_down() {
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
+fn a_refused_command_changes_nothing() {
     let mut chain = chain();
     ask(&mut chain, "sim_mine", json!([2]));
     let before = chain.head().hash;

@@ -1,4 +1,4 @@
-//! What the mempool takes, refuses, replaces and hands to blocks, in geth's words.
+//! What the mempool accepts, refuses and replaces, with geth's texts.
 
 use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, U256, contracts};
 
@@ -7,7 +7,7 @@ use crate::world::{HOUSE, chain, mine, pay, player, send};
 const GWEI: u128 = 1_000_000_000;
 
 #[test]
-fn refusals_in_the_words_that_clients_read() {
+fn refusals_have_the_texts_that_clients_parse() {
     let mut chain = chain();
     let first = send(&mut chain, 0, &pay(0, 1)).unwrap();
     let mut check = |payment: Payment, expected: &str| assert_eq!(send(&mut chain, 0, &payment), Err(expected.into()));
@@ -33,7 +33,7 @@ fn refusals_in_the_words_that_clients_read() {
 }
 
 #[test]
-fn bytes_that_are_no_transaction() {
+fn malformed_transactions_are_refused() {
     let mut chain = chain();
     let mut check = |raw: &[u8], expected: &str| {
         let told = chain.send(raw).unwrap_err().to_string();
@@ -47,7 +47,7 @@ fn bytes_that_are_no_transaction() {
     check(&[0xc0], "rlp: ");
     let sound = player(0).sign(&pay(0, 1));
     check(&[&sound[..], &[0]].concat(), "rlp: ");
-    // Each byte of a sound transaction, changed: refused, or another sender's, who has nothing.
+    // A valid transaction with one byte changed is refused, or has another sender without coins.
     for place in 0..sound.len() {
         let mut other = sound.to_vec();
         other[place] ^= 1;
@@ -69,7 +69,7 @@ fn a_gap_waits_until_it_is_filled() {
 }
 
 #[test]
-fn better_tips_come_first_and_who_pays_too_little_waits() {
+fn higher_tips_come_first_and_too_low_fees_wait() {
     let mut chain = chain();
     let low = send(&mut chain, 0, &pay(0, 1).paying(100 * GWEI, GWEI)).unwrap();
     let high = send(&mut chain, 1, &pay(0, 1).paying(100 * GWEI, 3 * GWEI)).unwrap();
@@ -101,14 +101,14 @@ fn a_full_block_leaves_the_rest_for_the_next() {
 }
 
 #[test]
-fn a_full_pool_takes_no_more() {
+fn a_full_pool_accepts_only_replacements() {
     let mut config = SimulatedConfig::new(7);
     config.pool_limit = 2;
     let mut chain = SimulatedChain::new(config);
     send(&mut chain, 0, &pay(0, 1)).unwrap();
     send(&mut chain, 1, &pay(0, 1)).unwrap();
     assert_eq!(send(&mut chain, 2, &pay(0, 1)), Err("txpool is full".into()));
-    // A replacement needs no room.
+    // A replacement does not grow the pool.
     send(&mut chain, 1, &pay(0, 1).paying(110 * GWEI, 2 * GWEI)).unwrap();
 }
 

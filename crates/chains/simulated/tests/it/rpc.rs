@@ -1,4 +1,4 @@
-//! JSON-RPC to the letter: answers to sound requests, and clear errors to all others.
+//! JSON-RPC: exact answers to valid requests, and clear errors to all others.
 
 use bankroll_chains_simulated::{B256, RpcReply, U256, contracts};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::world::{HOUSE, answer, ask, chain, mine, pay, player, read, send};
 
 #[test]
-fn errors_as_geth_words_them() {
+fn errors_have_the_texts_of_geth() {
     let mut chain = chain();
     let mut check = |method: &str, params: Value, code: i32, message: &str| {
         let told = answer(&mut chain, method, params);
@@ -30,7 +30,7 @@ fn errors_as_geth_words_them() {
 }
 
 #[test]
-fn what_is_no_request() {
+fn malformed_requests_are_errors() {
     let mut chain = chain();
     let mut check = |request: &[u8], code: i32| {
         let told = read(chain.answer(0, request));
@@ -106,7 +106,7 @@ fn tokens_by_call_and_logs_by_search() {
 }
 
 #[test]
-fn silence_and_other_failures_are_no_bodies() {
+fn faults_below_json_rpc_have_no_body() {
     use bankroll_chains_simulated::NodeFault;
     let mut chain = chain();
     let request = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
