@@ -121,10 +121,10 @@ fn compare(world: &World, theirs: &RpcNode, ours: &RpcNode) {
 
 /// The result of each transaction, by hash, because two producers may order equal tips differently.
 fn outcomes(block: &Block) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    let told = |t: &bankroll_chains_evm::Transaction| {
+    let reported = |t: &bankroll_chains_evm::Transaction| {
         (t.hash, t.sender().unwrap(), t.succeeded, t.gas_used, t.gas_price, t.native_transfer())
     };
-    let mut outcomes: Vec<_> = block.transactions.iter().map(told).collect();
+    let mut outcomes: Vec<_> = block.transactions.iter().map(reported).collect();
     outcomes.sort_by_key(|outcome| outcome.0);
     outcomes
 }

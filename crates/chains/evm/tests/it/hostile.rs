@@ -178,9 +178,9 @@ fn an_unreachable_node_is_unavailable() {
 #[test]
 fn the_url_of_a_node_appears_in_no_error() {
     for bad in ["", "127.0.0.1", "ftp://host/secret-key", "http:///secret-key", "http://ho st/secret-key"] {
-        let told = RpcNode::http(bad, World::new().identity(), RpcLimits::default()).unwrap_err();
-        assert_eq!(told, InvalidRpcUrl);
-        assert!(!told.to_string().contains("secret-key"));
+        let reported = RpcNode::http(bad, World::new().identity(), RpcLimits::default()).unwrap_err();
+        assert_eq!(reported, InvalidRpcUrl);
+        assert!(!reported.to_string().contains("secret-key"));
     }
     let error = read_block(|_| Canned::Bytes(Vec::new()));
     let (_world, _socket, node) = with_answer("nothing", |_| Canned::Silence);
@@ -208,16 +208,16 @@ fn a_node_without_flat_traces_returns_nested_ones() {
     let block = world.head();
     let transfers = node.internal_transfers(&block).unwrap();
     assert_eq!(transfers, world.node(0).internal_transfers(&block).unwrap());
-    let told: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
-    assert_eq!(told, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
-    for (fault, told) in [(NodeFault::TraceOmitted, "disagreeing"), (NodeFault::TraceFailed, "unavailable")] {
+    let reported: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
+    assert_eq!(reported, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
+    for (fault, reported) in [(NodeFault::TraceOmitted, "disagreeing"), (NodeFault::TraceFailed, "unavailable")] {
         world.chain().inject(0, fault, 1);
         let kind = match node.internal_transfers(&block) {
             Err(RpcError::Disagreeing(_)) => "disagreeing",
             Err(RpcError::Unavailable(_)) => "unavailable",
             other => panic!("{other:?}"),
         };
-        assert_eq!(kind, told);
+        assert_eq!(kind, reported);
     }
 }
 
@@ -225,6 +225,6 @@ fn a_node_without_flat_traces_returns_nested_ones() {
 fn a_hash_that_was_not_sent_is_unknown() {
     let (world, _socket, node) = with_answer("eth_sendRawTransaction", |request| result(request, json!(B256::ZERO)));
     let raw = world.player(1).sign(&world.payment(1, HOUSE, 6));
-    let told = node.send(&raw);
-    assert!(matches!(told, SendOutcome::Unknown(RpcError::Disagreeing(_))), "{told:?}");
+    let reported = node.send(&raw);
+    assert!(matches!(reported, SendOutcome::Unknown(RpcError::Disagreeing(_))), "{reported:?}");
 }

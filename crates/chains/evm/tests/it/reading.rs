@@ -52,14 +52,14 @@ fn token_transfers_have_stable_log_indexes() {
     let short = world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE, U256::from(601)));
     world.mine();
     let block = world.head();
-    let told = |hash| block.transaction(hash).unwrap().transfer_logs().collect::<Vec<_>>();
+    let reported = |hash| block.transaction(hash).unwrap().transfer_logs().collect::<Vec<_>>();
     let transfer = |contract, value| {
         TransferLog::Standard(TokenTransfer { ordinal: 0, contract, from: player, to: HOUSE, value: wei(value) })
     };
-    assert_eq!(told(sent), [transfer(contracts::DOLLAR, 400)]);
-    assert_eq!(told(taxed), [transfer(contracts::TAXED, 1_000)]);
-    assert_eq!(told(declined), []);
-    assert_eq!(told(short), []);
+    assert_eq!(reported(sent), [transfer(contracts::DOLLAR, 400)]);
+    assert_eq!(reported(taxed), [transfer(contracts::TAXED, 1_000)]);
+    assert_eq!(reported(declined), []);
+    assert_eq!(reported(short), []);
     let succeeded = [sent, taxed, declined, short].map(|hash| block.transaction(hash).unwrap().succeeded);
     assert_eq!(succeeded, [true, true, true, false]);
 
@@ -113,8 +113,11 @@ fn amounts_beyond_the_ledger_are_kept_and_reported() {
     let block = world.head();
     let (to, value) = block.transaction(sent).unwrap().native_transfer().unwrap();
     assert_eq!((to, value.to_string().as_str()), (HOUSE, "340282366920938463463374607431768211456"));
-    let told = value.amount().unwrap_err().to_string();
-    assert_eq!(told, "340282366920938463463374607431768211456 is above the largest amount of the ledger (2^128 - 1)");
+    let reported = value.amount().unwrap_err().to_string();
+    assert_eq!(
+        reported,
+        "340282366920938463463374607431768211456 is above the largest amount of the ledger (2^128 - 1)"
+    );
     assert_eq!(Quantity::from(Amount::MAX).amount(), Ok(Amount::MAX));
 }
 

@@ -41,13 +41,13 @@ fn blocks_of_another_implementation_verify() {
     anvil.mine();
     let block = node.block(BlockTag::Latest).unwrap().unwrap();
     assert_eq!((block.header.number, block.transactions.len()), (1, 3));
-    let told = |raw: &Bytes| block.transaction(transaction_hash(raw)).unwrap();
-    assert_eq!(told(&plain).sender(), Ok(ann.address()));
-    assert_eq!(told(&legacy).sender(), Ok(bob.address()));
-    assert_eq!(told(&plain).native_transfer(), Some((HOUSE, Quantity::new(U256::from(5)))));
-    assert_eq!(told(&legacy).native_transfer(), Some((HOUSE, Quantity::new(U256::from(6)))));
+    let reported = |raw: &Bytes| block.transaction(transaction_hash(raw)).unwrap();
+    assert_eq!(reported(&plain).sender(), Ok(ann.address()));
+    assert_eq!(reported(&legacy).sender(), Ok(bob.address()));
+    assert_eq!(reported(&plain).native_transfer(), Some((HOUSE, Quantity::new(U256::from(5)))));
+    assert_eq!(reported(&legacy).native_transfer(), Some((HOUSE, Quantity::new(U256::from(6)))));
     // 21,000 and what EIP-7623 takes for 2 zeros and 10 other bytes: 42 units of ten.
-    assert_eq!((told(&spoken).gas_used, told(&plain).gas_used), (21_420, 21_000));
+    assert_eq!((reported(&spoken).gas_used, reported(&plain).gas_used), (21_420, 21_000));
     let parent = node.header(BlockTag::Hash(block.header.parent)).unwrap().unwrap();
     assert_eq!(parent.hash, node.identity().genesis);
     assert_eq!(node.balance(HOUSE, BlockTag::Hash(block.header.hash)).unwrap().to_string(), "18");
@@ -57,8 +57,8 @@ fn blocks_of_another_implementation_verify() {
     assert_eq!(node.send(&plain), SendOutcome::NonceTooLow);
     let replaced = ann.sign(&pay(2, HOUSE, 1));
     assert_eq!(node.send(&replaced), SendOutcome::Accepted);
-    let told = node.send(&ann.sign(&pay(2, HOUSE, 2)));
-    assert!(matches!(told, SendOutcome::Underpriced(_)), "{told:?}");
+    let reported = node.send(&ann.sign(&pay(2, HOUSE, 2)));
+    assert!(matches!(reported, SendOutcome::Underpriced(_)), "{reported:?}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ const FAULTS: &[(NodeFault, &str, bool)] = &[
 
 #[test]
 fn with_each_fault_the_same_bytes_can_be_sent_again_and_pay_once() {
-    for &(fault, told, taken) in FAULTS {
+    for &(fault, reported, taken) in FAULTS {
         let world = World::new();
         let node = world.node(0);
         node.check_identity().unwrap();
@@ -76,7 +76,7 @@ fn with_each_fault_the_same_bytes_can_be_sent_again_and_pay_once() {
         let raw = world.player(0).sign(&world.payment(0, HOUSE, 5));
         let hash = transaction_hash(&raw);
         world.chain().inject(0, fault, 1);
-        assert_eq!(code(node.send(&raw)), told, "{fault:?}");
+        assert_eq!(code(node.send(&raw)), reported, "{fault:?}");
         assert_eq!(world.chain().waiting(hash).is_some(), taken, "{fault:?}");
         assert_eq!(world.chain().faults().of(fault), 1, "{fault:?}");
         let again = if taken { SendOutcome::AlreadyKnown } else { SendOutcome::Accepted };
@@ -92,9 +92,9 @@ fn nothing_is_sent_to_another_chain() {
     let world = World::new();
     let raw = world.player(0).sign(&world.payment(0, HOUSE, 5));
     world.chain().inject(0, NodeFault::OtherChain, 1);
-    let told = world.node(0).send(&raw);
+    let reported = world.node(0).send(&raw);
     let expected = Disagreement::ChainId { expected: 1337, found: bankroll_chains_evm::U256::from(1338) };
-    assert_eq!(told, SendOutcome::Unknown(expected.into()));
+    assert_eq!(reported, SendOutcome::Unknown(expected.into()));
     assert_eq!(world.chain().waiting_count(), 0);
 
     let mut payment = world.payment(0, HOUSE, 5);

@@ -57,8 +57,8 @@ fn a_refused_command_changes_nothing() {
         ("sim_inject", json!(["nonsense"])),
         ("sim_selfDestruct", json!([])),
     ] {
-        let told = answer(&mut chain, method, params);
-        assert!(told["error"]["code"].is_i64(), "{method}: {told}");
+        let reported = answer(&mut chain, method, params);
+        assert!(reported["error"]["code"].is_i64(), "{method}: {reported}");
     }
     assert_eq!((chain.head().number(), chain.head().hash), (2, before));
 }

@@ -36,8 +36,8 @@ fn refusals_have_the_texts_that_clients_parse() {
 fn malformed_transactions_are_refused() {
     let mut chain = chain();
     let mut check = |raw: &[u8], expected: &str| {
-        let told = chain.send(raw).unwrap_err().to_string();
-        assert!(told.starts_with(expected), "{told}");
+        let reported = chain.send(raw).unwrap_err().to_string();
+        assert!(reported.starts_with(expected), "{reported}");
     };
     check(&[], "rlp: ");
     check(&[0x02], "rlp: ");
@@ -122,9 +122,9 @@ fn a_failed_call_pays_for_its_gas_and_moves_nothing() {
     (starved.to, starved.gas) = (Some(contracts::DOLLAR), 25_000);
     send(&mut chain, 0, &starved).unwrap();
     mine(&mut chain);
-    let told: Vec<_> = chain.head().transactions.iter().map(|t| (t.succeeded(), t.gas_used)).collect();
+    let reported: Vec<_> = chain.head().transactions.iter().map(|t| (t.succeeded(), t.gas_used)).collect();
     // The second ran out of gas and used all it had.
-    assert_eq!(told, [(false, 21_200), (false, 25_000)]);
+    assert_eq!(reported, [(false, 21_200), (false, 25_000)]);
     let price = U256::from(875_000_000_u64 + 1_000_000_000);
     assert_eq!(chain.balance(player(0).address()), before - price * U256::from(21_200 + 25_000));
     assert_eq!(chain.balance(contracts::REFUSING), U256::ZERO);
