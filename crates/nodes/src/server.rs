@@ -6,8 +6,8 @@
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
 //!
-//! A failing connection never affects another. The handler completes a call even if its connection is closed; the caller
-//! retries.
+//! A failing connection never affects another. The handler completes a call even if its connection is closed; the
+//! caller retries.
 
 use std::{
     future::Future,

@@ -1,7 +1,7 @@
 //! Measures the reading of verified blocks: 1,000 blocks of 30 payments each, in process and over HTTP.
 //!
-//! `cargo run --release -p bankroll-chains-evm --example read_speed [URL]`; with the URL of a `bankroll chain --block-time 0
-//! --seed 1` that no other client uses, it makes the same blocks there and reads them over the socket.
+//! `cargo run --release -p bankroll-chains-evm --example read_speed [URL]`; with the URL of a `bankroll chain
+//! --block-time 0 --seed 1` that no other client uses, it makes the same blocks there and reads them over the socket.
 
 use std::{
     error::Error,

@@ -2,12 +2,12 @@
 //!
 //! No header covers traces: confirm them by balances or a second node before crediting.
 //!
-//! Guarantees: only real transfers are returned. A call counts if neither it nor any call above it was reverted, and only
-//! if its kind moves coins: CALLCODE and DELEGATECALL name a value that does not move. An answer that lacks a transaction,
-//! or contains an error, is an error and never "no transfers".
+//! Guarantees: only real transfers are returned. A call counts if neither it nor any call above it was reverted, and
+//! only if its kind moves coins: CALLCODE and DELEGATECALL name a value that does not move. An answer that lacks a
+//! transaction, or contains an error, is an error and never "no transfers".
 //!
-//! `trace_block` is tried first, because its list is flat. geth has only `callTracer`, which nests as deep as the calls;
-//! nesting deeper than 128 is an error.
+//! `trace_block` is tried first, because its list is flat. geth has only `callTracer`, which nests as deep as the
+//! calls; nesting deeper than 128 is an error.
 
 use alloy_primitives::{Address, B256, U256};
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! Builds a verified block from a node's answers. Pure.
 //!
 //! It checks: the hash of the header; that it is the requested block; the hash of each transaction; the root of all
-//! transactions; one receipt per transaction, in order; the bloom of the logs; the root of all receipts, computed from the
-//! same statuses, gas and logs that are returned. Fields that cannot be checked, such as senders, are not used.
+//! transactions; one receipt per transaction, in order; the bloom of the logs; the root of all receipts, computed from
+//! the same statuses, gas and logs that are returned. Fields that cannot be checked, such as senders, are not used.
 
 use alloy_consensus::{
     Header as ConsensusHeader, Receipt, ReceiptEnvelope, Transaction as _,

@@ -28,8 +28,8 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 /// Far more than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Makes a failing call with growing timeouts until it fails in the expected way. A call uses its whole timeout before it
-/// fails, and slow machines need more of it to connect.
+/// Makes a failing call with growing timeouts until it fails in the expected way. A call uses its whole timeout before
+/// it fails, and slow machines need more of it to connect.
 pub fn fail_within(
     call: impl Fn(Duration) -> Result<Vec<Answer>, CallError>,
     is_wanted: impl Fn(&CallError) -> bool,
@@ -189,7 +189,7 @@ impl World {
         reader.account(self.alice).unwrap().unwrap().balance.units()
     }
 
-    /// How often each key is in the journal; the books are sound besides.
+    /// How often each key is in the journal; also audits the books.
     pub fn journal(&self) -> HashMap<String, usize> {
         let books = self.folder.path().join("books");
         Audit::new(Reader::open(&books).unwrap()).run(|_| {}).unwrap();

@@ -11,7 +11,7 @@ use fastrand::Rng;
 use rusqlite::Connection;
 use zeroize::Zeroizing;
 
-use crate::world::{NOON, Soak, World, at, cancel, key, pay, pay_token, policy, seed, tell, wallet};
+use crate::world::{NOON, Soak, World, at, cancel, key, pay, pay_token, policy, print_line, seed, wallet};
 
 /// A closed memory with every kind of entry.
 fn lived_in() -> World {
@@ -159,7 +159,7 @@ fn every_byte_of_the_file_matters_or_is_unused() {
             }
         }
     }
-    tell(&format!(
+    print_line(&format!(
         "memory of {} bytes, {} flipped: {refused} refused, {nothing} unused (seed {})",
         sound.len(),
         refused + nothing,
@@ -223,7 +223,10 @@ fn every_byte_of_sqlites_log_is_verified_or_its_loss_detected() {
         };
         assert_eq!(refusal, SignerRefusal::Stopped(StopReason::MemoryOlder), "byte {place}");
     }
-    tell(&format!("SQLite's log: {refused} refused, {older} older and detected, {nothing} unused (seed {})", seed()));
+    print_line(&format!(
+        "SQLite's log: {refused} refused, {older} older and detected, {nothing} unused (seed {})",
+        seed()
+    ));
     assert!(older > 0);
 }
 

@@ -16,7 +16,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::world::{SECRET, key, pay, seed, tell, wallet};
+use crate::world::{SECRET, key, pay, print_line, seed, wallet};
 
 /// `cargo xtask test` installs the same version.
 const VERSION: &str = "6.17.0";
@@ -55,7 +55,7 @@ fn ethers_reads_what_was_signed_and_would_have_signed_the_same() {
         assert_eq!(read["value"], json!(value.to_string()), "{what}");
         assert_eq!(read["data"], json!(data), "{what}");
     }
-    tell(&format!("referee: ethers {VERSION} agrees on {} transactions (seed {})", orders.len(), seed()));
+    print_line(&format!("referee: ethers {VERSION} agrees on {} transactions (seed {})", orders.len(), seed()));
 }
 
 fn order(rng: &mut Rng) -> Order {

@@ -174,7 +174,7 @@ impl Soak {
         Self { usual, ends: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds) / 3) }
     }
 
-    /// Whether it goes on after so many.
+    /// Whether it continues after `done` rounds.
     pub fn goes_on(&self, done: usize) -> bool {
         self.ends.map_or(done < self.usual, |ends| done == 0 || Instant::now() < ends)
     }
@@ -186,7 +186,7 @@ impl Soak {
 }
 
 /// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.
-pub fn tell(line: &str) {
+pub fn print_line(line: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).unwrap();

@@ -18,8 +18,8 @@ pub struct Anvil {
 }
 
 impl Anvil {
-    /// A chain with our id on which nothing is mined by itself. `cargo xtask test` installs anvil into the tree; without it
-    /// nothing is shown, so the test fails.
+    /// A chain with our id on which nothing is mined by itself. `cargo xtask test` installs anvil into the tree;
+    /// without it nothing is shown, so the test fails.
     pub fn start() -> Self {
         let program = program();
         let version = Command::new(&program).arg("--version").output().unwrap().stdout;
@@ -70,7 +70,7 @@ fn program() -> PathBuf {
     // Asked of this run: a target folder may be shared by several checkouts, and what was compiled in names one.
     let crate_folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("run the tests with cargo"));
     let folder = crate_folder.join("../../../.tools/anvil/node_modules/@foundry-rs");
-    // A package for each platform, beside the one that chooses among them.
+    // A package for each platform, and one that selects among them.
     let packages = folder.read_dir().into_iter().flatten().flatten();
     let platforms = packages.filter(|package| package.file_name().to_string_lossy().starts_with("anvil-"));
     let mut binaries = platforms.map(|package| package.path().join("bin/anvil")).filter(|binary| binary.is_file());

@@ -1,9 +1,10 @@
 //! Random signed transactions, sent both to anvil and to the simulated chain: balances and costs must be equal on
 //! both, to the wei.
 //!
-//! Both begin with the same base fee. Where they differ is listed here, and nothing else is accepted: hashes of blocks (other
-//! producers, times and state roots), the wording of refusals, and what anvil accepts where geth and we refuse: gas below the
-//! intrinsic gas, replacements that raise fees by less than a tenth, legacy transactions of other chains.
+//! Both begin with the same base fee. Where they differ is listed here, and nothing else is accepted: hashes of blocks
+//! (other producers, times and state roots), the wording of refusals, and what anvil accepts where geth and we refuse:
+//! gas below the intrinsic gas, replacements that raise fees by less than a tenth, legacy transactions of other
+//! chains.
 
 use std::time::{Duration, Instant};
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     process::{Running, folder, memory_of, run},
-    world::{Soak, seed, tell},
+    world::{Soak, print_line, seed},
 };
 use script::{Script, ScriptOutcome};
 use strace::{most_of_a_thread, strace_answers, strace_on_memory, syncs_before_answers};
@@ -36,7 +36,7 @@ fn crash_at_each_write_and_sync() {
         *counts.entry(call).or_insert(0) += 1;
         script.check(folder.path(), &format!("killed at {call} {number}"));
     }
-    tell(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
+    print_line(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
     assert!(counts.values().sum::<u32>() >= 10, "hardly anything was killed");
 }
 
@@ -75,7 +75,7 @@ fn crash_while_a_memory_is_created() {
         }
         script.check(folder.path(), &what);
     }
-    tell(&format!("signer killed while its memory was begun at {counts:?} of {points:?} (seed {})", seed()));
+    print_line(&format!("signer killed while its memory was created at {counts:?} of {points:?} (seed {})", seed()));
     assert!(!counts.is_empty());
 }
 
@@ -94,7 +94,10 @@ fn crash_free_refusal_when_the_disk_is_full() {
         assert!(!script.outcomes().any(|said| *said == ScriptOutcome::Unknown), "{fault}");
         script.check(folder.path(), &format!("full at write {number}"));
     }
-    tell(&format!("signer with a full disk at {tried} places, {refused} requests refused for it (seed {})", seed()));
+    print_line(&format!(
+        "signer with a full disk at {tried} places, {refused} requests refused for it (seed {})",
+        seed()
+    ));
     assert!(refused > 0, "no request was refused for a full disk");
 }
 
@@ -112,7 +115,7 @@ fn crash_after_a_sync_that_failed() {
         }
         script.check(folder.path(), &format!("sync {number} failed"));
     }
-    tell(&format!("signer with failing syncs: {unknown} requests with an unknown outcome (seed {})", seed()));
+    print_line(&format!("signer with failing syncs: {unknown} requests with an unknown outcome (seed {})", seed()));
     assert!(unknown > 0, "no sync failed in the middle of a request");
 }
 
@@ -128,7 +131,11 @@ fn crash_in_a_loop() {
         rounds += 1;
     }
     script.check(folder.path(), &format!("seed {}, killed {rounds} times", seed()));
-    tell(&format!("signer killed {rounds} times in a row, {} requests answered (seed {})", script.answered(), seed()));
+    print_line(&format!(
+        "signer killed {rounds} times in a row, {} requests answered (seed {})",
+        script.answered(),
+        seed()
+    ));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use bankroll_orders::{
 use bankroll_signer::memory::{CommitStage, MemoryEntry};
 use fastrand::Rng;
 
-use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, Soak, TOKEN, World, cancel, pay, pay_token, tell, wallet};
+use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, Soak, TOKEN, World, cancel, pay, pay_token, print_line, wallet};
 use model::{Model, ModelVerdict};
 
 /// The stage at which the process crashed.
@@ -52,7 +52,7 @@ fn random_streams_are_answered_as_the_model_answers() {
         stream(crate::world::seed().wrapping_add(rounds), 400, &mut counts);
         rounds += 1;
     }
-    tell(&format!(
+    print_line(&format!(
         "streams (first seed {}): {rounds} of 400 orders: {} signed, {} repeated, {} restarts, ended {:?}, refused {:?}",
         crate::world::seed(),
         counts.signed,

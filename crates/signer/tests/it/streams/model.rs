@@ -173,8 +173,8 @@ impl Model {
         done.signed = Some(raw);
     }
 
-    /// Signed and stored, and the process crashed before it answered. Signatures are deterministic, so the test can compute
-    /// the bytes.
+    /// Signed and stored, and the process crashed before it answered. Signatures are deterministic, so the test can
+    /// compute the bytes.
     pub fn signed_unseen(&mut self, order: &Order) {
         let transaction = bankroll_signer::evm::sign(order, &crate::world::key()).unwrap();
         self.signed(order, transaction.raw);
@@ -188,8 +188,8 @@ impl Model {
         Ok(())
     }
 
-    /// Holds for everything ever signed, independent of the rules: one payment per intent, one intent and one payment per
-    /// nonce.
+    /// Holds for everything ever signed, independent of the rules: one payment per intent, one intent and one payment
+    /// per nonce.
     pub fn check_promises(&self) {
         let mut of_intent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut of_slot: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
