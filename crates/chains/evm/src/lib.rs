@@ -49,7 +49,7 @@ pub use accounts::Call;
 pub use block::{Block, BlockHeader, BlockTag, Transaction};
 pub use error::{Disagreement, MalformedAnswer, RpcError, RpcRefusal, Unavailable};
 pub use fees::Fees;
-pub use find::Found;
+pub use find::FindOutcome;
 pub use identity::ChainIdentity;
 pub use log::{EventLog, TokenTransfer, TransferLog};
 pub use node::RpcNode;
@@ -61,4 +61,4 @@ pub use transport::{InProcessRpc, InvalidRpcUrl, RpcLimits};
 pub use alloy_primitives::{Address, B256, Bytes, U256};
 // TEMPORARY aliases of old names.
 #[rustfmt::skip]
-pub use self::{BlockTag as At, InvalidRpcUrl as BadUrl, BlockHeader as Header, ChainIdentity as Identity, RpcLimits as Limits, EventLog as Log, MalformedAnswer as Malformed, RpcNode as Node, RpcError as NodeError, RpcRefusal as Refused, SendOutcome as Sent, AmountOverflow as TooLarge, TokenTransfer as Transfer, Quantity as Value};
+pub use self::{FindOutcome as Found, BlockTag as At, InvalidRpcUrl as BadUrl, BlockHeader as Header, ChainIdentity as Identity, RpcLimits as Limits, EventLog as Log, MalformedAnswer as Malformed, RpcNode as Node, RpcError as NodeError, RpcRefusal as Refused, SendOutcome as Sent, AmountOverflow as TooLarge, TokenTransfer as Transfer, Quantity as Value};

@@ -22,7 +22,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-struct Outline {
+struct ClaimedHash {
     hash: B256,
 }
 
@@ -76,7 +76,7 @@ fn consensus_header(
         return Ok(None);
     }
     let consensus: ConsensusHeader = wire::read(answer, method)?;
-    let Outline { hash: claimed } = wire::read(answer, method)?;
+    let ClaimedHash { hash: claimed } = wire::read(answer, method)?;
     let computed = consensus.hash_slow();
     if claimed != computed {
         return Err(Disagreement::BlockHash { claimed, computed }.into());

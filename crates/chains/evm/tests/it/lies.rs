@@ -162,6 +162,6 @@ fn a_node_that_crashed_is_unavailable_until_it_is_back() {
     assert_eq!(noticed(NodeFault::Down, node.block(BlockTag::Number(3))), Noticed::Unavailable);
     world.chain().restart(0);
     assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block)));
-    assert_eq!(node.find(waiting), Ok(bankroll_chains_evm::Found::Unheard), "its mempool is gone");
+    assert_eq!(node.find(waiting), Ok(bankroll_chains_evm::FindOutcome::Unheard), "its mempool is gone");
     assert_eq!(world.chain().faults().of(NodeFault::Down), 1);
 }

@@ -3,7 +3,7 @@
 use bankroll_chains_evm::{
     Address, BlockTag, Bytes, Call, Disagreement, Fees, InternalTransfer, RpcError, TokenTransfer, TransferLog,
 };
-use bankroll_chains_evm::{ChainIdentity, Found, InProcessRpc, Quantity, RpcNode, U256, Unavailable};
+use bankroll_chains_evm::{ChainIdentity, FindOutcome, InProcessRpc, Quantity, RpcNode, U256, Unavailable};
 use bankroll_chains_simulated::{Fate, Reorg, SimulatedChain, SimulatedConfig, contracts};
 use bankroll_money::Amount;
 
@@ -145,11 +145,11 @@ fn a_transaction_is_found_where_it_is() {
     let node = world.node(0);
     let raw = world.player(0).sign(&world.payment(0, HOUSE, 1));
     let hash = bankroll_chains_evm::transaction_hash(&raw);
-    assert_eq!(node.find(hash), Ok(Found::Unheard));
+    assert_eq!(node.find(hash), Ok(FindOutcome::Unheard));
     world.chain().send(&raw).unwrap();
-    assert_eq!(node.find(hash), Ok(Found::Waiting));
+    assert_eq!(node.find(hash), Ok(FindOutcome::Waiting));
     let block = world.mine();
-    let Ok(Found::Included(found)) = node.find(hash) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(found)) = node.find(hash) else { panic!("it is included") };
     assert_eq!((found.header.hash, found.transaction(hash).unwrap().index), (block, 0));
 }
 

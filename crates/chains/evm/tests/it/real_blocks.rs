@@ -1,7 +1,7 @@
 //! Blocks of anvil, read by our client: hashes, roots and senders from another implementation.
 
 use bankroll_chains_evm::{
-    Address, BlockTag, Bytes, Found, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
+    Address, BlockTag, Bytes, FindOutcome, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
 };
 use bankroll_chains_evm::{ChainIdentity, Disagreement, RpcError, RpcLimits, RpcNode, transaction_hash};
 use bankroll_chains_simulated::{Payment, SimulatedKey, contracts::transfer_call};
@@ -36,7 +36,7 @@ fn blocks_of_another_implementation_verify() {
     for raw in [&plain, &legacy, &spoken] {
         assert_eq!(node.send(raw), SendOutcome::Accepted);
         assert_eq!(node.send(raw), SendOutcome::AlreadyKnown);
-        assert_eq!(node.find(transaction_hash(raw)), Ok(Found::Waiting));
+        assert_eq!(node.find(transaction_hash(raw)), Ok(FindOutcome::Waiting));
     }
     anvil.mine();
     let block = node.block(BlockTag::Latest).unwrap().unwrap();
@@ -120,7 +120,7 @@ fn a_reorganisation_of_anvils() {
     // The same bytes again: the same transaction, in another block.
     assert_eq!(node.send(&raw), SendOutcome::Accepted);
     anvil.mine();
-    let Ok(Found::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
     assert_eq!(block.header.number, 3);
 }
 

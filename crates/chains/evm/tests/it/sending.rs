@@ -1,7 +1,7 @@
 //! The outcome of sending, and what really happened to the transaction.
 
 use bankroll_chains_evm::{
-    BlockTag, Disagreement, Found, RpcError, RpcRefusal, SendOutcome, Unavailable, transaction_hash,
+    BlockTag, Disagreement, FindOutcome, RpcError, RpcRefusal, SendOutcome, Unavailable, transaction_hash,
 };
 use bankroll_chains_simulated::NodeFault;
 
@@ -36,7 +36,7 @@ fn each_answer_is_distinguished() {
     assert_eq!(code(node.send(&sign(&too_little))), "underpriced");
     let replacement = first.clone().paying(110_000_000_000, 1_100_000_000);
     assert_eq!(node.send(&sign(&replacement)), SendOutcome::Accepted);
-    assert_eq!(node.find(transaction_hash(&sign(&first))), Ok(Found::Unheard));
+    assert_eq!(node.find(transaction_hash(&sign(&first))), Ok(FindOutcome::Unheard));
     world.mine();
     assert_eq!(node.send(&sign(&replacement)), SendOutcome::NonceTooLow, "included already");
     assert_eq!(node.send(&sign(&first)), SendOutcome::NonceTooLow, "replaced");
