@@ -251,8 +251,8 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
 }
 
 async fn write(mut writing: WriteHalf<TlsStream<TcpStream>>, mut frames: mpsc::Receiver<ServerFrame>) {
-    while let Some(frames) = frames.recv().await {
-        let frame = wire::frame(&frames).or_else(|| match frames {
+    while let Some(message) = frames.recv().await {
+        let frame = wire::frame(&message).or_else(|| match message {
             // It happened, but the reply does not fit one frame.
             ServerFrame::Reply { number, .. } => {
                 wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::Unknown) })
