@@ -1,7 +1,7 @@
 //! The identity of a node: its certificate and key, the authority it trusts, and how it reads a peer's certificate.
 //!
-//! TLS 1.3 only, certificates on both sides, no resumption: every connection is authenticated, so an expired certificate
-//! opens none.
+//! TLS 1.3 only, certificates on both sides, no resumption: every connection is authenticated, so an expired
+//! certificate opens none.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,14 +1,14 @@
 //! Calls between the nodes of a deployment.
 //!
-//! Only one node at a time may write the books. The others forward: a call is one batch of ledger requests, each with its
-//! principal and key, and returns one answer each.
+//! Only one node at a time may write the books. The others forward: a call is one batch of ledger requests, each with
+//! its principal and key, and returns one answer each.
 //!
 //! It guarantees:
-//! - both ends prove who they are (mutual TLS 1.3, one authority per deployment), and a certificate names the node and the
-//!   roles it may act for; a node that has no `books` role cannot pose as the books, and no node can claim a principal that
-//!   its roles do not speak for ([`Rights`]);
-//! - a call that may have happened is never reported as one that did not: it is retried with the same keys, at the present
-//!   holder of the books, until there is an answer or the deadline passes; then it is reported as unknown;
+//! - both ends prove who they are (mutual TLS 1.3, one authority per deployment), and a certificate names the node and
+//!   the roles it may act for; a node that has no `books` role cannot pose as the books, and no node can claim a
+//!   principal that its roles do not speak for ([`Rights`]);
+//! - a call that may have happened is never reported as one that did not: it is retried with the same keys, at the
+//!   present holder of the books, until there is an answer or the deadline passes; then it is reported as unknown;
 //! - memory is bounded by frames, calls in flight and connections, on both sides; a malformed frame ends only its own
 //!   connection.
 //!

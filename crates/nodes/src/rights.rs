@@ -1,5 +1,5 @@
-//! What a node may request of the books, by its roles: which principals it may act for, with which keys, and which rows it
-//! may write with the money. Pure.
+//! What a node may request of the books, by its roles: which principals it may act for, with which keys, and which
+//! rows it may write with the money. Pure.
 //!
 //! The certificate names the roles; this table defines them. The ledger's own rules apply in addition.
 //!
@@ -12,8 +12,8 @@
 //! | `books` | no principal: the holder calls its own ledger, and a standby must not act in its name | - |
 //! | `notify`, `reconciler` | no principal: they read | - |
 //!
-//! Facts and events belong to the books, because only `books` writes rows that gate money. A flow whose requests come from
-//! another node lists the tables and kinds it needs.
+//! Facts and events belong to the books, because only `books` writes rows that gate money. A flow whose requests come
+//! from another node lists the tables and kinds it needs.
 
 use bankroll_ledger::{Namespace, Principal, Request, Role};
 

@@ -6,8 +6,8 @@
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
 //!
-//! A failing connection never affects another. The handler completes a call even if its connection is closed; the caller
-//! retries.
+//! A failing connection never affects another. The handler completes a call even if its connection is closed; the
+//! caller retries.
 
 use std::{
     future::Future,
@@ -249,8 +249,8 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
 }
 
 async fn write(mut writing: WriteHalf<TlsStream<TcpStream>>, mut frames: mpsc::Receiver<ServerFrame>) {
-    while let Some(frames) = frames.recv().await {
-        let frame = wire::frame(&frames).or_else(|| match frames {
+    while let Some(message) = frames.recv().await {
+        let frame = wire::frame(&message).or_else(|| match message {
             // It happened, but the reply does not fit one frame.
             ServerFrame::Reply { number, .. } => {
                 wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::Unknown) })

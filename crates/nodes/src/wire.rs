@@ -1,9 +1,9 @@
 //! The protocol: frames of a length and that many bytes, each one message in postcard.
 //!
-//! The books' node sends the first frame ([`ServerFrame::Welcome`]), which proves to the other node that its certificate
-//! was accepted. Then requests go one way and replies the other, in any order, matched by their numbers. A peer that
-//! violates the protocol gets a last frame with the reason. Bounds: [`FRAME_MAX`] bytes per frame, [`CALL_MAX`] requests
-//! per call.
+//! The books' node sends the first frame ([`ServerFrame::Welcome`]), which proves to the other node that its
+//! certificate was accepted. Then requests go one way and replies the other, in any order, matched by their numbers. A
+//! peer that violates the protocol gets a last frame with the reason. Bounds: [`FRAME_MAX`] bytes per frame,
+//! [`CALL_MAX`] requests per call.
 
 use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, Request};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

@@ -1,15 +1,15 @@
 //! The canonical encoding of a value, and digests over it.
 //!
-//! A version byte, then postcard. The decoder encodes the value again and compares, because postcard alone accepts several
-//! forms of a number.
+//! A version byte, then postcard. The decoder encodes the value again and compares, because postcard alone accepts
+//! several forms of a number.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
-/// The version of every encoding of this crate. Lists of variants only grow at their end; any other change needs the next
-/// version.
+/// The version of every encoding of this crate. Lists of variants only grow at their end; any other change needs the
+/// next version.
 const VERSION: u8 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -48,8 +48,8 @@ impl Price {
         }
     }
 
-    /// Whether nodes accept this price as a replacement of the other: the same kind of price, with both fields raised by
-    /// at least an eighth (12.5 %).
+    /// Whether nodes accept this price as a replacement of the other: the same kind of price, with both fields raised
+    /// by at least an eighth (12.5 %).
     #[must_use]
     pub fn outbids(self, other: Self) -> bool {
         let same_kind = matches!(

@@ -1,7 +1,8 @@
 //! The protocol between the payouts role and the signer.
 //!
-//! It defines the orders (a closed list), their one encoding and their digests, requests, answers, and every reason for a
-//! refusal. It is pure (no IO, no clock, no randomness), so client, signer, simulator and auditor share the same code.
+//! It defines the orders (a closed list), their one encoding and their digests, requests, answers, and every reason
+//! for a refusal. It is pure (no IO, no clock, no randomness), so client, signer, simulator and auditor share the same
+//! code.
 //!
 //! It guarantees:
 //! - a value has one encoding; a decoder accepts only that one, and at most [`FRAME_BYTES_MAX`] bytes;

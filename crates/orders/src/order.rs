@@ -1,7 +1,7 @@
 //! Orders: what the signer can be asked to sign, as one value of a closed list.
 //!
-//! An order determines its transaction completely but contains none of its bytes: the signer makes those itself. Sweeps,
-//! treasury moves and gas top-ups will be further meanings at the end of the list.
+//! An order determines its transaction completely but contains none of its bytes: the signer makes those itself.
+//! Sweeps, treasury moves and gas top-ups will be further meanings at the end of the list.
 
 use std::fmt;
 

@@ -96,8 +96,8 @@ pub enum StopReason {
 }
 
 impl SignerRefusal {
-    /// Whether the same request is refused for ever, whatever time passes and whoever configures what: this much is
-    /// proven. It does not say that nothing was signed; only a revoked intent says that.
+    /// Whether the same request is refused forever, independent of time and configuration. It does not prove that
+    /// nothing was signed; only a revoked intent proves that.
     #[must_use]
     pub const fn is_permanent(self) -> bool {
         match self {

@@ -1,11 +1,11 @@
 //! The payouts role's client of the signer: one request at a time over its socket, and no guesses about outcomes.
 //!
-//! It guarantees that "refused" is only what the signer answered to this request. Any failure between the first sent byte
-//! and a valid answer is [`SignerClientError::Unknown`]: the order may have been signed. Retrying the same request is
-//! always safe, and is the only correct reaction.
+//! It guarantees that "refused" is only what the signer answered to this request. Any failure between the first sent
+//! byte and a valid answer is [`SignerClientError::Unknown`]: the order may have been signed. Retrying the same
+//! request is always safe, and is the only correct reaction.
 //!
-//! It does not know: when to retry, and where heads are stored. The caller stores the newest head together with the answer
-//! before it acts on it, and sends it with the next request.
+//! It does not know: when to retry, and where heads are stored. The caller stores the newest head together with the
+//! answer before it acts on it, and sends it with the next request.
 
 #![warn(clippy::pedantic)]
 

@@ -1,4 +1,4 @@
-//! How fast the signer signs, repeats and opens, on the disk of this folder:
+//! Measures signing, repeating and opening on the disk of this folder:
 //! `cargo run -p bankroll-signer --example rate -- 8000`.
 
 use std::time::Instant;

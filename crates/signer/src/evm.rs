@@ -1,7 +1,7 @@
 //! Builds and signs the EVM transaction of an order.
 //!
-//! The bytes are made here from the order's fields alone; bytes from a caller are never signed. alloy encodes; k256 signs
-//! deterministically (RFC 6979) with the low `s`. The signature is verified before it is returned.
+//! The bytes are made here from the order's fields alone; bytes from a caller are never signed. alloy encodes; k256
+//! signs deterministically (RFC 6979) with the low `s`. The signature is verified before it is returned.
 
 use alloy_consensus::{SignableTransaction, TxEip1559, TxLegacy};
 use alloy_eips::Encodable2718;

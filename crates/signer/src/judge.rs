@@ -174,8 +174,8 @@ fn check_ceilings(rules: &ChainRules, order: &Order) -> Result<(), SignerRefusal
     Ok(())
 }
 
-/// What the order adds to the promises for its slot, of which at most one is ever mined: the payment once, and the part of
-/// the fees above the highest so far.
+/// What the order adds to the promises for its slot, of which at most one is ever mined: the payment once, and the
+/// part of the fees above the highest so far.
 fn count(recalled: &OrderHistory, order: &Order) -> Result<LimitUsage, SignerRefusal> {
     let cost = |order: &Order| order.gas.cost().ok_or(SignerRefusal::FeesAboveLimit);
     let highest = recalled

@@ -1,8 +1,8 @@
-//! Encrypted key files in the common format of Ethereum tools (Web3 secret storage, version 3): scrypt, AES-128-CTR, and
-//! a Keccak MAC.
+//! Encrypted key files in the common format of Ethereum tools (Web3 secret storage, version 3): scrypt, AES-128-CTR,
+//! and a Keccak MAC.
 //!
-//! It guarantees that errors contain no password and no key, and that both are wiped from memory. It bounds the memory and
-//! work that a file can request. It does not read PBKDF2 files.
+//! It guarantees that errors contain no password and no key, and that both are wiped from memory. It bounds the memory
+//! and work that a file can request. It does not read PBKDF2 files.
 
 use aes::Aes128;
 use bankroll_orders::Address;

@@ -1,7 +1,7 @@
 //! The signer: keys, its own rules, and a memory of everything it has signed.
 //!
-//! It does not trust its callers. It signs an order only if its own configuration allows it and its own memory proves that
-//! nothing else was ever signed for the same intent or nonce.
+//! It does not trust its callers. It signs an order only if its own configuration allows it and its own memory proves
+//! that nothing else was ever signed for the same intent or nonce.
 //!
 //! | to learn | read |
 //! | --- | --- |

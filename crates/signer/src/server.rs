@@ -1,8 +1,8 @@
 //! The socket: frames in, frames out. It makes no decisions.
 //!
 //! It guarantees: only the configured user is served, even if others can open the socket file; a connection has one
-//! request at a time; no frame is larger than [`FRAME_BYTES_MAX`](bankroll_orders::FRAME_BYTES_MAX); a malformed request ends only
-//! its own connection. Bounded: [`CONNECTIONS_MAX`] connections, each with one frame.
+//! request at a time; no frame is larger than [`FRAME_BYTES_MAX`](bankroll_orders::FRAME_BYTES_MAX); a malformed
+//! request ends only its own connection. Bounded: [`CONNECTIONS_MAX`] connections, each with one frame.
 
 use std::{
     fs,
@@ -42,8 +42,8 @@ pub struct SignerServerHandle {
 }
 
 impl SignerServer {
-    /// Listens at a path. A socket left by an earlier process is replaced: that process has ended, or it would still hold
-    /// the lock of the memory.
+    /// Listens at a path. A socket left by an earlier process is replaced: that process has ended, or it would still
+    /// hold the lock of the memory.
     ///
     /// # Errors
     /// The path is not a socket, or the socket cannot be made.
@@ -68,8 +68,8 @@ impl SignerServer {
         SignerServerHandle { path: self.path.clone(), signer: Arc::clone(&self.signer) }
     }
 
-    /// Serves until the process ends. When the signer must be restarted, it answers the caller and then calls `failed` with
-    /// the reason.
+    /// Serves until the process ends. When the signer must be restarted, it answers the caller and then calls `failed`
+    /// with the reason.
     ///
     /// # Errors
     /// The socket's.

@@ -1,8 +1,8 @@
 //! The signer without a socket: requests in, answers out. The caller provides time, keys and memory.
 //!
-//! It signs in this order: judge, store the promise, sign, store the transaction, answer. Each write is synced. After a
-//! crash at any step, a retry returns the same bytes or finishes the same promise; the signer never returns bytes that its
-//! memory does not contain.
+//! It signs in this order: judge, store the promise, sign, store the transaction, answer. Each write is synced. After
+//! a crash at any step, a retry returns the same bytes or finishes the same promise; the signer never returns bytes
+//! that its memory does not contain.
 
 use std::collections::BTreeMap;
 

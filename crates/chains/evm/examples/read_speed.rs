@@ -1,7 +1,7 @@
-//! How fast verified blocks are read: 1,000 blocks of 30 payments each, in process and over HTTP.
+//! Measures the reading of verified blocks: 1,000 blocks of 30 payments each, in process and over HTTP.
 //!
-//! `cargo run --release -p bankroll-chains-evm --example read_speed [URL]`; with the URL of a `bankroll chain --block-time 0
-//! --seed 1` that nobody else uses, the same blocks are made there and read over the socket.
+//! `cargo run --release -p bankroll-chains-evm --example read_speed [URL]`; with the URL of a `bankroll chain
+//! --block-time 0 --seed 1` that no other client uses, it makes the same blocks there and reads them over the socket.
 
 use std::{
     error::Error,
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let time = chain.next_time();
         chain.mine(time);
     }
-    told("made, signing included", BLOCKS, started);
+    report("made, signing included", BLOCKS, started);
     let node =
         RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::new(Mutex::new(chain)), 0)), identity);
     read("read and verified in process", &node)?;
@@ -72,11 +72,11 @@ fn read(what: &str, node: &RpcNode) -> Result<(), Box<dyn Error>> {
     if payments != BLOCKS * PAYMENTS {
         return Err(format!("{payments} payments").into());
     }
-    told(what, BLOCKS, started);
+    report(what, BLOCKS, started);
     Ok(())
 }
 
-fn told(what: &str, blocks: u64, since: Instant) {
+fn report(what: &str, blocks: u64, since: Instant) {
     let micros = since.elapsed().as_micros().max(1);
     println!("{what}: {} blocks/s of {PAYMENTS} payments", u128::from(blocks) * 1_000_000 / micros);
 }

@@ -25,13 +25,13 @@ pub enum Fees {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct History {
+struct FeeHistory {
     base_fee_per_gas: Option<Vec<U256>>,
 }
 
 impl RpcNode {
     pub fn fees(&self) -> Result<Fees, RpcError> {
-        let base_fee = match self.request_as::<History>("eth_feeHistory", &json!(["0x1", "latest", []])) {
+        let base_fee = match self.request_as::<FeeHistory>("eth_feeHistory", &json!(["0x1", "latest", []])) {
             Ok(history) => history.base_fee_per_gas.and_then(|fees| fees.last().copied()),
             Err(error) if quirks::has_no_method(&error) => None,
             Err(error) => return Err(error),

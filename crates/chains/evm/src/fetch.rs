@@ -14,8 +14,8 @@ use crate::{
 const RECEIPTS_AT_ONCE: usize = 100;
 
 impl RpcNode {
-    /// A header, or `None` if the node does not have the block. Its hash is verified; that it is canonical, safe or final
-    /// is only the node's claim.
+    /// A header, or `None` if the node does not have the block. Its hash is verified; that it is canonical, safe or
+    /// final is only the node's claim.
     pub fn header(&self, at: BlockTag) -> Result<Option<BlockHeader>, RpcError> {
         match self.fetch_block(at, false)? {
             Some((answer, method)) => verify::header(&answer, at, method).inspect_err(|error| self.distrust(error)),

@@ -12,7 +12,7 @@ use crate::{
 
 /// The state of a transaction at one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FindOutcome {
     /// In this verified block. That the block is canonical is only the node's claim.
     Included(Box<Block>),
     /// Known to the node, in no block.
@@ -29,17 +29,17 @@ struct Sighting {
 
 impl RpcNode {
     /// Looks a transaction up by its hash.
-    pub fn find(&self, transaction: B256) -> Result<Found, RpcError> {
+    pub fn find(&self, transaction: B256) -> Result<FindOutcome, RpcError> {
         let sighting: Option<Sighting> = self.request_as("eth_getTransactionByHash", &json!([transaction]))?;
         match sighting.map(|sighting| sighting.block_hash) {
-            None => Ok(Found::Unheard),
-            Some(None) => Ok(Found::Waiting),
+            None => Ok(FindOutcome::Unheard),
+            Some(None) => Ok(FindOutcome::Waiting),
             Some(Some(hash)) => {
                 let block = self.block(BlockTag::Hash(hash))?.ok_or(Unavailable::Incomplete("block"))?;
                 if block.transaction(transaction).is_none() {
                     return Err(Disagreement::NotIncluded { transaction, block: hash }.into());
                 }
-                Ok(Found::Included(Box::new(block)))
+                Ok(FindOutcome::Included(Box::new(block)))
             }
         }
     }

@@ -1,16 +1,16 @@
 //! Client of EVM chains: verified blocks, and sending with exact outcomes.
 //!
-//! An [`RpcNode`] speaks JSON-RPC over HTTP, or calls a function in the same process; above the transport both are the same
-//! code. Everything that a block's header covers is computed again before it is returned: the hash of the header, the
-//! roots of transactions and receipts, the bloom. So an empty, partial or false answer is an error, never a block without
-//! deposits.
+//! An [`RpcNode`] speaks JSON-RPC over HTTP, or calls a function in the same process; above the transport both are the
+//! same code. Everything that a block's header covers is computed again before it is returned: the hash of the header,
+//! the roots of transactions and receipts, the bloom. So an empty, partial or false answer is an error, never a block
+//! without deposits.
 //!
 //! It guarantees:
 //! - a [`Block`] is complete and matches its hash; the caller decides which hash is canonical, from several blocks and
 //!   preferably several nodes;
 //! - `Ok(None)` means that the node answered that it does not have it; an error never becomes `Ok(None)`;
-//! - [`RpcNode::send`] reports that the node does not have a transaction only if the node answered so; every other failure
-//!   is [`SendOutcome::Unknown`];
+//! - [`RpcNode::send`] reports that the node does not have a transaction only if the node answered so; every other
+//!   failure is [`SendOutcome::Unknown`];
 //! - no amount is truncated: a [`Quantity`] has 256 bits, and conversion to a ledger amount is checked;
 //! - the identity of a node's chain is checked before the first request and after each failure;
 //! - URLs of nodes, which often contain keys, appear in no error and no debug output.
@@ -51,7 +51,7 @@ pub use block::{Block, BlockHeader, BlockTag, Transaction};
 pub use confirmations::confirmations;
 pub use error::{Disagreement, MalformedAnswer, RpcError, RpcRefusal, Unavailable};
 pub use fees::Fees;
-pub use find::Found;
+pub use find::FindOutcome;
 pub use identity::ChainIdentity;
 pub use log::{EventLog, TokenTransfer, TransferLog};
 pub use node::RpcNode;
@@ -63,4 +63,4 @@ pub use transport::{InProcessRpc, InvalidRpcUrl, RpcLimits};
 pub use alloy_primitives::{Address, B256, Bytes, U256};
 // TEMPORARY aliases of old names.
 #[rustfmt::skip]
-pub use self::{BlockTag as At, InvalidRpcUrl as BadUrl, BlockHeader as Header, ChainIdentity as Identity, RpcLimits as Limits, EventLog as Log, MalformedAnswer as Malformed, RpcNode as Node, RpcError as NodeError, RpcRefusal as Refused, SendOutcome as Sent, AmountOverflow as TooLarge, TokenTransfer as Transfer, Quantity as Value};
+pub use self::{FindOutcome as Found, BlockTag as At, InvalidRpcUrl as BadUrl, BlockHeader as Header, ChainIdentity as Identity, RpcLimits as Limits, EventLog as Log, MalformedAnswer as Malformed, RpcNode as Node, RpcError as NodeError, RpcRefusal as Refused, SendOutcome as Sent, AmountOverflow as TooLarge, TokenTransfer as Transfer, Quantity as Value};

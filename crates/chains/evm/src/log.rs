@@ -12,8 +12,8 @@ const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventLog {
-    /// Its index among the logs of its transaction. Unlike the index in the block, it stays the same when the transaction is
-    /// included in another block.
+    /// Its index among the logs of its transaction. Unlike the index in the block, it stays the same when the
+    /// transaction is included in another block.
     pub ordinal: usize,
     pub contract: Address,
     /// The topic of the event first.

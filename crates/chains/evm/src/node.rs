@@ -1,7 +1,7 @@
 //! An RPC node of a chain: its transport and the identity of its chain.
 //!
-//! Guarantees: before the first request, and again after each failure, the node must prove that it is on the right chain.
-//! A node can be shared between threads.
+//! Guarantees: before the first request, and again after each failure, the node must prove that it is on the right
+//! chain. A node can be shared between threads.
 
 use std::{
     fmt,

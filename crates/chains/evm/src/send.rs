@@ -1,7 +1,7 @@
 //! Sends a signed transaction. A node's answer proves little, so most failures have an unknown outcome.
 //!
-//! Guarantees: every failure after which the node may have the transaction is [`SendOutcome::Unknown`]. Sending the same
-//! bytes again is always safe; making other bytes for the same purpose never is.
+//! Guarantees: every failure after which the node may have the transaction is [`SendOutcome::Unknown`]. Sending the
+//! same bytes again is always safe; making other bytes for the same purpose never is.
 
 use alloy_primitives::{B256, Bytes, hex, keccak256};
 use serde_json::json;

@@ -2,12 +2,12 @@
 //!
 //! No header covers traces: confirm them by balances or a second node before crediting.
 //!
-//! Guarantees: only real transfers are returned. A call counts if neither it nor any call above it was reverted, and only
-//! if its kind moves coins: CALLCODE and DELEGATECALL name a value that does not move. An answer that lacks a transaction,
-//! or contains an error, is an error and never "no transfers".
+//! Guarantees: only real transfers are returned. A call counts if neither it nor any call above it was reverted, and
+//! only if its kind moves coins: CALLCODE and DELEGATECALL name a value that does not move. An answer that lacks a
+//! transaction, or contains an error, is an error and never "no transfers".
 //!
-//! `trace_block` is tried first, because its list is flat. geth has only `callTracer`, which nests as deep as the calls;
-//! nesting deeper than 128 is an error.
+//! `trace_block` is tried first, because its list is flat. geth has only `callTracer`, which nests as deep as the
+//! calls; nesting deeper than 128 is an error.
 
 use alloy_primitives::{Address, B256, U256};
 use serde::Deserialize;
@@ -68,7 +68,8 @@ impl RpcNode {
     fn trace_flat(&self, block: &Block) -> Result<Vec<Vec<Step>>, RpcError> {
         let method = "trace_block";
         let hash = block.header.hash;
-        let answer: Option<Vec<Flat>> = self.request_as(method, &json!([format!("{:#x}", block.header.number)]))?;
+        let answer: Option<Vec<FlatTrace>> =
+            self.request_as(method, &json!([format!("{:#x}", block.header.number)]))?;
         let answer = answer.ok_or(Unavailable::Incomplete("trace"))?;
         // The method takes only a height: after a reorganisation it returns another block.
         if answer.iter().any(|flat| flat.block_hash != hash) {
@@ -94,10 +95,10 @@ impl RpcNode {
     fn trace_nested(&self, block: &Block) -> Result<Vec<Vec<Step>>, RpcError> {
         let method = "debug_traceBlockByHash";
         let hash = block.header.hash;
-        let answer: Vec<Traced> = self.request_as(method, &json!([hash, { "tracer": "callTracer" }]))?;
+        let answer: Vec<TraceEntry> = self.request_as(method, &json!([hash, { "tracer": "callTracer" }]))?;
         let expected = block.transactions.iter().map(|transaction| Some(transaction.hash));
         // Older nodes do not name the transaction of a trace; then only the count can be checked.
-        let named = |traced: &Traced, hash: Option<B256>| traced.tx_hash.is_none() || traced.tx_hash == hash;
+        let named = |traced: &TraceEntry, hash: Option<B256>| traced.tx_hash.is_none() || traced.tx_hash == hash;
         let fits =
             answer.len() == block.transactions.len() && answer.iter().zip(expected).all(|(t, hash)| named(t, hash));
         if !fits {
@@ -116,7 +117,7 @@ impl RpcNode {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Flat {
+struct FlatTrace {
     #[serde(rename = "type")]
     kind: String,
     action: Action,
@@ -124,7 +125,7 @@ struct Flat {
     trace_address: Vec<usize>,
     block_hash: B256,
     transaction_hash: Option<B256>,
-    result: Option<Made>,
+    result: Option<CreateResult>,
 }
 
 #[derive(Deserialize)]
@@ -140,11 +141,11 @@ struct Action {
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct CreateResult {
     address: Option<Address>,
 }
 
-impl Flat {
+impl FlatTrace {
     fn step(self) -> Result<Step, RpcError> {
         let (reverted, path, action) = (self.error.is_some(), self.trace_address, self.action);
         let moves = match (self.kind.as_str(), action.call_type.as_deref()) {
@@ -168,13 +169,13 @@ fn whole(from: Option<Address>, to: Option<Address>, value: Option<U256>) -> Opt
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Traced {
+struct TraceEntry {
     tx_hash: Option<B256>,
-    result: Option<Nested>,
+    result: Option<NestedCall>,
 }
 
 #[derive(Deserialize)]
-struct Nested {
+struct NestedCall {
     #[serde(rename = "type")]
     kind: String,
     from: Address,
@@ -182,10 +183,10 @@ struct Nested {
     value: Option<U256>,
     error: Option<String>,
     #[serde(default)]
-    calls: Vec<Nested>,
+    calls: Vec<NestedCall>,
 }
 
-impl Nested {
+impl NestedCall {
     fn collect(self, path: Vec<usize>, steps: &mut Vec<Step>) -> Result<(), RpcError> {
         let reverted = self.error.is_some();
         let moves = match self.kind.as_str() {

@@ -33,8 +33,8 @@ impl Default for RpcLimits {
 #[error("the URL of an RPC node must be http://host[:port]/path or https://host[:port]/path")]
 pub struct InvalidRpcUrl;
 
-/// A node in the same process, as a simulator needs it: a function from the request's bytes to an HTTP status and a body.
-/// Its error is what a connection would fail with.
+/// A node in the same process, as a simulator needs it: a function from the request's bytes to an HTTP status and a
+/// body. Its error is what a connection would fail with.
 #[derive(Clone)]
 pub struct InProcessRpc(Arc<Exchange>);
 

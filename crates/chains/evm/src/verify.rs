@@ -1,8 +1,8 @@
 //! Builds a verified block from a node's answers. Pure.
 //!
 //! It checks: the hash of the header; that it is the requested block; the hash of each transaction; the root of all
-//! transactions; one receipt per transaction, in order; the bloom of the logs; the root of all receipts, computed from the
-//! same statuses, gas and logs that are returned. Fields that cannot be checked, such as senders, are not used.
+//! transactions; one receipt per transaction, in order; the bloom of the logs; the root of all receipts, computed from
+//! the same statuses, gas and logs that are returned. Fields that cannot be checked, such as senders, are not used.
 
 use alloy_consensus::{
     Header as ConsensusHeader, Receipt, ReceiptEnvelope, Transaction as _,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-struct Outline {
+struct ClaimedHash {
     hash: B256,
 }
 
@@ -76,7 +76,7 @@ fn consensus_header(
         return Ok(None);
     }
     let consensus: ConsensusHeader = wire::read(answer, method)?;
-    let Outline { hash: claimed } = wire::read(answer, method)?;
+    let ClaimedHash { hash: claimed } = wire::read(answer, method)?;
     let computed = consensus.hash_slow();
     if claimed != computed {
         return Err(Disagreement::BlockHash { claimed, computed }.into());

@@ -1,7 +1,7 @@
 //! The chain: its blocks, its mempool, and the commands that change them.
 //!
-//! Guarantees: blocks form an unbroken line by parent hash; the state follows from the genesis and the blocks; a refused
-//! command changes nothing. All blocks are kept in memory.
+//! Guarantees: blocks form an unbroken line by parent hash; the state follows from the genesis and the blocks; a
+//! refused command changes nothing. All blocks are kept in memory.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -29,7 +29,8 @@ pub struct SimulatedConfig {
 }
 
 impl SimulatedConfig {
-    /// Ten play accounts with a million coins each, blocks every twelve seconds, `safe` and `finalized` 32 and 64 blocks deep.
+    /// Ten play accounts with a million coins each, blocks every twelve seconds, `safe` and `finalized` 32 and 64
+    /// blocks deep.
     pub fn new(seed: u64) -> Self {
         let million = U256::from(1_000_000_000_000_000_000_000_000_u128);
         Self {

@@ -28,7 +28,7 @@ pub const REFUSING: Address = address!("00000000000000000000000000000000000d0005
 
 /// Name, address and description of each.
 pub const ALL: &[(&str, Address, &str)] = &[
-    ("dollar", DOLLAR, "a token as it should be, 6 decimals; anybody may mint(address,uint256)"),
+    ("dollar", DOLLAR, "a correct token, 6 decimals; everyone may mint(address,uint256)"),
     ("taxed", TAXED, "a token that keeps a tenth of each transfer, and logs the whole"),
     ("declining", DECLINING, "a token whose transfer returns false and moves nothing"),
     ("splitter", SPLITTER, "split(address[]) divides what it is sent: internal transfers"),
@@ -105,8 +105,8 @@ fn value_along(call: &Call) -> Vec<Move> {
     if call.value.is_zero() { Vec::new() } else { vec![step] }
 }
 
-/// Equal shares, the remainder to the first. Refused shares stay in the contract, as in real contracts that do not check
-/// whether a send succeeded.
+/// Equal shares, the remainder to the first. Refused shares stay in the contract, as in real contracts that do not
+/// check whether a send succeeded.
 fn split(call: &Call) -> Plan {
     let payees = abi::split_payees(&call.input).unwrap_or_default();
     let gas = 2_000_u64.saturating_add((payees.len() as u64).saturating_mul(9_000));

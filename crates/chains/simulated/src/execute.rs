@@ -1,7 +1,7 @@
 //! Executes one transaction in one block.
 //!
-//! Guarantees: a transaction that is not valid in the block changes nothing; a valid one that fails is still included and
-//! pays for its gas. Gas of plain transfers, call data and access lists is what Ethereum charges since EIP-7623.
+//! Guarantees: a transaction that is not valid in the block changes nothing; a valid one that fails is still included
+//! and pays for its gas. Gas of plain transfers, call data and access lists is what Ethereum charges since EIP-7623.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes, Log, U256};

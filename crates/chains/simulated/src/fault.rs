@@ -1,7 +1,7 @@
 //! Faults of a node, and their counts.
 //!
-//! A fault is planned for a node a number of times; it happens at the first answers it fits and is counted then. Faults are
-//! in answers only: the chain itself stays correct.
+//! A fault is planned for a node a number of times; it happens at the first answers it fits and is counted then.
+//! Faults are in answers only: the chain itself stays correct.
 
 use std::collections::BTreeMap;
 

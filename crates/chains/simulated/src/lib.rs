@@ -1,9 +1,9 @@
 //! A small EVM chain in memory, without IO, clock or randomness: time and seed are arguments.
 //!
-//! It accepts real signed transactions, keeps a mempool with nonces, replacement and EIP-1559 fees, and makes blocks with
-//! valid hashes, roots and blooms. On command it reorganises, lags, omits, lies, truncates and crashes, and counts each
-//! fault. It speaks JSON-RPC with geth's texts: [`SimulatedChain::answer`] is bytes in, bytes out, so the same
-//! chain serves a simulator in process and, behind a socket, any Ethereum tool.
+//! It accepts real signed transactions, keeps a mempool with nonces, replacement and EIP-1559 fees, and makes blocks
+//! with valid hashes, roots and blooms. On command it reorganises, lags, omits, lies, truncates and crashes, and
+//! counts each fault. It speaks JSON-RPC with geth's texts: [`SimulatedChain::answer`] is bytes in, bytes out, so the
+//! same chain serves a simulator in process and, behind a socket, any Ethereum tool.
 //!
 //! It guarantees:
 //! - the same configuration and the same calls give the same history and the same answers, byte for byte;

@@ -1,7 +1,7 @@
 //! The mempool: pending transactions, replacement, and the order for blocks.
 //!
-//! Guarantees: at most one transaction per sender and nonce; a replacement raises both fees by at least a tenth; never more
-//! than the limit. Refusals have geth's texts, because clients parse them.
+//! Guarantees: at most one transaction per sender and nonce; a replacement raises both fees by at least a tenth; never
+//! more than the limit. Refusals have geth's texts, because clients parse them.
 
 use std::{
     cmp::Reverse,

@@ -1,7 +1,7 @@
 //! Reorganisations: the newest blocks are replaced; their transactions have one of four fates.
 //!
-//! Guarantees: the blocks below stay; replaced blocks stay available by hash and can be adopted again with the same hashes.
-//! Does not know finality: a reorganisation may go below `finalized`, as real ones have.
+//! Guarantees: the blocks below stay; replaced blocks stay available by hash and can be adopted again with the same
+//! hashes. Does not know finality: a reorganisation may go below `finalized`, as real ones have.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Balances, nonces and tokens after each block.
 //!
-//! Guarantees: a transfer that the payer cannot cover changes nothing. The root is a running hash over changes, not a trie:
-//! there are no state proofs here, and headers only need it to differ when the state does.
+//! Guarantees: a transfer that the payer cannot cover changes nothing. The root is a running hash over changes, not a
+//! trie: there are no state proofs here, and headers only need it to differ when the state does.
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 

@@ -1,4 +1,5 @@
-//! The one connection to the node that holds the books: opened when needed, closed when that node is no longer the holder.
+//! The one connection to the node that holds the books: opened when needed, closed when that node is no longer the
+//! holder.
 
 use std::{
     collections::HashMap,
@@ -122,7 +123,8 @@ impl Connector {
             let name = ServerName::try_from(BOOKS_NAME).map_err(|_| UnavailableReason::NoHolder)?;
             let mut stream =
                 TlsConnector::from(Arc::clone(&self.client)).connect(name, stream).await.map_err(failed)?;
-            // Only this frame proves that our certificate was accepted: in TLS 1.3 a client finishes the handshake first.
+            // Only this frame proves that our certificate was accepted: in TLS 1.3 a client finishes the handshake
+            // first.
             match wire::read::<ServerFrame>(&mut stream).await {
                 Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok(stream),
                 Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: false })) => {

@@ -1,4 +1,4 @@
-//! Making certificates, and what a node says that cannot use its own.
+//! Certificates: creation, and the errors of unusable ones.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,13 +11,13 @@ use crate::world::{node, now};
 
 const YEAR: u64 = 365 * 86_400_000_000;
 
-fn told(error: &NodeIdentityError) -> String {
+fn with_causes(error: &NodeIdentityError) -> String {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     format!("{error}: {}", cause.unwrap_or_default())
 }
 
 #[test]
-fn a_certificate_says_the_node_and_its_roles() {
+fn a_certificate_names_the_node_and_its_roles() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::init(folder.path(), now()).unwrap();
     let roles = NodeRoles::of(&[NodeRole::Books, NodeRole::Api]);
@@ -29,7 +29,7 @@ fn a_certificate_says_the_node_and_its_roles() {
 }
 
 #[test]
-fn nothing_is_written_over() {
+fn nothing_is_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::init(folder.path(), now()).unwrap();
     assert!(matches!(Authority::init(folder.path(), now()), Err(AuthorityError::Exists { .. })));
@@ -40,10 +40,10 @@ fn nothing_is_written_over() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_before_anything_starts() {
+fn an_unusable_certificate_is_reported_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let load = |name: &str| told(&NodeIdentity::load(path, &node(name), now()).unwrap_err());
+    let load = |name: &str| with_causes(&NodeIdentity::load(path, &node(name), now()).unwrap_err());
     assert!(load("a").contains("ca.pem; `bankroll nodes init` makes an authority"), "{}", load("a"));
     let authority = Authority::init(path, now()).unwrap();
     assert!(load("a").contains("a.pem"), "{}", load("a"));

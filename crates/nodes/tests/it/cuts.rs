@@ -1,5 +1,5 @@
-//! The connection is cut at every record, of the handshake and of the call, in each manner: the call is answered all the
-//! same, and has happened once.
+//! The connection is cut at every record, of the handshake and of the call, in each way: the call is still
+//! answered, and has happened once.
 
 use crate::{
     proxy::{Cut, Manner, Proxy, Side},
@@ -16,12 +16,12 @@ fn a_call_over_a_connection_that_is_cut_anywhere_happens_once() {
             let mut number = 0;
             loop {
                 let tag = format!("{side:?}-{manner:?}-{number}").to_lowercase();
-                // A node of its own each time: its connection is a new one, handshake and all.
-                let asker = world.asker(&tag, "indexer", &proxy.address.to_string());
+                // A new node each time, so that the connection is new, including the handshake.
+                let caller = world.caller(&tag, "indexer", &proxy.address.to_string());
                 proxy.arm(Cut { side, number, manner });
-                // Of several records, so that one can be cut in the middle of a frame.
+                // Several records long, so that a cut can be in the middle of a frame.
                 let requests: Vec<_> = (0..200).map(|n| world.credit(&format!("{tag}-{n}"))).collect();
-                let answers = asker.apply(requests, PATIENCE).unwrap().wait().unwrap();
+                let answers = caller.apply(requests, PATIENCE).unwrap().wait().unwrap();
                 assert_eq!(answers.len(), 200, "{tag}");
                 assert!(answers.iter().all(|answer| answer.verdict.is_applied()), "{tag}");
                 if !proxy.disarm() {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountKind, AccountName, Action, Amount, Confirmation, Effects, Leg, Namespace, Principal, Request, Verdict,
+    AccountName, Action, Amount, Confirmation, Effects, Kind, Leg, Namespace, Principal, Request, Verdict,
 };
 use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 
@@ -31,8 +31,8 @@ fn effects(verdict: &Verdict) -> &Effects {
 fn an_api_node_invents_an_operator_and_a_second_person() {
     let world = World::new();
     world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
-    let api = world.asker("api-1", "api", &world.server.address().to_string());
-    let names = vec![AccountName { owner: Some(name("mallory")), ..account(AccountKind::Funds) }];
+    let api = world.caller("api-1", "api", &world.server.address().to_string());
+    let names = vec![AccountName { owner: Some(name("mallory")), ..account(Kind::Funds) }];
     let opened = api.open_accounts(Principal::GameServer(name("arena")), names, PATIENCE).unwrap().wait().unwrap();
     let mallory = opened[0].unwrap();
     let leg = Leg::Move { from: world.alice, to: mallory, amount: Amount::new(1) };
@@ -53,7 +53,7 @@ fn an_api_node_invents_an_operator_and_a_second_person() {
 fn a_payouts_node_reverses_a_deposit() {
     let world = World::new();
     let credit = world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap()[0].seq;
-    let payouts = world.asker("payouts-1", "payouts", &world.server.address().to_string());
+    let payouts = world.caller("payouts-1", "payouts", &world.server.address().to_string());
     let unused = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
     let reversal = Request {
         action: Action::Reverse(credit.unwrap()),
@@ -65,7 +65,7 @@ fn a_payouts_node_reverses_a_deposit() {
     assert_eq!((world.funds(), world.journal()["reversal"]), (0, 1));
 }
 
-/// A peer without a certificate that begins a handshake and leaves it there.
+/// A peer without a certificate that starts a handshake and never finishes it.
 struct Stranger(TcpStream);
 
 impl Stranger {

@@ -1,4 +1,4 @@
-//! Frames that make no sense, calls that are too large, and many calls at once.
+//! Malformed frames, calls that are too large, and many calls at once.
 
 use bankroll_nodes::{
     CallError, CallRefusal,
@@ -9,7 +9,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::world::{PATIENCE, World, connect, identity};
 
-/// A connection of a node with a good certificate that says what it likes.
+/// A connection with a valid certificate that sends arbitrary bytes.
 async fn rogue(world: &World) -> TlsStream<TcpStream> {
     let mut stream = connect(world, Some((world.folder.path(), "rogue"))).await;
     let welcome = wire::read::<ServerFrame>(&mut stream).await.unwrap();
@@ -21,7 +21,7 @@ fn with_rogue(story: impl AsyncFnOnce(&World)) {
     let world = World::new();
     identity(world.folder.path(), "rogue", "indexer");
     tokio::runtime::Runtime::new().unwrap().block_on(story(&world));
-    // Whatever it was: everybody else is served, and the books are sound.
+    // Other nodes are still served, and the books are sound.
     world.indexer().apply(vec![world.credit("after")], PATIENCE).unwrap().wait().unwrap();
     assert_eq!(world.journal().get("after"), Some(&1));
 }
@@ -50,8 +50,8 @@ fn hostile_frames_end_their_own_connection() {
             let mut stream = rogue(world).await;
             stream.write_all(&bytes).await.unwrap();
             stream.flush().await.unwrap();
-            let told = wire::read::<ServerFrame>(&mut stream).await.unwrap();
-            assert_eq!(told, Some(ServerFrame::Goodbye(violation)), "{bytes:?}");
+            let outcome = wire::read::<ServerFrame>(&mut stream).await.unwrap();
+            assert_eq!(outcome, Some(ServerFrame::Goodbye(violation)), "{bytes:?}");
             assert!(matches!(wire::read::<ServerFrame>(&mut stream).await, Ok(None) | Err(_)), "and nothing more");
         }
     });
@@ -80,12 +80,12 @@ fn calls_are_bounded_on_both_sides() {
             let requests = (0..given).map(|number| world.credit(&format!("many-{number}"))).collect();
             let frame = wire::frame(&CallRequest { number: 7, body: CallBody::Apply(requests) }).unwrap();
             wire::send(&mut stream, &frame).await.unwrap();
-            let told = wire::read::<ServerFrame>(&mut stream).await.unwrap();
-            assert_eq!(told, Some(ServerFrame::Reply { number: 7, reply: Err(size(given as u32)) }));
+            let outcome = wire::read::<ServerFrame>(&mut stream).await.unwrap();
+            assert_eq!(outcome, Some(ServerFrame::Reply { number: 7, reply: Err(size(given as u32)) }));
         }
         let requests = (0..=CALL_MAX).map(|number| world.credit(&format!("many-{number}"))).collect();
-        let told = world.asker("own", "indexer", "127.0.0.1:1").apply(requests, PATIENCE);
-        assert_eq!(told.unwrap_err(), CallError::Refused(size(CALL_MAX as u32 + 1)));
+        let outcome = world.caller("own", "indexer", "127.0.0.1:1").apply(requests, PATIENCE);
+        assert_eq!(outcome.unwrap_err(), CallError::Refused(size(CALL_MAX as u32 + 1)));
     });
 }
 
@@ -107,7 +107,7 @@ fn many_calls_share_one_connection_and_each_gets_its_own_answer() {
 }
 
 #[test]
-fn pipelined_asks_are_answered_by_number_in_any_order() {
+fn pipelined_requests_are_answered_by_number_in_any_order() {
     with_rogue(async |world| {
         let mut stream = rogue(world).await;
         for number in [3, 9, 5] {
@@ -119,7 +119,7 @@ fn pipelined_asks_are_answered_by_number_in_any_order() {
         for _ in 0..3 {
             match wire::read::<ServerFrame>(&mut stream).await.unwrap() {
                 Some(ServerFrame::Reply { number, reply: Ok(CallReply::Pong) }) => numbers.push(number),
-                told => panic!("{told:?}"),
+                outcome => panic!("{outcome:?}"),
             }
         }
         numbers.sort_unstable();

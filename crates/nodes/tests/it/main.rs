@@ -1,6 +1,6 @@
-//! Nodes that ask each other over real sockets, with real certificates and a real ledger behind the desk.
+//! Nodes that call each other over real sockets, with real certificates and a real ledger.
 
-#![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod certificates;
 mod cuts;

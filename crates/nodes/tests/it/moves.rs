@@ -1,4 +1,4 @@
-//! The books move to another node: calls follow them, and what cannot be known is told as unknown.
+//! The books move to another node: calls follow them, and an uncertain outcome is reported as unknown.
 
 use std::{
     sync::{Arc, Mutex},
@@ -7,9 +7,9 @@ use std::{
 
 use bankroll_nodes::{BooksLocation, CallError, CallRefusal, Forwarder, NodeServer, Rights, UnavailableReason};
 
-use crate::world::{Books, PATIENCE, World, identity, told_in_time};
+use crate::world::{Books, PATIENCE, World, fail_within, identity};
 
-/// What the primary says of the lease.
+/// The present row of the lease.
 type Row = Arc<Mutex<Option<BooksLocation>>>;
 
 fn follower(world: &World, row: &Row) -> Forwarder {
@@ -22,7 +22,7 @@ fn at(holder: &str, server: &NodeServer) -> Option<BooksLocation> {
     Some(BooksLocation { holder: holder.into(), address: server.address().to_string() })
 }
 
-/// A second books' node, which stands by.
+/// A standby.
 fn standby(world: &World) -> (Arc<Books>, NodeServer) {
     let books = Arc::new(Books::default());
     let own = identity(world.folder.path(), "books-2", "books");
@@ -30,7 +30,7 @@ fn standby(world: &World) -> (Arc<Books>, NodeServer) {
     (books, server)
 }
 
-/// As a takeover does: the ledger is the other node's, and the row says so.
+/// Like a takeover: moves the ledger to the other node and updates the row.
 fn move_books(from: &Books, to: &Books) {
     *to.ledger.lock().unwrap() = from.ledger.lock().unwrap().take();
 }
@@ -50,13 +50,13 @@ fn calls_follow_the_books_to_another_node() {
     assert!(!waiting.wait().unwrap()[0].replayed);
     assert_eq!(world.funds(), 2);
     second.stop();
-    let gone = |told: &CallError| matches!(told, CallError::Unavailable(UnavailableReason::Connection { .. }));
-    let told = told_in_time(|time| indexer.apply(vec![world.credit("c")], time).unwrap().wait(), gone);
-    assert!(gone(&told), "{told:?}");
+    let gone = |outcome: &CallError| matches!(outcome, CallError::Unavailable(UnavailableReason::Connection { .. }));
+    let outcome = fail_within(|time| indexer.apply(vec![world.credit("c")], time).unwrap().wait(), gone);
+    assert!(gone(&outcome), "{outcome:?}");
 }
 
 #[test]
-fn a_holder_that_was_stopped_is_left_for_the_one_that_took_over() {
+fn calls_leave_a_suspended_holder_for_the_new_one() {
     let world = World::new();
     let (second_books, second) = standby(&world);
     let row: Row = Arc::new(Mutex::new(at("first", &world.server)));
@@ -77,56 +77,56 @@ fn a_holder_that_was_stopped_is_left_for_the_one_that_took_over() {
 }
 
 #[test]
-fn what_may_have_happened_is_unknown_and_never_told_as_nothing() {
+fn a_call_that_may_have_happened_is_reported_as_unknown() {
     let world = World::new();
     let row: Row = Arc::new(Mutex::new(at("first", &world.server)));
     let indexer = follower(&world, &row);
     *world.books.frozen.lock().unwrap() = true;
     let ask = |time| indexer.apply(vec![world.credit("a")], time).unwrap().wait();
-    let told = told_in_time(ask, |told| {
-        // As long as it was not sent, it is told so.
-        assert!(*told == CallError::Unknown || world.funds() == 0, "{told:?}");
-        *told == CallError::Unknown
+    let outcome = fail_within(ask, |outcome| {
+        // Until it is sent, it is reported as not sent.
+        assert!(*outcome == CallError::Unknown || world.funds() == 0, "{outcome:?}");
+        *outcome == CallError::Unknown
     });
-    assert_eq!(told, CallError::Unknown);
-    // It did happen; asking again with the same key tells.
+    assert_eq!(outcome, CallError::Unknown);
+    // It did happen; a retry with the same key shows it.
     *world.books.frozen.lock().unwrap() = false;
-    let told = indexer.apply(vec![world.credit("a")], PATIENCE).unwrap().wait().unwrap();
-    assert!(told[0].replayed && world.funds() == 1);
+    let outcome = indexer.apply(vec![world.credit("a")], PATIENCE).unwrap().wait().unwrap();
+    assert!(outcome[0].replayed && world.funds() == 1);
 }
 
 #[test]
-fn what_was_never_sent_did_not_happen() {
+fn a_call_that_was_never_sent_did_not_happen() {
     let world = World::new();
     let row: Row = Arc::default();
     let indexer = follower(&world, &row);
     let ask = |time| indexer.apply(vec![world.credit("a")], time).unwrap().wait();
-    let nobody = CallError::Unavailable(UnavailableReason::NoHolder);
-    assert_eq!(told_in_time(ask, |told| *told == nobody), nobody);
+    let no_holder = CallError::Unavailable(UnavailableReason::NoHolder);
+    assert_eq!(fail_within(ask, |outcome| *outcome == no_holder), no_holder);
     let (_, second) = standby(&world);
     *row.lock().unwrap() = at("second", &second);
     let not_there = CallError::Unavailable(UnavailableReason::Refused(CallRefusal::NotHolder));
-    assert_eq!(told_in_time(ask, |told| *told == not_there), not_there);
+    assert_eq!(fail_within(ask, |outcome| *outcome == not_there), not_there);
     assert_eq!(world.journal().len(), 0);
 }
 
 #[test]
-fn a_call_whose_time_is_over_before_anything_is_known_says_so_and_not_that_nobody_is_there() {
+fn a_call_that_times_out_during_the_lookup_reports_late_and_not_no_holder() {
     let world = World::new();
     let (release, held) = std::sync::mpsc::channel::<()>();
     let identity = identity(world.folder.path(), "indexer-1", "indexer");
-    // Whoever could say where the books are does not answer.
+    // The lookup does not answer.
     let silent = Forwarder::start(&identity, move || {
         let _ = held.recv();
         Err("given up".into())
     });
     let silent = silent.unwrap();
-    let told = silent.apply(vec![world.credit("a")], Duration::from_millis(50)).unwrap().wait();
-    assert_eq!(told, Err(CallError::Unavailable(UnavailableReason::Late)));
-    // Once something is known, that is told.
+    let outcome = silent.apply(vec![world.credit("a")], Duration::from_millis(50)).unwrap().wait();
+    assert_eq!(outcome, Err(CallError::Unavailable(UnavailableReason::Late)));
+    // Once a reason is known, it is reported.
     drop(release);
     let given_up = CallError::Unavailable(UnavailableReason::Looking("given up".into()));
     let ask = |time| silent.apply(vec![world.credit("a")], time).unwrap().wait();
-    assert_eq!(told_in_time(ask, |told| *told == given_up), given_up);
+    assert_eq!(fail_within(ask, |outcome| *outcome == given_up), given_up);
     assert_eq!(world.journal().len(), 0);
 }

@@ -1,4 +1,4 @@
-//! A way to the books that can be cut at any TLS record, before, in or behind it. It cuts once; later connections pass.
+//! A proxy that cuts the connection at any TLS record, before, in or after it. It cuts once; later connections pass.
 
 use std::{
     io::{Read, Write},
@@ -41,17 +41,17 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The thread that accepts lives as long as the process; it does nothing when nobody connects.
+    /// The accepting thread lives as long as the process.
     pub fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let plan = Arc::<Mutex<Plan>>::default();
         let shared = Arc::clone(&plan);
         thread::spawn(move || {
-            for asker in listener.incoming() {
-                let (Ok(asker), Ok(books)) = (asker, TcpStream::connect(server)) else { continue };
-                let back = (books.try_clone().unwrap(), asker.try_clone().unwrap(), Arc::clone(&shared));
-                let there = (asker, books, Arc::clone(&shared));
+            for caller in listener.incoming() {
+                let (Ok(caller), Ok(books)) = (caller, TcpStream::connect(server)) else { continue };
+                let back = (books.try_clone().unwrap(), caller.try_clone().unwrap(), Arc::clone(&shared));
+                let there = (caller, books, Arc::clone(&shared));
                 thread::spawn(move || pump(Side::Asker, there.0, there.1, &there.2));
                 thread::spawn(move || pump(Side::Books, back.0, back.1, &back.2));
             }

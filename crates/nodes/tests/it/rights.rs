@@ -1,4 +1,4 @@
-//! What a node may ask, by the roles of its certificate: the table, and that the books keep to it.
+//! Rights by the roles of a certificate: the table, and its enforcement.
 
 use bankroll_ledger::{
     AccountKind, Amount, ColumnValue, Event, Fact, Guard, GuardFailure, Leg, Namespace, Principal, RowKey,
@@ -7,8 +7,8 @@ use bankroll_nodes::{CallError, CallRefusal, NodeRole, NodeRoles, PrincipalClaim
 
 use crate::world::{PATIENCE, World, account, name, request};
 
-/// Every principal, under the keys that it may use.
-fn everybody() -> Vec<(&'static str, Principal, Namespace)> {
+/// Every principal, with the keys that it may use.
+fn all_principals() -> Vec<(&'static str, Principal, Namespace)> {
     vec![
         ("indexer", Principal::Indexer, Namespace::Deposits),
         ("admin", Principal::Admin(name("olga")), Namespace::Client),
@@ -22,17 +22,17 @@ fn everybody() -> Vec<(&'static str, Principal, Namespace)> {
     ]
 }
 
-fn spoken_for(roles: NodeRoles) -> Vec<&'static str> {
+fn allowed_principals(roles: NodeRoles) -> Vec<&'static str> {
     let leg = Leg::Release { hold: bankroll_ledger::HoldId(1) };
     let may = |(_, principal, namespace): &(&str, Principal, Namespace)| {
         Rights::default().check(roles, &[request(*namespace, "k", principal.clone(), leg.clone())]).is_ok()
     };
-    everybody().into_iter().filter(may).map(|(who, _, _)| who).collect()
+    all_principals().into_iter().filter(may).map(|(who, _, _)| who).collect()
 }
 
 #[test]
-fn each_role_speaks_for_its_own_and_nobody_else() {
-    let check = |role: NodeRole, whom: &[&str]| assert_eq!(spoken_for(NodeRoles::of(&[role])), whom, "{role}");
+fn each_role_acts_only_for_its_own_principals() {
+    let check = |role: NodeRole, whom: &[&str]| assert_eq!(allowed_principals(NodeRoles::of(&[role])), whom, "{role}");
     check(NodeRole::Books, &[]);
     check(NodeRole::Api, &["admin", "developer", "game server", "user"]);
     check(NodeRole::Indexer, &["indexer"]);
@@ -41,13 +41,13 @@ fn each_role_speaks_for_its_own_and_nobody_else() {
     check(NodeRole::Notify, &[]);
     check(NodeRole::Reconciler, &[]);
     let several = NodeRoles::of(&[NodeRole::Api, NodeRole::Indexer]);
-    assert_eq!(spoken_for(several), ["indexer", "admin", "developer", "game server", "user"]);
-    let nobody_elses = ["tables", "system"];
-    assert!(spoken_for(NodeRoles::ALL).iter().all(|who| !nobody_elses.contains(who)));
+    assert_eq!(allowed_principals(several), ["indexer", "admin", "developer", "game server", "user"]);
+    let never_allowed = ["tables", "system"];
+    assert!(allowed_principals(NodeRoles::ALL).iter().all(|who| !never_allowed.contains(who)));
 }
 
 #[test]
-fn rows_and_announcements_are_the_books_own_unless_a_flow_asks_for_them() {
+fn facts_and_events_belong_to_the_books_unless_a_flow_lists_them() {
     let world = World::new();
     let mut with_fact = world.credit("k");
     with_fact.facts.push(Fact {
@@ -71,24 +71,24 @@ fn rows_and_announcements_are_the_books_own_unless_a_flow_asks_for_them() {
 }
 
 #[test]
-fn the_books_refuse_a_principal_that_the_certificate_does_not_speak_for() {
+fn the_books_refuse_a_principal_that_the_roles_do_not_allow() {
     let world = World::new();
     let address = world.server.address().to_string();
-    let api = world.asker("api-1", "api", &address);
-    let told = api.apply(vec![world.credit("k")], PATIENCE).unwrap().wait();
+    let api = world.caller("api-1", "api", &address);
+    let outcome = api.apply(vec![world.credit("k")], PATIENCE).unwrap().wait();
     let refused = CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 0 });
-    assert_eq!(told, Err(CallError::Refused(refused.clone())));
-    // One wrong request among good ones: the whole call is refused, since it is no honest one.
+    assert_eq!(outcome, Err(CallError::Refused(refused.clone())));
+    // One wrong request among good ones: the whole call is refused.
     let leg = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
     let payout = request(Namespace::Payouts, "p", Principal::System, leg);
-    let told = world.indexer().apply(vec![world.credit("k"), payout], PATIENCE).unwrap().wait();
-    assert_eq!(told, Err(CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 1 }))));
+    let outcome = world.indexer().apply(vec![world.credit("k"), payout], PATIENCE).unwrap().wait();
+    assert_eq!(outcome, Err(CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 1 }))));
     assert_eq!(world.journal().len(), 0);
 
     let names = vec![bankroll_ledger::AccountName { owner: Some(name("bob")), ..account(AccountKind::Funds) }];
     let game = Principal::GameServer(name("arena"));
     let opened = api.open_accounts(game, names.clone(), PATIENCE).unwrap().wait().unwrap();
     assert!(opened[0].is_ok(), "{opened:?}");
-    let told = api.open_accounts(Principal::System, names, PATIENCE).unwrap().wait();
-    assert_eq!(told, Err(CallError::Refused(refused)));
+    let outcome = api.open_accounts(Principal::System, names, PATIENCE).unwrap().wait();
+    assert_eq!(outcome, Err(CallError::Refused(refused)));
 }

@@ -1,4 +1,4 @@
-//! A deployment in a folder: an authority, a books' node with a ledger on SQLite, and whoever asks it.
+//! A deployment in a folder: an authority, a books' node with a ledger on SQLite, and its clients.
 
 use std::{
     collections::HashMap,
@@ -28,18 +28,18 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 /// Far more than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Makes a call that fails, with more and more time until it fails in this way. A call takes all the time it is given before it
-/// fails, and how much of it a machine needs to connect is the machine's affair.
-pub fn told_in_time(
+/// Makes a failing call with growing timeouts until it fails in the expected way. A call uses its whole timeout before
+/// it fails, and slow machines need more of it to connect.
+pub fn fail_within(
     call: impl Fn(Duration) -> Result<Vec<Answer>, CallError>,
     is_wanted: impl Fn(&CallError) -> bool,
 ) -> CallError {
     let mut time = Duration::from_millis(300);
     loop {
-        let told = call(time).unwrap_err();
+        let outcome = call(time).unwrap_err();
         time *= 4;
-        if is_wanted(&told) || time > PATIENCE {
-            return told;
+        if is_wanted(&outcome) || time > PATIENCE {
+            return outcome;
         }
     }
 }
@@ -67,7 +67,7 @@ pub fn identity(folder: &Path, of: &str, roles: &str) -> NodeIdentity {
     NodeIdentity::load(folder, &node(of), now()).unwrap()
 }
 
-/// The ledger while this node has it. Can be told to leave one call unanswered for ever, as a stopped process does.
+/// The ledger while this node has it. Can leave one call unanswered, as a suspended process does.
 #[derive(Default)]
 pub struct Books {
     pub ledger: Mutex<Option<Ledger>>,
@@ -133,7 +133,7 @@ pub async fn connect_to(world: &World, certificate: Option<(&Path, &str)>) -> io
     TlsConnector::from(Arc::new(client)).connect(name, stream).await
 }
 
-/// A connection to the books that says what it likes.
+/// A connection to the books that sends arbitrary bytes.
 pub async fn connect(world: &World, certificate: Option<(&Path, &str)>) -> TlsStream<TcpStream> {
     connect_to(world, certificate).await.unwrap()
 }
@@ -163,14 +163,14 @@ impl World {
         Self { folder, ledger, books, server, custody, alice }
     }
 
-    /// A node with these roles that asks wherever it is told to.
-    pub fn asker(&self, of: &str, roles: &str, address: &str) -> Forwarder {
+    /// A node with these roles that calls the given address.
+    pub fn caller(&self, of: &str, roles: &str, address: &str) -> Forwarder {
         let at = BooksLocation { holder: "first".into(), address: address.into() };
         Forwarder::start(&identity(self.folder.path(), of, roles), move || Ok(Some(at.clone()))).unwrap()
     }
 
     pub fn indexer(&self) -> Forwarder {
-        self.asker("indexer-1", "indexer", &self.server.address().to_string())
+        self.caller("indexer-1", "indexer", &self.server.address().to_string())
     }
 
     /// The indexer credits one unit to alice.
@@ -184,7 +184,7 @@ impl World {
         reader.account(self.alice).unwrap().unwrap().balance.units()
     }
 
-    /// How often each key is in the journal; the books are sound besides.
+    /// How often each key is in the journal; also audits the books.
     pub fn journal(&self) -> HashMap<String, usize> {
         let books = self.folder.path().join("books");
         Audit::new(Reader::open(&books).unwrap()).run(|_| {}).unwrap();

@@ -28,27 +28,25 @@ pub struct SignerShowArgs {
 
 pub fn run(args: &SignerShowArgs, json: bool) -> anyhow::Result<()> {
     let config = SignerConfig::read(&args.dir)?;
-    let past = MemorySnapshot::read(&config.memory, args.entries)?;
-    print(json, &value(&config, &past), &text(&config, &past)?)
+    let snapshot = MemorySnapshot::read(&config.memory, args.entries)?;
+    print(json, &value(&config, &snapshot), &text(&config, &snapshot)?)
 }
 
-fn value(config: &SignerConfig, past: &MemorySnapshot) -> Value {
-    let entries: Vec<Value> = past
-        .newest
-        .iter()
-        .map(|(seq, at, entry)| json!({ "seq": seq, "at": format_time(*at), "kind": kind(entry), "text": describe(entry) }))
-        .collect();
+fn value(config: &SignerConfig, snapshot: &MemorySnapshot) -> Value {
+    let newest = snapshot.newest.iter().map(
+        |(seq, at, entry)| json!({ "seq": seq, "at": format_time(*at), "kind": kind(entry), "text": describe(entry) }),
+    );
     json!({
         "wallets": config.policy.wallets,
         "chains": config.policy.chains.keys().collect::<Vec<_>>(),
-        "memory": { "id": past.id.to_string(), "entries": past.head.count, "hash": hex::encode(past.head.hash) },
-        "history_of": past.wallets,
-        "stopped": past.stopped.map(|why| why.to_string()),
-        "newest": entries,
+        "memory": { "id": snapshot.id.to_string(), "entries": snapshot.head.count, "hash": hex::encode(snapshot.head.hash) },
+        "history_of": snapshot.wallets,
+        "stopped": snapshot.stopped.map(|why| why.to_string()),
+        "newest": newest.collect::<Vec<_>>(),
     })
 }
 
-fn text(config: &SignerConfig, past: &MemorySnapshot) -> anyhow::Result<String> {
+fn text(config: &SignerConfig, snapshot: &MemorySnapshot) -> anyhow::Result<String> {
     let mut text = String::new();
     for wallet in &config.policy.wallets {
         writeln!(text, "wallet  {wallet}")?;
@@ -68,11 +66,11 @@ fn text(config: &SignerConfig, past: &MemorySnapshot) -> anyhow::Result<String> 
             writeln!(text, "  {asset}: {} per payout, {} in total", limits.per_payout, limits.per_window)?;
         }
     }
-    writeln!(text, "memory  {} entries, verified; {}", past.head.count, past.head)?;
-    if let Some(why) = past.stopped {
+    writeln!(text, "memory  {} entries, verified; {}", snapshot.head.count, snapshot.head)?;
+    if let Some(why) = snapshot.stopped {
         writeln!(text, "STOPPED {why}")?;
     }
-    for (seq, at, entry) in &past.newest {
+    for (seq, at, entry) in &snapshot.newest {
         writeln!(text, "\n{seq}  {}  {}\n{}", format_time(*at), kind(entry), describe(entry))?;
     }
     Ok(text.trim_end().to_owned())

@@ -1,7 +1,7 @@
 //! The log: entries in order, each hashed with the previous one. Pure.
 //!
-//! The columns of a row repeat parts of its body, for lookups. Opening a memory compares them with the body, so the signer
-//! never decides by a column that contradicts its body.
+//! The columns of a row repeat parts of its body, for lookups. Opening a memory compares them with the body, so the
+//! signer never decides by a column that contradicts its body.
 
 use bankroll_money::Time;
 use bankroll_orders::{Address, IntentId, MalformedMessage, MemoryId, Order, StopReason, canonical};

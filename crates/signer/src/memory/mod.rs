@@ -169,8 +169,8 @@ impl Memory {
         transaction.commit()
     }
 
-    /// After a full disk nothing was written and SQLite still works; after any other error, above all a failed sync, the
-    /// content of the disk is unknown.
+    /// After a full disk nothing was written and SQLite still works; after any other error, above all a failed sync,
+    /// the content of the disk is unknown.
     fn write_failure(&mut self, error: rusqlite::Error) -> MemoryError {
         if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.connection.is_autocommit() {
             return MemoryError::Full;

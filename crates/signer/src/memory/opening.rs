@@ -105,8 +105,8 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// Checkpoints SQLite's log into the file and syncs it before anything is answered from it: after a failed sync, the page
-/// cache may hold data that the disk does not have.
+/// Checkpoints SQLite's log into the file and syncs it before anything is answered from it: after a failed sync, the
+/// page cache may hold data that the disk does not have.
 fn copy_back(path: &Path, connection: &Connection) -> Result<(), OpenError> {
     let busy: bool =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(sqlite_error(path))?;

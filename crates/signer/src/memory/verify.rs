@@ -1,4 +1,5 @@
-//! Verifies a memory: SQLite's structures, every hash, every column, and that each entry is valid after the previous ones.
+//! Verifies a memory: SQLite's structures, every hash, every column, and that each entry is valid after the previous
+//! ones.
 
 use std::collections::HashMap;
 

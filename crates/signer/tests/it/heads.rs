@@ -1,4 +1,4 @@
-//! Whoever asks carries the newest head along. A memory that is not all that was answered from meets it, and stops.
+//! Callers send the newest head. A memory that lacks it has lost entries, and stops.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::world::{NOON, World, key, pay, policy, wallet};
 
 #[test]
-fn an_old_copy_of_the_memory_is_noticed_and_stops_it_for_good() {
+fn an_old_copy_of_the_memory_stops_the_signer_permanently() {
     let mut world = World::new();
     world.signs(&pay("wd-1", 0, 100));
     world.signer.take().unwrap().close().unwrap();
@@ -23,7 +23,7 @@ fn an_old_copy_of_the_memory_is_noticed_and_stops_it_for_good() {
     let stopped = SignerRefusal::Stopped(StopReason::MemoryOlder);
     let newest = world.head;
     world.refuses(&pay("wd-3", 1, 100), stopped);
-    // Even for what it has in its memory, even for somebody with an older head, even after a start.
+    // Even for orders in its memory, for a caller with an older head, and after a restart.
     world.refuses(&pay("wd-1", 0, 100), stopped);
     world.restart();
     world.refuses(&pay("wd-1", 0, 100), stopped);
@@ -36,7 +36,7 @@ fn an_old_copy_of_the_memory_is_noticed_and_stops_it_for_good() {
 }
 
 #[test]
-fn a_copy_that_went_on_by_itself_is_noticed() {
+fn a_copy_that_continued_by_itself_is_detected() {
     let mut world = World::new();
     world.signs(&pay("wd-1", 0, 100));
     world.signer.take().unwrap().close().unwrap();
@@ -45,7 +45,7 @@ fn a_copy_that_went_on_by_itself_is_noticed() {
     world.signs(&pay("wd-2", 1, 100));
     let seen = world.head;
     world.signer.take().unwrap().close().unwrap();
-    // Somebody without a head begins anew with the copy, and signs as much.
+    // A caller without a head starts with the copy, and signs as many orders.
     fs::write(world.path(), copy).unwrap();
     world.restart();
     let SignerAnswer::Status(status) = world.answer(&SignerRequest::Status { wallet: wallet() }) else {
@@ -59,7 +59,7 @@ fn a_copy_that_went_on_by_itself_is_noticed() {
 }
 
 #[test]
-fn another_memory_of_the_same_key_is_noticed() {
+fn another_memory_of_the_same_key_is_detected() {
     let mut world = World::new();
     world.signs(&pay("wd-1", 0, 100));
     world.signer = None;
@@ -70,7 +70,7 @@ fn another_memory_of_the_same_key_is_noticed() {
 }
 
 #[test]
-fn nobody_without_the_key_can_stop_it() {
+fn a_head_without_the_seal_cannot_stop_the_signer() {
     let mut world = World::new();
     let sound = world.head;
     let other = LocalKey::from_bytes(&Zeroizing::new([0x43; 32])).unwrap();
@@ -90,7 +90,7 @@ fn nobody_without_the_key_can_stop_it() {
 }
 
 #[test]
-fn older_heads_are_no_matter() {
+fn older_heads_are_accepted() {
     let mut world = World::new();
     let first = world.head;
     world.signs(&pay("wd-1", 0, 100));

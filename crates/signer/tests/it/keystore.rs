@@ -1,11 +1,11 @@
-//! Key files: those of other tools open, those of ours do too, and nothing in a file can hurt.
+//! Key files of ours and of other tools open; malformed ones are refused.
 
 use bankroll_signer::keystore::{self, KeystoreCost, KeystoreError};
 use zeroize::Zeroizing;
 
 use crate::world::{SECRET, wallet};
 
-/// Made once by ethers, of the world's key.
+/// Made once by ethers, with the test key.
 const BY_ETHERS: &str = r#"{ "address": "17c5185167401ed00cf5f5b2fc97d9bbfdb7d025", "id": "6d68728e-ea55-4f2a-91a2-8862aeb51a50", "version": 3, "Crypto": { "cipher": "aes-128-ctr",
     "cipherparams": { "iv": "42a351807d126f9a19c046d4edfa12e2" },
     "ciphertext": "1e482d612cc686a07bf0b1eea23417eaf7af1787643ddbca8303f4a7cf0afdb2", "kdf": "scrypt",
@@ -24,7 +24,7 @@ fn a_file_of_another_tool_opens() {
 }
 
 #[test]
-fn what_is_encrypted_opens_with_its_password_alone() {
+fn a_key_file_opens_only_with_its_password() {
     let text = own();
     assert_eq!(keystore::decrypt(&text, b"secret").unwrap().address(), wallet());
     assert_eq!(keystore::address_of(&text), Some(wallet()));
@@ -34,7 +34,7 @@ fn what_is_encrypted_opens_with_its_password_alone() {
 }
 
 #[test]
-fn a_file_that_asks_for_too_much_or_makes_no_sense_is_refused() {
+fn a_file_that_is_too_expensive_or_malformed_is_refused() {
     let text = own();
     let with = |from: &str, to: &str| {
         assert!(text.contains(from), "{from} is not in {text}");
@@ -58,7 +58,7 @@ fn a_file_that_asks_for_too_much_or_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn no_secret_is_in_what_is_printed() {
+fn debug_output_contains_no_secret() {
     let key = keystore::decrypt(&own(), b"secret").unwrap();
     assert_eq!(format!("{key:?}"), format!("LocalKey({})", wallet()));
 }

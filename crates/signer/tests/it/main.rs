@@ -1,13 +1,13 @@
-//! The signer under stories, under random streams, under the axe, and beside an independent decoder.
+//! The signer: single rules, random streams, crashes, and an independent decoder.
 //!
 //! | module | what it shows |
 //! | --- | --- |
 //! | `rules` | each rule, with visible values |
-//! | `heads` | a memory that is not all that was answered from is noticed, and stops everything |
-//! | `streams` | every answer is the one an independent model gives, with restarts and ends in between |
+//! | `heads` | a memory that lost entries stops the signer |
+//! | `streams` | every answer equals that of an independent model, with restarts and crashes |
 //! | `memory` | what a memory refuses to open, byte by byte |
 //! | `crash` | the real process, killed at each write and sync, with a full disk, with syncs that fail |
-//! | `socket` | who is heard, and what hostile frames do: nothing |
+//! | `socket` | which users are served; hostile frames have no effect |
 //! | `program` | the commands |
 //! | `keystore` | key files |
 //! | `referee` | ethers, an independent library, reads what was signed and opens the key files |

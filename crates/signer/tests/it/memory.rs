@@ -1,4 +1,4 @@
-//! What a memory refuses to open, and what nobody can do to it.
+//! Which memories are refused, and that the log cannot be changed.
 
 use std::{fs, path::Path};
 
@@ -11,9 +11,9 @@ use fastrand::Rng;
 use rusqlite::Connection;
 use zeroize::Zeroizing;
 
-use crate::world::{NOON, Soak, World, at, cancel, key, pay, pay_token, policy, seed, tell, wallet};
+use crate::world::{NOON, Soak, World, at, cancel, key, pay, pay_token, policy, print_line, seed, wallet};
 
-/// A memory with every kind of entry, closed; and the world it is from.
+/// A closed memory with every kind of entry.
 fn lived_in() -> World {
     let mut world = World::new();
     world.signs(&pay("wd-0", 0, 100));
@@ -38,12 +38,12 @@ fn a_key_without_its_history_does_not_sign() {
     let world = lived_in();
     let missing = Memory::open(&world.folder.path().join("nowhere.db"));
     assert!(matches!(missing, Err(OpenError::NoMemory { .. })));
-    // Made, and nothing begun in it: as good as none.
+    // An empty file counts as missing.
     let empty = world.folder.path().join("empty.db");
     fs::write(&empty, "").unwrap();
     assert!(matches!(Memory::open(&empty), Err(OpenError::NoMemory { .. })));
     Memory::create(&empty, MemoryId([2; 16]), &[wallet()], NOON).unwrap();
-    // One that is there is never begun anew.
+    // An existing memory is never recreated.
     let again = Memory::create(&world.path(), MemoryId([2; 16]), &[wallet()], NOON);
     assert!(matches!(again, Err(OpenError::Exists { .. })));
 }
@@ -58,7 +58,7 @@ fn a_memory_of_another_key_is_refused() {
         Err(OpenError::OtherKey { wallet: whose, known, .. }) => assert_eq!((whose, known), (address, vec![wallet()])),
         other => panic!("{other:?}"),
     }
-    // A person says that it never signed anything; then its history begins, and is remembered.
+    // The operator confirms that the key never signed anything; then its history starts.
     let mut memory = Memory::open(&world.path()).unwrap();
     memory.adopt(address, NOON).unwrap();
     let count = memory.head().count;
@@ -81,7 +81,7 @@ fn a_file_that_is_something_else_is_refused() {
 }
 
 #[test]
-fn a_memory_of_a_later_version_is_left_alone() {
+fn a_memory_of_a_later_version_is_refused() {
     let world = lived_in();
     Connection::open(world.path()).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
     assert!(matches!(Memory::open(&world.path()), Err(OpenError::TooNew { found: 2, known: 1, .. })));
@@ -98,7 +98,7 @@ fn the_log_cannot_be_changed_from_within() {
 }
 
 #[test]
-fn whoever_edits_the_file_is_noticed() {
+fn every_edit_of_the_file_is_detected() {
     let edits = [
         ("UPDATE log SET body = (SELECT body FROM log WHERE seq = 4) WHERE seq = 2", "entry 2: "),
         ("UPDATE log SET at = x'0000000000000001' WHERE seq = 3", "entry 3: its hash does not follow"),
@@ -133,9 +133,9 @@ fn whoever_edits_the_file_is_noticed() {
     damaged(&world, "its tables are not as they were made");
 }
 
-/// Refused, or the byte says nothing: the same entries, the same answers.
+/// Refused, or the byte is unused: the same entries, the same answers.
 #[test]
-fn every_byte_of_the_file_matters_or_says_nothing() {
+fn every_byte_of_the_file_matters_or_is_unused() {
     let world = lived_in();
     let sound = fs::read(world.path()).unwrap();
     let head = Memory::open(&world.path()).unwrap().head();
@@ -159,8 +159,8 @@ fn every_byte_of_the_file_matters_or_says_nothing() {
             }
         }
     }
-    tell(&format!(
-        "memory of {} bytes, {} flipped: {refused} refused, {nothing} said nothing (seed {})",
+    print_line(&format!(
+        "memory of {} bytes, {} flipped: {refused} refused, {nothing} unused (seed {})",
         sound.len(),
         refused + nothing,
         seed()
@@ -187,10 +187,10 @@ fn answers_as_before(world: &World, memory: Memory, what: &str) {
     assert_eq!(ask(&pay("wd-2", 5, 1)), Err(SignerRefusal::IntentRevoked), "{what}");
 }
 
-/// SQLite's own log, left by a process that was killed. It drops what it cannot verify there, and everything behind it: the
-/// memory is then older than what was answered, and whoever asks notices.
+/// SQLite's own log, left by a killed process. SQLite drops what it cannot verify there, and everything after it: the
+/// memory is then older than earlier answers, and the next request detects it.
 #[test]
-fn every_byte_of_what_was_not_copied_back_is_noticed_by_whoever_asks() {
+fn every_byte_of_sqlites_log_is_verified_or_its_loss_detected() {
     let mut world = World::new();
     world.signs(&pay("wd-0", 0, 100));
     world.signs(&pay("wd-1", 1, 100));
@@ -223,15 +223,15 @@ fn every_byte_of_what_was_not_copied_back_is_noticed_by_whoever_asks() {
         };
         assert_eq!(refusal, SignerRefusal::Stopped(StopReason::MemoryOlder), "byte {place}");
     }
-    tell(&format!(
-        "SQLite's log: {refused} refused, {older} older and noticed, {nothing} said nothing (seed {})",
+    print_line(&format!(
+        "SQLite's log: {refused} refused, {older} older and detected, {nothing} unused (seed {})",
         seed()
     ));
     assert!(older > 0);
 }
 
 #[test]
-fn a_memory_is_read_by_people_without_changing_it() {
+fn a_snapshot_does_not_change_the_memory() {
     let world = lived_in();
     let before = fs::read(world.path()).unwrap();
     let past = MemorySnapshot::read(&world.path(), 3).unwrap();
@@ -241,10 +241,10 @@ fn a_memory_is_read_by_people_without_changing_it() {
     assert_ne!(past.wallets[0], Address::ZERO);
 }
 
-/// The file alone, as it was: nothing of an earlier try beside it.
+/// Restores the file alone, without the other files of an earlier attempt.
 fn replace(path: &Path, bytes: &[u8]) {
-    for beside in ["memory.db-wal", "memory.db-shm"] {
-        let _ = fs::remove_file(path.with_file_name(beside));
+    for other in ["memory.db-wal", "memory.db-shm"] {
+        let _ = fs::remove_file(path.with_file_name(other));
     }
     fs::write(path, bytes).unwrap();
 }

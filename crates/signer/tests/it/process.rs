@@ -1,4 +1,4 @@
-//! The real process in a folder: started, talked to, ended.
+//! The real process in a folder.
 
 use std::{
     ffi::OsString,
@@ -24,7 +24,7 @@ use crate::world::{NOON, SECRET, TOKEN, wallet};
 pub const PASSWORD: &str = "correct horse";
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A folder as `init` makes it, with the world's key, a light key file, and rules that are hardly in the way.
+/// A folder as `init` makes it, with the test key, a light key file, and wide limits.
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let key = keystore::encrypt(&Zeroizing::new(SECRET), PASSWORD.as_bytes(), KeystoreCost::Light).unwrap();
@@ -55,7 +55,7 @@ pub fn command(args: &[&str], folder: &Path) -> Command {
     command
 }
 
-/// What a run that ends by itself said.
+/// Exit code and output of a run that ends by itself.
 pub fn run(args: &[&str], folder: &Path) -> (i32, String, String) {
     let output = command(args, folder).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -75,7 +75,7 @@ impl Running {
         running.unwrap_or_else(|said| panic!("it did not start: {said}"))
     }
 
-    /// Starts it, perhaps under a tracer. What it said, if it did not come so far as to listen.
+    /// Starts it, perhaps under a tracer. The error is its output if it did not start listening.
     pub fn start_under(tracer: Option<Command>, folder: &Path, args: &[&str]) -> Result<Self, String> {
         let mut own = command(&["run", "--json"], folder);
         own.args(args);
@@ -109,7 +109,7 @@ impl Running {
         &self.socket
     }
 
-    /// Asked politely; how it ended.
+    /// Stops it by a signal.
     pub fn end(mut self) -> ExitStatus {
         self.signal(Signal::TERM);
         self.child.wait().unwrap()
@@ -121,7 +121,7 @@ impl Running {
         self.child.wait().unwrap();
     }
 
-    /// Waits until it has ended by itself; what it said.
+    /// Waits until it has ended by itself; returns its output.
     pub fn wait(mut self) -> String {
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -131,7 +131,7 @@ impl Running {
     }
 
     fn signal(&mut self, signal: Signal) {
-        // Under a tracer the process may be gone already; then its number is not ours any more.
+        // Under a tracer the process may have ended; then its id is not ours any more.
         if let Some(pid) = self.pid.take().filter(|_| self.child.try_wait().unwrap().is_none()) {
             let _ = kill_process(pid, signal);
         }

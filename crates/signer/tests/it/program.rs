@@ -1,4 +1,4 @@
-//! The commands: init, run, show; and how they say no.
+//! The commands init, run and show, and their errors.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn from_nothing_to_a_signed_payout() {
+fn init_run_and_show_sign_a_payout() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("signer");
     let (code, out, said) = run(&["init", "--light", "--json"], &folder);
@@ -60,7 +60,7 @@ fn from_nothing_to_a_signed_payout() {
 }
 
 #[test]
-fn it_ends_in_good_order_when_whoever_started_it_is_gone() {
+fn it_stops_cleanly_when_its_parent_process_ends() {
     let folder = folder();
     let mut signer = command(&["run", "--until-input-ends"], folder.path());
     let mut signer = signer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -102,7 +102,7 @@ fn it_does_not_start_on_a_memory_of_other_keys_or_a_damaged_one() {
 }
 
 #[test]
-fn passwords_are_asked_for_and_not_told() {
+fn a_password_is_required_and_never_printed() {
     let folder = folder();
     let wrong = command(&["run"], folder.path()).env("BANKROLL_SIGNER_PASSWORD", "hunter2").output().unwrap();
     let said = String::from_utf8(wrong.stderr).unwrap();
@@ -111,7 +111,7 @@ fn passwords_are_asked_for_and_not_told() {
     let none = command(&["run"], folder.path()).env_remove("BANKROLL_SIGNER_PASSWORD").output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     assert!(String::from_utf8(none.stderr).unwrap().contains("no password: give --password-file"));
-    // A file's last line has an end, and nobody means it.
+    // The newline at the end of the file is not part of the password.
     let file = folder.path().join("password");
     fs::write(&file, format!("{}\n", crate::process::PASSWORD)).unwrap();
     let args = ["--password-file", file.to_str().unwrap()];
@@ -119,7 +119,7 @@ fn passwords_are_asked_for_and_not_told() {
 }
 
 #[test]
-fn a_configuration_that_makes_no_sense_is_refused() {
+fn a_wrong_configuration_is_refused() {
     let folder = folder();
     let write = |text: &str| fs::write(folder.path().join("signer.toml"), text).unwrap();
     let cases = [

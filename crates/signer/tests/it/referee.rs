@@ -16,7 +16,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::world::{SECRET, key, pay, seed, tell, wallet};
+use crate::world::{SECRET, key, pay, print_line, seed, wallet};
 
 /// `cargo xtask test` installs the same version.
 const VERSION: &str = "6.17.0";
@@ -55,7 +55,7 @@ fn ethers_reads_what_was_signed_and_would_have_signed_the_same() {
         assert_eq!(read["value"], json!(value.to_string()), "{what}");
         assert_eq!(read["data"], json!(data), "{what}");
     }
-    tell(&format!("referee: ethers {VERSION} agrees on {} transactions (seed {})", orders.len(), seed()));
+    print_line(&format!("referee: ethers {VERSION} agrees on {} transactions (seed {})", orders.len(), seed()));
 }
 
 fn order(rng: &mut Rng) -> Order {
@@ -70,13 +70,13 @@ fn order(rng: &mut Rng) -> Order {
     let max = rng.u128(..) >> rng.u32(0..128);
     let price =
         if rng.bool() { Price::Dynamic { max, priority: max >> rng.u32(0..9) } } else { Price::Legacy { price: max } };
-    // ethers reads nonces into doubles, and chains' numbers of old transactions too.
+    // ethers reads nonces and chain ids of legacy transactions into doubles.
     let chain = ChainId(rng.u64(1..1 << 40));
     let slot = Slot { chain, wallet: wallet(), nonce: rng.u64(0..1 << 50) >> rng.u32(0..50) };
     Order { slot, meaning, gas: Gas { limit: rng.u64(21_000..10_000_000), price }, ..pay("wd-1", 0, 1) }
 }
 
-/// The bytes, and the fields from which ethers makes its own.
+/// The bytes, and the fields from which ethers builds the same transaction.
 fn line(order: &Order) -> String {
     let raw = format!("0x{}", hex::encode(evm::sign(order, &key()).unwrap().raw));
     let (to, value, data) = match order.meaning {

@@ -1,4 +1,4 @@
-//! Each rule as a story.
+//! Each rule by example.
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{
@@ -23,7 +23,7 @@ fn a_payout_is_signed_and_these_are_its_bytes() {
 }
 
 #[test]
-fn asked_again_it_gives_the_same_bytes() {
+fn a_repeated_request_gets_the_same_bytes() {
     let mut world = World::new();
     let order = pay("wd-1", 0, 100);
     let raw = world.signs(&order);
@@ -61,7 +61,7 @@ fn a_nonce_has_one_intent() {
     world.signs(&pay("wd-1", 0, 100));
     world.refuses(&at(&pay("wd-2", 0, 100), 90, 9), SignerRefusal::NonceTaken);
     world.refuses(&at(&cancel("wd-2", 0), 90, 9), SignerRefusal::NonceTaken);
-    // The same nonce on another chain is another place.
+    // The same nonce on another chain is another slot.
     let there = Slot { chain: LEGACY, ..pay("wd-2", 0, 100).slot };
     let gas = Gas { limit: 21_000, price: Price::Legacy { price: 80 } };
     world.signs(&Order { slot: there, gas, ..pay("wd-2", 0, 100) });
@@ -86,12 +86,12 @@ fn a_replacement_only_raises_fees() {
     let raised = at(&first, 90, 9);
     let second = world.signs(&raised);
     assert_ne!(second, raw);
-    // The next is measured by the highest, and both are still there.
+    // The next is compared with the highest, and both can still be repeated.
     world.refuses(&at(&first, 100, 10), SignerRefusal::FeesNotRaised);
     world.signs(&at(&first, 102, 11));
     assert_eq!(world.signs(&first), raw);
     assert_eq!(world.signs(&raised), second);
-    // More gas is no raised fee.
+    // A higher gas limit is not a raised fee.
     let more_gas = at(&first, 200, 20);
     world.refuses(&Order { gas: Gas { limit: 21_001, ..more_gas.gas }, ..more_gas }, SignerRefusal::IntentMeansOther);
 }
@@ -109,7 +109,7 @@ fn a_cancelled_intent_is_never_signed_again() {
     world.refuses(&order, SignerRefusal::IntentCancelled);
     world.refuses(&at(&order, 200, 20), SignerRefusal::IntentCancelled);
     world.refuses(&pay("wd-1", 1, 100), SignerRefusal::IntentCancelled);
-    // The cancel itself can be had again, and be raised.
+    // The cancel itself can be repeated and raised.
     assert_eq!(world.signs(&cancelled), raw);
     world.signs(&at(&cancel("wd-1", 0), 102, 11));
     world.refuses(&at(&cancel("wd-1", 1), 102, 11), SignerRefusal::IntentElsewhere);
@@ -148,7 +148,7 @@ fn a_revoked_intent_is_never_signed() {
 }
 
 #[test]
-fn amounts_are_limited_in_a_time_that_rolls() {
+fn amounts_are_limited_in_a_rolling_window() {
     let mut world = World::new();
     let later = |order: Order, hours: u64| Order { expires: Time(NOON.0 + (hours + 1) * HOUR), ..order };
     world.refuses(&pay("wd-1", 0, 1_001), SignerRefusal::AmountAboveLimit);
@@ -162,7 +162,7 @@ fn amounts_are_limited_in_a_time_that_rolls() {
     world.signs(&later(pay_token("wd-6", 3, 500), 12));
     world.refuses(&later(pay_token("wd-7", 4, 301), 12), SignerRefusal::PaidAboveLimit);
     world.signs(&later(pay_token("wd-7", 4, 300), 12));
-    // A replacement pays nothing more: it gets through although the limit is reached.
+    // A replacement pays nothing more: it is signed although the limit is reached.
     world.signs(&later(at(&pay("wd-4", 2, 500), 90, 9), 12));
     // A day after the first thousand they no longer count; not a moment earlier, and not at midnight.
     world.now = Time(NOON.0 + 24 * HOUR - 1);
@@ -177,16 +177,16 @@ fn amounts_are_limited_in_a_time_that_rolls() {
 fn fees_are_limited_and_counted_at_their_highest() {
     let mut world = World::new();
     // 100,000 gas at 400 is 40 million of the 100 million.
-    let dear = |intent: &str, nonce, max| {
+    let expensive = |intent: &str, nonce, max| {
         let order = at(&pay(intent, nonce, 1), max, max / 10);
         Order { gas: Gas { limit: 100_000, ..order.gas }, ..order }
     };
-    world.signs(&dear("wd-1", 0, 400));
-    world.signs(&dear("wd-2", 1, 400));
-    world.refuses(&dear("wd-3", 2, 201), SignerRefusal::FeesAboveLimit);
-    // Raised from 400 to 600: one of both is mined, so 20 million more are counted, and not 60.
-    world.signs(&dear("wd-2", 1, 600));
-    world.refuses(&dear("wd-3", 2, 1), SignerRefusal::FeesAboveLimit);
+    world.signs(&expensive("wd-1", 0, 400));
+    world.signs(&expensive("wd-2", 1, 400));
+    world.refuses(&expensive("wd-3", 2, 201), SignerRefusal::FeesAboveLimit);
+    // Raised from 400 to 600: only one is mined, so 20 million more count, not 60.
+    world.signs(&expensive("wd-2", 1, 600));
+    world.refuses(&expensive("wd-3", 2, 1), SignerRefusal::FeesAboveLimit);
     let free =
         Order { gas: Gas { limit: 100_000, price: Price::Dynamic { max: 0, priority: 0 } }, ..pay("wd-4", 2, 1) };
     world.signs(&free);
@@ -232,7 +232,7 @@ fn only_what_the_configuration_names_is_signed() {
 }
 
 #[test]
-fn payouts_do_not_go_to_nobody_to_ourselves_or_to_a_tokens_contract() {
+fn payouts_do_not_go_to_zero_to_own_wallets_or_to_token_contracts() {
     let mut world = World::new();
     for to in [Address::ZERO, wallet(), TOKEN] {
         let amount = Amount::new(1);
@@ -268,7 +268,7 @@ fn approvals_that_cannot_be_checked_are_not_overlooked() {
 }
 
 #[test]
-fn the_largest_numbers_there_are_are_refused_and_do_no_harm() {
+fn the_largest_numbers_are_refused_without_overflow() {
     let mut world = World::new();
     let slot = Slot { chain: ChainId(u64::MAX), wallet: wallet(), nonce: u64::MAX };
     world.refuses(&Order { slot, ..pay("wd-1", 0, u128::MAX) }, SignerRefusal::ChainUnknown);

@@ -1,4 +1,4 @@
-//! Who is heard at the socket, and what hostile frames do to everybody else: nothing.
+//! Which users are served at the socket; hostile frames affect no other client.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ fn lasting(order: Order) -> Order {
     Order { expires: Time(u64::MAX), ..order }
 }
 
-/// An honest client is served as if nothing were.
+/// A correct client is still served.
 fn is_well(running: &Running) {
     assert_eq!(running.client().status(wallet(), None).unwrap().stopped, None);
 }
@@ -41,9 +41,9 @@ fn only_its_own_user_can_open_the_socket() {
 }
 
 #[test]
-fn another_user_is_not_heard() {
+fn another_user_is_not_served() {
     let folder = folder();
-    // Everybody but a user that is not us; we can open the file, and are not who we should be.
+    // Another user is configured; we can open the file, but are not that user.
     let stranger = rustix::process::geteuid().as_raw() + 12_345;
     fs::write(folder.path().join("signer.toml"), config(&format!("client_uid = {stranger}"))).unwrap();
     let running = Running::start(folder.path());
@@ -52,7 +52,7 @@ fn another_user_is_not_heard() {
 }
 
 #[test]
-fn frames_that_are_no_requests_end_their_connection_and_nothing_else() {
+fn malformed_frames_end_only_their_own_connection() {
     let folder = folder();
     let running = Running::start(folder.path());
     let sound = SignerRequest::Status { wallet: wallet() }.encode();
@@ -69,7 +69,7 @@ fn frames_that_are_no_requests_end_their_connection_and_nothing_else() {
         stream.write_all(&bytes).unwrap();
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).unwrap();
-        // It says that it did not understand, or nothing at all where not even the length was one.
+        // It answers that it did not understand, or nothing at all if even the length is illegal.
         if let Ok(Some(body)) = frame::read(&mut rest.as_slice()) {
             assert_eq!(SignerAnswer::decode(&body), Ok(SignerAnswer::NotUnderstood), "{bytes:?}");
         } else {
@@ -107,7 +107,7 @@ fn random_bytes_do_no_harm() {
 }
 
 #[test]
-fn a_client_that_stops_in_the_middle_keeps_nobody_waiting() {
+fn a_client_that_stalls_does_not_block_others() {
     let folder = folder();
     let running = Running::start(folder.path());
     let mut halfway = connect(&running);
@@ -119,7 +119,7 @@ fn a_client_that_stops_in_the_middle_keeps_nobody_waiting() {
         frame::write(&mut never_reads, &SignerRequest::Status { wallet: wallet() }.encode()).unwrap();
     }
     is_well(&running);
-    // One that asks several things at once is answered in order.
+    // Pipelined requests are answered in order.
     for _ in 0..50 {
         let body = frame::read(&mut never_reads).unwrap().unwrap();
         assert!(matches!(SignerAnswer::decode(&body), Ok(SignerAnswer::Status(_))));
@@ -127,7 +127,7 @@ fn a_client_that_stops_in_the_middle_keeps_nobody_waiting() {
 }
 
 #[test]
-fn too_many_connections_are_turned_away_until_some_leave() {
+fn connections_above_the_limit_are_closed_until_others_end() {
     let folder = folder();
     let running = Running::start(folder.path());
     let mut clients: Vec<SignerClient> = (0..CONNECTIONS_MAX).map(|_| running.client()).collect();
@@ -144,7 +144,7 @@ fn too_many_connections_are_turned_away_until_some_leave() {
 }
 
 #[test]
-fn many_at_once_get_one_meaning() {
+fn concurrent_requests_for_one_nonce_sign_one_payment() {
     let folder = folder();
     let running = Running::start(folder.path());
     let head = running.client().status(wallet(), None).unwrap().head;
@@ -152,7 +152,7 @@ fn many_at_once_get_one_meaning() {
         let ask = |name: usize| {
             let (mut client, running) = (running.client(), &running);
             scope.spawn(move || {
-                // All want the same nonce; every two want the same intent.
+                // All request the same nonce; every two the same intent.
                 let order = lasting(pay(&format!("wd-{}", name / 2), 0, 100));
                 let outcome = client.sign(&order, head).unwrap();
                 is_well(running);
@@ -162,7 +162,7 @@ fn many_at_once_get_one_meaning() {
                 }
             })
         };
-        // Each has two connections, and all of them fit.
+        // Each client has two connections, within the limit.
         let asked: Vec<_> = (0..12).map(ask).collect();
         asked.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
     });

@@ -1,4 +1,4 @@
-//! A signer in a folder of its own, with a clock that stands until it is moved, and short words for orders.
+//! A signer in its own folder with a manual clock, and helpers for orders.
 
 use std::{
     path::PathBuf,
@@ -77,7 +77,7 @@ pub fn at(order: &Order, max: u128, priority: u128) -> Order {
     Order { id, gas: Gas { price: Price::Dynamic { max, priority }, ..order.gas }, ..order.clone() }
 }
 
-/// Takes the nonce away from an intent.
+/// Cancels an intent.
 pub fn cancel(intent: &str, nonce: u64) -> Order {
     let order = pay(intent, nonce, 0);
     Order { id: OrderId(format!("{intent}.{nonce}.cancel").parse().unwrap()), meaning: Meaning::Cancel, ..order }
@@ -103,7 +103,7 @@ impl World {
         self.folder.path().join("memory.db")
     }
 
-    /// The answer, with the newest head sent along and the one that came back kept.
+    /// Sends the newest head, and stores the head of the answer.
     pub fn answer(&mut self, request: &SignerRequest) -> SignerAnswer {
         let answer = self.signer.as_mut().unwrap().handle(request, self.now);
         self.head = answer.head().copied().unwrap_or(self.head);
@@ -118,7 +118,7 @@ impl World {
         }
     }
 
-    /// It is signed; the bytes.
+    /// Asserts that it is signed; returns the bytes.
     #[track_caller]
     pub fn signs(&mut self, order: &Order) -> Vec<u8> {
         self.ask(order).unwrap_or_else(|refusal| panic!("{order}: {refusal}")).raw
@@ -142,13 +142,13 @@ impl World {
         Signer::new(policy(), vec![key()], Memory::open(&self.path())?)
     }
 
-    /// Ends without a word, and starts again.
+    /// Crashes and restarts.
     pub fn restart(&mut self) {
         self.signer = None;
         self.signer = Some(self.open().unwrap());
     }
 
-    /// Starts again with a memory that somebody interrupts.
+    /// Restarts with fault points in the memory.
     pub fn restart_with(&mut self, interrupt: MemoryFaultPoint) {
         self.signer = None;
         let mut memory = Memory::open(&self.path()).unwrap();
@@ -174,7 +174,7 @@ impl Soak {
         Self { usual, ends: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds) / 3) }
     }
 
-    /// Whether it goes on after so many.
+    /// Whether it continues after `done` rounds.
     pub fn goes_on(&self, done: usize) -> bool {
         self.ends.map_or(done < self.usual, |ends| done == 0 || Instant::now() < ends)
     }
@@ -186,7 +186,7 @@ impl Soak {
 }
 
 /// Prints a line that the test runner does not swallow when the test passes: the counts are part of the result.
-pub fn tell(line: &str) {
+pub fn print_line(line: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).unwrap();

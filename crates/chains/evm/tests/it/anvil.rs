@@ -1,4 +1,4 @@
-//! anvil, a node of Foundry's, running beside the tests in its own process.
+//! anvil, Foundry's node, in its own process.
 
 use std::{
     io::{BufRead, BufReader},
@@ -18,8 +18,8 @@ pub struct Anvil {
 }
 
 impl Anvil {
-    /// A chain with our id on which nothing is mined by itself. `cargo xtask test` installs anvil into the tree; without it
-    /// nothing is shown, so the test fails.
+    /// A chain with our id on which nothing is mined by itself. `cargo xtask test` installs anvil into the tree;
+    /// without it nothing is shown, so the test fails.
     pub fn start() -> Self {
         let program = program();
         let version = Command::new(&program).arg("--version").output().unwrap().stdout;
@@ -35,7 +35,7 @@ impl Anvil {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let address = lines.by_ref().find_map(|line| line.unwrap().strip_prefix("Listening on ").map(str::to_owned));
         let address = address.expect("anvil says where it listens");
-        // What it prints afterwards must go somewhere, or it would wait.
+        // Its later output must be drained, or it would block.
         std::thread::spawn(move || lines.for_each(drop));
         let config = ureq::Agent::config_builder().proxy(None).build();
         Self { process, url: format!("http://{address}"), plain: config.new_agent() }
@@ -51,7 +51,7 @@ impl Anvil {
         RpcNode::http(&self.url, identity, RpcLimits::default()).unwrap()
     }
 
-    /// A plain call, past our client.
+    /// A plain call without our client.
     pub fn ask(&self, method: &str, params: Value) -> Value {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let sent = self.plain.post(&self.url).header("content-type", "application/json").send(request);
@@ -70,7 +70,7 @@ fn program() -> PathBuf {
     // Asked of this run: a target folder may be shared by several checkouts, and what was compiled in names one.
     let crate_folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("run the tests with cargo"));
     let folder = crate_folder.join("../../../.tools/anvil/node_modules/@foundry-rs");
-    // A package for each platform, beside the one that chooses among them.
+    // A package for each platform, and one that selects among them.
     let packages = folder.read_dir().into_iter().flatten().flatten();
     let platforms = packages.filter(|package| package.file_name().to_string_lossy().starts_with("anvil-"));
     let mut binaries = platforms.map(|package| package.path().join("bin/anvil")).filter(|binary| binary.is_file());

@@ -1,9 +1,10 @@
-//! Random signed transactions, sent both to anvil and to the simulated chain: who has what, and what it cost, must be the
-//! same on both to the wei.
+//! Random signed transactions, sent both to anvil and to the simulated chain: balances and costs must be equal on
+//! both, to the wei.
 //!
-//! Both begin with the same base fee. Where they differ is listed here, and nothing else is accepted: hashes of blocks (other
-//! producers, times and state roots), the wording of refusals, and what anvil takes in where geth and we refuse: gas below
-//! what a transaction needs at least, replacements that pay less than a tenth more, legacy transactions of other chains.
+//! Both begin with the same base fee. Where they differ is listed here, and nothing else is accepted: hashes of blocks
+//! (other producers, times and state roots), the wording of refusals, and what anvil accepts where geth and we refuse:
+//! gas below the intrinsic gas, replacements that raise fees by less than a tenth, legacy transactions of other
+//! chains.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,7 @@ fn one_world(random: &mut Rng) {
         anvil.ask("anvil_setBalance", json!([address, coins]));
     }
     let world = World::with(config);
-    // anvil's first block costs what it was started with; from then on both go by the rule.
+    // anvil's first block has the configured base fee; from then on both follow the rule.
     world.chain().set_base_fee(1_000_000_000);
     let (theirs, ours) = (anvil.node(), world.node(0));
     for _ in 0..8 {
@@ -70,7 +71,7 @@ fn transaction(world: &World, random: &mut Rng) -> Bytes {
     let tip = random.u64(1..3_000_000_000);
     payment = payment.paying(u128::from(random.u64(2_000_000_000..60_000_000_000).max(tip)), tip.into());
     match random.u8(..20) {
-        // A number that is used.
+        // A used nonce.
         0 => {
             let used = world.chain().nonce(world.player(from).address()).checked_sub(1);
             payment.nonce = used.unwrap_or(payment.nonce);
@@ -119,12 +120,12 @@ fn compare(world: &World, theirs: &RpcNode, ours: &RpcNode) {
     }
 }
 
-/// What became of each transaction, by hash, since two producers may put equals in another order.
+/// The result of each transaction, by hash, because two producers may order equal tips differently.
 fn outcomes(block: &Block) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    let told = |t: &bankroll_chains_evm::Transaction| {
+    let reported = |t: &bankroll_chains_evm::Transaction| {
         (t.hash, t.sender().unwrap(), t.succeeded, t.gas_used, t.gas_price, t.native_transfer())
     };
-    let mut outcomes: Vec<_> = block.transactions.iter().map(told).collect();
+    let mut outcomes: Vec<_> = block.transactions.iter().map(reported).collect();
     outcomes.sort_by_key(|outcome| outcome.0);
     outcomes
 }

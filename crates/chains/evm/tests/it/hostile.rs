@@ -1,4 +1,4 @@
-//! Answers that nobody should send, over a real socket: each a clear error, in bounded memory and time.
+//! Invalid answers over a real socket: each is a clear error, in bounded memory and time.
 
 use std::{io::ErrorKind, time::Duration};
 
@@ -13,10 +13,10 @@ use crate::{
     world::{HOUSE, World},
 };
 
-/// Small answers, and more time than any machine takes for them.
+/// Small answers, and more time than any machine needs.
 const LIMITS: RpcLimits =
     RpcLimits { total: Duration::from_mins(1), connect: Duration::from_mins(1), answer_bytes: 1 << 20 };
-/// For those that never answer.
+/// For nodes that never answer.
 const SOON: RpcLimits = RpcLimits { total: Duration::from_millis(500), ..LIMITS };
 
 /// A chain with a payment in its second block.
@@ -27,13 +27,13 @@ fn eventful() -> World {
     world
 }
 
-/// A node that is on the right chain, and answers one method as the test says.
+/// A node on the right chain that answers one method as the test says.
 fn with_answer(method: &'static str, answer: impl Fn(&Value) -> Canned + Send + 'static) -> (World, Socket, RpcNode) {
     let world = eventful();
     let chain = world.shared();
     let socket = Socket::serve(move |body| {
         let request: Value = serde_json::from_slice(body).unwrap();
-        // Who it is, is asked before, and answered truly.
+        // The identity is requested first, and answered correctly.
         if request["method"] == method && request["params"][0] != "0x0" {
             return answer(&request);
         }
@@ -113,12 +113,12 @@ fn truth(method: &str, params: Value) -> Value {
 }
 
 #[test]
-fn what_is_no_json_rpc_is_malformed() {
+fn an_answer_that_is_not_json_rpc_is_malformed() {
     let text = |text: &'static str| malformed(read_block(move |_| Canned::Status(200, text.into())));
     text("");
     text("<html>hello</html>");
     text("{\"jsonrpc\":\"2.0\",\"id\":1");
-    assert_eq!(text("{\"jsonrpc\":\"2.0\",\"result\":null}"), "an answer to nothing that was asked");
+    assert_eq!(text("{\"jsonrpc\":\"2.0\",\"result\":null}"), "an answer without a valid id");
     assert_eq!(text("{\"jsonrpc\":\"2.0\",\"id\":999999,\"result\":null}"), "an answer to another request");
     let neither = |request: &Value| Canned::Status(200, json!({ "id": request["id"] }).to_string().into());
     assert_eq!(malformed(read_block(neither)), "neither a result nor an error");
@@ -131,7 +131,7 @@ fn deep_nesting_is_malformed() {
         Canned::Status(200, format!("{{\"id\":{},\"result\":{open}{close}}}", request["id"]).into_bytes())
     };
     malformed(read_block(deep));
-    // Where it would be passed over, if it were shallow.
+    // In a field that would be ignored if it were shallow.
     let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
     let whole = truth("eth_getBlockByNumber", json!(["0x1", true])).to_string();
     let inside = whole.replacen("\"accessList\":[]", &format!("\"accessList\":[],\"more\":{open}{close}"), 1);
@@ -143,7 +143,7 @@ fn deep_nesting_is_malformed() {
 }
 
 #[test]
-fn too_much_too_late_or_broken_off_is_unavailable() {
+fn too_large_too_late_or_truncated_is_unavailable() {
     let unavailable = |error| match error {
         RpcError::Unavailable(unavailable) => unavailable,
         other => panic!("{other:?}"),
@@ -157,30 +157,30 @@ fn too_much_too_late_or_broken_off_is_unavailable() {
         Canned::Bytes(b"HTTP/1.1 301 X\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_vec())
     });
     check(Unavailable::Broken(ErrorKind::FileTooLarge), || Canned::Status(200, vec![b' '; 2 << 20]));
-    // An end before what was promised, and no HTTP at all.
+    // Fewer bytes than announced, and no HTTP at all.
     for bytes in [&b"HTTP/1.1 200 X\r\ncontent-length: 50\r\n\r\n{}"[..], b"220 mail.example ESMTP\r\n", b""] {
         let error = unavailable(read_block(move |_| Canned::Bytes(bytes.to_vec())));
         assert!(matches!(error, Unavailable::Broken(_)), "{error:?}");
     }
-    // Whoever says nothing is not waited for, from the first question on.
+    // A silent node times out at the first request.
     let silent = Socket::serve(|_| Canned::Silence);
     let node = RpcNode::http(&silent.url(), World::new().identity(), SOON).unwrap();
     assert_eq!(unavailable(node.block(BlockTag::Number(1)).unwrap_err()), Unavailable::TimedOut);
 }
 
 #[test]
-fn nobody_at_the_address() {
-    // Nobody listens at the first port, and nobody else's test can.
+fn an_unreachable_node_is_unavailable() {
+    // No process listens at port 1, and no other test can.
     let node = RpcNode::http("http://127.0.0.1:1/v3/secret-key", World::new().identity(), LIMITS).unwrap();
     assert_eq!(node.header(BlockTag::Latest), Err(Unavailable::Unreachable.into()));
 }
 
 #[test]
-fn an_address_is_told_to_nobody() {
+fn the_url_of_a_node_appears_in_no_error() {
     for bad in ["", "127.0.0.1", "ftp://host/secret-key", "http:///secret-key", "http://ho st/secret-key"] {
-        let told = RpcNode::http(bad, World::new().identity(), RpcLimits::default()).unwrap_err();
-        assert_eq!(told, InvalidRpcUrl);
-        assert!(!told.to_string().contains("secret-key"));
+        let reported = RpcNode::http(bad, World::new().identity(), RpcLimits::default()).unwrap_err();
+        assert_eq!(reported, InvalidRpcUrl);
+        assert!(!reported.to_string().contains("secret-key"));
     }
     let error = read_block(|_| Canned::Bytes(Vec::new()));
     let (_world, _socket, node) = with_answer("nothing", |_| Canned::Silence);
@@ -193,13 +193,13 @@ fn no_such_method(request: &Value) -> Canned {
 }
 
 #[test]
-fn a_node_without_block_receipts_is_asked_for_each() {
+fn a_node_without_block_receipts_returns_single_ones() {
     let (world, _socket, node) = with_answer("eth_getBlockReceipts", no_such_method);
     assert_eq!(node.block(BlockTag::Number(1)), Ok(Some(world.head())));
 }
 
 #[test]
-fn a_node_without_flat_traces_is_asked_for_nested_ones() {
+fn a_node_without_flat_traces_returns_nested_ones() {
     let (world, _socket, node) = with_answer("trace_block", no_such_method);
     let payees = [HOUSE, contracts::REFUSING, HOUSE];
     world.call(1, contracts::SPLITTER, 300, contracts::split_call(&payees));
@@ -208,16 +208,16 @@ fn a_node_without_flat_traces_is_asked_for_nested_ones() {
     let block = world.head();
     let transfers = node.internal_transfers(&block).unwrap();
     assert_eq!(transfers, world.node(0).internal_transfers(&block).unwrap());
-    let told: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
-    assert_eq!(told, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
-    for (fault, told) in [(NodeFault::TraceOmitted, "disagreeing"), (NodeFault::TraceFailed, "unavailable")] {
+    let reported: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
+    assert_eq!(reported, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
+    for (fault, reported) in [(NodeFault::TraceOmitted, "disagreeing"), (NodeFault::TraceFailed, "unavailable")] {
         world.chain().inject(0, fault, 1);
         let kind = match node.internal_transfers(&block) {
             Err(RpcError::Disagreeing(_)) => "disagreeing",
             Err(RpcError::Unavailable(_)) => "unavailable",
             other => panic!("{other:?}"),
         };
-        assert_eq!(kind, told);
+        assert_eq!(kind, reported);
     }
 }
 
@@ -225,6 +225,6 @@ fn a_node_without_flat_traces_is_asked_for_nested_ones() {
 fn a_hash_that_was_not_sent_is_unknown() {
     let (world, _socket, node) = with_answer("eth_sendRawTransaction", |request| result(request, json!(B256::ZERO)));
     let raw = world.player(1).sign(&world.payment(1, HOUSE, 6));
-    let told = node.send(&raw);
-    assert!(matches!(told, SendOutcome::Unknown(RpcError::Disagreeing(_))), "{told:?}");
+    let reported = node.send(&raw);
+    assert!(matches!(reported, SendOutcome::Unknown(RpcError::Disagreeing(_))), "{reported:?}");
 }

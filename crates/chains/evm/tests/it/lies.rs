@@ -1,13 +1,13 @@
-//! Every omission and every lie, told to a client that reads blocks: none is taken for a block.
+//! Every omission and every false answer, as seen by a client that reads blocks: none is accepted as a block.
 //!
-//! The table is complete by construction: a fault that is neither in it nor about something else fails the test.
+//! The table is complete: a fault that is neither listed nor explicitly excluded fails the test.
 
 use bankroll_chains_evm::{Block, BlockTag, RpcError, U256};
 use bankroll_chains_simulated::{NodeFault, contracts};
 
 use crate::world::{HOUSE, World};
 
-/// Four blocks; in the third are payments, tokens and calls that move coins on.
+/// Four blocks; the third has payments, tokens and calls that transfer coins.
 fn eventful() -> (World, Block) {
     let world = World::new();
     let player = world.player(0).address();
@@ -25,14 +25,14 @@ fn eventful() -> (World, Block) {
     (world, block)
 }
 
-/// What the client makes of a lie.
+/// How the client reports a false answer.
 #[derive(Debug, PartialEq, Eq)]
 enum Noticed {
     Unavailable,
     Disagreeing,
     Malformed,
     Refused,
-    /// The node says that there is no such block, which proves nothing and moves no cursor.
+    /// The node reports that there is no such block, which proves nothing and moves no cursor.
     Absent,
 }
 
@@ -48,7 +48,7 @@ fn noticed<T: std::fmt::Debug>(fault: NodeFault, answer: Result<Option<T>, RpcEr
 }
 
 #[test]
-fn every_lie_about_a_block_is_noticed() {
+fn every_false_block_is_detected() {
     use Noticed::{Absent, Disagreeing, Malformed, Unavailable};
     for fault in NodeFault::ALL {
         let expected = match fault {
@@ -58,7 +58,7 @@ fn every_lie_about_a_block_is_noticed() {
             NodeFault::InternalError | NodeFault::ReceiptsDenied => Unavailable,
             NodeFault::AnswerCut => Malformed,
             NodeFault::BlockDenied => Absent,
-            // A single receipt called absent, inside the list.
+            // A single receipt reported as absent, inside the list.
             NodeFault::ReceiptDenied => Unavailable,
             NodeFault::TransactionOmitted | NodeFault::TransactionsOmitted | NodeFault::TransactionsSwapped => {
                 Disagreeing
@@ -76,7 +76,7 @@ fn every_lie_about_a_block_is_noticed() {
             NodeFault::OtherBlock | NodeFault::WrongReceiptBlock | NodeFault::WrongStatus => Disagreeing,
             NodeFault::WrongValue | NodeFault::WrongRecipient | NodeFault::WrongTransactionHash => Disagreeing,
             NodeFault::OtherChain | NodeFault::OtherGenesis => Disagreeing,
-            // Caused by commands, and tested where these are.
+            // Caused by commands, and tested with them.
             NodeFault::Down | NodeFault::Lag => continue,
             // About sending (`sending.rs`), traces (below) and a method that the client does not use.
             NodeFault::SendAnswerLost
@@ -93,7 +93,7 @@ fn every_lie_about_a_block_is_noticed() {
         let (world, block) = eventful();
         for at in [BlockTag::Number(3), BlockTag::Hash(block.header.hash)] {
             let node = world.node(0);
-            // A node that is known already, unless the lie is about who it is.
+            // A node whose identity was checked, unless the fault is about the identity.
             if !matches!(fault, NodeFault::OtherChain | NodeFault::OtherGenesis) {
                 node.header(BlockTag::Latest).unwrap();
             }
@@ -107,7 +107,7 @@ fn every_lie_about_a_block_is_noticed() {
 }
 
 #[test]
-fn lies_about_headers_are_noticed() {
+fn false_headers_are_detected() {
     for fault in [
         NodeFault::WrongBlockHash,
         NodeFault::WrongParentHash,
@@ -144,7 +144,7 @@ fn after_a_failure_the_chain_is_checked_again() {
     let (world, block) = eventful();
     let node = world.node(0);
     assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block.clone())));
-    // Known once, it is believed until it fails.
+    // After the check, it is trusted until it fails.
     world.chain().inject(0, NodeFault::OtherChain, 1);
     assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block.clone())));
     world.chain().inject(0, NodeFault::RequestLost, 1);
@@ -162,6 +162,6 @@ fn a_node_that_crashed_is_unavailable_until_it_is_back() {
     assert_eq!(noticed(NodeFault::Down, node.block(BlockTag::Number(3))), Noticed::Unavailable);
     world.chain().restart(0);
     assert_eq!(node.block(BlockTag::Number(3)), Ok(Some(block)));
-    assert_eq!(node.find(waiting), Ok(bankroll_chains_evm::Found::Unheard), "its mempool is gone");
+    assert_eq!(node.find(waiting), Ok(bankroll_chains_evm::FindOutcome::Unheard), "its mempool is gone");
     assert_eq!(world.chain().faults().of(NodeFault::Down), 1);
 }

@@ -1,4 +1,5 @@
-//! The client against real counterparts: the simulated chain in process, anvil in its own, and sockets that answer nonsense.
+//! The client against real counterparts: the simulated chain in process, anvil in its own, and sockets with invalid
+//! answers.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod anvil;

@@ -1,9 +1,9 @@
-//! What a block tells, with every number visible.
+//! The content of blocks, with every number visible.
 
 use bankroll_chains_evm::{
     Address, BlockTag, Bytes, Call, Disagreement, Fees, InternalTransfer, RpcError, TokenTransfer, TransferLog,
 };
-use bankroll_chains_evm::{ChainIdentity, Found, InProcessRpc, Quantity, RpcNode, U256, Unavailable};
+use bankroll_chains_evm::{ChainIdentity, FindOutcome, InProcessRpc, Quantity, RpcNode, U256, Unavailable};
 use bankroll_chains_simulated::{Fate, Reorg, SimulatedChain, SimulatedConfig, contracts};
 use bankroll_money::Amount;
 
@@ -40,7 +40,7 @@ fn a_payment_a_failed_payment_and_what_they_cost() {
 }
 
 #[test]
-fn tokens_by_their_logs_with_places_that_stay() {
+fn token_transfers_have_stable_log_indexes() {
     let world = World::new();
     let player = world.player(0).address();
     world.call(0, contracts::DOLLAR, 0, contracts::mint_call(player, U256::from(1_000)));
@@ -52,18 +52,18 @@ fn tokens_by_their_logs_with_places_that_stay() {
     let short = world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE, U256::from(601)));
     world.mine();
     let block = world.head();
-    let told = |hash| block.transaction(hash).unwrap().transfer_logs().collect::<Vec<_>>();
+    let reported = |hash| block.transaction(hash).unwrap().transfer_logs().collect::<Vec<_>>();
     let transfer = |contract, value| {
         TransferLog::Standard(TokenTransfer { ordinal: 0, contract, from: player, to: HOUSE, value: wei(value) })
     };
-    assert_eq!(told(sent), [transfer(contracts::DOLLAR, 400)]);
-    assert_eq!(told(taxed), [transfer(contracts::TAXED, 1_000)]);
-    assert_eq!(told(declined), []);
-    assert_eq!(told(short), []);
+    assert_eq!(reported(sent), [transfer(contracts::DOLLAR, 400)]);
+    assert_eq!(reported(taxed), [transfer(contracts::TAXED, 1_000)]);
+    assert_eq!(reported(declined), []);
+    assert_eq!(reported(short), []);
     let succeeded = [sent, taxed, declined, short].map(|hash| block.transaction(hash).unwrap().succeeded);
     assert_eq!(succeeded, [true, true, true, false]);
 
-    // A log is a contract's word; the balance tells that the taxed token gave less.
+    // A log is only the contract's claim; the balance shows that the taxed token paid less.
     let node = world.node(0);
     let has = |token| node.token_balance(token, HOUSE, BlockTag::Latest);
     assert_eq!((has(contracts::DOLLAR), has(contracts::TAXED)), (Ok(wei(400)), Ok(wei(900))));
@@ -72,7 +72,7 @@ fn tokens_by_their_logs_with_places_that_stay() {
 }
 
 #[test]
-fn what_contracts_move_on_is_told_by_traces() {
+fn traces_show_transfers_by_contracts() {
     let world = World::new();
     let friend = Address::repeat_byte(0xbb);
     let payees = contracts::split_call(&[HOUSE, contracts::REFUSING, friend, HOUSE]);
@@ -88,20 +88,20 @@ fn what_contracts_move_on_is_told_by_traces() {
         to,
         value: wei(value),
     };
-    // A quarter each, the odd three to the first; what was refused did not move.
+    // A quarter each, the remainder of three to the first; the refused share did not move.
     let expected = [inside(0, HOUSE, 103), inside(2, friend, 100), inside(3, HOUSE, 100)];
     assert_eq!(world.node(0).internal_transfers(&block), Ok(expected.to_vec()));
     assert!(!block.transaction(failed).unwrap().succeeded);
     assert_eq!(world.chain().balance(HOUSE), U256::from(103 + 100 + 9));
     assert_eq!(world.chain().balance(contracts::SPLITTER), U256::from(100));
 
-    // Traces are asked for by height, and another block may be there meanwhile.
+    // Traces are requested by height, and another block may be there meanwhile.
     world.chain().reorg(Reorg { depth: 1, length: 1, fate: Fate::Kept });
     assert_eq!(world.node(0).internal_transfers(&block), Err(Unavailable::Incomplete("trace").into()));
 }
 
 #[test]
-fn amounts_beyond_the_ledger_are_kept_and_told() {
+fn amounts_beyond_the_ledger_are_kept_and_reported() {
     let mut config = SimulatedConfig::new(7);
     config.funded = vec![(config.funded[0].0, U256::MAX)];
     let world = World::with(config);
@@ -113,13 +113,16 @@ fn amounts_beyond_the_ledger_are_kept_and_told() {
     let block = world.head();
     let (to, value) = block.transaction(sent).unwrap().native_transfer().unwrap();
     assert_eq!((to, value.to_string().as_str()), (HOUSE, "340282366920938463463374607431768211456"));
-    let told = value.amount().unwrap_err().to_string();
-    assert_eq!(told, "340282366920938463463374607431768211456 is more than the ledger can count (2^128 - 1)");
+    let reported = value.amount().unwrap_err().to_string();
+    assert_eq!(
+        reported,
+        "340282366920938463463374607431768211456 is above the largest amount of the ledger (2^128 - 1)"
+    );
     assert_eq!(Quantity::from(Amount::MAX).amount(), Ok(Amount::MAX));
 }
 
 #[test]
-fn marks_follow_the_head_and_what_is_not_there_is_none() {
+fn safe_and_finalized_follow_the_head_and_a_missing_block_is_none() {
     let mut config = SimulatedConfig::new(7);
     (config.safe_depth, config.finalized_depth) = (2, 4);
     let world = World::with(config);
@@ -142,11 +145,11 @@ fn a_transaction_is_found_where_it_is() {
     let node = world.node(0);
     let raw = world.player(0).sign(&world.payment(0, HOUSE, 1));
     let hash = bankroll_chains_evm::transaction_hash(&raw);
-    assert_eq!(node.find(hash), Ok(Found::Unheard));
+    assert_eq!(node.find(hash), Ok(FindOutcome::Unheard));
     world.chain().send(&raw).unwrap();
-    assert_eq!(node.find(hash), Ok(Found::Waiting));
+    assert_eq!(node.find(hash), Ok(FindOutcome::Waiting));
     let block = world.mine();
-    let Ok(Found::Included(found)) = node.find(hash) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(found)) = node.find(hash) else { panic!("it is included") };
     assert_eq!((found.header.hash, found.transaction(hash).unwrap().index), (block, 0));
 }
 
@@ -165,7 +168,7 @@ fn gas_and_fees() {
 }
 
 #[test]
-fn a_node_of_another_chain_is_asked_nothing() {
+fn a_node_of_another_chain_gets_no_requests() {
     let (ours, theirs) = (World::new(), World::with(SimulatedConfig::new(8)));
     theirs.pay(0, HOUSE, 5);
     let ChainIdentity { chain_id, genesis } = ours.identity();

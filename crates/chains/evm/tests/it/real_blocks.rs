@@ -1,7 +1,7 @@
-//! Blocks of anvil's, read by our client: hashes, roots and senders that another implementation made.
+//! Blocks of anvil, read by our client: hashes, roots and senders from another implementation.
 
 use bankroll_chains_evm::{
-    Address, BlockTag, Bytes, Found, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
+    Address, BlockTag, Bytes, FindOutcome, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
 };
 use bankroll_chains_evm::{ChainIdentity, Disagreement, RpcError, RpcLimits, RpcNode, transaction_hash};
 use bankroll_chains_simulated::{Payment, SimulatedKey, contracts::transfer_call};
@@ -36,18 +36,18 @@ fn blocks_of_another_implementation_verify() {
     for raw in [&plain, &legacy, &spoken] {
         assert_eq!(node.send(raw), SendOutcome::Accepted);
         assert_eq!(node.send(raw), SendOutcome::AlreadyKnown);
-        assert_eq!(node.find(transaction_hash(raw)), Ok(Found::Waiting));
+        assert_eq!(node.find(transaction_hash(raw)), Ok(FindOutcome::Waiting));
     }
     anvil.mine();
     let block = node.block(BlockTag::Latest).unwrap().unwrap();
     assert_eq!((block.header.number, block.transactions.len()), (1, 3));
-    let told = |raw: &Bytes| block.transaction(transaction_hash(raw)).unwrap();
-    assert_eq!(told(&plain).sender(), Ok(ann.address()));
-    assert_eq!(told(&legacy).sender(), Ok(bob.address()));
-    assert_eq!(told(&plain).native_transfer(), Some((HOUSE, Quantity::new(U256::from(5)))));
-    assert_eq!(told(&legacy).native_transfer(), Some((HOUSE, Quantity::new(U256::from(6)))));
+    let reported = |raw: &Bytes| block.transaction(transaction_hash(raw)).unwrap();
+    assert_eq!(reported(&plain).sender(), Ok(ann.address()));
+    assert_eq!(reported(&legacy).sender(), Ok(bob.address()));
+    assert_eq!(reported(&plain).native_transfer(), Some((HOUSE, Quantity::new(U256::from(5)))));
+    assert_eq!(reported(&legacy).native_transfer(), Some((HOUSE, Quantity::new(U256::from(6)))));
     // 21,000 and what EIP-7623 takes for 2 zeros and 10 other bytes: 42 units of ten.
-    assert_eq!((told(&spoken).gas_used, told(&plain).gas_used), (21_420, 21_000));
+    assert_eq!((reported(&spoken).gas_used, reported(&plain).gas_used), (21_420, 21_000));
     let parent = node.header(BlockTag::Hash(block.header.parent)).unwrap().unwrap();
     assert_eq!(parent.hash, node.identity().genesis);
     assert_eq!(node.balance(HOUSE, BlockTag::Hash(block.header.hash)).unwrap().to_string(), "18");
@@ -57,8 +57,8 @@ fn blocks_of_another_implementation_verify() {
     assert_eq!(node.send(&plain), SendOutcome::NonceTooLow);
     let replaced = ann.sign(&pay(2, HOUSE, 1));
     assert_eq!(node.send(&replaced), SendOutcome::Accepted);
-    let told = node.send(&ann.sign(&pay(2, HOUSE, 2)));
-    assert!(matches!(told, SendOutcome::Underpriced(_)), "{told:?}");
+    let reported = node.send(&ann.sign(&pay(2, HOUSE, 2)));
+    assert!(matches!(reported, SendOutcome::Underpriced(_)), "{reported:?}");
 }
 
 #[test]
@@ -117,10 +117,10 @@ fn a_reorganisation_of_anvils() {
     assert_ne!(before.header.hash, after.header.hash);
     assert_eq!(before.header.parent, after.header.parent);
     assert_eq!(after.transactions, []);
-    // The same bytes again: the same transaction, in a block of its own.
+    // The same bytes again: the same transaction, in another block.
     assert_eq!(node.send(&raw), SendOutcome::Accepted);
     anvil.mine();
-    let Ok(Found::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
     assert_eq!(block.header.number, 3);
 }
 

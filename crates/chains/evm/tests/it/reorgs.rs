@@ -1,6 +1,6 @@
-//! Reorganisations as a reader meets them.
+//! Reorganisations as seen by a client.
 
-use bankroll_chains_evm::{BlockTag, Found};
+use bankroll_chains_evm::{BlockTag, FindOutcome};
 use bankroll_chains_simulated::{Fate, Reorg};
 
 use crate::world::{HOUSE, World};
@@ -19,17 +19,17 @@ fn a_replaced_block_has_another_hash_and_can_still_be_read_by_its_own() {
     let before = node.block(BlockTag::Number(2)).unwrap().unwrap();
     assert_eq!(reorg(&world, 1, 1, Fate::Kept), 1);
     let after = node.block(BlockTag::Number(2)).unwrap().unwrap();
-    // The height is the same, so only the hash tells.
+    // The height is the same; only the hash differs.
     assert_ne!(after.header.hash, before.header.hash);
     assert_eq!(after.header.parent, before.header.parent);
     assert_eq!(after.transactions, before.transactions, "the same payment, in the same place");
     assert_eq!(node.block(BlockTag::Hash(before.header.hash)), Ok(Some(before)));
-    let Ok(Found::Included(block)) = node.find(sent) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(block)) = node.find(sent) else { panic!("it is included") };
     assert_eq!(block.header.hash, after.header.hash);
 }
 
 #[test]
-fn a_dropped_payment_never_was_until_it_is_sent_again() {
+fn a_dropped_payment_is_unknown_until_it_is_sent_again() {
     let world = World::new();
     let node = world.node(0);
     let payment = world.payment(0, HOUSE, 5);
@@ -40,11 +40,11 @@ fn a_dropped_payment_never_was_until_it_is_sent_again() {
     reorg(&world, 1, 2, Fate::Dropped);
     assert_eq!(node.header(BlockTag::Latest).unwrap().unwrap().number, 2);
     assert_eq!(node.balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "0");
-    assert_eq!(node.find(sent), Ok(Found::Unheard));
-    // The same bytes are as good as before.
+    assert_eq!(node.find(sent), Ok(FindOutcome::Unheard));
+    // The same bytes are still valid.
     assert_eq!(world.chain().send(&raw), Ok(sent));
     world.mine();
-    let Ok(Found::Included(block)) = node.find(sent) else { panic!("it is included again") };
+    let Ok(FindOutcome::Included(block)) = node.find(sent) else { panic!("it is included again") };
     assert_eq!(block.header.number, 3);
 }
 
@@ -54,9 +54,9 @@ fn a_returned_payment_waits_and_is_included_higher() {
     let sent = world.pay(0, HOUSE, 5);
     world.mine();
     reorg(&world, 1, 1, Fate::Returned);
-    assert_eq!(world.node(0).find(sent), Ok(Found::Waiting));
+    assert_eq!(world.node(0).find(sent), Ok(FindOutcome::Waiting));
     world.mine();
-    let Ok(Found::Included(block)) = world.node(0).find(sent) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(block)) = world.node(0).find(sent) else { panic!("it is included") };
     assert_eq!(block.header.number, 2);
 }
 
@@ -83,17 +83,17 @@ fn reordered_payments_are_all_there_and_each_senders_in_order() {
 }
 
 #[test]
-fn there_and_back_again_below_every_mark() {
+fn a_branch_below_finalized_can_be_adopted_again() {
     let world = World::new();
     let sent = world.pay(0, HOUSE, 5);
     world.mine_many(80);
     let left = world.head().header.hash;
     assert_eq!(world.node(0).header(BlockTag::Finalized).unwrap().unwrap().number, 16);
     assert_eq!(reorg(&world, 80, 81, Fate::Dropped), 0);
-    assert_eq!(world.node(0).find(sent), Ok(Found::Unheard));
+    assert_eq!(world.node(0).find(sent), Ok(FindOutcome::Unheard));
     assert_eq!(world.chain().adopt(left), Ok(0));
     assert_eq!(world.head().header.hash, left);
-    let Ok(Found::Included(block)) = world.node(0).find(sent) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(block)) = world.node(0).find(sent) else { panic!("it is included") };
     assert_eq!(block.header.number, 1);
     assert_eq!(world.node(0).balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "5");
 }

@@ -1,7 +1,7 @@
-//! What a sender is told, and what really happened to his transaction.
+//! The outcome of sending, and what really happened to the transaction.
 
 use bankroll_chains_evm::{
-    BlockTag, Disagreement, Found, RpcError, RpcRefusal, SendOutcome, Unavailable, transaction_hash,
+    BlockTag, Disagreement, FindOutcome, RpcError, RpcRefusal, SendOutcome, Unavailable, transaction_hash,
 };
 use bankroll_chains_simulated::NodeFault;
 
@@ -22,7 +22,7 @@ fn code(sent: SendOutcome) -> &'static str {
 }
 
 #[test]
-fn each_answer_is_told_apart() {
+fn each_answer_is_distinguished() {
     let world = World::new();
     let node = world.node(0);
     let first = world.payment(0, HOUSE, 5);
@@ -36,7 +36,7 @@ fn each_answer_is_told_apart() {
     assert_eq!(code(node.send(&sign(&too_little))), "underpriced");
     let replacement = first.clone().paying(110_000_000_000, 1_100_000_000);
     assert_eq!(node.send(&sign(&replacement)), SendOutcome::Accepted);
-    assert_eq!(node.find(transaction_hash(&sign(&first))), Ok(Found::Unheard));
+    assert_eq!(node.find(transaction_hash(&sign(&first))), Ok(FindOutcome::Unheard));
     world.mine();
     assert_eq!(node.send(&sign(&replacement)), SendOutcome::NonceTooLow, "included already");
     assert_eq!(node.send(&sign(&first)), SendOutcome::NonceTooLow, "replaced");
@@ -45,12 +45,12 @@ fn each_answer_is_told_apart() {
     let mut poor = world.payment(0, HOUSE, 0);
     poor.value = bankroll_chains_evm::U256::MAX;
     let SendOutcome::Refused(RpcRefusal { code, message }) = node.send(&sign(&poor)) else {
-        panic!("nobody has that much")
+        panic!("no account has that much")
     };
     assert_eq!((code, message.split(':').next()), (-32000, Some("insufficient funds for gas * price + value")));
 }
 
-/// (what goes wrong, what the sender is told, whether the transaction is in the mempool)
+/// (fault, outcome for the sender, whether the transaction is in the mempool)
 const FAULTS: &[(NodeFault, &str, bool)] = &[
     (NodeFault::RequestLost, "unknown: unavailable", false),
     (NodeFault::AnswerLost, "unknown: unavailable", true),
@@ -67,16 +67,16 @@ const FAULTS: &[(NodeFault, &str, bool)] = &[
 
 #[test]
 fn with_each_fault_the_same_bytes_can_be_sent_again_and_pay_once() {
-    for &(fault, told, taken) in FAULTS {
+    for &(fault, reported, taken) in FAULTS {
         let world = World::new();
         let node = world.node(0);
         node.check_identity().unwrap();
-        // Asked once, so that the fault meets the transaction and not the question which chain this is.
+        // One request first, so that the fault affects the transaction and not the identity check.
         node.header(BlockTag::Latest).unwrap();
         let raw = world.player(0).sign(&world.payment(0, HOUSE, 5));
         let hash = transaction_hash(&raw);
         world.chain().inject(0, fault, 1);
-        assert_eq!(code(node.send(&raw)), told, "{fault:?}");
+        assert_eq!(code(node.send(&raw)), reported, "{fault:?}");
         assert_eq!(world.chain().waiting(hash).is_some(), taken, "{fault:?}");
         assert_eq!(world.chain().faults().of(fault), 1, "{fault:?}");
         let again = if taken { SendOutcome::AlreadyKnown } else { SendOutcome::Accepted };
@@ -92,9 +92,9 @@ fn nothing_is_sent_to_another_chain() {
     let world = World::new();
     let raw = world.player(0).sign(&world.payment(0, HOUSE, 5));
     world.chain().inject(0, NodeFault::OtherChain, 1);
-    let told = world.node(0).send(&raw);
+    let reported = world.node(0).send(&raw);
     let expected = Disagreement::ChainId { expected: 1337, found: bankroll_chains_evm::U256::from(1338) };
-    assert_eq!(told, SendOutcome::Unknown(expected.into()));
+    assert_eq!(reported, SendOutcome::Unknown(expected.into()));
     assert_eq!(world.chain().waiting_count(), 0);
 
     let mut payment = world.payment(0, HOUSE, 5);

@@ -1,4 +1,4 @@
-//! A socket that speaks HTTP as badly as a test wants.
+//! A socket with configurable faults in its HTTP.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -16,7 +16,7 @@ pub enum Canned {
     Status(u16, Vec<u8>),
     /// These bytes, and the connection closed.
     Bytes(Vec<u8>),
-    /// Nothing, until the other side has had enough.
+    /// Nothing, until the client times out.
     Silence,
 }
 
@@ -37,7 +37,7 @@ impl Socket {
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
-                // A client that goes away in the middle is no failure of the test.
+                // A client that disconnects does not fail the test.
                 let _ = converse(stream, &mut answer);
             }
         });
@@ -67,7 +67,7 @@ fn converse(mut stream: TcpStream, answer: &mut impl FnMut(&[u8]) -> Canned) -> 
         }
         Canned::Bytes(bytes) => stream.write_all(&bytes),
         Canned::Silence => {
-            // The other side closes when its time is up.
+            // The client closes after its timeout.
             let mut nothing = [0; 1];
             reader.read(&mut nothing).map(drop)
         }
@@ -77,7 +77,7 @@ fn converse(mut stream: TcpStream, answer: &mut impl FnMut(&[u8]) -> Canned) -> 
 impl Drop for Socket {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        // Wakes the thread up, so that it sees that it is to stop.
+        // Wakes the thread, so that it sees the stop flag.
         let _ = TcpStream::connect(self.address);
         let _ = self.thread.take().map(JoinHandle::join);
     }

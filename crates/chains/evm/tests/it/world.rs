@@ -1,4 +1,4 @@
-//! A simulated chain with people on it, and nodes to see it through.
+//! A simulated chain with players, and clients of its nodes.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -11,7 +11,7 @@ pub struct World {
     seed: u64,
 }
 
-/// Where coins go that the stories are about.
+/// The recipient in most tests.
 pub const HOUSE: Address = Address::repeat_byte(0xaa);
 
 impl World {
@@ -45,20 +45,20 @@ impl World {
         SimulatedKey::derived(self.seed, number)
     }
 
-    /// The next payment of a player, behind those that wait.
+    /// The next payment of a player, after the pending ones.
     pub fn payment(&self, player: u64, to: Address, wei: u64) -> Payment {
         let address = self.player(player).address();
         let nonce = self.node(9).pending_nonce(address).unwrap();
         Payment::new(self.identity.chain_id, nonce, to, U256::from(wei))
     }
 
-    /// A player's payment that the chain takes.
+    /// A player's payment that the chain accepts.
     pub fn pay(&self, player: u64, to: Address, wei: u64) -> B256 {
         let raw = self.player(player).sign(&self.payment(player, to, wei));
         self.chain().send(&raw).unwrap()
     }
 
-    /// A player's call of a contract that the chain takes.
+    /// A player's contract call that the chain accepts.
     pub fn call(&self, player: u64, to: Address, wei: u64, input: bankroll_chains_evm::Bytes) -> B256 {
         let raw = self.player(player).sign(&self.payment(player, to, wei).calling(input));
         self.chain().send(&raw).unwrap()
@@ -76,7 +76,7 @@ impl World {
         }
     }
 
-    /// The newest block, read by a node that does not lie.
+    /// The newest block, read through a node without faults.
     pub fn head(&self) -> Block {
         self.node(9).block(BlockTag::Latest).unwrap().unwrap()
     }

@@ -70,8 +70,8 @@ impl SimulatedChain {
         body(&answer)
     }
 
-    /// One node of a shared chain as a function for clients in the same process: an HTTP status and a body, or the error
-    /// that a connection would fail with.
+    /// One node of a shared chain as a function for clients in the same process: an HTTP status and a body, or the
+    /// error that a connection would fail with.
     pub fn in_process(chain: Arc<Mutex<Self>>, node: usize) -> impl Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> {
         move |request| {
             let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);

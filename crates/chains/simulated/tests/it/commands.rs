@@ -1,4 +1,4 @@
-//! Commands over the wire, and what is left when they were refused.
+//! Control methods, and that a refused one changes nothing.
 
 use bankroll_chains_simulated::{NodeFault, contracts};
 use serde_json::json;
@@ -44,7 +44,7 @@ fn commands_reach_a_node_that_is_down() {
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
+fn a_refused_command_changes_nothing() {
     let mut chain = chain();
     ask(&mut chain, "sim_mine", json!([2]));
     let before = chain.head().hash;
@@ -57,8 +57,8 @@ fn what_is_refused_changes_nothing() {
         ("sim_inject", json!(["nonsense"])),
         ("sim_selfDestruct", json!([])),
     ] {
-        let told = answer(&mut chain, method, params);
-        assert!(told["error"]["code"].is_i64(), "{method}: {told}");
+        let reported = answer(&mut chain, method, params);
+        assert!(reported["error"]["code"].is_i64(), "{method}: {reported}");
     }
     assert_eq!((chain.head().number(), chain.head().hash), (2, before));
 }

@@ -1,4 +1,4 @@
-//! Random histories: the same seed gives the same bytes, no coin is made or lost, every block hangs on the one before.
+//! Random histories: the same seed gives the same bytes, coins are conserved, every block links to the previous one.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ fn random_histories_repeat_byte_for_byte_and_conserve_coins() {
     println!("{runs} histories");
 }
 
-/// Everything that a chain answers while random things happen to it.
+/// All answers of a chain during random commands.
 fn history(seed: u64, checked: bool) -> Vec<RpcReply> {
     let mut random = Rng::with_seed(seed);
     let mut config = SimulatedConfig::new(seed);
@@ -123,7 +123,7 @@ fn check(chain: &SimulatedChain, supply: U256) {
 }
 
 #[test]
-fn a_chain_that_is_made_again_from_the_bytes_of_its_blocks_is_the_same_chain() {
+fn a_chain_rebuilt_from_the_bytes_of_its_blocks_is_the_same() {
     let seed = seed();
     let mut random = Rng::with_seed(seed);
     let mut config = SimulatedConfig::new(seed);
@@ -131,7 +131,7 @@ fn a_chain_that_is_made_again_from_the_bytes_of_its_blocks_is_the_same_chain() {
     let (mut chain, mut again) = (SimulatedChain::new(config.clone()), SimulatedChain::new(config));
     for number in 1..=20 {
         for _ in 0..random.u8(..8) {
-            // Some are refused, some replace others, some wait for a number that never comes.
+            // Some are refused, some replace others, some wait for a nonce that never comes.
             let raw: Bytes = transaction(&chain, &mut random).parse().unwrap();
             let _ = chain.send(&raw);
         }

@@ -1,5 +1,5 @@
-//! The simulated chain as its users meet it: commands, transactions, and bytes of JSON-RPC. Its hashes and costs are refereed
-//! by anvil in the tests of the client.
+//! The simulated chain: commands, transactions and JSON-RPC. The tests of the client compare its hashes and costs with
+//! anvil.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod commands;

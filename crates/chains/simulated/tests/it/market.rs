@@ -1,4 +1,4 @@
-//! Fees: how the base fee follows demand, and what callers are told about it.
+//! Fees: how the base fee follows demand, and what the node reports about it.
 
 use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig};
 use serde_json::json;
@@ -19,12 +19,12 @@ fn the_base_fee_rises_by_an_eighth_in_full_blocks_and_falls_in_empty_ones() {
             chain.head().base_fee()
         })
         .collect();
-    // Empty first block; three full ones; then nobody wants anything any more.
+    // One empty block, three full ones, then empty ones.
     assert_eq!(fees, [875_000_000, 984_375_000, 1_107_421_875, 1_245_849_609, 1_090_118_408, 953_853_607]);
 }
 
 #[test]
-fn a_rush_is_told_before_it_is_paid() {
+fn a_rise_of_the_base_fee_is_reported_before_it_is_paid() {
     let mut chain = chain();
     mine(&mut chain);
     chain.set_base_fee(50_000_000_000);

@@ -1,4 +1,4 @@
-//! What the mempool takes, refuses, replaces and hands to blocks, in geth's words.
+//! What the mempool accepts, refuses and replaces, with geth's texts.
 
 use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, U256, contracts};
 
@@ -7,7 +7,7 @@ use crate::world::{HOUSE, chain, mine, pay, player, send};
 const GWEI: u128 = 1_000_000_000;
 
 #[test]
-fn refusals_in_the_words_that_clients_read() {
+fn refusals_have_the_texts_that_clients_parse() {
     let mut chain = chain();
     let first = send(&mut chain, 0, &pay(0, 1)).unwrap();
     let mut check = |payment: Payment, expected: &str| assert_eq!(send(&mut chain, 0, &payment), Err(expected.into()));
@@ -33,11 +33,11 @@ fn refusals_in_the_words_that_clients_read() {
 }
 
 #[test]
-fn bytes_that_are_no_transaction() {
+fn malformed_transactions_are_refused() {
     let mut chain = chain();
     let mut check = |raw: &[u8], expected: &str| {
-        let told = chain.send(raw).unwrap_err().to_string();
-        assert!(told.starts_with(expected), "{told}");
+        let reported = chain.send(raw).unwrap_err().to_string();
+        assert!(reported.starts_with(expected), "{reported}");
     };
     check(&[], "rlp: ");
     check(&[0x02], "rlp: ");
@@ -47,7 +47,7 @@ fn bytes_that_are_no_transaction() {
     check(&[0xc0], "rlp: ");
     let sound = player(0).sign(&pay(0, 1));
     check(&[&sound[..], &[0]].concat(), "rlp: ");
-    // Each byte of a sound transaction, changed: refused, or another sender's, who has nothing.
+    // A valid transaction with one byte changed is refused, or has another sender without coins.
     for place in 0..sound.len() {
         let mut other = sound.to_vec();
         other[place] ^= 1;
@@ -69,7 +69,7 @@ fn a_gap_waits_until_it_is_filled() {
 }
 
 #[test]
-fn better_tips_come_first_and_who_pays_too_little_waits() {
+fn higher_tips_come_first_and_too_low_fees_wait() {
     let mut chain = chain();
     let low = send(&mut chain, 0, &pay(0, 1).paying(100 * GWEI, GWEI)).unwrap();
     let high = send(&mut chain, 1, &pay(0, 1).paying(100 * GWEI, 3 * GWEI)).unwrap();
@@ -101,14 +101,14 @@ fn a_full_block_leaves_the_rest_for_the_next() {
 }
 
 #[test]
-fn a_full_pool_takes_no_more() {
+fn a_full_pool_accepts_only_replacements() {
     let mut config = SimulatedConfig::new(7);
     config.pool_limit = 2;
     let mut chain = SimulatedChain::new(config);
     send(&mut chain, 0, &pay(0, 1)).unwrap();
     send(&mut chain, 1, &pay(0, 1)).unwrap();
     assert_eq!(send(&mut chain, 2, &pay(0, 1)), Err("txpool is full".into()));
-    // A replacement needs no room.
+    // A replacement does not grow the pool.
     send(&mut chain, 1, &pay(0, 1).paying(110 * GWEI, 2 * GWEI)).unwrap();
 }
 
@@ -122,9 +122,9 @@ fn a_failed_call_pays_for_its_gas_and_moves_nothing() {
     (starved.to, starved.gas) = (Some(contracts::DOLLAR), 25_000);
     send(&mut chain, 0, &starved).unwrap();
     mine(&mut chain);
-    let told: Vec<_> = chain.head().transactions.iter().map(|t| (t.succeeded(), t.gas_used)).collect();
+    let reported: Vec<_> = chain.head().transactions.iter().map(|t| (t.succeeded(), t.gas_used)).collect();
     // The second ran out of gas and used all it had.
-    assert_eq!(told, [(false, 21_200), (false, 25_000)]);
+    assert_eq!(reported, [(false, 21_200), (false, 25_000)]);
     let price = U256::from(875_000_000_u64 + 1_000_000_000);
     assert_eq!(chain.balance(player(0).address()), before - price * U256::from(21_200 + 25_000));
     assert_eq!(chain.balance(contracts::REFUSING), U256::ZERO);

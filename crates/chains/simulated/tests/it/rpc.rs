@@ -1,4 +1,4 @@
-//! JSON-RPC to the letter: answers to sound requests, and clear errors to all others.
+//! JSON-RPC: exact answers to valid requests, and clear errors to all others.
 
 use bankroll_chains_simulated::{B256, RpcReply, U256, contracts};
 use serde_json::{Value, json};
@@ -6,11 +6,15 @@ use serde_json::{Value, json};
 use crate::world::{HOUSE, answer, ask, chain, mine, pay, player, read, send};
 
 #[test]
-fn errors_as_geth_words_them() {
+fn errors_have_the_texts_of_geth() {
     let mut chain = chain();
     let mut check = |method: &str, params: Value, code: i32, message: &str| {
-        let told = answer(&mut chain, method, params);
-        assert_eq!((&told["error"]["code"], &told["error"]["message"]), (&json!(code), &json!(message)), "{method}");
+        let reported = answer(&mut chain, method, params);
+        assert_eq!(
+            (&reported["error"]["code"], &reported["error"]["message"]),
+            (&json!(code), &json!(message)),
+            "{method}"
+        );
     };
     check("eth_nonsense", json!([]), -32601, "the method eth_nonsense does not exist/is not available");
     check("eth_getBalance", json!([]), -32602, "missing value for required argument 0");
@@ -30,11 +34,11 @@ fn errors_as_geth_words_them() {
 }
 
 #[test]
-fn what_is_no_request() {
+fn malformed_requests_are_errors() {
     let mut chain = chain();
     let mut check = |request: &[u8], code: i32| {
-        let told = read(chain.answer(0, request));
-        assert_eq!(told["error"]["code"], code, "{told}");
+        let reported = read(chain.answer(0, request));
+        assert_eq!(reported["error"]["code"], code, "{reported}");
     };
     check(b"", -32700);
     check(b"{", -32700);
@@ -52,8 +56,8 @@ fn what_is_no_request() {
         -32602,
     );
     let long = format!(r#"{{"jsonrpc":"2.0","method":"{}","id":1}}"#, "m".repeat(1_000_000));
-    let told = read(chain.answer(0, long.as_bytes()));
-    assert!(told["error"]["message"].as_str().unwrap().len() < 200);
+    let reported = read(chain.answer(0, long.as_bytes()));
+    assert!(reported["error"]["message"].as_str().unwrap().len() < 200);
 }
 
 #[test]
@@ -61,16 +65,16 @@ fn batches() {
     let mut chain = chain();
     let call = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "eth_chainId" });
     let batch = |count: usize| Value::from((0..count).map(call).collect::<Vec<_>>()).to_string();
-    let told = read(chain.answer(0, batch(1_000).as_bytes()));
+    let reported = read(chain.answer(0, batch(1_000).as_bytes()));
     assert_eq!(
-        (told.as_array().unwrap().len(), &told[999]["id"], &told[999]["result"]),
+        (reported.as_array().unwrap().len(), &reported[999]["id"], &reported[999]["result"]),
         (1_000, &json!(999), &json!("0x539"))
     );
-    let told = read(chain.answer(0, batch(5_000).as_bytes()));
-    assert_eq!(told["error"], json!({ "code": -32600, "message": "batch too large" }));
+    let reported = read(chain.answer(0, batch(5_000).as_bytes()));
+    assert_eq!(reported["error"], json!({ "code": -32600, "message": "batch too large" }));
     let mixed = json!([call(1), 5, { "jsonrpc": "2.0", "id": 2, "method": "no" }]).to_string();
-    let told = read(chain.answer(0, mixed.as_bytes()));
-    let codes: Vec<&Value> = told.as_array().unwrap().iter().map(|answer| &answer["error"]["code"]).collect();
+    let reported = read(chain.answer(0, mixed.as_bytes()));
+    let codes: Vec<&Value> = reported.as_array().unwrap().iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes, [&Value::Null, &json!(-32600), &json!(-32601)]);
 }
 
@@ -106,7 +110,7 @@ fn tokens_by_call_and_logs_by_search() {
 }
 
 #[test]
-fn silence_and_other_failures_are_no_bodies() {
+fn faults_below_json_rpc_have_no_body() {
     use bankroll_chains_simulated::NodeFault;
     let mut chain = chain();
     let request = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;

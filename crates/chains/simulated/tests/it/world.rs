@@ -1,4 +1,4 @@
-//! A chain with ten players, and short ways to say things to it.
+//! A chain with ten players, and helpers to call it.
 
 use bankroll_chains_simulated::{
     Address, B256, Bytes, Payment, RpcReply, SimulatedChain, SimulatedConfig, SimulatedKey, U256,

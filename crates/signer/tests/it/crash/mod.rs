@@ -1,7 +1,7 @@
 //! The real process, killed at each write and each sync of its memory, with a full disk, and with syncs that fail.
 //!
-//! Whatever happens: no intent has two payments, no nonce two meanings, what was answered is in the memory, and the newest
-//! head that anybody has is one that the memory had.
+//! Always: no intent has two payments, no nonce two meanings, every answer is in the memory, and the newest head of a
+//! caller is in the memory.
 
 mod script;
 mod strace;
@@ -14,12 +14,12 @@ use tempfile::TempDir;
 
 use crate::{
     process::{Running, folder, memory_of, run},
-    world::{Soak, seed, tell},
+    world::{Soak, print_line, seed},
 };
-use script::{Said, Script};
+use script::{Script, ScriptOutcome};
 use strace::{most_of_a_thread, strace_answers, strace_on_memory, syncs_before_answers};
 
-/// Kills at so many points of a run; in a soak, at as many as the time allows.
+/// The number of points in a run; in a soak, as many as the time allows.
 const POINTS: usize = 36;
 
 #[test]
@@ -36,13 +36,13 @@ fn crash_at_each_write_and_sync() {
         *counts.entry(call).or_insert(0) += 1;
         script.check(folder.path(), &format!("killed at {call} {number}"));
     }
-    tell(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
+    print_line(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
     assert!(counts.values().sum::<u32>() >= 10, "hardly anything was killed");
 }
 
-/// Power may fail where no process is killed: the promise and the transaction are each synced before an answer leaves.
+/// A power loss keeps only synced data: the promise and the transaction are each synced before the answer is sent.
 #[test]
-fn crash_of_the_power_finds_both_entries_on_disk() {
+fn crash_of_the_power_keeps_both_entries_on_disk() {
     let (folder, log) = (folder(), tempfile::NamedTempFile::new().unwrap());
     let script = Script::run_under(strace_answers(log.path()), folder.path(), &[]);
     assert!(script.is_whole());
@@ -52,7 +52,7 @@ fn crash_of_the_power_finds_both_entries_on_disk() {
 }
 
 #[test]
-fn crash_while_a_memory_is_begun() {
+fn crash_while_a_memory_is_created() {
     let bare = || {
         let folder = folder();
         fs::remove_file(memory_of(folder.path())).unwrap();
@@ -69,33 +69,36 @@ fn crash_while_a_memory_is_begun() {
         *counts.entry(call).or_insert(0) += 1;
         let what = format!("killed at {call} {number} while the memory was begun");
         if let Err(said) = Running::start_under(None, folder.path(), &[]) {
-            // Nothing was begun, and nothing was answered: a person says so once more.
+            // Nothing was created or answered: the operator starts it again the same way.
             assert!(said.contains("there is no memory") && script.answered() == 0, "{what}: {said}");
             Running::start_under(None, folder.path(), &["--new-memory"]).unwrap().end();
         }
         script.check(folder.path(), &what);
     }
-    tell(&format!("signer killed while its memory was begun at {counts:?} of {points:?} (seed {})", seed()));
+    print_line(&format!("signer killed while its memory was created at {counts:?} of {points:?} (seed {})", seed()));
     assert!(!counts.is_empty());
 }
 
 #[test]
-fn crash_of_nothing_when_the_disk_is_full() {
+fn crash_free_refusal_when_the_disk_is_full() {
     let points = points(&folder(), &[]);
-    let (mut told, mut tried) = (0, 0);
+    let (mut refused, mut tried) = (0, 0);
     for (call, number) in chosen(&points, POINTS).filter(|(call, _)| *call == "pwrite64") {
         let folder = folder();
         let fault =
             format!("error=ENOSPC:when={number}..{}", number + Rng::with_seed(seed() ^ u64::from(number)).u32(0..6));
         let script = Script::run(&folder, call, &fault, &[]);
         tried += 1;
-        told += script.said().filter(|said| **said == Said::Refused(SignerRefusal::MemoryFull)).count();
-        // A full disk is a refusal, and never a doubt.
-        assert!(!script.said().any(|said| *said == Said::Unknown), "{fault}");
+        refused += script.outcomes().filter(|said| **said == ScriptOutcome::Refused(SignerRefusal::MemoryFull)).count();
+        // A full disk is a refusal, never an unknown outcome.
+        assert!(!script.outcomes().any(|said| *said == ScriptOutcome::Unknown), "{fault}");
         script.check(folder.path(), &format!("full at write {number}"));
     }
-    tell(&format!("signer with a full disk at {tried} places, {told} requests refused for it (seed {})", seed()));
-    assert!(told > 0, "nobody was told that the disk is full");
+    print_line(&format!(
+        "signer with a full disk at {tried} places, {refused} requests refused for it (seed {})",
+        seed()
+    ));
+    assert!(refused > 0, "no request was refused for a full disk");
 }
 
 #[test]
@@ -105,14 +108,14 @@ fn crash_after_a_sync_that_failed() {
     for (call, number) in chosen(&points, POINTS).filter(|(call, _)| ["fsync", "fdatasync"].contains(call)) {
         let folder = folder();
         let script = Script::run(&folder, call, &format!("error=EIO:when={number}"), &[]);
-        // What the disk has is not known: nobody is told yes or no, and the process ends by itself.
-        if script.said().any(|said| *said == Said::Unknown) {
+        // The content of the disk is unknown: the signer neither signs nor refuses, and ends by itself.
+        if script.outcomes().any(|said| *said == ScriptOutcome::Unknown) {
             unknown += 1;
             assert!(script.last_words.contains("the memory failed"), "{}", script.last_words);
         }
         script.check(folder.path(), &format!("sync {number} failed"));
     }
-    tell(&format!("signer with failing syncs: {unknown} requests with an unknown outcome (seed {})", seed()));
+    print_line(&format!("signer with failing syncs: {unknown} requests with an unknown outcome (seed {})", seed()));
     assert!(unknown > 0, "no sync failed in the middle of a request");
 }
 
@@ -128,7 +131,11 @@ fn crash_in_a_loop() {
         rounds += 1;
     }
     script.check(folder.path(), &format!("seed {}, killed {rounds} times", seed()));
-    tell(&format!("signer killed {rounds} times in a row, {} requests answered (seed {})", script.answered(), seed()));
+    print_line(&format!(
+        "signer killed {rounds} times in a row, {} requests answered (seed {})",
+        script.answered(),
+        seed()
+    ));
 }
 
 #[test]
@@ -144,14 +151,14 @@ fn crash_is_not_needed_to_refuse_a_second_process() {
     fs::hard_link(memory_of(folder.path()), memory_of(other.path())).unwrap();
     let (code, _, said) = run(&["run"], other.path());
     assert!(code == 1 && said.contains("in use by another process"), "{said}");
-    // People may look meanwhile.
+    // `show` works meanwhile.
     let (code, out, _) = run(&["show"], folder.path());
     assert!(code == 0 && out.contains("memory  1 entries, verified"), "{out}");
     first.kill();
     assert!(Running::start(folder.path()).end().success());
 }
 
-/// How often one thread makes each call in a run that nobody disturbs.
+/// The calls of one thread in a run without faults.
 fn points(folder: &TempDir, args: &[&str]) -> BTreeMap<&'static str, u32> {
     let log = tempfile::NamedTempFile::new().unwrap();
     let script = Script::run_under(strace_on_memory(log.path(), folder.path(), None), folder.path(), args);
@@ -159,7 +166,7 @@ fn points(folder: &TempDir, args: &[&str]) -> BTreeMap<&'static str, u32> {
     most_of_a_thread(log.path())
 }
 
-/// So many points in a random order, syncs and the like as many as writes; in a soak, while there is time.
+/// Points in random order, as many syncs as writes; in a soak, while there is time.
 fn chosen(points: &BTreeMap<&'static str, u32>, usual: usize) -> impl Iterator<Item = (&'static str, u32)> {
     let mut rng = Rng::with_seed(seed());
     let all = points.iter().flat_map(|(call, count)| (1..=*count).map(move |number| (*call, number)));

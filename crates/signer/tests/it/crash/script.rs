@@ -1,4 +1,4 @@
-//! A list of requests to a process that may end at any of them, and what must be true of it afterwards.
+//! Requests to a process that may crash at any of them, and the checks afterwards.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,23 +17,23 @@ use crate::{
     world::{at, cancel, pay, pay_token, wallet},
 };
 
-/// What came of one request.
+/// The outcome of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ScriptOutcome {
     Signed(Vec<u8>),
     Refused(SignerRefusal),
     Unknown,
     /// Nothing was sent.
-    NotAsked,
+    NotSent,
 }
 
 pub struct Script {
     orders: Vec<Order>,
-    said: Vec<Said>,
+    outcomes: Vec<ScriptOutcome>,
     /// The newest head that was answered.
     head: Option<MemoryHead>,
     whole: bool,
-    /// What it said before it ended by itself.
+    /// Its output before it ended by itself.
     pub last_words: String,
 }
 
@@ -61,10 +61,10 @@ fn lasting(order: Order) -> Order {
 
 impl Script {
     pub fn new() -> Self {
-        Self { orders: orders(), said: Vec::new(), head: None, whole: false, last_words: String::new() }
+        Self { orders: orders(), outcomes: Vec::new(), head: None, whole: false, last_words: String::new() }
     }
 
-    /// Asks everything, of a process whose so-many-eth call ends or fails.
+    /// Sends all requests to a process whose nth system call crashes or fails.
     pub fn run(folder: &TempDir, call: &str, fault: &str, args: &[&str]) -> Self {
         let log = tempfile::NamedTempFile::new().unwrap();
         Self::run_under(strace_on_memory(log.path(), folder.path(), Some((call, fault))), folder.path(), args)
@@ -75,23 +75,26 @@ impl Script {
         if let Ok(running) = Running::start_under(Some(tracer), folder, args) {
             let length = script.orders.len();
             script.ask(&mut running.client(), length);
-            let went_well = script.said.iter().all(|said| matches!(said, Said::Signed(_) | Said::Refused(_)));
+            let went_well = script
+                .outcomes
+                .iter()
+                .all(|outcome| matches!(outcome, ScriptOutcome::Signed(_) | ScriptOutcome::Refused(_)));
             if went_well {
                 script.whole = running.end().success();
             } else {
-                // It was killed, or it ends by itself.
+                // It was killed, or ends by itself.
                 script.last_words = running.wait();
             }
         }
         script
     }
 
-    /// Goes on where it was, for so many requests, and kills the process.
+    /// Continues for the given number of requests, then kills the process.
     pub fn go_on_and_kill(&mut self, running: Running, requests: usize) {
         self.ask(&mut running.client(), requests);
         running.kill();
-        if self.said.len() == self.orders.len() {
-            // All are asked: from now on others like them, further on.
+        if self.outcomes.len() == self.orders.len() {
+            // All are sent: continue with similar ones at later nonces.
             let further = self.orders.len() as u64;
             let more = orders().into_iter().map(|order| moved(order, further)).collect::<Vec<_>>();
             self.orders.extend(more);
@@ -106,30 +109,30 @@ impl Script {
         };
         self.head = Some(head);
         for _ in 0..requests {
-            let Some(order) = self.orders.get(self.said.len()).cloned() else { return };
-            let said = said(client, &order, &mut self.head);
-            let ended = matches!(said, Said::Unknown | Said::NotAsked);
-            self.said.push(said);
+            let Some(order) = self.orders.get(self.outcomes.len()).cloned() else { return };
+            let outcome = sign(client, &order, &mut self.head);
+            let ended = matches!(outcome, ScriptOutcome::Unknown | ScriptOutcome::NotSent);
+            self.outcomes.push(outcome);
             if ended {
                 return;
             }
         }
     }
 
-    /// Everything was asked and answered, and the process ended well.
+    /// Every request was answered, and the process ended cleanly.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    pub fn said(&self) -> impl Iterator<Item = &Said> {
-        self.said.iter()
+    pub fn outcomes(&self) -> impl Iterator<Item = &ScriptOutcome> {
+        self.outcomes.iter()
     }
 
     pub fn answered(&self) -> usize {
-        self.said.iter().filter(|said| matches!(said, Said::Signed(_))).count()
+        self.outcomes.iter().filter(|outcome| matches!(outcome, ScriptOutcome::Signed(_))).count()
     }
 
-    /// The process is started again without any fault, and told other things for the same nonces and intents.
+    /// Restarts the process without faults, and requests other payments for the same nonces and intents.
     pub fn check(&self, folder: &Path, what: &str) {
         let running = Running::start(folder);
         let mut client = running.client();
@@ -145,32 +148,39 @@ impl Script {
             }
         };
         for (place, order) in self.orders.iter().enumerate() {
-            let before = self.said.get(place);
-            // First somebody else tries his luck, with the same nonce, and with the same intent.
+            let before = self.outcomes.get(place);
+            // First other orders with the same nonce, and with the same intent.
             for other in [stolen(order, place), changed(order, place)] {
-                match said(&mut client, &other, &mut head) {
-                    Said::Signed(_) => {
-                        assert!(!matches!(before, Some(Said::Signed(_))), "{what}: signed twice\n{order}\n{other}");
+                match sign(&mut client, &other, &mut head) {
+                    ScriptOutcome::Signed(_) => {
+                        assert!(
+                            !matches!(before, Some(ScriptOutcome::Signed(_))),
+                            "{what}: signed twice\n{order}\n{other}"
+                        );
                         note(&other);
                     }
-                    Said::Refused(_) => {}
+                    ScriptOutcome::Refused(_) => {}
                     unexpected => panic!("{what}: {unexpected:?}"),
                 }
             }
-            let after = said(&mut client, order, &mut head);
-            if let Said::Signed(_) = &after {
+            let after = sign(&mut client, order, &mut head);
+            if let ScriptOutcome::Signed(_) = &after {
                 note(order);
             }
-            let cancelled = self.orders.iter().zip(&self.said).any(|(other, said)| {
+            let cancelled = self.orders.iter().zip(&self.outcomes).any(|(other, outcome)| {
                 other.intent == order.intent
                     && other.meaning == Meaning::Cancel
                     && order.meaning != Meaning::Cancel
-                    && *said != Said::NotAsked
+                    && *outcome != ScriptOutcome::NotSent
             });
-            if let Some(Said::Signed(raw)) = before
+            if let Some(ScriptOutcome::Signed(raw)) = before
                 && !cancelled
             {
-                assert_eq!(after, Said::Signed(raw.clone()), "{what}: answered, and not in the memory\n{order}");
+                assert_eq!(
+                    after,
+                    ScriptOutcome::Signed(raw.clone()),
+                    "{what}: answered, and not in the memory\n{order}"
+                );
             }
         }
         for (nonce, payments) in payments {
@@ -180,16 +190,16 @@ impl Script {
     }
 }
 
-fn said(client: &mut SignerClient, order: &Order, head: &mut Option<MemoryHead>) -> Said {
-    match client.sign(order, head.expect("asked for its status before")) {
+fn sign(client: &mut SignerClient, order: &Order, head: &mut Option<MemoryHead>) -> ScriptOutcome {
+    match client.sign(order, head.expect("status was requested before")) {
         Ok(SignOutcome::Signed(signed)) => {
             *head = Some(signed.head);
-            Said::Signed(signed.raw)
+            ScriptOutcome::Signed(signed.raw)
         }
         Ok(SignOutcome::Refused { refusal: SignerRefusal::Stopped(why), .. }) => panic!("stopped: {why}"),
-        Ok(SignOutcome::Refused { refusal, .. }) => Said::Refused(refusal),
-        Err(SignerClientError::Unknown(_)) => Said::Unknown,
-        Err(SignerClientError::Unreachable(_)) => Said::NotAsked,
+        Ok(SignOutcome::Refused { refusal, .. }) => ScriptOutcome::Refused(refusal),
+        Err(SignerClientError::Unknown(_)) => ScriptOutcome::Unknown,
+        Err(SignerClientError::Unreachable(_)) => ScriptOutcome::NotSent,
         Err(SignerClientError::Diverged { what }) => panic!("diverged: {what}"),
     }
 }

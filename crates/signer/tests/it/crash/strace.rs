@@ -1,4 +1,4 @@
-//! `strace`: stops the signer at a chosen system call on its memory, lets the call fail, or writes down all of them.
+//! `strace`: stops the signer at a chosen system call on its memory, lets the call fail, or records all calls.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use super::files;
 /// The calls by which SQLite changes files or makes changes durable.
 const WRITES_AND_SYNCS: [&str; 5] = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink"];
 
-/// A tracer that looks at the memory's files only; add the program.
+/// A tracer of the memory's files only; add the program.
 pub fn strace_on_memory(log: &Path, folder: &Path, fault: Option<(&str, &str)>) -> Command {
     let mut command = strace(log);
     command.args(files(folder).into_iter().flat_map(|file| ["-P".into(), file.into_os_string()]));
@@ -22,7 +22,7 @@ pub fn strace_on_memory(log: &Path, folder: &Path, fault: Option<(&str, &str)>) 
     command
 }
 
-/// A tracer that writes down syncs and what leaves through the socket.
+/// A tracer that records syncs and sends.
 pub fn strace_answers(log: &Path) -> Command {
     let mut command = strace(log);
     command.args(["-e", "trace=fsync,fdatasync,sendto"]);

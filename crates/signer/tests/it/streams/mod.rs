@@ -1,4 +1,4 @@
-//! Random orders, most of them near ones that were signed before: every answer is the model's, whatever ends in between.
+//! Random orders, most of them similar to signed ones: every answer equals the model's, with crashes in between.
 
 mod model;
 
@@ -14,10 +14,10 @@ use bankroll_orders::{
 use bankroll_signer::memory::{CommitStage, MemoryEntry};
 use fastrand::Rng;
 
-use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, Soak, TOKEN, World, cancel, pay, pay_token, tell, wallet};
-use model::{Model, Says};
+use crate::world::{CHAIN, HOUR, LEGACY, PLAYER, Soak, TOKEN, World, cancel, pay, pay_token, print_line, wallet};
+use model::{Model, ModelVerdict};
 
-/// How far the process came before it ended.
+/// The stage at which the process crashed.
 type Ended = Arc<Mutex<Option<(CommitStage, &'static str)>>>;
 
 #[derive(Default)]
@@ -30,13 +30,13 @@ struct Counts {
 }
 
 impl Counts {
-    /// Whether much was signed and repeated, the process ended at every moment, and every kind of refusal was met.
+    /// Whether enough was signed and repeated, with crashes at every stage and every kind of refusal.
     fn are_enough(&self) -> bool {
         self.signed > 100 && self.repeated > 100 && self.ended.len() == 4 && self.refused.len() >= 18
     }
 }
 
-/// However little the seed brings, no more streams than these.
+/// The most streams.
 const ROUNDS_MAX: u64 = 60;
 
 #[test]
@@ -47,12 +47,12 @@ fn random_streams_are_answered_as_the_model_answers() {
         stream(seed, 400, &mut counts);
         rounds += 1;
     }
-    // What comes six times in the mean is missing now and then: more streams, until everything has come.
+    // Rare events can be missing in a few streams: continue until everything has happened.
     while !counts.are_enough() && rounds < ROUNDS_MAX {
         stream(crate::world::seed().wrapping_add(rounds), 400, &mut counts);
         rounds += 1;
     }
-    tell(&format!(
+    print_line(&format!(
         "streams (first seed {}): {rounds} of 400 orders: {} signed, {} repeated, {} restarts, ended {:?}, refused {:?}",
         crate::world::seed(),
         counts.signed,
@@ -94,33 +94,33 @@ fn stream(seed: u64, length: usize, counts: &mut Counts) {
 fn check(world: &mut World, model: &mut Model, order: &Order, counts: &mut Counts, what: &str) {
     let says = model.judge(order, world.now);
     match (world.ask(order), says) {
-        (Ok(signed), Says::Sign) => {
+        (Ok(signed), ModelVerdict::Sign) => {
             counts.signed += 1;
             model.promised(order, world.now);
             model.signed(order, signed.raw);
         }
-        (Ok(signed), Says::Finish) => model.signed(order, signed.raw),
-        (Ok(signed), Says::Repeat(raw)) => {
+        (Ok(signed), ModelVerdict::Finish) => model.signed(order, signed.raw),
+        (Ok(signed), ModelVerdict::Repeat(raw)) => {
             counts.repeated += 1;
             assert_eq!(signed.raw, raw, "{what}: other bytes\n{order}");
         }
-        (Err(refusal), Says::Refuse(expected)) => {
+        (Err(refusal), ModelVerdict::Refuse(expected)) => {
             *counts.refused.entry(refusal).or_default() += 1;
             assert_eq!(refusal, expected, "{what}\n{order}");
         }
-        (answer, says) => panic!("{what}: {answer:?}, and the model says {says:?}\n{order}"),
+        (answer, says) => panic!("{what}: {answer:?}, but the model says {says:?}\n{order}"),
     }
 }
 
-/// The process ends at one of its moments, if it comes so far; what the model then knows is what is on disk.
+/// Crashes at a random stage; the model then contains what is on disk.
 fn ask_and_end(world: &mut World, model: &mut Model, order: &Order, rng: &mut Rng, counts: &mut Counts, what: &str) {
     let ended = Ended::default();
-    let (mut left, told) = (rng.u8(0..4), Arc::clone(&ended));
+    let (mut left, crashed_at) = (rng.u8(0..4), Arc::clone(&ended));
     world.restart_with(Box::new(move |moment, entry| {
         let ends = left == 0;
         left = left.saturating_sub(1);
         if ends {
-            *told.lock().unwrap() =
+            *crashed_at.lock().unwrap() =
                 Some((moment, if matches!(entry, MemoryEntry::Promised { .. }) { "promise" } else { "signed" }));
         }
         ends
@@ -130,37 +130,38 @@ fn ask_and_end(world: &mut World, model: &mut Model, order: &Order, rng: &mut Rn
     let answer = world.signer.as_mut().unwrap().handle(&request, world.now);
     let at = ended.lock().unwrap().take();
     let Some((moment, entry)) = at else {
-        // It had nothing more to write.
+        // There was nothing more to write.
         if let SignerAnswer::Signed(signed) = &answer {
             match says {
-                Says::Sign => panic!("{what}: signed without two entries"),
-                Says::Finish => model.signed(order, signed.raw.clone()),
-                Says::Repeat(raw) => assert_eq!(signed.raw, raw, "{what}"),
-                Says::Refuse(refusal) => panic!("{what}: signed, and the model says {refusal}"),
+                ModelVerdict::Sign => panic!("{what}: signed without two entries"),
+                ModelVerdict::Finish => model.signed(order, signed.raw.clone()),
+                ModelVerdict::Repeat(raw) => assert_eq!(signed.raw, raw, "{what}"),
+                ModelVerdict::Refuse(refusal) => panic!("{what}: signed, and the model says {refusal}"),
             }
         }
         world.restart();
         return;
     };
-    assert_eq!(answer, SignerAnswer::Failed, "{what}: it answered, and had ended");
+    assert_eq!(answer, SignerAnswer::Failed, "{what}: it answered after the crash");
     *counts.ended.entry(format!("{moment:?} {entry}")).or_default() += 1;
     match (says, moment, entry) {
-        (Says::Sign, CommitStage::BeforeCommit, "promise") => {}
-        (Says::Sign, CommitStage::AfterCommit, "promise") | (Says::Sign, CommitStage::BeforeCommit, "signed") => {
+        (ModelVerdict::Sign, CommitStage::BeforeCommit, "promise") => {}
+        (ModelVerdict::Sign, CommitStage::AfterCommit, "promise")
+        | (ModelVerdict::Sign, CommitStage::BeforeCommit, "signed") => {
             model.promised(order, world.now);
         }
-        (Says::Sign, CommitStage::AfterCommit, "signed") => {
+        (ModelVerdict::Sign, CommitStage::AfterCommit, "signed") => {
             model.promised(order, world.now);
             model.signed_unseen(order);
         }
-        (Says::Finish, CommitStage::BeforeCommit, "signed") => {}
-        (Says::Finish, CommitStage::AfterCommit, "signed") => model.signed_unseen(order),
-        (says, ..) => panic!("{what}: ended {moment:?} {entry}, and the model says {says:?}"),
+        (ModelVerdict::Finish, CommitStage::BeforeCommit, "signed") => {}
+        (ModelVerdict::Finish, CommitStage::AfterCommit, "signed") => model.signed_unseen(order),
+        (says, ..) => panic!("{what}: ended {moment:?} {entry}, but the model says {says:?}"),
     }
     world.restart();
 }
 
-/// Half of the orders are near one that was asked before.
+/// Half of the orders are similar to an earlier one.
 fn order(rng: &mut Rng, step: usize, asked: &[Order], now: Time) -> Order {
     let expires = Time(now.0 + if rng.u8(..) < 10 { 0 } else { HOUR });
     let order = match asked.len() {
@@ -174,7 +175,7 @@ fn order(rng: &mut Rng, step: usize, asked: &[Order], now: Time) -> Order {
     Order { expires, ..order }
 }
 
-/// What is talked about moves on with the steps, so that there is always something that was never signed.
+/// Intents advance with the steps, so that there are always unsigned ones.
 fn intent(rng: &mut Rng, step: usize) -> String {
     format!("wd-{}", step / 3 + rng.usize(0..8))
 }

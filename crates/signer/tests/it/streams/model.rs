@@ -1,4 +1,4 @@
-//! The rules once more, from plain lists and loops, sharing no decision with the signer.
+//! An independent implementation of the rules with plain lists and loops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use bankroll_orders::{Meaning, Order, Price, SignerRefusal};
 
 use crate::world::{CHAIN, HOUR, LEGACY, TOKEN, wallet};
 
-/// What the model says to an order.
+/// The model's verdict.
 #[derive(Debug)]
-pub enum Says {
+pub enum ModelVerdict {
     Sign,
     Finish,
     /// These bytes.
@@ -35,7 +35,7 @@ fn same(one: &Order, other: &Order) -> bool {
     one.intent == other.intent && one.slot == other.slot && one.meaning == other.meaning && one.gas == other.gas
 }
 
-/// Whole fee, priority fee, and whether there are two of them.
+/// Maximum fee, priority fee, and whether the price has both.
 fn fees(order: &Order) -> (u128, u128, bool) {
     match order.gas.price {
         Price::Dynamic { max, priority } => (max, priority, true),
@@ -48,49 +48,49 @@ fn is_cancel(order: &Order) -> bool {
 }
 
 impl Model {
-    pub fn judge(&self, order: &Order, now: Time) -> Says {
+    pub fn judge(&self, order: &Order, now: Time) -> ModelVerdict {
         let now = self.done.iter().map(|done| done.at).fold(now, Time::max);
         let of_intent = || self.done.iter().filter(|done| done.order.intent == order.intent);
         let of_slot = || self.done.iter().filter(|done| done.order.slot == order.slot);
         if self.revoked.contains(&order.intent.to_string()) {
-            return Says::Refuse(SignerRefusal::IntentRevoked);
+            return ModelVerdict::Refuse(SignerRefusal::IntentRevoked);
         }
         if !is_cancel(order) && of_intent().any(|done| is_cancel(&done.order)) {
-            return Says::Refuse(SignerRefusal::IntentCancelled);
+            return ModelVerdict::Refuse(SignerRefusal::IntentCancelled);
         }
         if self.done.iter().any(|done| done.order.id == order.id && !same(&done.order, order)) {
-            return Says::Refuse(SignerRefusal::OrderIdReused);
+            return ModelVerdict::Refuse(SignerRefusal::OrderIdReused);
         }
         if of_intent().any(|done| done.order.slot != order.slot) {
-            return Says::Refuse(SignerRefusal::IntentElsewhere);
+            return ModelVerdict::Refuse(SignerRefusal::IntentElsewhere);
         }
         for done in of_intent().filter(|done| is_cancel(&done.order) == is_cancel(order)) {
             if done.order.meaning != order.meaning || done.order.gas.limit != order.gas.limit {
-                return Says::Refuse(SignerRefusal::IntentMeansOther);
+                return ModelVerdict::Refuse(SignerRefusal::IntentMeansOther);
             }
         }
         if of_slot().any(|done| done.order.intent != order.intent) {
-            return Says::Refuse(SignerRefusal::NonceTaken);
+            return ModelVerdict::Refuse(SignerRefusal::NonceTaken);
         }
         let before = of_slot().find(|done| same(&done.order, order));
         if let Some(Done { signed: Some(raw), .. }) = before {
-            return Says::Repeat(raw.clone());
+            return ModelVerdict::Repeat(raw.clone());
         }
         if let (None, Some(last)) = (before, of_slot().next_back()) {
             let ((max, priority, two), (last_max, last_priority, last_two)) = (fees(order), fees(&last.order));
             let raised = |from: u128, to: u128| to * 8 >= from * 9 && to > from;
             if two != last_two || !raised(last_max, max) || !raised(last_priority, priority) {
-                return Says::Refuse(SignerRefusal::FeesNotRaised);
+                return ModelVerdict::Refuse(SignerRefusal::FeesNotRaised);
             }
         }
         match self.refusal(order, now, before.is_some()) {
-            Some(refusal) => Says::Refuse(refusal),
-            None if before.is_some() => Says::Finish,
-            None => Says::Sign,
+            Some(refusal) => ModelVerdict::Refuse(refusal),
+            None if before.is_some() => ModelVerdict::Finish,
+            None => ModelVerdict::Sign,
         }
     }
 
-    /// The rules of the world's policy, written out.
+    /// The rules of the test policy.
     fn refusal(&self, order: &Order, now: Time, promised: bool) -> Option<SignerRefusal> {
         let (max, priority, two) = fees(order);
         let (to, amount, token) = match order.meaning {
@@ -148,7 +148,7 @@ impl Model {
         (fees_before + fees > 100_000_000).then_some(SignerRefusal::FeesAboveLimit)
     }
 
-    /// What an order adds to what was done for its slot.
+    /// What an order adds to the earlier ones of its slot.
     fn adds(&self, order: &Order) -> (u128, u128) {
         let cost = |order: &Order| fees(order).0 * u128::from(order.gas.limit);
         let before: Vec<u128> =
@@ -173,8 +173,8 @@ impl Model {
         done.signed = Some(raw);
     }
 
-    /// Signed and stored, and the process ended before anybody saw the bytes. They are what a deterministic signature
-    /// makes them, so that anybody with the key can say what they are.
+    /// Signed and stored, and the process crashed before it answered. Signatures are deterministic, so the test can
+    /// compute the bytes.
     pub fn signed_unseen(&mut self, order: &Order) {
         let transaction = bankroll_signer::evm::sign(order, &crate::world::key()).unwrap();
         self.signed(order, transaction.raw);
@@ -188,8 +188,8 @@ impl Model {
         Ok(())
     }
 
-    /// What must hold of everything that was ever signed, whatever the rules say: one payment for an intent, one intent
-    /// and one payment for a nonce.
+    /// Holds for everything ever signed, independent of the rules: one payment per intent, one intent and one payment
+    /// per nonce.
     pub fn check_promises(&self) {
         let mut of_intent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut of_slot: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
