@@ -1,6 +1,6 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
-use bankroll_roles::audit::{self, Audited};
+use bankroll_roles::audit::{self, AuditOutcome};
 use bankroll_store::{IndexReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
 use clap::Args;
@@ -60,7 +60,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(if matches!(indexes, Some(Err(_))) { Exit::Failed } else { Exit::Ok })
 }
 
-fn text(audited: &Audited, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
+fn text(audited: &AuditOutcome, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
     let (paint, report) = (Paint::stdout(), &audited.report);
     let (records, batches) = (counted(report.rows, "record", "records"), counted(report.batches, "batch", "batches"));
     let accounts = counted(report.accounts, "account", "accounts");

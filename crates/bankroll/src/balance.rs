@@ -34,7 +34,7 @@ pub fn run(args: &BalanceArgs, json: bool) -> anyhow::Result<Exit> {
     let assets = Assets::new(reader.assets()?);
     let mut account = find(&reader, &args.account)?;
     let at = args.at.unwrap_or(Time(u64::MAX));
-    let standing = reader.standing_at(account.id, at)?;
+    let standing = reader.balance_at(account.id, at)?;
     (account.balance, account.held) = (standing.balance, standing.held);
     let as_of = args.at.map(when::show);
     if json {

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::Context;
 use bankroll_chains_server as server;
-use bankroll_chains_simulated::{Chain, Config, Key, contracts};
+use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig, SimulatedKey, contracts};
 use bankroll_store::Clock;
 use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::Args;
@@ -56,14 +56,14 @@ pub struct ChainArgs {
 }
 
 pub fn run(args: &ChainArgs, json: bool) -> anyhow::Result<Exit> {
-    let mut config = Config::new(args.seed);
+    let mut config = SimulatedConfig::new(args.seed);
     config.chain_id = args.chain_id.get();
     config.finalized_depth = args.finalized_depth;
     config.safe_depth = args.finalized_depth / 2;
     if args.block_time > 0 {
         config.block_seconds = args.block_time;
     }
-    let chain = Chain::new(config);
+    let chain = SimulatedChain::new(config);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
     runtime.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
@@ -87,11 +87,11 @@ pub fn run(args: &ChainArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn players(chain: &Chain, seed: u64) -> Vec<Key> {
-    (0..chain.config().funded.len() as u64).map(|number| Key::derived(seed, number)).collect()
+fn players(chain: &SimulatedChain, seed: u64) -> Vec<SimulatedKey> {
+    (0..chain.config().funded.len() as u64).map(|number| SimulatedKey::derived(seed, number)).collect()
 }
 
-fn start_json(chain: &Chain, args: &ChainArgs, url: &str) -> serde_json::Value {
+fn start_json(chain: &SimulatedChain, args: &ChainArgs, url: &str) -> serde_json::Value {
     let accounts = players(chain, args.seed).into_iter();
     json!({
         "url": url,
@@ -109,7 +109,7 @@ fn start_json(chain: &Chain, args: &ChainArgs, url: &str) -> serde_json::Value {
     })
 }
 
-fn start_text(chain: &Chain, args: &ChainArgs, url: &str) -> String {
+fn start_text(chain: &SimulatedChain, args: &ChainArgs, url: &str) -> String {
     let paint = Paint::stdout();
     let blocks = match args.block_time {
         0 => "blocks on command (sim_mine)".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use bankroll_roles::config::{KEYS, Loaded};
+use bankroll_roles::config::{KEYS, LoadedConfig};
 use bankroll_terminal::{self as terminal, Exit, Paint, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, json};
@@ -80,7 +80,7 @@ fn show(args: &ConfigShowArgs, json: bool) -> anyhow::Result<()> {
     }
 }
 
-fn check(loaded: &Loaded, json: bool) -> anyhow::Result<()> {
+fn check(loaded: &LoadedConfig, json: bool) -> anyhow::Result<()> {
     loaded.config.books.warn_if_lossy();
     let changed: Vec<&str> =
         KEYS.into_iter().filter(|key| loaded.value_of(key).is_some_and(|(_, from)| from != "default")).collect();

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use bankroll_roles::config::ConfigError;
-use bankroll_signer::cli::Ending;
+use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
 
@@ -11,12 +11,12 @@ use bankroll_terminal::Exit;
 pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if cause.is::<ConfigError>() {
         Some(Exit::Usage)
-    } else if let Some(ending) = Ending::of(cause) {
+    } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
-            Ending::Failed => Exit::Failed,
-            Ending::Usage => Exit::Usage,
-            Ending::NotFound => Exit::NotFound,
-            Ending::Unsound => Exit::Unsound,
+            SignerExitCode::Failed => Exit::Failed,
+            SignerExitCode::Usage => Exit::Usage,
+            SignerExitCode::NotFound => Exit::NotFound,
+            SignerExitCode::Unsound => Exit::Unsound,
         })
     } else {
         match cause.downcast_ref::<StoreError>()? {

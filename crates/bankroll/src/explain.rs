@@ -1,6 +1,6 @@
 //! `bankroll explain`: the timeline of a key, a wallet, a transaction, a deposit or an intent.
 
-use bankroll_store::{KeyQuery, Subject, Timeline};
+use bankroll_store::{KeyQuery, SearchSubject, Timeline};
 use bankroll_terminal::{self as terminal, Exit, NotFound, Paint};
 use clap::Args;
 use serde_json::{Value, json};
@@ -36,15 +36,15 @@ pub fn run(args: &ExplainArgs, json: bool) -> anyhow::Result<Exit> {
     let reader = args.location.reader()?;
     let text = &args.what;
     let mut meanings = vec![
-        ("key", Subject::Key(KeyQuery { text: text.clone(), namespace: None, scope: None })),
-        ("transaction", Subject::Transaction(text.clone())),
-        ("deposit", Subject::Deposit(text.clone())),
-        ("intent", Subject::Intent(text.clone())),
-        ("hand", Subject::Hand(text.clone())),
-        ("block", Subject::Block(text.clone())),
+        ("key", SearchSubject::Key(KeyQuery { text: text.clone(), namespace: None, scope: None })),
+        ("transaction", SearchSubject::Transaction(text.clone())),
+        ("deposit", SearchSubject::Deposit(text.clone())),
+        ("intent", SearchSubject::Intent(text.clone())),
+        ("hand", SearchSubject::Hand(text.clone())),
+        ("block", SearchSubject::Block(text.clone())),
     ];
     // A text that is not a name is not a wallet either.
-    meanings.extend(parse_wallet(text).ok().map(|wallet| ("wallet", Subject::Wallet(wallet))));
+    meanings.extend(parse_wallet(text).ok().map(|wallet| ("wallet", SearchSubject::Wallet(wallet))));
     let mut timelines: Vec<(&str, Timeline)> = Vec::new();
     for (meaning, subject) in meanings {
         let timeline = reader.timeline(&subject, args.limit as usize)?;

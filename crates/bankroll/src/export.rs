@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 use bankroll_ledger::{AccountId, Amount, Effects, HoldState, Record, References, Seq, Verdict};
-use bankroll_store::{Entry, Reader, StatementQuery};
+use bankroll_store::{JournalEntry, Reader, StatementQuery};
 use bankroll_terminal::{Exit, Sheet, when};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -156,7 +156,7 @@ const JOURNAL_HEADER: [&str; 25] = [
 type MoveCells = [String; 11];
 
 /// A row for each posting and each change of a hold; one for a record that has neither.
-fn rows_of(entry: &Entry, display: &DisplayContext<'_>) -> Vec<Vec<String>> {
+fn rows_of(entry: &JournalEntry, display: &DisplayContext<'_>) -> Vec<Vec<String>> {
     let none = Effects::default();
     let no_references = References::default();
     let (record_type, result, request, effects) = match &entry.record {

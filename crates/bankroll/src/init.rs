@@ -8,10 +8,10 @@ use std::{
 
 use anyhow::Context;
 use bankroll_roles::{
-    config::{self, CONFIG_FILE, Loaded},
+    config::{self, CONFIG_FILE, LoadedConfig},
     flows,
 };
-use bankroll_store::{BOOKS_FILE, DatabaseUrl, Ledger, Location, Options, Reader, StoreError};
+use bankroll_store::{BOOKS_FILE, DatabaseUrl, Ledger, LedgerOptions, Location, Reader, StoreError};
 use bankroll_terminal::{self as terminal, Exit, Paint, invocation};
 use clap::Args;
 use serde_json::json;
@@ -65,14 +65,14 @@ fn in_folder(args: &InitArgs) -> anyhow::Result<InitOutcome> {
         anyhow::ensure!(!taken, "{} exists already; nothing was changed", file.display());
     }
     make_folder(args)?;
-    make_books(Options { migrations: flows::migrations(), ..Options::new(&args.dir) })?;
+    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(&args.dir) })?;
     // Written last, and never over another file: a folder with a configuration has its books.
     write_defaults(&config)?;
     Ok(InitOutcome { config, is_config_new: true, books: books.display().to_string() })
 }
 
 /// Either an existing configuration or the environment names the database.
-fn in_database(args: &InitArgs, loaded: &Loaded, url: DatabaseUrl) -> anyhow::Result<InitOutcome> {
+fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyhow::Result<InitOutcome> {
     match Reader::open(url.clone()) {
         Err(StoreError::NoBooks) => {}
         Ok(_) => return Err(StoreError::NotEmpty.into()),
@@ -91,7 +91,7 @@ fn make_folder(args: &InitArgs) -> anyhow::Result<()> {
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot create the folder {}", args.dir.display()))
 }
 
-fn make_books(options: Options) -> anyhow::Result<()> {
+fn make_books(options: LedgerOptions) -> anyhow::Result<()> {
     Ledger::open(options).context("cannot create the books")?.close();
     Ok(())
 }

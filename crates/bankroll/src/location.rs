@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bankroll_demo as demo;
-use bankroll_roles::config::{Loaded, SetFlag};
+use bankroll_roles::config::{LoadedConfig, SetFlag};
 use bankroll_store::{Location, Reader, StoreError};
 use clap::Args;
 
@@ -29,8 +29,8 @@ impl LocationArgs {
     }
 
     /// Loads the configuration: file, then environment, then flags.
-    pub fn load(&self) -> anyhow::Result<Loaded> {
-        Loaded::load(self.base(), self.config.clone(), &self.set)
+    pub fn load(&self) -> anyhow::Result<LoadedConfig> {
+        LoadedConfig::load(self.base(), self.config.clone(), &self.set)
     }
 
     /// Opens the books for reading.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use bankroll_roles::flows;
-use bankroll_store::{Clock, DatabaseUrl, Move, Moving, Progress};
+use bankroll_store::{AuditProgress, BooksMove, BooksMoveStage, Clock, DatabaseUrl};
 use bankroll_terminal::{self as terminal, Exit, Paint, UsageError, counted};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -40,18 +40,19 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
             UsageError("give a destination: --to postgres://user@host/database, or books.database".into())
         })?,
     };
-    let moving = Move { from: args.from.clone(), to, migrations: flows::migrations(), now: Clock::machine().now() };
+    let moving =
+        BooksMove { from: args.from.clone(), to, migrations: flows::migrations(), now: Clock::machine().now() };
     let bar = if json { ProgressBar::hidden() } else { ProgressBar::no_length() };
     bar.set_style(ProgressStyle::with_template("{msg:24} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")?);
-    let show = |what: &'static str, progress: Progress| {
+    let show = |what: &'static str, progress: AuditProgress| {
         bar.set_message(what);
         bar.set_length(progress.rows_total);
         bar.set_position(progress.rows);
     };
     let moved = moving.run(|moving| match moving {
-        Moving::AuditingOld(progress) => show("auditing the folder", progress),
-        Moving::Copying(progress) => show("copying the journal", progress),
-        Moving::AuditingNew(progress) => show("auditing the database", progress),
+        BooksMoveStage::AuditingOld(progress) => show("auditing the folder", progress),
+        BooksMoveStage::Copying(progress) => show("copying the journal", progress),
+        BooksMoveStage::AuditingNew(progress) => show("auditing the database", progress),
     });
     bar.finish_and_clear();
     let report = moved.context("the books were not moved; those in the folder are unchanged")?;

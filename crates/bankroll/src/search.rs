@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use bankroll_ledger::{Name, Namespace, Scope};
-use bankroll_store::{Cursor, KeyQuery, SearchQuery, Subject};
+use bankroll_store::{Cursor, KeyQuery, SearchQuery, SearchSubject};
 use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
 use serde_json::{Value, json};
@@ -63,14 +63,14 @@ struct SearchFor {
 }
 
 impl SearchArgs {
-    fn subject(&self) -> anyhow::Result<Subject> {
+    fn subject(&self) -> anyhow::Result<SearchSubject> {
         let SearchFor { key, wallet, reference, tx } = &self.what;
         let by_key = key
             .clone()
-            .map(|text| Subject::Key(KeyQuery { text, namespace: self.namespace, scope: self.scope.clone() }));
-        let by_wallet = wallet.as_deref().map(parse_wallet).transpose()?.map(Subject::Wallet);
-        let by_reference = reference.clone().map(Subject::Reference);
-        let by_tx = tx.clone().map(Subject::Transaction);
+            .map(|text| SearchSubject::Key(KeyQuery { text, namespace: self.namespace, scope: self.scope.clone() }));
+        let by_wallet = wallet.as_deref().map(parse_wallet).transpose()?.map(SearchSubject::Wallet);
+        let by_reference = reference.clone().map(SearchSubject::Reference);
+        let by_tx = tx.clone().map(SearchSubject::Transaction);
         let subject = by_key.or(by_wallet).or(by_reference).or(by_tx);
         Ok(subject.ok_or_else(|| UsageError("give one of --key, --wallet, --reference or --tx".into()))?)
     }

@@ -3,7 +3,7 @@
 use std::{io::BufRead, thread};
 
 use bankroll_nodes::NodeRoles;
-use bankroll_roles::{Log, flows::Stop, serve};
+use bankroll_roles::{NodeLog, flows::StopFlag, serve};
 use bankroll_terminal::{Exit, StopSignal, UsageError};
 use clap::Args;
 
@@ -44,8 +44,8 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
     }
     let loaded = location.load()?;
     loaded.config.books.warn_if_lossy();
-    let stop = Stop::on(StopSignal::listen()?);
-    let log = Log::new(loaded.config.node.name.clone(), json, !args.demo);
+    let stop = StopFlag::on(StopSignal::listen()?);
+    let log = NodeLog::new(loaded.config.node.name.clone(), json, !args.demo);
     if args.demo {
         end_with_input(stop.clone());
     }
@@ -54,9 +54,9 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
 }
 
 /// Stops the node when standard input ends: the demo that started it closed it, or has died.
-fn end_with_input(stop: Stop) {
+fn end_with_input(stop: StopFlag) {
     thread::spawn(move || {
         std::io::stdin().lock().lines().take_while(Result::is_ok).for_each(drop);
-        stop.ask();
+        stop.request();
     });
 }

@@ -180,7 +180,7 @@ fn ask_all(reader: &Reader, seats: &Seats) -> anyhow::Result<Vec<QueryTimes>> {
         })?,
         ask("statement page, newest first", |_| lines(&StatementQuery { descending: true, ..page.clone() }))?,
         ask("balance at a past time", |n| {
-            anyhow::ensure!(reader.standing_at(hot(seats), times[n])?.seq.is_some(), "there is no balance");
+            anyhow::ensure!(reader.balance_at(hot(seats), times[n])?.seq.is_some(), "there is no balance");
             Ok(())
         })?,
         ask("search by key, any", |_| key(numbers.u64(..newest)))?,
@@ -248,7 +248,7 @@ fn read(seats: &Seats, books: &Path, at_work: impl Fn() -> bool) -> anyhow::Resu
         match random.u32(0..3) {
             0 => drop(reader.statement(&StatementQuery { from: Some(at), ..page.clone() })?),
             1 => drop(reader.statement(&StatementQuery { descending: true, ..page.clone() })?),
-            _ => drop(reader.standing_at(hot(seats), at)?),
+            _ => drop(reader.balance_at(hot(seats), at)?),
         }
     }
     Ok(())

@@ -8,10 +8,10 @@ use std::{
 
 use anyhow::Context;
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, References,
-    Request, Scope, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
+    Principal, References, Request, Scope, Unit,
 };
-use bankroll_store::{Audit, Ledger, Location, Options, Reader};
+use bankroll_store::{Audit, Ledger, LedgerOptions, Location, Reader};
 
 use super::load::Shape;
 
@@ -36,7 +36,7 @@ pub(super) struct Seats {
 impl Seats {
     /// Creates books with this number of funded seats; with `hot`, the first one pays everything.
     pub fn open(location: &Location, count: usize, hot: bool) -> anyhow::Result<Self> {
-        let ledger = Ledger::open(Options::new(location))?;
+        let ledger = Ledger::open(LedgerOptions::new(location))?;
         let server: Name = "bench".parse()?;
         let asset = ledger.list_asset(Asset {
             chain: "eip155:31337".parse()?,
@@ -45,7 +45,7 @@ impl Seats {
             symbol: "ETH".into(),
         })?;
         let mut seats = Self { ledger, accounts: Vec::new(), next: AtomicU64::new(0), active: count, hot, server };
-        let [custody, bank] = [(Kind::Custody, "hot"), (Kind::Funds, "bank")].map(|(kind, owner)| {
+        let [custody, bank] = [(AccountKind::Custody, "hot"), (AccountKind::Funds, "bank")].map(|(kind, owner)| {
             let name = seats.name(kind, asset, owner)?;
             anyhow::Ok(seats.ledger.open_accounts(&Principal::System, vec![name])?[0]?)
         });
@@ -62,7 +62,7 @@ impl Seats {
 
     /// Opens more seats and gives each its stack.
     fn seat(&mut self, bank: AccountId, asset: AssetId, numbers: Range<usize>) -> anyhow::Result<()> {
-        let names = numbers.map(|seat| self.name(Kind::Table, asset, &format!("seat-{seat}")));
+        let names = numbers.map(|seat| self.name(AccountKind::Table, asset, &format!("seat-{seat}")));
         let opened = self.ledger.open_accounts(&Principal::System, names.collect::<anyhow::Result<_>>()?)?;
         let opened: Vec<AccountId> = opened.into_iter().collect::<Result<_, _>>()?;
         let stack = |seat: &AccountId| {
@@ -76,7 +76,7 @@ impl Seats {
         Ok(())
     }
 
-    fn name(&self, kind: Kind, asset: AssetId, owner: &str) -> anyhow::Result<AccountName> {
+    fn name(&self, kind: AccountKind, asset: AssetId, owner: &str) -> anyhow::Result<AccountName> {
         Ok(AccountName { scope: Scope::Server(self.server.clone()), kind, asset, owner: Some(owner.parse()?) })
     }
 
@@ -120,7 +120,7 @@ impl Seats {
 
     fn request(&self, principal: Principal, namespace: Namespace, text: String, legs: Vec<Leg>) -> Request {
         Request {
-            key: Key { namespace, scope: Scope::Server(self.server.clone()), text },
+            key: IdempotencyKey { namespace, scope: Scope::Server(self.server.clone()), text },
             principal,
             confirmation: None,
             action: Action::Legs(legs),

@@ -3,11 +3,11 @@
 use anyhow::Context;
 use bankroll_deposits::{BuyIn, ServerRules};
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, References,
-    Request, Scope, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
+    Principal, References, Request, Scope, Unit,
 };
 use bankroll_store::{Ledger, Reader};
-use bankroll_withdrawals::Policy;
+use bankroll_withdrawals::ApprovalPolicy;
 
 use super::chain::CHAIN;
 
@@ -78,14 +78,14 @@ impl Arena {
     }
 
     /// One of the server's accounts.
-    pub fn account(&self, kind: Kind, owner: Option<Name>) -> AccountName {
+    pub fn account(&self, kind: AccountKind, owner: Option<Name>) -> AccountName {
         AccountName { scope: Scope::Server(self.server.clone()), kind, asset: self.asset, owner }
     }
 
     /// A request of the game server, under one of its own keys.
     pub fn of_server(&self, key: String, legs: Vec<Leg>) -> Request {
         Request {
-            key: Key { namespace: Namespace::Client, scope: Scope::Server(self.server.clone()), text: key },
+            key: IdempotencyKey { namespace: Namespace::Client, scope: Scope::Server(self.server.clone()), text: key },
             principal: Principal::GameServer(self.server.clone()),
             confirmation: None,
             action: Action::Legs(legs),
@@ -105,22 +105,22 @@ pub fn rules() -> ServerRules {
     ServerRules { buy_in: BUY_IN, accepts: true, version: 1 }
 }
 
-pub fn policy() -> Policy {
-    Policy { at_once: AT_ONCE }
+pub fn policy() -> ApprovalPolicy {
+    ApprovalPolicy { at_once: AT_ONCE }
 }
 
 /// The house's three accounts, the server's three, and their debt accounts.
 fn own_accounts(server: &Name, asset: AssetId) -> anyhow::Result<Vec<AccountName>> {
     let hot: Name = "hot".parse()?;
-    let house = |kind: Kind, owner| AccountName { scope: Scope::House, kind, asset, owner };
-    let ours = |kind: Kind| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: None };
+    let house = |kind: AccountKind, owner| AccountName { scope: Scope::House, kind, asset, owner };
+    let ours = |kind: AccountKind| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: None };
     let mut names = vec![
-        house(Kind::Custody, Some(hot)),
-        house(Kind::House, None),
-        house(Kind::NetworkFees, None),
-        ours(Kind::World),
-        ours(Kind::Ecosystem),
-        ours(Kind::Developer),
+        house(AccountKind::Custody, Some(hot)),
+        house(AccountKind::House, None),
+        house(AccountKind::NetworkFees, None),
+        ours(AccountKind::World),
+        ours(AccountKind::Ecosystem),
+        ours(AccountKind::Developer),
     ];
     let mut debts: Vec<AccountName> = names.iter().filter_map(AccountName::debt).collect();
     debts.dedup();

@@ -10,13 +10,13 @@ use std::{
 };
 
 use anyhow::ensure;
-use bankroll_chains_evm::{InProcessRpc, Node};
-use bankroll_chains_simulated::Chain;
+use bankroll_chains_evm::{InProcessRpc, RpcNode};
+use bankroll_chains_simulated::SimulatedChain;
 use bankroll_deposits::view;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_roles::{
-    Log,
-    flows::{RowsAt, Running, Setup, Way},
+    NodeLog,
+    flows::{FlowSetup, FlowThreads, RowsLocation, RpcEndpoint},
     reconcile::{Reconciliation, Wallet, reconcile},
 };
 use bankroll_store::{Ledger, Location, Reader};
@@ -24,11 +24,11 @@ use bankroll_store::{Ledger, Location, Reader};
 use super::{
     DemoArgs,
     arena::{self, Arena},
+    backend::Backend,
     chain::{CHAIN, ChainServer, DemoChain, treasury},
     nodes::{ChainSettings, NodeProcesses},
     player_wallets::{PlayerWallets, TREASURY},
     signer::SignerProcess,
-    teller::Teller,
     tempo,
 };
 
@@ -36,10 +36,10 @@ pub struct Environment {
     pub chain: DemoChain,
     pub wallets: PlayerWallets,
     signer: SignerProcess,
-    setup: Setup,
+    setup: FlowSetup,
     custody: AccountName,
     served: Option<ChainServer>,
-    running: Option<Running>,
+    running: Option<FlowThreads>,
     notes: (std::sync::mpsc::Sender<String>, Receiver<String>),
     /// The chain's height when this game began.
     pub since: u64,
@@ -57,8 +57,8 @@ impl Environment {
         let signer = SignerProcess::start(folder, notes.0.clone())?;
         let wallet = signer.wallet.0.into();
         let wallets = PlayerWallets::open(&chain.shared, wallet, Reader::open(location)?)?;
-        let setup = Setup {
-            endpoint: Way::Here(InProcessRpc::new(Chain::in_process(Arc::clone(&chain.shared), 0))),
+        let setup = FlowSetup {
+            endpoint: RpcEndpoint::Here(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain.shared), 0))),
             identity: chain.identity,
             coin: arena::coin()?,
             wallet,
@@ -81,14 +81,14 @@ impl Environment {
     }
 
     /// Starts the flows as threads of this process.
-    pub fn run_here(&mut self, ledger: &Ledger, queue_max: usize) -> anyhow::Result<Teller> {
-        let log = Log::notes("demo".parse()?, self.notes.0.clone());
-        let (mut running, rows) = (Running::default(), RowsAt::Writer(ledger.clone()));
+    pub fn run_here(&mut self, ledger: &Ledger, queue_max: usize) -> anyhow::Result<Backend> {
+        let log = NodeLog::notes("demo".parse()?, self.notes.0.clone());
+        let (mut running, rows) = (FlowThreads::default(), RowsLocation::Writer(ledger.clone()));
         running.book(&self.setup, ledger, queue_max, &log);
         running.follow(&self.setup, &rows, &log);
         running.pay(&self.setup, &rows, &log);
         self.running = Some(running);
-        Ok(Teller::Here(ledger.clone()))
+        Ok(Backend::Here(ledger.clone()))
     }
 
     /// Starts the flows as processes.
@@ -97,12 +97,12 @@ impl Environment {
         folder: &Path,
         url: &bankroll_store::DatabaseUrl,
         kill_books: bool,
-    ) -> anyhow::Result<Teller> {
+    ) -> anyhow::Result<Backend> {
         let served = ChainServer::start(&self.chain.shared)?;
         let settings = ChainSettings { rpc: &served.url, identity: self.chain.identity, signer: &self.signer };
         let nodes = NodeProcesses::start(folder, url, &settings, kill_books)?;
         self.served = Some(served);
-        Ok(Teller::Nodes(Box::new(nodes)))
+        Ok(Backend::Nodes(Box::new(nodes)))
     }
 
     /// The messages of the flows and the signer since the last call.
@@ -123,8 +123,8 @@ impl Environment {
 
     /// Compares the chain with the books.
     pub fn reconcile(&self, reader: &Reader) -> anyhow::Result<Reconciliation> {
-        let node = Node::in_process(
-            InProcessRpc::new(Chain::in_process(Arc::clone(&self.chain.shared), 0)),
+        let node = RpcNode::in_process(
+            InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&self.chain.shared), 0)),
             self.chain.identity,
         );
         let (address, custody) = (self.setup.wallet, self.custody.clone());

@@ -13,7 +13,7 @@
 //! | `requests` | the ledger request of each move |
 //! | `game` | the game itself: pure, no ledger, no clock |
 //! | `play` | the threads: games that send requests and apply the answers |
-//! | `teller` | the backend that answers: the ledger here, or nodes |
+//! | `backend` | the backend that answers: the ledger here, or nodes |
 //! | `nodes` | the processes, when each role has its own |
 //! | `environment` | chain, signer, wallets and flows, joined; `chain`, `signer`, `player_wallets` are its parts |
 //! | `context` | backend and environment, as `play` and `view` use them |
@@ -27,6 +27,7 @@
 //! It does not know: how a node works inside. With a database it starts nodes as this program does (`serve`, `signer`).
 
 mod arena;
+mod backend;
 mod chain;
 mod context;
 mod database;
@@ -43,7 +44,6 @@ mod report;
 mod requests;
 mod signer;
 mod tally;
-mod teller;
 mod tempo;
 mod view;
 
@@ -54,7 +54,7 @@ use std::{
 };
 
 use anyhow::Context;
-use bankroll_roles::{audit, config::Loaded};
+use bankroll_roles::{audit, config::LoadedConfig};
 use bankroll_store::{DatabaseUrl, Ledger, Location, Reader};
 use bankroll_terminal::{Exit, StopSignal, UsageError};
 use clap::Args;
@@ -67,7 +67,6 @@ use play::Length;
 use progress::DemoProgress;
 use report::DemoReport;
 use view::DemoView;
-use {game as room, requests as asks}; // TEMPORARY alias for teller.rs
 
 /// The default folder of a demo.
 pub const FOLDER: &str = "bankroll-demo";
@@ -147,7 +146,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if args.exit && matches!(args.length(), Length::Endless) {
         return Err(UsageError("--exit needs an end: give --seconds of more than 0".into()).into());
     }
-    let config = Loaded::load(args.dir.clone(), None, &[])?.config;
+    let config = LoadedConfig::load(args.dir.clone(), None, &[])?.config;
     folder::prepare(&args.dir, args.fresh)?;
     config.books.warn_if_lossy();
 
@@ -166,7 +165,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     let mut environment = Environment::open(args, &location, &arena, &view.reader)?;
     view.begin(&leftovers);
     let games = game::open_games(&arena, &ledger, &environment.wallets, &args.people())?;
-    let teller = match &location {
+    let backend = match &location {
         Location::Folder(_) => environment.run_here(&ledger, config.books.queue_max)?,
         Location::Postgres(url) => {
             // Everything is prepared; from now on the nodes hold the books.
@@ -176,7 +175,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     };
     drop(ledger);
     let call_max = play::call_max(config.books.queue_max);
-    let context = GameContext { teller: &teller, environment: &environment };
+    let context = GameContext { backend: &backend, environment: &environment };
     let brought = environment.bring_capital(&view.reader, &arena);
     context.notes().iter().for_each(|note| view.note(note));
     brought?;
@@ -186,7 +185,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
         Ok((played, after))
     });
     environment.stop_flows();
-    let closed = teller.close();
+    let closed = backend.close();
     let (played, after) = rested?;
     closed?;
 

@@ -14,12 +14,12 @@ use bankroll_ledger::Amount;
 use bankroll_terminal::StopSignal;
 
 use super::{
+    backend::Backend,
     context::GameContext,
     game::{ArenaGame, Turn},
     player_wallets::{PaymentId, PlayerWallets},
     requests::NumberedRequest,
     tally::GameTally,
-    teller::Teller,
     view::DemoView,
 };
 
@@ -77,7 +77,7 @@ struct PendingPayment {
 }
 
 struct Play<'a> {
-    teller: &'a Teller,
+    backend: &'a Backend,
     wallets: &'a PlayerWallets,
     call_max: usize,
     length: Length,
@@ -95,8 +95,9 @@ pub fn run(
     stop_signal: &StopSignal,
     view: &mut DemoView,
 ) -> anyhow::Result<Played> {
-    let (begun, teller, wallets) = (Instant::now(), context.teller, &context.environment.wallets);
-    let play = Play { teller, wallets, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
+    let (begun, backend, wallets) = (Instant::now(), context.backend, &context.environment.wallets);
+    let play =
+        Play { backend, wallets, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
     let ended = thread::scope(|scope| {
         let threads: Vec<_> = games.into_iter().map(|game| scope.spawn(|| play.play(game))).collect();
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
@@ -110,7 +111,7 @@ pub fn run(
             .into_iter()
             .try_for_each(|game| game.join().map_err(|_| anyhow!("a game panicked; its message is above"))?)
     });
-    ended.map_err(|error| teller.explain(error))?;
+    ended.map_err(|error| backend.explain(error))?;
     let interrupted = stop_signal.is_requested();
     stop_signal.exit_on_next();
     let tally = play.tally().clone();
@@ -132,7 +133,7 @@ impl Play<'_> {
         let mut pending = Vec::new();
         while !self.over.load(Ordering::Relaxed) && !is_last(&game) {
             if game.number == 0 && self.length.is_half_over(self.begun.elapsed(), game.turns()) {
-                self.teller.half_time()?;
+                self.backend.half_time()?;
             }
             self.admit_paid(&mut game, &mut pending)?;
             let Turn { requests, payments } = game.turn(self.call_max);
@@ -180,7 +181,7 @@ impl Play<'_> {
         if requests.is_empty() {
             return Ok(());
         }
-        let outcomes = self.teller.ask(game, requests, || self.tally().busy += 1)?;
+        let outcomes = self.backend.ask(game, requests, || self.tally().busy += 1)?;
         let mut tally = self.tally();
         for (request, outcome) in requests.iter().zip(outcomes) {
             game.apply_answer(request, outcome, &mut tally)?;

@@ -12,13 +12,13 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail};
-use bankroll_chains_simulated::{Address, Key, Payment, U256};
+use bankroll_chains_simulated::{Address, Payment, SimulatedKey, U256};
 use bankroll_ledger::{Amount, Seq};
-use bankroll_roles::flows::Stop;
+use bankroll_roles::flows::StopFlag;
 use bankroll_store::Reader;
 use serde::Deserialize;
 
-use super::chain::{CHAIN_ID, Shared, exchange, lock, treasury};
+use super::chain::{CHAIN_ID, SharedChain, exchange, lock, treasury};
 
 /// How often payments are sent and events are read.
 const STEP: Duration = Duration::from_millis(5);
@@ -42,7 +42,7 @@ pub const TREASURY: WalletId = WalletId(0);
 #[derive(Debug)]
 pub struct PlayerWallets {
     state: Arc<(Mutex<State>, Condvar)>,
-    stop: Stop,
+    stop: StopFlag,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
@@ -60,7 +60,7 @@ struct State {
 
 #[derive(Debug)]
 struct Wallet {
-    key: Key,
+    key: SimulatedKey,
     address: Address,
     nonce: u64,
     /// Whether coins from the exchange are in flight.
@@ -68,7 +68,7 @@ struct Wallet {
 }
 
 impl Wallet {
-    fn new(key: Key, nonce: u64) -> Self {
+    fn new(key: SimulatedKey, nonce: u64) -> Self {
         Self { address: key.address(), key, nonce, is_waiting: false }
     }
 }
@@ -81,11 +81,11 @@ struct Credited {
 
 impl PlayerWallets {
     /// All payments go to the wallet `to`.
-    pub fn open(chain: &Shared, to: Address, reader: Reader) -> anyhow::Result<Self> {
+    pub fn open(chain: &SharedChain, to: Address, reader: Reader) -> anyhow::Result<Self> {
         let of_treasury = treasury();
         let nonce = lock(chain).nonce(of_treasury.address());
         let state = State { wallets: vec![Wallet::new(of_treasury, nonce)], ..State::default() };
-        let (state, stop) = (Arc::new((Mutex::new(state), Condvar::new())), Stop::default());
+        let (state, stop) = (Arc::new((Mutex::new(state), Condvar::new())), StopFlag::default());
         let bank = Wallet::new(exchange(), lock(chain).nonce(exchange().address()));
         let read_until = reader.head()?.seq;
         let mut worker =
@@ -96,7 +96,7 @@ impl PlayerWallets {
     }
 
     /// Adds a new player's wallet.
-    pub fn add(&self, key: Key) -> WalletId {
+    pub fn add(&self, key: SimulatedKey) -> WalletId {
         let mut state = self.state();
         state.wallets.push(Wallet::new(key, 0));
         WalletId(state.wallets.len() - 1)
@@ -129,7 +129,7 @@ impl PlayerWallets {
     }
 
     pub fn stop(self) -> anyhow::Result<()> {
-        self.stop.ask();
+        self.stop.request();
         self.thread.join().map_err(|_| anyhow!("the thread of the players' wallets panicked; its message is above"))?
     }
 
@@ -144,7 +144,7 @@ fn guard(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 struct WalletWorker {
     state: Arc<(Mutex<State>, Condvar)>,
-    chain: Shared,
+    chain: SharedChain,
     to: Address,
     reader: Reader,
     read_until: Seq,
@@ -152,8 +152,8 @@ struct WalletWorker {
 }
 
 impl WalletWorker {
-    fn run(&mut self, stop: &Stop) -> anyhow::Result<()> {
-        while !stop.is_asked() {
+    fn run(&mut self, stop: &StopFlag) -> anyhow::Result<()> {
+        while !stop.is_requested() {
             let done = self.send().and_then(|()| self.read_events());
             if done.is_err() {
                 guard(&self.state.0).failed = true;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use bankroll_ledger::{Account, AccountId, Amount, AssetId, Kind, Side};
+use bankroll_ledger::{Account, AccountId, AccountKind, Amount, AssetId, Side};
 use bankroll_roles::{
-    audit::Audited,
+    audit::AuditOutcome,
     reconcile::{Finding, Reconciliation},
 };
 use bankroll_store::StoreError;
@@ -25,7 +25,7 @@ pub struct DemoReport<'a> {
     pub before: DemoProgress,
     pub after: DemoProgress,
     pub reconciled: Reconciliation,
-    pub audited: Result<Audited, StoreError>,
+    pub audited: Result<AuditOutcome, StoreError>,
 }
 
 /// The sum over all accounts of one kind.
@@ -77,7 +77,7 @@ impl DemoReport<'_> {
     }
 
     /// All money that entered the world has left it when the arena is closed.
-    fn world_is_empty(&self, audited: &Audited) -> bool {
+    fn world_is_empty(&self, audited: &AuditOutcome) -> bool {
         balance(audited, self.arena.world).is_zero()
     }
 
@@ -138,9 +138,9 @@ impl DemoReport<'_> {
         value
     }
 
-    fn add_books(&self, value: &mut Value, audited: &Audited) {
+    fn add_books(&self, value: &mut Value, audited: &AuditOutcome) {
         let report = &audited.report;
-        let total = |((_, kind), total): (&(AssetId, Kind), &Total)| {
+        let total = |((_, kind), total): (&(AssetId, AccountKind), &Total)| {
             json!({
                 "kind": kind,
                 "side": match kind.side() { Side::Credit => "credit", Side::Debit => "debit" },
@@ -165,11 +165,11 @@ impl DemoReport<'_> {
     }
 }
 
-fn balance(audited: &Audited, id: AccountId) -> Amount {
+fn balance(audited: &AuditOutcome, id: AccountId) -> Amount {
     audited.accounts.iter().find(|account| account.id == id).map_or(Amount::ZERO, |account| account.balance)
 }
 
-fn totals(audited: &Audited) -> BTreeMap<(AssetId, Kind), Total> {
+fn totals(audited: &AuditOutcome) -> BTreeMap<(AssetId, AccountKind), Total> {
     let mut totals: BTreeMap<_, Total> = BTreeMap::new();
     for Account { name, balance, .. } in &audited.accounts {
         let total = totals.entry((name.asset, name.kind)).or_default();

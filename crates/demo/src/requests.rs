@@ -1,6 +1,6 @@
 //! The ledger request of each move of the game: its principal, its key, and the money that moves.
 
-use bankroll_ledger::{Amount, Kind, Leg, Principal, Request};
+use bankroll_ledger::{AccountKind, Amount, Leg, Principal, Request};
 use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
 
 use super::{
@@ -34,8 +34,6 @@ pub struct NumberedRequest {
     pub ask: BackendRequest,
 }
 
-pub use self::{BackendRequest as Ask, NumberedRequest as Asked}; // TEMPORARY alias for teller.rs
-
 impl Arena {
     /// The ledger request. The same move under the same number is the same request, byte by byte.
     pub fn request(&self, game: usize, players: &[ArenaPlayer], numbered: &NumberedRequest) -> Request {
@@ -60,7 +58,7 @@ impl Arena {
             server: self.server.clone(),
             request_id: format!("exit-{tag}").parse().expect("a legal name"),
             wallet: player.name.clone(),
-            account: self.account(Kind::Funds, Some(player.name.clone())),
+            account: self.account(AccountKind::Funds, Some(player.name.clone())),
             chain: self.chain.clone(),
             to: player.address,
             amount: mass,

@@ -17,7 +17,7 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use bankroll_orders::Address;
-use bankroll_roles::flows::Stop;
+use bankroll_roles::flows::StopFlag;
 use bankroll_signer::{cli::PASSWORD_VARIABLE, config};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct SignerProcess {
     pub wallet: Address,
     pub socket: PathBuf,
-    stop: Stop,
+    stop: StopFlag,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
@@ -46,10 +46,10 @@ impl SignerProcess {
         let folder = demo.join(FOLDER);
         let wallet = prepare(&folder)?;
         let mut child = run(&folder, &notes)?;
-        let (stop, socket) = (Stop::default(), folder.join(SOCKET));
+        let (stop, socket) = (StopFlag::default(), folder.join(SOCKET));
         let over = stop.clone();
         let thread = thread::spawn(move || {
-            while !over.is_asked() {
+            while !over.is_requested() {
                 if let Ok(Some(status)) = child.try_wait() {
                     let _ = notes.send(format!("signer: ended with {status}; starting it again"));
                     child = run(&folder, &notes)?;
@@ -62,7 +62,7 @@ impl SignerProcess {
     }
 
     pub fn stop(self) -> anyhow::Result<()> {
-        self.stop.ask();
+        self.stop.request();
         self.thread.join().map_err(|_| anyhow!("the signer's supervisor panicked; its message is above"))?
     }
 }
@@ -80,7 +80,7 @@ fn prepare(folder: &Path) -> anyhow::Result<Address> {
         let made = init.args(["--light", "--chain", &chain]).output().context("cannot create a signer")?;
         ensure!(made.status.success(), "cannot create a signer: {}", String::from_utf8_lossy(&made.stderr).trim());
     }
-    let [(wallet, _)] = config::Config::read(folder)?.wallets[..] else {
+    let [(wallet, _)] = config::SignerConfig::read(folder)?.wallets[..] else {
         bail!("the signer must have exactly one wallet")
     };
     // The default limits are strict; a demo makes thousands of payouts.

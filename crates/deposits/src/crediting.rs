@@ -25,9 +25,6 @@ use crate::{
     error::CreditError,
 };
 
-// TEMPORARY aliases
-pub use self::{BookingOutcome as Booked, PreparedRequests as Prepared};
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BookingOutcome {
     /// Deposits that were credited or put into suspense, each with its epoch.

@@ -52,14 +52,5 @@ pub use sighting::{CoinTransfer, DepositRules, Sighting};
 pub use state::{ChainState, DepositStatus, LedgerState, ReviewState};
 pub use watch::{Attribution, Payer, Purpose, WatchList, WatchedAddress};
 
-// TEMPORARY aliases
-pub use crediting::BookingOutcome as Booked;
-pub use id::DepositKind as Kind;
-pub use scanner::{BlocksAhead as Ahead, ScanConfig as Scanning, ScanOutcome as Scanned};
-pub use sighting::{CoinTransfer as Transfer, DepositRules as Rules};
-pub use state::DepositStatus as Status;
-pub use view as standing;
-pub use watch::WatchedAddress as Watched;
-
 #[cfg(test)]
 mod tests;

@@ -59,11 +59,5 @@ pub use request::{
     Action, BlockRef, BodyHash, EXTRAS_BYTES_MAX, Event, FACTS_MAX, LEGS_MAX, Leg, References, Request, Settler,
 };
 
-pub use access::AccountPolicy as Policy; // TEMPORARY alias
-pub use account::{AccountKind as Kind, OpenRejection as OpenRejected}; // TEMPORARY alias
-pub use fact::{ColumnValue as Value, GuardFailure as Otherwise}; // TEMPORARY alias
-pub use key::IdempotencyKey as Key; // TEMPORARY alias
-pub use replay::Divergence as Unsound; // TEMPORARY alias
-
 #[cfg(test)]
 mod tests;

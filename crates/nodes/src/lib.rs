@@ -41,6 +41,3 @@ pub use rights::{PrincipalClaim, Rights};
 pub use role::{NodeRole, NodeRoles, UnknownRole};
 pub use server::{CallHandler, NodeServer, NodeServerError};
 pub use wire::CallRefusal;
-// TEMPORARY aliases of old names.
-#[rustfmt::skip]
-pub use self::{BooksLocation as BooksAt, PrincipalClaim as Claim, CallHandler as Desk, NodeIdentity as Identity, NodeIdentityError as IdentityError, PendingCall as Pending, CallRefusal as Refusal, NodeServer as Server, NodeServerError as ServerError, UnavailableReason as Trouble};

@@ -41,9 +41,6 @@ pub use message::{APPROVALS_MAX, Approval, SignedTransaction, SignerAnswer, Sign
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
 pub use refusal::{SignerRefusal, StopReason};
 pub use text::format_time;
-// TEMPORARY aliases of old names.
-#[rustfmt::skip]
-pub use self::{SignerAnswer as Answer, OrderDigest as Digest, MemoryHead as Head, MalformedMessage as Malformed, SignerRefusal as Refusal, SignerRequest as Request, SignedTransaction as Signed, SignerStatus as Status, StopReason as Stop};
 
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,6 @@ use bankroll_store::{Audit, AuditProgress, AuditReport, IndexReport, Location, R
 use bankroll_terminal::{per_second, thousands};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-// TEMPORARY alias
-pub use self::AuditOutcome as Audited;
-
 /// The report of an audit that found the books sound.
 #[derive(Debug)]
 pub struct AuditOutcome {

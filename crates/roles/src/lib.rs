@@ -27,4 +27,3 @@ pub mod reconcile;
 pub mod serve;
 
 pub use log::NodeLog;
-pub use log::NodeLog as Log; // TEMPORARY alias

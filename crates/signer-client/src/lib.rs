@@ -21,9 +21,6 @@ use bankroll_orders::{
     frame,
 };
 use sha3::{Digest, Keccak256};
-// TEMPORARY aliases of old names.
-#[rustfmt::skip]
-pub use self::{SignerClientError as AskError, SignOutcome as Outcome, RevokeOutcome as Renounced};
 
 /// Keeps a connection between requests, and reconnects when it is lost.
 #[derive(Debug)]
@@ -127,16 +124,6 @@ impl SignerClient {
             SignerAnswer::Refused { refusal, head } => Ok(RevokeOutcome::Refused { refusal, head }),
             _ => Err(SignerClientError::Diverged { what: "neither revoked nor refused" }),
         }
-    }
-
-    // TEMPORARY alias
-    pub fn renounce(
-        &mut self,
-        intent: &IntentId,
-        wallet: Address,
-        head: MemoryHead,
-    ) -> Result<RevokeOutcome, SignerClientError> {
-        self.revoke(intent, wallet, head)
     }
 
     /// Requests the head of the memory. With a `known` head it detects a memory that is behind it.

@@ -192,5 +192,3 @@ per_window = "10000000000000000000"
 "#
     )
 }
-
-pub use SignerConfig as Config; // TEMPORARY alias

@@ -39,5 +39,4 @@ pub use judge::{LimitUsage, OrderHistory, SigningPromise, SigningVerdict, Transa
 pub use key::LocalKey;
 pub use memory::Memory;
 pub use policy::SigningPolicy;
-pub use policy::SigningPolicy as Policy; // TEMPORARY alias
 pub use signer::{Signer, SignerFault};

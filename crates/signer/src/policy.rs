@@ -73,5 +73,3 @@ impl GasPricing {
         matches!((self, price), (Self::Eip1559, Price::Dynamic { .. }) | (Self::Legacy, Price::Legacy { .. }))
     }
 }
-
-pub use self::{GasPricing as Manner, SigningLimits as Limits}; // TEMPORARY aliases

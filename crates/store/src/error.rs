@@ -135,12 +135,6 @@ impl StoreError {
         }
     }
 
-    /// TEMPORARY alias of [`StoreError::is_transient`].
-    #[must_use]
-    pub fn is_passing(&self) -> bool {
-        self.is_transient()
-    }
-
     pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {
         Self::Diverged { at, what: what.into() }
     }

@@ -42,32 +42,3 @@ pub use writing::{
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};
-
-// TEMPORARY aliases, one line each: dependents still use the old names.
-pub use engine::JournalHead as Head; // TEMPORARY alias
-pub use engine::RowsOutcome as RowsChanged; // TEMPORARY alias
-pub use engine::RowsRejection as RowsRejected; // TEMPORARY alias
-pub use engine::postgres::LeaseHolder as Holder; // TEMPORARY alias
-pub use engine::postgres::LeaseWatch as Watch; // TEMPORARY alias
-pub use error::SubmitFailure as Failure; // TEMPORARY alias
-pub use error::SubmitRefusal as Refused; // TEMPORARY alias
-pub use history::AuditProgress as Progress; // TEMPORARY alias
-pub use history::BalanceAt as Standing; // TEMPORARY alias
-pub use history::JournalEntry as Entry; // TEMPORARY alias
-pub use history::SearchSubject as Subject; // TEMPORARY alias
-pub use history::StatementChange as Change; // TEMPORARY alias
-pub use history::StatementLine as Line; // TEMPORARY alias
-pub use location::DatabaseUrlError as AddressError; // TEMPORARY alias
-pub use writing::BooksMove as Move; // TEMPORARY alias
-pub use writing::BooksMoveStage as Moving; // TEMPORARY alias
-#[cfg(feature = "faults")]
-pub use writing::FaultKind as Trouble; // TEMPORARY alias
-#[cfg(feature = "faults")]
-pub use writing::FaultPoint as Interrupt; // TEMPORARY alias
-pub use writing::InboxConsumer as Consumer; // TEMPORARY alias
-pub use writing::InboxRound as Round; // TEMPORARY alias
-pub use writing::LedgerOptions as Options; // TEMPORARY alias
-pub use writing::NewInboxRow as NewRow; // TEMPORARY alias
-pub use writing::PendingAnswer as Reply; // TEMPORARY alias
-pub use writing::RowMeaning as Consumed; // TEMPORARY alias
-pub use writing::SubmitError as CallError; // TEMPORARY alias

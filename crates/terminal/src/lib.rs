@@ -24,8 +24,6 @@ pub mod when;
 
 pub use decimal::{Assets, base_units, decimal, decimal_cut};
 pub use exit::{Exit, NotFound, UnsoundError, UsageError, report};
-pub use exit::{UnsoundError as Unsound, UsageError as Usage}; // TEMPORARY alias
 pub use output::{Paint, answer, answer_json, counted, invocation, per_second, table, thousands};
 pub use sheet::Sheet;
 pub use stop_signal::StopSignal;
-pub use stop_signal::StopSignal as Interrupt; // TEMPORARY alias

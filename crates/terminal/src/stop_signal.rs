@@ -33,11 +33,6 @@ impl StopSignal {
         self.0.load(Ordering::Relaxed)
     }
 
-    // TEMPORARY alias
-    pub fn is_asked(&self) -> bool {
-        self.is_requested()
-    }
-
     /// From now on the first Ctrl-C ends the program.
     pub fn exit_on_next(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use bankroll_ledger::{
     AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, ColumnValue, Event, Fact, Guard, GuardFailure,
     HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, CallError, Clock, DatabaseUrl, Ledger, Location, Migrations, Options, Statement};
+use bankroll_store::{Answer, Clock, DatabaseUrl, Ledger, LedgerOptions, Location, Migrations, Statement, SubmitError};
 use fastrand::Rng;
 
 use crate::streams::name;
@@ -43,13 +43,19 @@ pub const SET_UP_RECORDS: u64 = 1 + 4 + 2 * PLAYERS;
 /// The options for the books of a script, in a folder or under a `postgres://` address: for the victim, and for the
 /// test that examines them afterwards.
 #[must_use]
-pub fn options(location: &str, keys_in_memory_max: usize) -> Options {
+pub fn options(location: &str, keys_in_memory_max: usize) -> LedgerOptions {
     let (clock, _) = Clock::manual(Time(1_000_000));
     let location: Location = match location.starts_with("postgres://") {
         true => DatabaseUrl::new(location).into(),
         false => Path::new(location).into(),
     };
-    Options { clock, keys_in_memory_max, background_commit_min: 1, migrations: vec![TABLES], ..Options::new(location) }
+    LedgerOptions {
+        clock,
+        keys_in_memory_max,
+        background_commit_min: 1,
+        migrations: vec![TABLES],
+        ..LedgerOptions::new(location)
+    }
 }
 
 /// Lists the coin and opens the accounts, unless that was done before.
@@ -59,7 +65,7 @@ pub fn options(location: &str, keys_in_memory_max: usize) -> Options {
 ///
 /// # Panics
 /// If the accounts have other numbers than expected.
-pub fn set_up(ledger: &Ledger) -> Result<(), CallError> {
+pub fn set_up(ledger: &Ledger) -> Result<(), SubmitError> {
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether)?;
     let account = |kind, owner: Option<&str>| AccountName {

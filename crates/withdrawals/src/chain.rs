@@ -3,7 +3,7 @@
 //! A transaction counts as mined if it is in a block that was verified whole and that the RPC node has at that height now.
 //! That the node does not know a transaction proves nothing, and an error is not "no".
 
-use bankroll_chains_evm::{BlockTag, Found, Quantity, RpcError, Transaction};
+use bankroll_chains_evm::{BlockTag, FindOutcome, Quantity, RpcError, Transaction};
 use bankroll_ledger::BlockRef;
 
 use crate::{
@@ -17,7 +17,7 @@ pub(crate) fn chain_status(job: &PayoutJob, context: &StepContext<'_>) -> Result
     let StepContext { config, node, head, .. } = context;
     for attempt in &job.attempts {
         let Some((_, hash)) = attempt.signed else { continue };
-        let Found::Included(block) = node.find(hash)? else { continue };
+        let FindOutcome::Included(block) = node.find(hash)? else { continue };
         let canonical = node.header(BlockTag::Number(block.header.number))?;
         let Some(transaction) = block.transaction(hash) else { continue };
         // A block that was just replaced: the next step will see it.

@@ -64,11 +64,5 @@ pub use rows::WITHDRAWALS;
 pub use status::{ApprovalPolicy, IntentEvent, IntentStatus};
 pub use step_result::{StepResult, WaitReason};
 
-// TEMPORARY aliases of renamed types.
-pub use {
-    ApprovalPolicy as Policy, PayoutConfig as Paying, PayoutOutcome as Outcome, PayoutRules as Rules,
-    StepResult as Happened, WaitReason as Why, WithdrawalRequest as Wanted,
-};
-
 #[cfg(test)]
 mod tests;

@@ -221,7 +221,7 @@ fn finish(
         outcome,
         tx_hash: mined.map(|mined| format!("{:#x}", mined.hash)),
     };
-    statements.push(PAYOUT_EVENTS.adding(&NewInboxRow {
+    statements.push(PAYOUT_EVENTS.insert(&NewInboxRow {
         // One outcome an intent, for ever: the table refuses another one under the same id.
         id: format!("{}/outcome", job.intent),
         kind: PAYOUT_ENDED.into(),

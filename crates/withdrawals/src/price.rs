@@ -4,8 +4,6 @@ use bankroll_chains_evm::Fees;
 use bankroll_ledger::Amount;
 use bankroll_orders::{Gas, Price};
 
-pub use FeeCeiling as Ceiling; // TEMPORARY alias
-
 /// The most that a unit of gas may cost. Not more than the signer allows: an order that it refuses for its price holds up
 /// its wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,7 +100,7 @@ pub(crate) enum RevokeReply {
 /// Requests the promise never to sign the intent.
 pub(crate) fn revoke(job: &PayoutJob, context: &mut StepContext<'_>) -> Result<RevokeReply, PayoutError> {
     let head = known_head(context)?;
-    Ok(match context.signer.renounce(&job.intent, context.config.address, head)? {
+    Ok(match context.signer.revoke(&job.intent, context.config.address, head)? {
         RevokeOutcome::Never { head } => RevokeReply::Never(head),
         RevokeOutcome::Refused { refusal: SignerRefusal::IntentSigned, .. } => RevokeReply::Signed,
         RevokeOutcome::Refused { refusal, .. } => RevokeReply::Refused(refusal),

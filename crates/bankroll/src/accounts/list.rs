@@ -1,6 +1,6 @@
 //! `bankroll accounts list`.
 
-use bankroll_ledger::{Account, AccountId, Kind, Name, Scope};
+use bankroll_ledger::{Account, AccountId, AccountKind, Name, Scope};
 use bankroll_store::AccountFilter;
 use bankroll_terminal::{self as terminal, Assets, Paint, table};
 use clap::Args;
@@ -24,7 +24,7 @@ pub struct AccountListArgs {
     server: Option<Scope>,
     /// Only accounts of this kind: funds, world, custody, ...
     #[arg(long, value_name = "KIND", value_parser = kind)]
-    kind: Option<Kind>,
+    kind: Option<AccountKind>,
     /// Only accounts of this player or wallet
     #[arg(long, value_name = "OWNER")]
     owner: Option<Name>,
@@ -39,8 +39,8 @@ pub struct AccountListArgs {
     after: Option<u64>,
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
-    let all = || Kind::ALL.map(Kind::as_str).join(", ");
+fn kind(text: &str) -> Result<AccountKind, String> {
+    let all = || AccountKind::ALL.map(AccountKind::as_str).join(", ");
     text.parse().map_err(|_| format!("the kinds are {}", all()))
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use bankroll_nodes::{Identity, NodeRoles};
+use bankroll_nodes::{NodeIdentity, NodeRoles};
 use bankroll_roles::{
     audit,
-    config::{Durable, Loaded},
+    config::{DurabilityConfig, LoadedConfig},
 };
-use bankroll_store::{BOOKS, Clock, DatabaseUrl, Location, Protection, Reader, StoreError, Watch};
+use bankroll_store::{BOOKS, Clock, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
 use super::{Check, folder_state};
@@ -47,7 +47,13 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
 }
 
 /// The checks of books in a database. Connecting checks the server's settings.
-fn of_database(location: &LocationArgs, loaded: &Loaded, url: DatabaseUrl, full: bool, quiet: bool) -> Vec<Check> {
+fn of_database(
+    location: &LocationArgs,
+    loaded: &LoadedConfig,
+    url: DatabaseUrl,
+    full: bool,
+    quiet: bool,
+) -> Vec<Check> {
     let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
     let database = Location::from(url);
     match Reader::open(&database) {
@@ -97,19 +103,19 @@ fn protection(url: &DatabaseUrl) -> Check {
     }
 }
 
-fn configuration(loaded: &Loaded) -> Check {
+fn configuration(loaded: &LoadedConfig) -> Check {
     let found =
         loaded.file.as_ref().map_or_else(|| "no bankroll.toml: defaults".into(), |file| file.display().to_string());
     Check::green("configuration", found)
 }
 
 /// Whether other nodes would accept this one.
-fn node(loaded: &Loaded) -> Check {
+fn node(loaded: &LoadedConfig) -> Check {
     let (node, folder) = (&loaded.config.node, loaded.certificates());
     if !folder.is_dir() {
         return Check::green("node", format!("{}, alone: no certificates in {}", node.name, folder.display()));
     }
-    match Identity::load(&folder, &node.name, Clock::machine().now()) {
+    match NodeIdentity::load(&folder, &node.name, Clock::machine().now()) {
         Ok(identity) if node.roles.is_within(identity.roles()) || node.roles == NodeRoles::ALL => {
             Check::green("node", format!("{}, with a certificate for the roles {}", node.name, identity.roles()))
         }
@@ -126,7 +132,7 @@ fn node(loaded: &Loaded) -> Check {
 
 fn lease(database: &Location) -> Check {
     let Location::Postgres(url) = database else { return Check::green("lease", "not needed") };
-    match Watch::new(url.clone()).look() {
+    match LeaseWatch::new(url.clone()).holder() {
         Ok(Some(holder)) if holder.is_move() && !holder.left.is_zero() => {
             let found = "books are being moved into this database, or a move was interrupted";
             Check::red(
@@ -144,10 +150,10 @@ fn lease(database: &Location) -> Check {
     }
 }
 
-fn durability(loaded: &Loaded) -> Check {
+fn durability(loaded: &LoadedConfig) -> Check {
     match loaded.config.books.durability {
-        Durable::Full => Check::green("durability", "full: every commit is synced before it is answered"),
-        Durable::MayLoseRecentCommits => {
+        DurabilityConfig::Full => Check::green("durability", "full: every commit is synced before it is answered"),
+        DurabilityConfig::MayLoseRecentCommits => {
             let from =
                 loaded.value_of("books.durability").map_or_else(String::new, |(_, from)| format!(" (from {from})"));
             let found = format!("may_lose_recent_commits{from}: a power cut loses acknowledged transfers");

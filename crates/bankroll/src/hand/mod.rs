@@ -12,7 +12,7 @@ use std::{fs, io::ErrorKind, path::Path};
 use anyhow::{Context, anyhow};
 use bankroll_deck::{Bn254, Curve, Grumpkin, Parameters, Secp256k1};
 use bankroll_poker::log::{Bundle, BundleFault, bundle::BundleReplay};
-use bankroll_terminal::{Exit, NotFound, Unsound};
+use bankroll_terminal::{Exit, NotFound, UnsoundError};
 use clap::Subcommand;
 
 pub const EXAMPLES: &str = "\
@@ -50,12 +50,12 @@ fn read(file: &Path) -> anyhow::Result<Bundle> {
         }
         read => read.with_context(|| format!("cannot read {}", file.display()))?,
     };
-    Bundle::decode(&bytes).map_err(|error| Unsound(format!("{} is not a hand: {error}", file.display())).into())
+    Bundle::decode(&bytes).map_err(|error| UnsoundError(format!("{} is not a hand: {error}", file.display())).into())
 }
 
 /// The error of a command that found this fault.
 fn unsound(fault: &BundleFault) -> anyhow::Error {
-    Unsound(fault.to_string()).into()
+    UnsoundError(fault.to_string()).into()
 }
 
 /// A visitor of a bundle's events, for any curve.

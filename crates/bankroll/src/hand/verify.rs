@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bankroll_poker::log::{Actor, BundleFault, SignerKey, VerificationReport};
-use bankroll_terminal::{self as terminal, Exit, Paint, Usage};
+use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -26,13 +26,16 @@ pub struct VerifyArgs {
 }
 
 pub fn run(args: &VerifyArgs, json: bool) -> anyhow::Result<Exit> {
-    let operator = match &args.operator {
-        None => None,
-        Some(text) => {
-            let key = SignerKey::from_hex(text);
-            Some(key.ok_or_else(|| Usage(format!("{text:?} is not a key: give 33 bytes in lower-case hexadecimal")))?)
-        }
-    };
+    let operator =
+        match &args.operator {
+            None => None,
+            Some(text) => {
+                let key = SignerKey::from_hex(text);
+                Some(key.ok_or_else(|| {
+                    UsageError(format!("{text:?} is not a key: give 33 bytes in lower-case hexadecimal"))
+                })?)
+            }
+        };
     match read(&args.file)?.verify(operator.as_ref()) {
         Ok(report) if json => terminal::answer_json(&report_json(&report))?,
         Ok(report) => terminal::answer(&summary(&report))?,

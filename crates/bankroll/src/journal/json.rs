@@ -1,13 +1,13 @@
 //! Records for programs. Amounts are strings: a JSON number is a double to most readers.
 
-use bankroll_ledger::{AccountId, Amount, Effects, HoldChange, Key, Record, References, Seq, Verdict};
-use bankroll_store::Entry;
+use bankroll_ledger::{AccountId, Amount, Effects, HoldChange, IdempotencyKey, Record, References, Seq, Verdict};
+use bankroll_store::JournalEntry;
 use bankroll_terminal::when;
 use serde_json::{Value, json};
 
 use super::{DisplayContext, namespace_word, principal_words};
 
-pub fn entry_json(entry: &Entry, reversed_by: Option<Seq>, display: &DisplayContext<'_>) -> Value {
+pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &DisplayContext<'_>) -> Value {
     let mut value = match &entry.record {
         Record::AssetListed { id, asset } => json!({
             "type": "asset_listed", "asset": { "id": id, "chain": asset.chain, "symbol": asset.symbol, "decimals": asset.decimals },
@@ -67,7 +67,7 @@ fn decimal(id: AccountId, amount: Amount, display: &DisplayContext<'_>) -> Optio
     display.asset_of(id).map(|asset| display.assets.decimal(asset, amount))
 }
 
-pub fn key_json(key: &Key) -> Value {
+pub fn key_json(key: &IdempotencyKey) -> Value {
     json!({ "namespace": namespace_word(key.namespace), "scope": key.scope.to_string(), "text": key.text })
 }
 

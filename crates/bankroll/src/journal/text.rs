@@ -3,13 +3,13 @@
 use std::fmt::{self, Write};
 
 use bankroll_ledger::{Action, Effects, HoldChange, HoldState, Leg, Record, References, Request, Seq, Verdict};
-use bankroll_store::Entry;
+use bankroll_store::JournalEntry;
 use bankroll_terminal::{Paint, when};
 
 use super::{DisplayContext, namespace_word, principal_words};
 
 pub fn entry_text(
-    entry: &Entry,
+    entry: &JournalEntry,
     reversed_by: Option<Seq>,
     display: &DisplayContext<'_>,
     paint: Paint,

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use anyhow::Context;
 use bankroll_ledger::{Record, merkle::Hash};
-use bankroll_store::Entry;
+use bankroll_store::JournalEntry;
 use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
 use serde_json::json;
@@ -55,7 +55,7 @@ pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
         Some(_) => ReceiptVerdict::AnotherHead,
     };
     let record = Record::decode(&receipt.record).context("the receipt has a record that this program cannot read")?;
-    let entry = Entry { seq: receipt.seq, at: receipt.batch.at, record };
+    let entry = JournalEntry { seq: receipt.seq, at: receipt.batch.at, record };
     let display = DisplayContext::without_books();
     let head = hex::encode(own);
     if json {

@@ -4,7 +4,7 @@ mod rows;
 
 use anyhow::Context;
 use bankroll_ledger::{Account, Time};
-use bankroll_store::{Change, Cursor, Direction, Line, Page, StatementQuery};
+use bankroll_store::{Cursor, Direction, Page, StatementChange, StatementLine, StatementQuery};
 use bankroll_terminal::{self as terminal, Exit, Paint, Sheet, table, when};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn text(account: &Account, page: &Page<Line>, display: &DisplayContext<'_>) -> String {
+fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
     let paint = Paint::stdout();
     let asset = account.name.asset;
     let head = paint.strong(&account.name.to_string());
@@ -117,7 +117,8 @@ fn text(account: &Account, page: &Page<Line>, display: &DisplayContext<'_>) -> S
     ];
     let mut table = table(&header, &[0, 4, 5, 6, 7]);
     for line in &page.items {
-        let other = if let Change::Moved { other, .. } = line.change { display.account(other) } else { String::new() };
+        let other =
+            if let StatementChange::Moved { other, .. } = line.change { display.account(other) } else { String::new() };
         let sign = rows::sign(account, line);
         table.add_row([
             line.seq.to_string(),
@@ -137,13 +138,13 @@ fn text(account: &Account, page: &Page<Line>, display: &DisplayContext<'_>) -> S
 }
 
 /// The kind of an entry, as CSV and JSON have it. These words never change.
-pub const fn word(change: Change) -> &'static str {
+pub const fn word(change: StatementChange) -> &'static str {
     match change {
-        Change::Moved { direction: Direction::In, .. } => "in",
-        Change::Moved { direction: Direction::Out, .. } => "out",
-        Change::Held(_) => "held",
-        Change::Posted(_) => "posted",
-        Change::Released(_) => "released",
-        Change::Expired(_) => "expired",
+        StatementChange::Moved { direction: Direction::In, .. } => "in",
+        StatementChange::Moved { direction: Direction::Out, .. } => "out",
+        StatementChange::Held(_) => "held",
+        StatementChange::Posted(_) => "posted",
+        StatementChange::Released(_) => "released",
+        StatementChange::Expired(_) => "expired",
     }
 }

@@ -1,7 +1,7 @@
 //! The entries of a statement for programs: CSV columns that never change their order, and JSON.
 
 use bankroll_ledger::{Account, Side};
-use bankroll_store::{Change, Direction, Line};
+use bankroll_store::{Direction, StatementChange, StatementLine};
 use bankroll_terminal::when;
 use serde_json::{Value, json};
 
@@ -38,16 +38,18 @@ pub const HEADER: [&str; 25] = [
 ];
 
 /// `+` if an entry adds to the balance (or to the held amount), `-` if it takes from it.
-pub fn sign(account: &Account, line: &Line) -> &'static str {
+pub fn sign(account: &Account, line: &StatementLine) -> &'static str {
     let adds = match line.change {
-        Change::Moved { direction, .. } => (direction == Direction::In) == (account.name.kind.side() == Side::Credit),
-        Change::Held(_) => true,
-        Change::Posted(_) | Change::Released(_) | Change::Expired(_) => false,
+        StatementChange::Moved { direction, .. } => {
+            (direction == Direction::In) == (account.name.kind.side() == Side::Credit)
+        }
+        StatementChange::Held(_) => true,
+        StatementChange::Posted(_) | StatementChange::Released(_) | StatementChange::Expired(_) => false,
     };
     if adds { "+" } else { "-" }
 }
 
-pub fn line_cells(account: &Account, line: &Line, display: &DisplayContext<'_>) -> Vec<String> {
+pub fn line_cells(account: &Account, line: &StatementLine, display: &DisplayContext<'_>) -> Vec<String> {
     let asset = account.name.asset;
     let text = |text: Option<&String>| text.cloned().unwrap_or_default();
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
@@ -82,7 +84,7 @@ pub fn line_cells(account: &Account, line: &Line, display: &DisplayContext<'_>) 
     ]
 }
 
-pub fn line_json(account: &Account, line: &Line, display: &DisplayContext<'_>) -> Value {
+pub fn line_json(account: &Account, line: &StatementLine, display: &DisplayContext<'_>) -> Value {
     let asset = account.name.asset;
     let (other, hold) = ends(line);
     json!({
@@ -108,11 +110,12 @@ pub fn line_json(account: &Account, line: &Line, display: &DisplayContext<'_>) -
 }
 
 /// The other account of a move, or the entry's hold.
-fn ends(line: &Line) -> (Option<bankroll_ledger::AccountId>, Option<u64>) {
+fn ends(line: &StatementLine) -> (Option<bankroll_ledger::AccountId>, Option<u64>) {
     match line.change {
-        Change::Moved { other, .. } => (Some(other), None),
-        Change::Held(hold) | Change::Posted(hold) | Change::Released(hold) | Change::Expired(hold) => {
-            (None, Some(hold.0))
-        }
+        StatementChange::Moved { other, .. } => (Some(other), None),
+        StatementChange::Held(hold)
+        | StatementChange::Posted(hold)
+        | StatementChange::Released(hold)
+        | StatementChange::Expired(hold) => (None, Some(hold.0)),
     }
 }

@@ -3,9 +3,10 @@
 use std::process::Stdio;
 
 use bankroll_ledger::{
-    AccountId, Action, Amount, Asset, Key, Leg, Namespace, Principal, References, Request, Scope, Settler, Unit,
+    AccountId, Action, Amount, Asset, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope, Settler,
+    Unit,
 };
-use bankroll_store::{Ledger, Options};
+use bankroll_store::{Ledger, LedgerOptions};
 use serde_json::Value;
 
 use crate::program::{command, demo_folder, folder, hold, run};
@@ -123,7 +124,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 /// Applies one request of these legs, under a key of the server.
 fn apply(ledger: &Ledger, principal: Principal, namespace: Namespace, legs: Vec<Leg>) {
-    let key = Key { namespace, scope: Scope::Server("arena".parse().unwrap()), text: "a story".into() };
+    let key = IdempotencyKey { namespace, scope: Scope::Server("arena".parse().unwrap()), text: "a story".into() };
     let (action, references) = (Action::Legs(legs), References::default());
     let request =
         Request { key, principal, confirmation: None, action, references, facts: Vec::new(), events: Vec::new() };
@@ -133,7 +134,7 @@ fn apply(ledger: &Ledger, principal: Principal, namespace: Namespace, legs: Vec<
 #[test]
 fn holds_and_debts_are_shown() {
     let folder = folder();
-    let ledger = Ledger::open(Options::new(folder.path())).unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(folder.path())).unwrap();
     let dollars = Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 6, symbol: "USDX".into() };
     ledger.list_asset(dollars).unwrap();
     let names = ["arena/custody/1/hot", "arena/funds/1/ann", "arena/debt/1/ann"].map(|name| name.parse().unwrap());

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use bankroll_store::{Ledger, Options};
+use bankroll_store::{Ledger, LedgerOptions};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ fn sound_books_balance_to_the_wei() {
 fn a_live_folder_and_a_copy_are_audited_alike() {
     let (books, copy) = (folder(), folder());
     casino::open(books.path());
-    let ledger = Ledger::open(Options::new(books.path())).unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(books.path())).unwrap();
     run(books.path(), &["audit"]).ok();
     ledger.close();
     for file in ["books.db", "books.db-wal"] {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use bankroll_ledger::{
-    AccountId, Action, Amount, Asset, Event, HoldId, Key, Leg, Namespace, Principal, References, Request, Scope, Seq,
-    Settler, Time, Unit,
+    AccountId, Action, Amount, Asset, Event, HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request,
+    Scope, Seq, Settler, Time, Unit,
 };
-use bankroll_store::{Clock, Ledger, Options};
+use bankroll_store::{Clock, Ledger, LedgerOptions};
 
 /// 2026-11-15T08:00:00Z.
 const MORNING: u64 = 1_794_729_600_000_000;
@@ -26,7 +26,7 @@ impl Casino {
         action: Action,
         references: References,
     ) -> Seq {
-        let key = Key { namespace, scope: Scope::Server("arena".parse().unwrap()), text: text.into() };
+        let key = IdempotencyKey { namespace, scope: Scope::Server("arena".parse().unwrap()), text: text.into() };
         let event = |deposit: &String| Event {
             kind: "deposit.credited".parse().unwrap(),
             resource: deposit.clone(),
@@ -50,7 +50,7 @@ impl Casino {
 /// | 9 | 12:00 `too-much`: refused |
 pub fn open(folder: &Path) {
     let (clock, hand) = Clock::manual(Time(MORNING));
-    let ledger = Ledger::open(Options { clock, ..Options::new(folder) }).unwrap();
+    let ledger = Ledger::open(LedgerOptions { clock, ..LedgerOptions::new(folder) }).unwrap();
     let dollars = Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 6, symbol: "USDX".into() };
     ledger.list_asset(dollars).unwrap();
     let names = ["arena/custody/1/hot", "arena/funds/1/0xa1", "arena/world/1"].map(|name| name.parse().unwrap());

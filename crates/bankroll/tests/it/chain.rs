@@ -6,8 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_chains_evm::{Address, At, Found, Identity, Limits, Node, Sent, U256, Unavailable, transaction_hash};
-use bankroll_chains_simulated::{Key, Payment};
+use bankroll_chains_evm::{
+    Address, BlockTag, ChainIdentity, FindOutcome, RpcLimits, RpcNode, SendOutcome, U256, Unavailable, transaction_hash,
+};
+use bankroll_chains_simulated::{Payment, SimulatedKey};
 use serde_json::{Value, json};
 
 use crate::program::{command, folder, run};
@@ -32,14 +34,14 @@ impl Served {
         self.started["url"].as_str().unwrap()
     }
 
-    fn node(&self, path: &str) -> Node {
-        self.node_within(path, Limits::default())
+    fn node(&self, path: &str) -> RpcNode {
+        self.node_within(path, RpcLimits::default())
     }
 
-    fn node_within(&self, path: &str, limits: Limits) -> Node {
+    fn node_within(&self, path: &str, limits: RpcLimits) -> RpcNode {
         let genesis = self.started["genesis"].as_str().unwrap().parse().unwrap();
-        let identity = Identity { chain_id: self.started["chain_id"].as_u64().unwrap(), genesis };
-        Node::http(&format!("{}{path}", self.url()), identity, limits).unwrap()
+        let identity = ChainIdentity { chain_id: self.started["chain_id"].as_u64().unwrap(), genesis };
+        RpcNode::http(&format!("{}{path}", self.url()), identity, limits).unwrap()
     }
 
     /// Sends a command without the client.
@@ -78,27 +80,27 @@ fn a_payment_through_a_served_chain() {
     let served = Served::start(&["--block-time", "0", "--seed", "7"]);
     let node = served.node("");
     let house = Address::repeat_byte(0xaa);
-    let player = Key::derived(7, 0);
+    let player = SimulatedKey::derived(7, 0);
     assert_eq!(served.started["accounts"][0]["address"], player.address().to_string());
     assert_eq!(served.started["accounts"][0]["key"], player.to_bytes().to_string());
     let raw = player.sign(&Payment::new(31_337, 0, house, U256::from(5)));
-    assert_eq!(node.send(&raw), Sent::Accepted);
-    assert_eq!(node.find(transaction_hash(&raw)), Ok(Found::Waiting));
+    assert_eq!(node.send(&raw), SendOutcome::Accepted);
+    assert_eq!(node.find(transaction_hash(&raw)), Ok(FindOutcome::Waiting));
     assert_eq!(served.tell("sim_mine", json!([])), "0x1");
-    let Ok(Found::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
+    let Ok(FindOutcome::Included(block)) = node.find(transaction_hash(&raw)) else { panic!("it is included") };
     assert_eq!(block.header.number, 1);
-    assert_eq!(node.balance(house, At::Latest).unwrap().to_string(), "5");
+    assert_eq!(node.balance(house, BlockTag::Latest).unwrap().to_string(), "5");
 
     // Another node of the same chain, with its own faults.
     let other = served.node("/node/1");
     served.tell("sim_lag", json!([1, 1]));
     served.tell("sim_inject", json!(["requestLost", 1, 1]));
-    let soon = Limits { total: Duration::from_millis(700), ..Limits::default() };
-    assert_eq!(served.node_within("/node/1", soon).header(At::Latest), Err(Unavailable::TimedOut.into()));
-    assert_eq!(other.header(At::Latest).unwrap().unwrap().number, 0);
-    assert_eq!(node.header(At::Latest).unwrap().unwrap().number, 1);
+    let soon = RpcLimits { total: Duration::from_millis(700), ..RpcLimits::default() };
+    assert_eq!(served.node_within("/node/1", soon).header(BlockTag::Latest), Err(Unavailable::TimedOut.into()));
+    assert_eq!(other.header(BlockTag::Latest).unwrap().unwrap().number, 0);
+    assert_eq!(node.header(BlockTag::Latest).unwrap().unwrap().number, 1);
     served.tell("sim_crash", json!([true, 1]));
-    assert_eq!(other.header(At::Latest), Err(Unavailable::Status(503).into()));
+    assert_eq!(other.header(BlockTag::Latest), Err(Unavailable::Status(503).into()));
 }
 
 #[test]
@@ -106,7 +108,8 @@ fn the_same_seed_is_the_same_chain_in_another_process() {
     let heads: Vec<Value> = (0..2)
         .map(|_| {
             let served = Served::start(&["--block-time", "0", "--seed", "9"]);
-            let raw = Key::derived(9, 3).sign(&Payment::new(31_337, 0, Address::repeat_byte(0xaa), U256::from(5)));
+            let raw =
+                SimulatedKey::derived(9, 3).sign(&Payment::new(31_337, 0, Address::repeat_byte(0xaa), U256::from(5)));
             served.tell("eth_sendRawTransaction", json!([raw.to_string()]));
             served.tell("sim_mine", json!([5]));
             served.tell("sim_reorg", json!([3, 4, "reordered"]));
@@ -122,11 +125,11 @@ fn blocks_come_by_the_clock() {
     let served = Served::start(&["--block-time", "1"]);
     let node = served.node("");
     let deadline = Instant::now() + Duration::from_secs(60);
-    while node.header(At::Latest).unwrap().unwrap().number < 2 {
+    while node.header(BlockTag::Latest).unwrap().unwrap().number < 2 {
         assert!(Instant::now() < deadline, "no blocks");
         std::thread::yield_now();
     }
-    let block = node.block(At::Number(1)).unwrap().unwrap();
+    let block = node.block(BlockTag::Number(1)).unwrap().unwrap();
     assert_eq!(block.header.parent, node.identity().genesis);
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use bankroll_ledger::{Amount, Time};
 use bankroll_orders::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
-use bankroll_signer_client::{Outcome, SignerClient};
+use bankroll_signer_client::{SignOutcome, SignerClient};
 use serde_json::{Value, json};
 
 use crate::program::{command, folder, run, run_with};
@@ -125,7 +125,7 @@ fn stolen(folder: &Path) -> Vec<u8> {
         gas: Gas { limit: 21_000, price: Price::Dynamic { max: 2_000_000_000, priority: 1 } },
         expires: Time(u64::MAX),
     };
-    let Outcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
+    let SignOutcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
     drop(process.stdin.take());
     process.wait().unwrap();
     signed.raw

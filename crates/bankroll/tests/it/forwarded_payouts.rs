@@ -1,7 +1,7 @@
 //! Payouts that another node requests: accepted as the books would have written them, and refused otherwise.
 
-use bankroll_ledger::{AccountId, Action, Amount, Leg, Principal, Rejection, Request, Value, Verdict};
-use bankroll_nodes::{Answer, CallError, Claim, Forwarder, Refusal};
+use bankroll_ledger::{AccountId, Action, Amount, ColumnValue, Leg, Principal, Rejection, Request, Verdict};
+use bankroll_nodes::{Answer, CallError, CallRefusal, Forwarder, PrincipalClaim};
 use bankroll_orders::Address;
 use bankroll_store::DatabaseUrl;
 use bankroll_testkit::postgres::{needed_database, pairs};
@@ -81,7 +81,9 @@ impl World {
 
     fn is_refused(&self, request: Request) -> bool {
         match self.api.apply(vec![request], PATIENCE).unwrap().wait() {
-            Err(CallError::Refused(Refusal::NotAllowed(Claim::Fact { table }))) => table == "withdrawal_requests",
+            Err(CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Fact { table }))) => {
+                table == "withdrawal_requests"
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -98,7 +100,7 @@ fn a_node_can_ask_for_what_is_held_and_for_nothing_else() {
     let sound = request(&wanted("arena/funds/1/alice", "eip155:1"), alice);
     let mut larger = sound.clone();
     let amount = larger.facts[0].set.iter_mut().find(|(column, _)| column == "amount").unwrap();
-    amount.1 = Value::Amount(Amount::new(1_000));
+    amount.1 = ColumnValue::Amount(Amount::new(1_000));
     assert!(world.is_refused(larger), "one wei is held, and a thousand are paid");
     assert!(world.is_refused(request(&wanted("arena/funds/1/alice", "eip155:5"), alice)), "of another chain");
     assert!(world.is_refused(request(&wanted("arena/funds/1/alice", "eip155:1"), custody)), "from another account");

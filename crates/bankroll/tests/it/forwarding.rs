@@ -8,11 +8,11 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, Asset, AssetId, Key, Kind, Leg, Name, Namespace, Principal, Record,
-    References, Request, Scope, Seq, Time, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
+    Principal, Record, References, Request, Scope, Seq, Time, Unit,
 };
-use bankroll_nodes::{BooksAt, CallError, Forwarder, Identity, Refusal};
-use bankroll_store::{Audit, Clock, DatabaseUrl, Ledger, Options, Reader, Watch};
+use bankroll_nodes::{BooksLocation, CallError, CallRefusal, Forwarder, NodeIdentity};
+use bankroll_store::{Audit, Clock, DatabaseUrl, LeaseWatch, Ledger, LedgerOptions, Reader};
 use bankroll_testkit::postgres::needed_database;
 
 use crate::running::{PATIENCE, Running, deployment};
@@ -25,7 +25,7 @@ pub fn name(text: &str) -> Name {
 
 /// Books with a wallet and a player.
 pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
-    let ledger = Ledger::open(Options::new(url.clone())).unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(url.clone())).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
     let account = |(kind, owner)| AccountName {
@@ -34,7 +34,7 @@ pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
         asset: AssetId(1),
         owner: Some(name(owner)),
     };
-    let names = [(Kind::Custody, "hot"), (Kind::Funds, "alice")].map(account);
+    let names = [(AccountKind::Custody, "hot"), (AccountKind::Funds, "alice")].map(account);
     let opened = ledger.open_accounts(&Principal::System, names.to_vec()).unwrap();
     ledger.close();
     [opened[0].unwrap(), opened[1].unwrap()]
@@ -42,7 +42,7 @@ pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
 
 pub fn credit([custody, alice]: [AccountId; 2], key: String) -> Request {
     Request {
-        key: Key { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: key },
+        key: IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: key },
         principal: Principal::Indexer,
         confirmation: None,
         action: Action::Legs(vec![Leg::Move { from: custody, to: alice, amount: Amount::new(1) }]),
@@ -54,12 +54,12 @@ pub fn credit([custody, alice]: [AccountId; 2], key: String) -> Request {
 
 pub fn forwarder(folder: &Path, url: &DatabaseUrl, node: &str) -> Forwarder {
     let now: Time = Clock::machine().now();
-    let identity = Identity::load(&folder.join("nodes"), &node.parse().unwrap(), now).unwrap();
-    let mut watch = Watch::new(url.clone());
+    let identity = NodeIdentity::load(&folder.join("nodes"), &node.parse().unwrap(), now).unwrap();
+    let mut watch = LeaseWatch::new(url.clone());
     let find = move || {
-        let holder = watch.look().map_err(|error| error.to_string())?;
+        let holder = watch.holder().map_err(|error| error.to_string())?;
         let holder = holder.filter(|holder| !holder.address.is_empty());
-        Ok(holder.map(|holder| BooksAt { holder: holder.name, address: holder.address }))
+        Ok(holder.map(|holder| BooksLocation { holder: holder.name, address: holder.address }))
     };
     Forwarder::start(&identity, find).unwrap()
 }
@@ -152,7 +152,7 @@ fn first_to_take(nodes: &[&Running]) {
 
 /// The two nodes, the holder of the books first.
 fn holder_first(url: &DatabaseUrl, a: Running, b: Running) -> (Running, Running) {
-    let holder = Watch::new(url.clone()).look().unwrap().unwrap().name;
+    let holder = LeaseWatch::new(url.clone()).holder().unwrap().unwrap().name;
     if holder.starts_with(&format!("process {}-", a.process())) { (a, b) } else { (b, a) }
 }
 
@@ -165,6 +165,6 @@ fn a_node_of_another_role_is_refused_by_the_books() {
     books.until("took");
     let api = forwarder(folder.path(), &url, "api-1");
     let outcome = api.apply(vec![credit(accounts, "forged".into())], PATIENCE).unwrap().wait();
-    assert!(matches!(outcome, Err(CallError::Refused(Refusal::NotAllowed(_)))), "{outcome:?}");
+    assert!(matches!(outcome, Err(CallError::Refused(CallRefusal::NotAllowed(_)))), "{outcome:?}");
     assert_eq!(journal(&url).len(), 0);
 }

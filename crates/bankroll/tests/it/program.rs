@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-use bankroll_store::{Ledger, Options};
+use bankroll_store::{Ledger, LedgerOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -59,7 +59,7 @@ impl Run {
 /// The books of a folder that the program created, held by this process.
 pub fn hold(folder: &Path) -> Ledger {
     let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
-    Ledger::open(Options { migrations, ..Options::new(folder) }).unwrap()
+    Ledger::open(LedgerOptions { migrations, ..LedgerOptions::new(folder) }).unwrap()
 }
 
 /// An empty folder.

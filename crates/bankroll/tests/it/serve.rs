@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use bankroll_store::{Ledger, Options, Watch};
+use bankroll_store::{LeaseWatch, Ledger, LedgerOptions};
 use bankroll_testkit::postgres::needed_database;
 
 use crate::{
@@ -20,7 +20,7 @@ fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_stopped()
     let second = Running::start(folder.path(), &url, "books-2", "books");
     let waits = second.until("waiting");
     assert!(waits["message"].as_str().unwrap().contains("stands by: the ledger is held by process"), "{waits}");
-    let holder = Watch::new(url).look().unwrap().unwrap();
+    let holder = LeaseWatch::new(url).holder().unwrap().unwrap();
     assert!(holder.address.starts_with("127.0.0.1:"), "{holder:?}");
 
     first.signal("-TERM");
@@ -81,7 +81,7 @@ fn a_node_that_hung_for_longer_than_its_lease_goes_back_to_waiting() {
 #[test]
 fn books_that_another_program_holds_are_waited_for() {
     let (folder, url) = (deployment(&BOOKS), needed_database());
-    let ledger = Ledger::open(Options::new(url.clone())).unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(url.clone())).unwrap();
     let node = Running::start(folder.path(), &url, "books-1", "books");
     node.until("waiting");
     ledger.close();

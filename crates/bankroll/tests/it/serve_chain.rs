@@ -6,7 +6,7 @@ use std::{
     process::{Child, Stdio},
 };
 
-use bankroll_chains_simulated::{Key, Payment, U256};
+use bankroll_chains_simulated::{Payment, SimulatedKey, U256};
 use bankroll_ledger::{Asset, Principal, Unit};
 use serde_json::{Value, json};
 
@@ -53,8 +53,8 @@ impl Chain {
     }
 }
 
-fn player() -> Key {
-    Key::derived(SEED, 0)
+fn player() -> SimulatedKey {
+    SimulatedKey::derived(SEED, 0)
 }
 
 /// A folder with books in which the player has signed in.

@@ -1,6 +1,6 @@
 //! Depth in blocks, counted once for all flows.
 
-use crate::Header;
+use crate::BlockHeader;
 
 /// How many blocks confirm a block, itself included: 1 for the newest block, 0 for one above the head.
 #[must_use]
@@ -11,7 +11,7 @@ pub const fn confirmations(head: u64, block: u64) -> u64 {
     }
 }
 
-impl Header {
+impl BlockHeader {
     /// How many blocks confirm this one, itself included, while the chain's newest block has the number `head`.
     #[must_use]
     pub const fn confirmations(&self, head: u64) -> u64 {

@@ -61,6 +61,3 @@ pub use traces::InternalTransfer;
 pub use transport::{InProcessRpc, InvalidRpcUrl, RpcLimits};
 
 pub use alloy_primitives::{Address, B256, Bytes, U256};
-// TEMPORARY aliases of old names.
-#[rustfmt::skip]
-pub use self::{FindOutcome as Found, BlockTag as At, InvalidRpcUrl as BadUrl, BlockHeader as Header, ChainIdentity as Identity, RpcLimits as Limits, EventLog as Log, MalformedAnswer as Malformed, RpcNode as Node, RpcError as NodeError, RpcRefusal as Refused, SendOutcome as Sent, AmountOverflow as TooLarge, TokenTransfer as Transfer, Quantity as Value};

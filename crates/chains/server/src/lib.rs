@@ -32,19 +32,19 @@ const REQUEST_BYTES: usize = 5 << 20;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// The chain, shared by the server and the miner.
-pub type Shared = Arc<Mutex<SimulatedChain>>;
+pub type SharedChain = Arc<Mutex<SimulatedChain>>;
 
 /// Serves until `ended` completes.
 pub async fn serve(
     listener: TcpListener,
-    chain: Shared,
+    chain: SharedChain,
     ended: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<()> {
     let routes = Router::new()
-        .route("/", post(|State(chain): State<Shared>, body: Bytes| async move { answer(&chain, 0, &body).await }))
+        .route("/", post(|State(chain): State<SharedChain>, body: Bytes| async move { answer(&chain, 0, &body).await }))
         .route(
             "/node/{number}",
-            post(|State(chain): State<Shared>, Path(node): Path<usize>, body: Bytes| async move {
+            post(|State(chain): State<SharedChain>, Path(node): Path<usize>, body: Bytes| async move {
                 answer(&chain, node, &body).await
             }),
         )
@@ -57,7 +57,7 @@ pub async fn serve(
 }
 
 /// Mines a block at every interval, until it is dropped. `seconds` is the time of a new block, in seconds since 1970.
-pub async fn mine(chain: Shared, every: Duration, seconds: impl Fn() -> u64) {
+pub async fn mine(chain: SharedChain, every: Duration, seconds: impl Fn() -> u64) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks.tick().await;
@@ -67,7 +67,7 @@ pub async fn mine(chain: Shared, every: Duration, seconds: impl Fn() -> u64) {
     }
 }
 
-async fn answer(chain: &Shared, node: usize, request: &[u8]) -> Response {
+async fn answer(chain: &SharedChain, node: usize, request: &[u8]) -> Response {
     let reply = chain.lock().unwrap_or_else(PoisonError::into_inner).answer(node, request);
     match reply {
         RpcReply::Body(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),

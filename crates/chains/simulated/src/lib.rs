@@ -51,6 +51,3 @@ pub use rpc::RpcReply;
 pub use transaction::SimulatedTransaction;
 
 pub use alloy_primitives::{Address, B256, Bytes, U256};
-// TEMPORARY aliases of old names.
-#[rustfmt::skip]
-pub use self::{SimulatedBlock as Block, SimulatedChain as Chain, SimulatedConfig as Config, NodeFault as Fault, CallFrame as Frame, IncludedTransaction as Included, SimulatedKey as Key, PoolRefusal as Refusal, RpcReply as Reply, SimulatedTransaction as Transaction};

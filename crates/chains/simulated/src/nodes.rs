@@ -62,10 +62,6 @@ impl SimulatedChain {
         self.nodes.by_number.entry(node).or_default().planned.clear();
     }
 
-    pub fn calm(&mut self, node: usize) {
-        self.clear_faults(node); // TEMPORARY alias
-    }
-
     /// Lets a node show the chain as it was this many blocks ago; zero lets it catch up.
     pub fn lag(&mut self, node: usize, blocks: u64) {
         self.nodes.by_number.entry(node).or_default().lag = blocks;

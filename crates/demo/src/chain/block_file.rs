@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use bankroll_chains_simulated::{B256, Bytes, Chain};
+use bankroll_chains_simulated::{B256, Bytes, SimulatedChain};
 use serde::{Deserialize, Serialize};
 
 /// In the demo's folder.
@@ -41,7 +41,7 @@ pub struct BlockFile {
 
 impl BlockFile {
     /// Replays the file into the chain; creates the file if there is none.
-    pub fn open(folder: &Path, chain: &mut Chain) -> anyhow::Result<Self> {
+    pub fn open(folder: &Path, chain: &mut SimulatedChain) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
@@ -56,7 +56,7 @@ impl BlockFile {
     }
 
     /// Replays every complete line, and returns their length in bytes.
-    fn replay(&self, chain: &mut Chain) -> anyhow::Result<u64> {
+    fn replay(&self, chain: &mut SimulatedChain) -> anyhow::Result<u64> {
         let (mut lines, mut whole, mut text) = (BufReader::new(&self.file), 0_u64, String::new());
         for number in 1_u64.. {
             text.clear();
@@ -81,7 +81,7 @@ impl BlockFile {
     }
 
     /// Mines a block of the pending transactions, and stores it.
-    pub fn mine(&mut self, chain: &mut Chain, time: u64) -> anyhow::Result<()> {
+    pub fn mine(&mut self, chain: &mut SimulatedChain, time: u64) -> anyhow::Result<()> {
         chain.set_base_fee(BASE_FEE);
         let block = chain.mine(time);
         let transactions = block.transactions.iter().map(|included| included.transaction.raw()).collect();
@@ -99,7 +99,7 @@ impl BlockFile {
     }
 }
 
-fn append(chain: &mut Chain, line: &BlockLine) -> anyhow::Result<()> {
+fn append(chain: &mut SimulatedChain, line: &BlockLine) -> anyhow::Result<()> {
     for raw in &line.transactions {
         chain.send(raw).context("the chain refuses a transaction")?;
     }

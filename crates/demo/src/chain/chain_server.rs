@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow};
 use bankroll_chains_server as server;
 use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
-use super::Shared;
+use super::SharedChain;
 
 #[derive(Debug)]
 pub struct ChainServer {
@@ -21,7 +21,7 @@ pub struct ChainServer {
 
 impl ChainServer {
     /// Listens on any free port of loopback.
-    pub fn start(chain: &Shared) -> anyhow::Result<Self> {
+    pub fn start(chain: &SharedChain) -> anyhow::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build().context("cannot serve the chain")?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).context("cannot listen")?;
         let url = format!("http://{}", listener.local_addr().context("cannot listen")?);

@@ -16,9 +16,9 @@ use std::{
 };
 
 use anyhow::anyhow;
-use bankroll_chains_evm::Identity;
-use bankroll_chains_simulated::{Chain, Config, Key, U256};
-use bankroll_roles::flows::Stop;
+use bankroll_chains_evm::ChainIdentity;
+use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig, SimulatedKey, U256};
+use bankroll_roles::flows::StopFlag;
 use bankroll_store::Clock;
 
 use block_file::BlockFile;
@@ -34,34 +34,33 @@ const SEED: u64 = CHAIN_ID;
 const GAS_LIMIT: u64 = 3_000_000_000;
 const POOL_LIMIT: usize = 1_000_000;
 
-/// The chain, shared by its miner, its players and the RPC nodes that serve it.
-pub type Shared = Arc<Mutex<Chain>>;
+pub use bankroll_chains_server::SharedChain;
 
 #[derive(Debug)]
 pub struct DemoChain {
-    pub shared: Shared,
-    pub identity: Identity,
-    stop: Stop,
+    pub shared: SharedChain,
+    pub identity: ChainIdentity,
+    stop: StopFlag,
     miner: JoinHandle<anyhow::Result<()>>,
 }
 
 /// Players get their coins here.
-pub fn exchange() -> Key {
-    Key::derived(SEED, 0)
+pub fn exchange() -> SimulatedKey {
+    SimulatedKey::derived(SEED, 0)
 }
 
 /// Pays the house's own capital.
-pub fn treasury() -> Key {
-    Key::derived(SEED, 1)
+pub fn treasury() -> SimulatedKey {
+    SimulatedKey::derived(SEED, 1)
 }
 
 impl DemoChain {
     /// Restores the chain of this folder, and starts its miner.
     pub fn open(folder: &Path, block_every: Duration) -> anyhow::Result<Self> {
-        let mut chain = Chain::new(config());
+        let mut chain = SimulatedChain::new(config());
         let blocks = BlockFile::open(folder, &mut chain)?;
-        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
-        let (shared, stop) = (Arc::new(Mutex::new(chain)), Stop::default());
+        let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
+        let (shared, stop) = (Arc::new(Mutex::new(chain)), StopFlag::default());
         let (mined, over) = (Arc::clone(&shared), stop.clone());
         let miner = thread::spawn(move || mine(&mined, blocks, block_every, &over));
         Ok(Self { shared, identity, stop, miner })
@@ -73,30 +72,30 @@ impl DemoChain {
 
     /// Stops the miner.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.stop.ask();
+        self.stop.request();
         self.miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?
     }
 }
 
-pub fn lock(chain: &Mutex<Chain>) -> MutexGuard<'_, Chain> {
+pub fn lock(chain: &Mutex<SimulatedChain>) -> MutexGuard<'_, SimulatedChain> {
     chain.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn config() -> Config {
+fn config() -> SimulatedConfig {
     let coins = U256::from(1_000_000_000_000_000_000_000_000_000_u128);
-    Config {
+    SimulatedConfig {
         chain_id: CHAIN_ID,
         gas_limit: GAS_LIMIT,
         pool_limit: POOL_LIMIT,
         base_fee: block_file::BASE_FEE,
         funded: [exchange(), treasury()].map(|key| (key.address(), coins)).into(),
-        ..Config::new(SEED)
+        ..SimulatedConfig::new(SEED)
     }
 }
 
-fn mine(chain: &Shared, mut blocks: BlockFile, every: Duration, stop: &Stop) -> anyhow::Result<()> {
+fn mine(chain: &SharedChain, mut blocks: BlockFile, every: Duration, stop: &StopFlag) -> anyhow::Result<()> {
     let clock = Clock::machine();
-    while !stop.is_asked() {
+    while !stop.is_requested() {
         blocks.mine(&mut lock(chain), clock.now().0 / 1_000_000)?;
         stop.rest(every);
     }

@@ -14,7 +14,6 @@ use bankroll_ledger::{Amount, Request};
 pub use answers::RequestOutcome;
 pub use behaviour::{FATES, FATES_OF_FEW};
 pub use opening::open_games;
-pub use {ArenaGame as Room, RequestOutcome as Heard}; // TEMPORARY alias for teller.rs
 
 use super::{
     arena::Arena,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bankroll_chains_simulated::Key as WalletKey;
-use bankroll_ledger::{Kind, Name};
+use bankroll_chains_simulated::SimulatedKey as WalletKey;
+use bankroll_ledger::{AccountKind, Name};
 use bankroll_store::Ledger;
 
 use super::{
@@ -31,7 +31,8 @@ pub fn open_games(
     let keys: Vec<WalletKey> = (1..=u64::from(players)).map(|number| WalletKey::derived(seed, number)).collect();
     let names: Vec<Name> = keys.iter().map(|key| format!("{:#x}", key.address()).parse()).collect::<Result<_, _>>()?;
     let accounts = names.iter().flat_map(|wallet| {
-        [Kind::Funds, Kind::Unallocated, Kind::Debt].map(|kind| arena.account(kind, Some(wallet.clone())))
+        [AccountKind::Funds, AccountKind::Unallocated, AccountKind::Debt]
+            .map(|kind| arena.account(kind, Some(wallet.clone())))
     });
     let accounts = open_accounts(ledger, accounts.collect())?;
     let people = keys.into_iter().zip(names).zip(accounts.chunks_exact(3));

@@ -20,8 +20,10 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use bankroll_chains_evm::Identity as ChainIdentity;
-use bankroll_nodes::{Answer, Authority, CallError, Forwarder, Identity, NodeName, NodeRole, NodeRoles, Pending};
+use bankroll_chains_evm::ChainIdentity;
+use bankroll_nodes::{
+    Answer, Authority, CallError, Forwarder, NodeIdentity, NodeName, NodeRole, NodeRoles, PendingCall,
+};
 use bankroll_roles::serve::forward;
 use bankroll_store::{Clock, DatabaseUrl};
 
@@ -33,8 +35,7 @@ use super::{
     signer::SignerProcess,
     tempo,
 };
-pub use NodeProcesses as Nodes;
-use child::NodeProcess; // TEMPORARY alias for teller.rs
+use child::NodeProcess;
 
 /// Long enough for a takeover, and far longer than anything else takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -137,12 +138,12 @@ impl NodeProcesses {
     /// Waits for a call, and repeats it while its outcome is unknown.
     fn wait(
         &self,
-        begun: Result<Pending<Vec<Answer>>, CallError>,
+        begun: Result<PendingCall<Vec<Answer>>, CallError>,
         requests: &[bankroll_ledger::Request],
     ) -> anyhow::Result<Vec<Answer>> {
         let (until, mut begun) = (Instant::now() + PATIENCE, begun);
         loop {
-            match begun.and_then(Pending::wait) {
+            match begun.and_then(PendingCall::wait) {
                 Ok(answers) => return Ok(answers),
                 Err(CallError::Busy | CallError::Unavailable(_) | CallError::Unknown) if Instant::now() < until => {
                     thread::sleep(STEP);
@@ -204,7 +205,7 @@ fn roles() -> [(&'static str, NodeRole); 4] {
 }
 
 /// Creates new certificates for each game, and returns the identity of this process.
-fn make_certificates(folder: &Path) -> anyhow::Result<Identity> {
+fn make_certificates(folder: &Path) -> anyhow::Result<NodeIdentity> {
     if folder.exists() {
         // An earlier demo's, in a folder that only demos use.
         std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -214,5 +215,5 @@ fn make_certificates(folder: &Path) -> anyhow::Result<Identity> {
     for (name, role) in roles().into_iter().chain([(GAMES, NodeRole::Api)]) {
         authority.add(folder, &name.parse::<NodeName>()?, NodeRoles::of(&[role]), 1, now)?;
     }
-    Ok(Identity::load(folder, &GAMES.parse()?, now)?)
+    Ok(NodeIdentity::load(folder, &GAMES.parse()?, now)?)
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use bankroll_chains_evm::U256;
-use bankroll_ledger::{Amount, Kind, Name, Side};
-use bankroll_roles::audit::Audited;
+use bankroll_ledger::{AccountKind, Amount, Name, Side};
+use bankroll_roles::audit::AuditOutcome;
 use bankroll_store::BOOKS_FILE;
 use bankroll_terminal::{Paint, counted, decimal, invocation, per_second, table, thousands};
 
@@ -17,7 +17,7 @@ use super::{super::tally::add, DemoReport, totals};
 const TOP: usize = 5;
 
 impl DemoReport<'_> {
-    pub(super) fn text(&self, audited: &Audited) -> Result<String, fmt::Error> {
+    pub(super) fn text(&self, audited: &AuditOutcome) -> Result<String, fmt::Error> {
         let mut text = String::new();
         self.write_game(&mut text)?;
         self.write_books(&mut text, audited)?;
@@ -59,7 +59,7 @@ impl DemoReport<'_> {
         writeln!(text)
     }
 
-    fn write_books(&self, text: &mut String, audited: &Audited) -> fmt::Result {
+    fn write_books(&self, text: &mut String, audited: &AuditOutcome) -> fmt::Result {
         let (report, symbol) = (&audited.report, &self.arena.symbol);
         let (records, rate) = (counted(report.rows, "record", "records"), thousands(audited.rows_per_s()));
         writeln!(text, "the books, recomputed from the journal: {records}, {rate} a second")?;
@@ -128,10 +128,12 @@ impl DemoReport<'_> {
         Ok(())
     }
 
-    fn write_players(&self, text: &mut String, audited: &Audited) -> fmt::Result {
+    fn write_players(&self, text: &mut String, audited: &AuditOutcome) -> fmt::Result {
         let mut players: BTreeMap<&Name, Amount> = BTreeMap::new();
         for account in &audited.accounts {
-            if let (Kind::Funds | Kind::Unallocated, Some(owner)) = (account.name.kind, &account.name.owner) {
+            if let (AccountKind::Funds | AccountKind::Unallocated, Some(owner)) =
+                (account.name.kind, &account.name.owner)
+            {
                 add(players.entry(owner).or_default(), account.balance);
             }
         }

@@ -64,7 +64,7 @@ fn crediting_twice_at_once_credits_once() {
         for servers in [&servers, &others] {
             let ledger = ledger.clone();
             scope.spawn(move || {
-                let rows = bankroll_store::Rows::beside(&ledger).unwrap();
+                let rows = bankroll_store::Rows::open(&ledger).unwrap();
                 bankroll_deposits::crediting::step(servers, &ledger, &rows, 10).unwrap();
             });
         }

@@ -42,7 +42,7 @@ fn whatever_a_node_does_wrong_advances_nothing_and_is_made_up_for() {
             assert_eq!(rows(&world), before, "{fault:?}");
             noticed += 1;
         }
-        world.chain().calm(0);
+        world.chain().clear_faults(0);
         world.settle(3);
         assert_eq!(world.balances(["arena/unallocated/1/alice", "arena/funds/1/bob"]), [875, 2_000], "{fault:?}");
         world.audit();
@@ -88,7 +88,7 @@ fn of_two_scanners_on_one_chain_each_step_is_written_by_one() {
     let (ledger, config, chain) = (world.ledger(), &world.config, &world.chain);
     let genesis = world.chain().block(0).unwrap().hash;
     let scan = |node: usize| {
-        let rows = Rows::beside(ledger).unwrap();
+        let rows = Rows::open(ledger).unwrap();
         let node = RpcNode::in_process(
             InProcessRpc::new(SimulatedChain::in_process(Arc::clone(chain), node)),
             ChainIdentity { chain_id: 1337, genesis },

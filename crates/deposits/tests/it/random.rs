@@ -54,7 +54,7 @@ fn live(random: &mut Rng) {
         }
         world.audit();
     }
-    world.chain().calm(0);
+    world.chain().clear_faults(0);
     world.settle(8);
     world.audit();
     let held = world.chain().balance(hot());

@@ -147,7 +147,7 @@ fn a_branch_that_the_node_cannot_back_up_unwinds_nothing() {
     world.chain().inject(0, NodeFault::BlockDenied, 100);
     assert!(world.scan().is_err());
     assert_eq!(world.pairs("SELECT chain_state AS a, epoch AS b FROM deposits"), before);
-    world.chain().calm(0);
+    world.chain().clear_faults(0);
     world.settle(0);
     assert_eq!(world.balances(ALICES), [0, 0, 0, 0]);
 }

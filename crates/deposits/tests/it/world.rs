@@ -101,7 +101,7 @@ impl World {
             ledger.close();
         }
         let ledger = Ledger::open(self.options.clone()).unwrap();
-        let rows = Rows::beside(&ledger).unwrap();
+        let rows = Rows::open(&ledger).unwrap();
         self.open = Some((ledger, rows));
     }
 

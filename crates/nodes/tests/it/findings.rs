@@ -8,7 +8,7 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountName, Action, Amount, Confirmation, Effects, Kind, Leg, Namespace, Principal, Request, Verdict,
+    AccountKind, AccountName, Action, Amount, Confirmation, Effects, Leg, Namespace, Principal, Request, Verdict,
 };
 use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 
@@ -32,7 +32,7 @@ fn an_api_node_invents_an_operator_and_a_second_person() {
     let world = World::new();
     world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
     let api = world.caller("api-1", "api", &world.server.address().to_string());
-    let names = vec![AccountName { owner: Some(name("mallory")), ..account(Kind::Funds) }];
+    let names = vec![AccountName { owner: Some(name("mallory")), ..account(AccountKind::Funds) }];
     let opened = api.open_accounts(Principal::GameServer(name("arena")), names, PATIENCE).unwrap().wait().unwrap();
     let mallory = opened[0].unwrap();
     let leg = Leg::Move { from: world.alice, to: mallory, amount: Amount::new(1) };

@@ -25,13 +25,6 @@ pub use layers::{LoadedConfig, SetFlag};
 pub use node::NodeConfig;
 pub use problems::ConfigError;
 
-// TEMPORARY aliases
-pub use self::{BooksConfig as Books, DurabilityConfig as Durable};
-pub use chain::{ChainConfig as Chain, GameServerConfig as Server};
-pub use database::DatabaseConfig as Database;
-pub use layers::LoadedConfig as Loaded;
-pub use node::NodeConfig as Node;
-
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {

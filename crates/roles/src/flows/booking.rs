@@ -33,7 +33,7 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
             None => {
                 // The coin is listed before anything is credited in it; listing it again changes nothing.
                 ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
-                Rows::beside(ledger)?
+                Rows::open(ledger)?
             }
         };
         let booked = crediting::step(&servers, ledger, &rows, most)?;

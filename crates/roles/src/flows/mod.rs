@@ -34,13 +34,6 @@ pub(crate) use rpc::without_keys;
 pub use setup::{FlowSetup, RpcEndpoint};
 pub use threads::FlowThreads;
 
-// TEMPORARY aliases
-pub use bankroll_store::RowsLocation as RowsAt;
-pub use pace::StopFlag as Stop;
-pub use rpc::RpcUrls as Rpc;
-pub use setup::{FlowSetup as Setup, RpcEndpoint as Way};
-pub use threads::FlowThreads as Running;
-
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
     vec![DEPOSITS, WITHDRAWALS]

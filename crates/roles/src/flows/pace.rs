@@ -33,21 +33,11 @@ impl StopFlag {
     }
 
     pub fn is_requested(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(StopSignal::is_asked) || self.requested.load(Ordering::Relaxed)
+        self.interrupt.as_ref().is_some_and(StopSignal::is_requested) || self.requested.load(Ordering::Relaxed)
     }
 
     pub fn request(&self) {
         self.requested.store(true, Ordering::Relaxed);
-    }
-
-    // TEMPORARY alias
-    pub fn is_asked(&self) -> bool {
-        self.is_requested()
-    }
-
-    // TEMPORARY alias
-    pub fn ask(&self) {
-        self.request();
     }
 
     /// Sleeps until the time is over or a stop is requested.

@@ -18,7 +18,7 @@ const WITHIN: Duration = Duration::from_secs(2);
 pub fn to_holder(identity: &NodeIdentity, url: &DatabaseUrl) -> std::io::Result<Forwarder> {
     let mut watch = LeaseWatch::new(url.clone());
     Forwarder::start(identity, move || {
-        let holder = watch.look().map_err(|error| on_one_line(&error))?;
+        let holder = watch.holder().map_err(|error| on_one_line(&error))?;
         let answers = holder.filter(|holder| !holder.address.is_empty());
         Ok(answers.map(|holder| BooksLocation { holder: holder.name, address: holder.address }))
     })

@@ -11,18 +11,18 @@ use bankroll_nodes::{CallRefusal, NodeRole, PrincipalClaim, Rights};
 use bankroll_store::{Location, Reader, StoreError};
 use bankroll_withdrawals::{INTENT_CREATED, INTENTS_TABLE, Intents, PayoutChain};
 
-use crate::flows::Setup;
+use crate::flows::FlowSetup;
 
 #[derive(Debug)]
 pub struct IntentGate {
-    setup: Setup,
+    setup: FlowSetup,
     location: Location,
     /// Opened on first use, and again after a failure.
     reader: Mutex<Option<Reader>>,
 }
 
 impl IntentGate {
-    pub fn new(setup: Setup, location: Location) -> Self {
+    pub fn new(setup: FlowSetup, location: Location) -> Self {
         Self { setup, location, reader: Mutex::default() }
     }
 

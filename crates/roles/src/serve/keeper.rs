@@ -65,7 +65,7 @@ impl LeaseKeeper<'_> {
         };
         let mut said = String::new();
         while !self.stop.is_requested() {
-            let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::look) {
+            let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
                     Err(StoreError::Leased { holder: holder.name, seconds_left: holder.left.as_secs() })
                 }
@@ -82,7 +82,7 @@ impl LeaseKeeper<'_> {
                 }
                 // Another node was faster while this one opened the ledger.
                 Err(StoreError::Fenced) => {}
-                Err(error) if error.is_passing() => {
+                Err(error) if error.is_transient() => {
                     let why = on_one_line(&error);
                     self.say_once(&mut said, "unreachable", &format!("waits for the database: {why}"));
                 }
@@ -102,7 +102,7 @@ impl LeaseKeeper<'_> {
 
     /// From acquiring the ledger to releasing or losing it.
     fn hold(&self, ledger: &Ledger, watch: Option<&mut LeaseWatch>) -> anyhow::Result<()> {
-        let epoch = watch.and_then(|watch| watch.look().ok().flatten()).map(|holder| holder.epoch);
+        let epoch = watch.and_then(|watch| watch.holder().ok().flatten()).map(|holder| holder.epoch);
         let records = Reader::open(ledger.location()).and_then(|reader| reader.head()).map(|head| head.seq.0);
         let records = records.unwrap_or_default();
         let sentence = match epoch {

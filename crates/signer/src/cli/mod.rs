@@ -18,7 +18,6 @@ use crate::{
     memory::{Memory, OpenError},
 };
 
-pub use self::SignerExitCode as Ending; // TEMPORARY alias
 pub use password::PASSWORD_VARIABLE;
 
 pub const EXAMPLES: &str = "\

@@ -21,7 +21,6 @@ use bankroll_money::Time;
 use bankroll_orders::{Address, IntentId, MemoryHead, MemoryId, Order, StopReason};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
-pub use self::CommitStage as Moment; // TEMPORARY alias
 pub use error::{MemoryError, OpenError};
 pub use log::MemoryEntry;
 pub use snapshot::MemorySnapshot;

@@ -81,22 +81,6 @@ impl Rows {
         Ok(Self { reader: reader?, location, connection: RefCell::default() })
     }
 
-    /// TEMPORARY alias of [`Rows::open`].
-    ///
-    /// # Errors
-    /// If the books cannot be opened for reading.
-    pub fn beside(ledger: &Ledger) -> Result<Self, StoreError> {
-        Self::open(ledger)
-    }
-
-    /// TEMPORARY alias of [`Rows::open`].
-    ///
-    /// # Errors
-    /// If the books cannot be opened for reading.
-    pub fn of(url: DatabaseUrl) -> Result<Self, StoreError> {
-        Self::open(url)
-    }
-
     /// A reader of the committed books.
     #[must_use]
     pub fn reader(&self) -> &Reader {

@@ -200,7 +200,7 @@ fn an_inbox_row_with_a_number_below_zero_is_divergence() {
         node: "wallet-1".into(),
         created_at: Time(1),
     };
-    Rows::beside(world.ledger()).unwrap().write(vec![PAYOUT_EVENTS.adding(&row)]).unwrap();
+    Rows::open(world.ledger()).unwrap().write(vec![PAYOUT_EVENTS.insert(&row)]).unwrap();
     assert!(is_refused(&world, "UPDATE payout_events SET tries = -1"));
     edit(&world, "UPDATE payout_events SET tries = -1");
     let mut consumer =

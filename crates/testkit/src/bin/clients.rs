@@ -26,7 +26,7 @@ use std::{
 use bankroll_ledger::{
     AccountId, Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
 };
-use bankroll_store::{AccountFilter, CallError, DatabaseUrl, Ledger, Options, Reader, StoreError};
+use bankroll_store::{AccountFilter, DatabaseUrl, Ledger, LedgerOptions, Reader, StoreError, SubmitError};
 use bankroll_testkit::{
     script::{options, set_up},
     streams::name,
@@ -50,7 +50,7 @@ fn main() {
             let rng = Rng::with_seed(seed.wrapping_mul(1_000).wrapping_add(client));
             scope.spawn(move || play(url, &format!("{node}-{client}"), rng, ledger, is_over));
         }
-        scope.spawn(|| stand_by(Options { lease, ..options(url, 1_000) }, &ledger, &is_over));
+        scope.spawn(|| stand_by(LedgerOptions { lease, ..options(url, 1_000) }, &ledger, &is_over));
         std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
         is_over.store(true, Ordering::SeqCst);
     });
@@ -59,7 +59,7 @@ fn main() {
     }
 }
 
-fn stand_by(options: Options, ledger: &OnceLock<Ledger>, is_over: &AtomicBool) {
+fn stand_by(options: LedgerOptions, ledger: &OnceLock<Ledger>, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
         match Ledger::open(options.clone()) {
             Ok(opened) => {
@@ -95,8 +95,8 @@ fn call(ledger: &Ledger, request: Request) {
     let ended = now();
     match outcome {
         Ok(answer) => print(&format!("call {began} {ended} {key} {}", answer.seq.map_or(0, |seq| seq.0))),
-        Err(CallError::Failed(_)) => print(&format!("unknown {key}")),
-        Err(CallError::Refused(_)) => {}
+        Err(SubmitError::Failed(_)) => print(&format!("unknown {key}")),
+        Err(SubmitError::Refused(_)) => {}
     }
 }
 

@@ -30,7 +30,9 @@ use std::{
 };
 
 use bankroll_ledger::ColumnValue;
-use bankroll_store::{CallError, Durability, Failure, Ledger, Refused, Reply, Statement, StoreError};
+use bankroll_store::{
+    Durability, Ledger, PendingAnswer, Statement, StoreError, SubmitError, SubmitFailure, SubmitRefusal,
+};
 use bankroll_testkit::script::{Script, VictimAnswer, options, set_up};
 
 /// How often a call without effect is retried, and how many calls are tried after the writer has stopped.
@@ -85,8 +87,8 @@ fn main() -> ExitCode {
 }
 
 /// Even a set-up that was done before may need disk space: a commit also maintains the key index.
-fn set_up_unless_full(ledger: &Ledger) -> Result<(), CallError> {
-    let full = Err(CallError::Failed(Failure::StorageFull));
+fn set_up_unless_full(ledger: &Ledger) -> Result<(), SubmitError> {
+    let full = Err(SubmitError::Failed(SubmitFailure::StorageFull));
     (0..TRIES).map(|_| set_up(ledger)).find(|done| *done != full).unwrap_or(full)
 }
 
@@ -97,14 +99,14 @@ fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u6
             load_ballast(ledger, ballast);
         }
         let requests = script.call();
-        let mut outcome = Err(CallError::Failed(Failure::StorageFull));
+        let mut outcome = Err(SubmitError::Failed(SubmitFailure::StorageFull));
         for _ in 0..TRIES {
             out.write(&format!("begin {thread} {call}"));
             let money = ledger.submit(requests.clone());
             let (id, statement) = script.note();
             // Not with every call: the writer itself commits a batch with rows, the commit thread commits one without.
             let noted = (call % 3 == 0).then(|| ledger.write_rows(vec![statement]));
-            outcome = money.map_err(CallError::from).and_then(|reply| Ok(reply.wait()?));
+            outcome = money.map_err(SubmitError::from).and_then(|reply| Ok(reply.wait()?));
             if let Ok(answers) = &outcome {
                 let texts: Vec<String> = answers.iter().map(|answer| VictimAnswer::from(answer).to_string()).collect();
                 out.write(&format!("done {thread} {call} {}", texts.join(" ")));
@@ -116,8 +118,8 @@ fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u6
             }
             let Err(error) = &outcome else { break };
             out.write(&format!("{} {thread} {call}", short(error)));
-            let nothing_happened = [Failure::StorageFull, Failure::Unreachable, Failure::Locked];
-            if !nothing_happened.map(CallError::Failed).contains(error) {
+            let nothing_happened = [SubmitFailure::StorageFull, SubmitFailure::Unreachable, SubmitFailure::Locked];
+            if !nothing_happened.map(SubmitError::Failed).contains(error) {
                 break;
             }
         }
@@ -130,11 +132,11 @@ fn play(ledger: &Ledger, out: &Lines, mut script: Script, thread: u64, calls: u6
     }
 }
 
-fn short(error: &CallError) -> String {
+fn short(error: &SubmitError) -> String {
     match error {
-        CallError::Failed(Failure::StorageFull) => "full".into(),
-        CallError::Failed(Failure::Unknown) => "unknown".into(),
-        CallError::Refused(Refused::Stopped) => "stopped".into(),
+        SubmitError::Failed(SubmitFailure::StorageFull) => "full".into(),
+        SubmitError::Failed(SubmitFailure::Unknown) => "unknown".into(),
+        SubmitError::Refused(SubmitRefusal::Stopped) => "stopped".into(),
         other => format!("{other:?}").replace(' ', "-"),
     }
 }
@@ -146,7 +148,7 @@ fn load_ballast(ledger: &Ledger, mebibytes: u64) {
         let sql = "INSERT INTO ballast (id, data) VALUES ($1, $2) ON CONFLICT DO NOTHING".into();
         let row = Statement { sql, values, must_change: None };
         // If it fails, the calls that follow show it.
-        drop(ledger.write_rows(vec![row]).map(Reply::wait));
+        drop(ledger.write_rows(vec![row]).map(PendingAnswer::wait));
     }
 }
 

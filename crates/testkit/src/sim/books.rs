@@ -16,7 +16,9 @@ use std::{
 
 use bankroll_deposits::DEPOSITS;
 use bankroll_ledger::Time;
-use bankroll_store::{BOOKS_FILE, Clock, Consumer, Interrupt, Ledger, Options, Rows, STATEMENTS_FILE, Trouble};
+use bankroll_store::{
+    BOOKS_FILE, Clock, FaultKind, FaultPoint, InboxConsumer, Ledger, LedgerOptions, Rows, STATEMENTS_FILE,
+};
 use bankroll_withdrawals::{WITHDRAWALS, settlement};
 use tempfile::TempDir;
 
@@ -24,15 +26,15 @@ use tempfile::TempDir;
 #[derive(Debug, Default)]
 struct ArmedFaults {
     /// By the role in whose step it fires: the fault, and the number of successful commits before it.
-    pending: BTreeMap<&'static str, (Trouble, u32)>,
+    pending: BTreeMap<&'static str, (FaultKind, u32)>,
     /// The role of the current step.
     role: &'static str,
-    happened: Option<Trouble>,
+    happened: Option<FaultKind>,
 }
 
 pub(super) struct Books {
     folder: TempDir,
-    options: Options,
+    options: LedgerOptions,
     clock_hand: Arc<AtomicU64>,
     armed: Arc<Mutex<ArmedFaults>>,
     open: Option<OpenBooks>,
@@ -41,7 +43,7 @@ pub(super) struct Books {
 struct OpenBooks {
     ledger: Ledger,
     rows: Rows,
-    consumer: Consumer,
+    consumer: InboxConsumer,
 }
 
 impl Books {
@@ -50,14 +52,14 @@ impl Books {
         let (clock, clock_hand) = Clock::manual(Time(now));
         let armed = Arc::new(Mutex::new(ArmedFaults::default()));
         let faults = Arc::clone(&armed);
-        let options = Options {
+        let options = LedgerOptions {
             clock,
             migrations: vec![DEPOSITS, WITHDRAWALS],
-            interrupt: Interrupt::with(move || lock(&faults).next()),
+            interrupt: FaultPoint::with(move || lock(&faults).next()),
             // The statement index is not updated before the books are closed.
             index_records_max: u64::MAX,
             index_pause: Duration::from_secs(3_600),
-            ..Options::new(folder.path().join("books"))
+            ..LedgerOptions::new(folder.path().join("books"))
         };
         let mut books = Self { folder, options, clock_hand, armed, open: None };
         books.restart();
@@ -72,7 +74,7 @@ impl Books {
         &self.opened().rows
     }
 
-    pub fn consumer(&mut self) -> (&Ledger, &mut Consumer) {
+    pub fn consumer(&mut self) -> (&Ledger, &mut InboxConsumer) {
         let open = self.open.as_mut().expect("the books are open");
         (&open.ledger, &mut open.consumer)
     }
@@ -89,7 +91,7 @@ impl Books {
     pub fn restart(&mut self) {
         self.close();
         let ledger = Ledger::open(self.options.clone()).expect("books that were written can be opened");
-        let rows = Rows::beside(&ledger).expect("books that are open can be read");
+        let rows = Rows::open(&ledger).expect("books that are open can be read");
         let consumer = settlement::consumer(ledger.location(), 100).expect("books that are open can be read");
         self.open = Some(OpenBooks { ledger, rows, consumer });
     }
@@ -123,7 +125,7 @@ impl Books {
     }
 
     /// Arms a fault for a commit in a step of this role, after so many others.
-    pub fn arm(&self, role: &'static str, trouble: Trouble, after: u32) {
+    pub fn arm(&self, role: &'static str, trouble: FaultKind, after: u32) {
         lock(&self.armed).pending.insert(role, (trouble, after));
     }
 
@@ -137,17 +139,17 @@ impl Books {
 
     /// Whether the process has ended in this step, so that it does nothing more.
     pub fn has_ended(&self) -> bool {
-        matches!(lock(&self.armed).happened, Some(Trouble::EndsBefore | Trouble::EndsAfter))
+        matches!(lock(&self.armed).happened, Some(FaultKind::EndsBefore | FaultKind::EndsAfter))
     }
 
     /// The fault that fired since the last call.
-    pub fn take_trouble(&self) -> Option<Trouble> {
+    pub fn take_trouble(&self) -> Option<FaultKind> {
         lock(&self.armed).happened.take()
     }
 }
 
 impl ArmedFaults {
-    fn next(&mut self) -> Option<Trouble> {
+    fn next(&mut self) -> Option<FaultKind> {
         let (trouble, after) = self.pending.get_mut(self.role)?;
         if let Some(fewer) = after.checked_sub(1) {
             *after = fewer;

@@ -1,8 +1,8 @@
 //! Events on the chain: payments, blocks, reorganisations, fees, lying traces.
 
-use bankroll_chains_evm::At;
+use bankroll_chains_evm::BlockTag;
 use bankroll_chains_simulated::{
-    Address, Bytes, Fate, Fault, Payment, Reorg, U256,
+    Address, Bytes, Fate, NodeFault, Payment, Reorg, U256,
     contracts::{DOLLAR, REFUSING, SPLITTER, mint_call, split_call, transfer_call},
 };
 use fastrand::Rng;
@@ -193,7 +193,7 @@ impl World {
     pub fn observe(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
         let number = random.usize(..NODES);
         // Only the observer reads traces, so only the observer can be lied to.
-        let lie = *random.choice(&[Fault::TraceOmitted, Fault::TraceFailed]).expect("a fault");
+        let lie = *random.choice(&[NodeFault::TraceOmitted, NodeFault::TraceFailed]).expect("a fault");
         if random.u8(..3) == 0 {
             self.chain().inject(number, lie, 1);
         }
@@ -203,7 +203,7 @@ impl World {
             blocks.take(10).find(|block| !block.transactions.is_empty()).map_or(0, |block| block.number())
         };
         let node = &self.scanner_nodes[number];
-        let seen = node.block(At::Number(at));
+        let seen = node.block(BlockTag::Number(at));
         let Ok(Some(block)) = seen else { return self.note_ok("an observer sees no block that can be believed") };
         let Ok(moved) = node.internal_transfers(&block) else {
             return self.note_ok("an observer sees no traces that can be believed");

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use bankroll_chains_simulated::{Fault, FaultCounts};
+use bankroll_chains_simulated::{FaultCounts, NodeFault};
 
 /// Every kind that the simulator itself causes; those of nodes belong to the chain.
 pub(super) const KINDS: &[&str] = &[
@@ -48,7 +48,7 @@ pub(super) const KINDS: &[&str] = &[
 ];
 
 /// Faults in answers that the flows never request: nothing here searches for logs by range.
-const NEVER_REQUESTED: &[Fault] = &[Fault::LogsOmitted];
+const NEVER_REQUESTED: &[NodeFault] = &[NodeFault::LogsOmitted];
 
 /// Kinds with their counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Counts {
 
     /// Every kind of fault.
     pub fn kinds() -> impl Iterator<Item = String> {
-        let of_nodes = Fault::ALL.iter().filter(|fault| !NEVER_REQUESTED.contains(fault));
+        let of_nodes = NodeFault::ALL.iter().filter(|fault| !NEVER_REQUESTED.contains(fault));
         KINDS.iter().map(|kind| (*kind).to_owned()).chain(of_nodes.map(|fault| node_kind(*fault)))
     }
 
@@ -86,7 +86,7 @@ impl Counts {
     }
 }
 
-fn node_kind(fault: Fault) -> String {
+fn node_kind(fault: NodeFault) -> String {
     let name = format!("{fault:?}");
     let mut words = String::new();
     for letter in name.chars() {

@@ -1,7 +1,7 @@
 //! Faults of nodes, the signer, the disk and the clock. They are planned here, and counted where they fire.
 
-use bankroll_chains_simulated::Fault;
-use bankroll_store::Trouble;
+use bankroll_chains_simulated::NodeFault;
+use bankroll_store::FaultKind;
 use fastrand::Rng;
 
 use super::{
@@ -50,8 +50,8 @@ impl World {
     }
 
     pub fn store_fault(&mut self, random: &mut Rng) {
-        let ends = [Trouble::EndsBefore, Trouble::EndsAfter];
-        let troubles = [[Trouble::Full, Trouble::Locked], ends, ends].concat();
+        let ends = [FaultKind::EndsBefore, FaultKind::EndsAfter];
+        let troubles = [[FaultKind::Full, FaultKind::Locked], ends, ends].concat();
         let (trouble, role) = (*random.choice(&troubles).expect("a fault"), *random.choice(ROLES).expect("a role"));
         // A round of settlement is one commit, and there are few.
         let after = if role == "settlement" { 0 } else { random.u32(..2) };
@@ -71,9 +71,14 @@ impl World {
 
     pub fn node_fault(&mut self, random: &mut Rng) {
         // Few blocks have logs, so faults of logs are drawn more often.
-        let of_logs =
-            [Fault::LogOmitted, Fault::LogRemoved, Fault::WrongBloom, Fault::WrongLogAmount, Fault::WrongLogContract];
-        let faults = if random.u8(..5) == 0 { &of_logs[..] } else { Fault::ALL };
+        let of_logs = [
+            NodeFault::LogOmitted,
+            NodeFault::LogRemoved,
+            NodeFault::WrongBloom,
+            NodeFault::WrongLogAmount,
+            NodeFault::WrongLogContract,
+        ];
+        let faults = if random.u8(..5) == 0 { &of_logs[..] } else { NodeFault::ALL };
         let fault = *random.choice(faults).expect("a fault");
         let (node, times) = (random.usize(..NODES), random.u32(1..4));
         self.chain().inject(node, fault, times);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_simulated::{Address, B256, Block, Chain, U256};
+use bankroll_chains_simulated::{Address, B256, SimulatedBlock, SimulatedChain, U256};
 use bankroll_ledger::Seq;
 
 use super::people::{ALICE, BOB, CAROLS, HOT, People, SERVERS, TREASURY};
@@ -48,7 +48,7 @@ pub(super) struct IncomingPayment {
 
 impl GroundTruth {
     /// Takes note of the chain's new state.
-    pub fn watch(&mut self, chain: &Chain) {
+    pub fn watch(&mut self, chain: &SimulatedChain) {
         let head = chain.head().number();
         for block in blocks(chain) {
             let deep = head.saturating_sub(block.number()).saturating_add(1);
@@ -58,13 +58,13 @@ impl GroundTruth {
     }
 }
 
-fn blocks(chain: &Chain) -> impl Iterator<Item = &Block> {
+fn blocks(chain: &SimulatedChain) -> impl Iterator<Item = &SimulatedBlock> {
     (0..=chain.head().number()).filter_map(|number| chain.block(number))
 }
 
 /// The transactions of our wallet on the chain, in order.
-pub(super) fn ours(chain: &Chain, people: &People) -> Vec<WalletTransaction> {
-    let of_block = |block: &Block| {
+pub(super) fn ours(chain: &SimulatedChain, people: &People) -> Vec<WalletTransaction> {
+    let of_block = |block: &SimulatedBlock| {
         let sent = block.transactions.iter().filter(|included| included.transaction.sender == people.hot);
         let ours = sent.map(|included| WalletTransaction {
             hash: included.transaction.hash,
@@ -81,7 +81,7 @@ pub(super) fn ours(chain: &Chain, people: &People) -> Vec<WalletTransaction> {
 }
 
 /// The payments to us on the chain.
-pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<IncomingPayment> {
+pub(super) fn paid_in(chain: &SimulatedChain, people: &People) -> Vec<IncomingPayment> {
     let head = chain.head().number();
     let mut found = Vec::new();
     for block in blocks(chain) {
@@ -105,7 +105,7 @@ pub(super) fn paid_in(chain: &Chain, people: &People) -> Vec<IncomingPayment> {
 }
 
 /// Whether a block is the tip or one of its ancestors.
-pub(super) fn leads_to(chain: &Chain, block: B256, mut tip: B256) -> bool {
+pub(super) fn leads_to(chain: &SimulatedChain, block: B256, mut tip: B256) -> bool {
     while tip != block {
         let Some(known) = chain.block_with(tip).or_else(|| chain.orphan(tip)) else { return false };
         if known.number() == 0 {

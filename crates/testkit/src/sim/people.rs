@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_simulated::{Address, Key};
-use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, Watched};
+use bankroll_chains_simulated::{Address, SimulatedKey};
+use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{Amount, Name};
 use bankroll_signer::LocalKey;
 use zeroize::Zeroizing;
@@ -60,25 +60,25 @@ pub(super) struct People {
     pub hot: Address,
     /// The deposit address of Carol alone.
     pub carols: Address,
-    keys: Vec<(Key, Address)>,
+    keys: Vec<(SimulatedKey, Address)>,
 }
 
 impl People {
     pub fn new(seed: u64) -> Self {
-        let keyed = |key: Key| (key.clone(), key.address());
-        let keys = (0..=OTHERS).map(|number| keyed(Key::derived(seed, number))).collect();
-        Self { hot: hot_key().address().0.into(), carols: Key::derived(seed, 100).address(), keys }
+        let keyed = |key: SimulatedKey| (key.clone(), key.address());
+        let keys = (0..=OTHERS).map(|number| keyed(SimulatedKey::derived(seed, number))).collect();
+        Self { hot: hot_key().address().0.into(), carols: SimulatedKey::derived(seed, 100).address(), keys }
     }
 
     pub fn address(&self, person: u64) -> Address {
         self.of(person).1
     }
 
-    pub fn key(&self, person: u64) -> &Key {
+    pub fn key(&self, person: u64) -> &SimulatedKey {
         &self.of(person).0
     }
 
-    fn of(&self, person: u64) -> &(Key, Address) {
+    fn of(&self, person: u64) -> &(SimulatedKey, Address) {
         &self.keys[usize::try_from(person).expect("one of a few")]
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn servers() -> Servers {
 
 pub(super) fn watch_list(people: &People) -> WatchList {
     let proven = BTreeMap::from([(people.address(ALICE), name("alice")), (people.address(BOB), name("bob"))]);
-    let watched = |server: &str, custody: &str, payer| Watched {
+    let watched = |server: &str, custody: &str, payer| WatchedAddress {
         server: name(server),
         custody: custody.parse().expect("an account's name"),
         payer,

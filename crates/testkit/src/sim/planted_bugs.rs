@@ -3,11 +3,11 @@
 //! None of them is in shipped code. Either a setting is wrong, or the simulator changes data at one of its own seams
 //! (pending requests, answers of the signer, keys of a game server, rows of a job).
 
-use bankroll_chains_evm::Sent;
+use bankroll_chains_evm::SendOutcome;
 use bankroll_ledger::{Action, Guard, Leg, Record, Request, Verdict};
 use bankroll_ledger::{Amount, HoldId};
 use bankroll_store::{
-    SearchQuery, Subject,
+    SearchQuery, SearchSubject,
     columns::{any, text},
 };
 use bankroll_withdrawals::{
@@ -89,7 +89,8 @@ impl World {
         let intent = self.callers.intents.get(id)?;
         let reader = self.books.rows().reader();
         let number = |text: &str| reader.account_named(&text.parse().ok()?).ok()?.map(|account| account.id);
-        let found = reader.search(&SearchQuery { most: 10, ..SearchQuery::of(Subject::Intent(id.into())) }).ok()?;
+        let found =
+            reader.search(&SearchQuery { most: 10, ..SearchQuery::of(SearchSubject::Intent(id.into())) }).ok()?;
         let (hold, amount) = found.items.into_iter().find_map(|entry| match entry.record {
             Record::Decided { request, verdict: Verdict::Applied(effects) } => {
                 let Action::Legs(legs) = request.action else { return None };
@@ -121,7 +122,7 @@ impl World {
         let is_lost = |happened: &StepResult| {
             matches!(
                 happened,
-                StepResult::Waits(WaitReason::Signer(_)) | StepResult::Sent { answer: Sent::Unknown(_), .. }
+                StepResult::Waits(WaitReason::Signer(_)) | StepResult::Sent { answer: SendOutcome::Unknown(_), .. }
             )
         };
         for (job, _) in results.iter().filter(|(_, happened)| is_lost(happened)) {

@@ -55,7 +55,7 @@ impl World {
     fn stop_faults(&mut self) {
         let mut chain = self.chain();
         for node in 0..NODES {
-            chain.calm(node);
+            chain.clear_faults(node);
             chain.lag(node, 0);
             chain.restart(node);
         }

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use bankroll_deposits::{CreditError, ScanError, Scanned, crediting, scanner};
+use bankroll_deposits::{CreditError, ScanError, ScanOutcome, crediting, scanner};
 use bankroll_ledger::Time;
-use bankroll_store::Trouble;
+use bankroll_store::FaultKind;
 use bankroll_withdrawals::{PayoutError, StepResult, WaitReason, payouts};
 use fastrand::Rng;
 
@@ -39,10 +39,10 @@ impl World {
     /// One step of the scanner; returns whether it is idle.
     pub fn scan_with(&mut self, node: usize, now: u64) -> Result<bool, BrokenPromise> {
         let scanned = scanner::step(&self.scanning, Time(now), &self.scanner_nodes[node], self.books.rows());
-        let is_idle = matches!(scanned, Ok(Scanned::UpToDate));
+        let is_idle = matches!(scanned, Ok(ScanOutcome::UpToDate));
         let line = match &scanned {
-            Ok(Scanned::UpToDate) => "nothing new".into(),
-            Ok(Scanned::Moved { to, unwound_to, deposits }) => {
+            Ok(ScanOutcome::UpToDate) => "nothing new".into(),
+            Ok(ScanOutcome::Moved { to, unwound_to, deposits }) => {
                 let back = unwound_to.map_or_else(String::new, |to| format!(", back to {to} first"));
                 format!("up to {}{back}, {} changes of deposits", to.number, deposits.len())
             }
@@ -62,7 +62,7 @@ impl World {
         self.flush_deferred();
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
         let booked = crediting::step(&self.servers, ledger, rows, CREDITS_MAX);
-        let is_idle = booked.as_ref().is_ok_and(crediting::Booked::is_idle);
+        let is_idle = booked.as_ref().is_ok_and(crediting::BookingOutcome::is_idle);
         self.note_crediting(booked)?;
         Ok(is_idle)
     }
@@ -120,7 +120,7 @@ impl World {
         self.note_crediting(booked)
     }
 
-    fn note_crediting(&mut self, booked: Result<crediting::Booked, CreditError>) -> Result<(), BrokenPromise> {
+    fn note_crediting(&mut self, booked: Result<crediting::BookingOutcome, CreditError>) -> Result<(), BrokenPromise> {
         match booked {
             Ok(booked) => {
                 let (credited, reversed) = (booked.credited.len(), booked.reversed.len());
@@ -186,10 +186,10 @@ impl World {
     pub fn after_step_of(&mut self, role: &'static str) {
         let Some(trouble) = self.books.take_trouble() else { return };
         let crash = match trouble {
-            Trouble::Full => return self.counts.count("books: disk full"),
-            Trouble::Locked => return self.counts.count("books: locked"),
-            Trouble::EndsBefore => format!("crash before a commit: {role}"),
-            Trouble::EndsAfter => format!("crash after a commit: {role}"),
+            FaultKind::Full => return self.counts.count("books: disk full"),
+            FaultKind::Locked => return self.counts.count("books: locked"),
+            FaultKind::EndsBefore => format!("crash before a commit: {role}"),
+            FaultKind::EndsAfter => format!("crash after a commit: {role}"),
         };
         self.counts.count(&crash);
         self.note(&crash);

@@ -9,11 +9,11 @@ use std::{
 
 use bankroll_chains_simulated::B256;
 use bankroll_ledger::{Amount, Time};
-use bankroll_orders::{Answer, ChainId, Head, Meaning, MemoryId, Request};
+use bankroll_orders::{ChainId, Meaning, MemoryHead, MemoryId, SignerAnswer, SignerRequest};
 use bankroll_signer::{
-    Memory, Policy, Signer,
-    memory::Moment,
-    policy::{ChainRules, Limits, Manner},
+    Memory, Signer, SigningPolicy,
+    memory::CommitStage,
+    policy::{ChainRules, GasPricing, SigningLimits},
 };
 use tempfile::TempDir;
 
@@ -89,7 +89,7 @@ impl SignerProcess {
     }
 
     /// One request and its answer, with the planned fault.
-    pub fn answer(&mut self, request: &Request) -> io::Result<Answer> {
+    pub fn answer(&mut self, request: &SignerRequest) -> io::Result<SignerAnswer> {
         let between = self.plan.pop_front();
         if between == Some(SignerTrouble::RequestLost) {
             self.counts.count("signer: request lost");
@@ -110,7 +110,7 @@ impl SignerProcess {
         }
     }
 
-    fn handle(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
+    fn handle(&mut self, request: &SignerRequest, between: Option<SignerTrouble>) -> io::Result<SignerAnswer> {
         if self.signer.is_none() || matches!(between, Some(SignerTrouble::Ends(..))) {
             self.start(between);
         }
@@ -130,7 +130,7 @@ impl SignerProcess {
         self.restart();
         let mut memory = Memory::open(&self.folder.path().join("memory.db")).expect("its memory is sound");
         if let Some(SignerTrouble::Ends(at, after)) = between {
-            let (mut writes, moment) = (0, if after { Moment::AfterCommit } else { Moment::BeforeCommit });
+            let (mut writes, moment) = (0, if after { CommitStage::AfterCommit } else { CommitStage::BeforeCommit });
             memory.interrupt_with(Box::new(move |now, _| {
                 let ends = now == moment && writes == at;
                 writes += usize::from(now == moment);
@@ -141,9 +141,9 @@ impl SignerProcess {
     }
 
     /// What has left the signer exists, whether the caller receives it or not.
-    fn keep(&mut self, request: &Request, answer: &Answer) {
+    fn keep(&mut self, request: &SignerRequest, answer: &SignerAnswer) {
         match (request, answer) {
-            (Request::Sign { order, .. }, Answer::Signed(signed)) => {
+            (SignerRequest::Sign { order, .. }, SignerAnswer::Signed(signed)) => {
                 let released = ReleasedTransaction {
                     intent: order.intent.to_string(),
                     is_cancel: matches!(order.meaning, Meaning::Cancel),
@@ -152,7 +152,7 @@ impl SignerProcess {
                 };
                 self.released.insert(B256::from(signed.hash), released);
             }
-            (Request::Revoke { intent, .. }, Answer::Revoked { .. }) => {
+            (SignerRequest::Revoke { intent, .. }, SignerAnswer::Revoked { .. }) => {
                 self.renounced.insert(intent.to_string());
             }
             _ => {}
@@ -160,26 +160,30 @@ impl SignerProcess {
     }
 
     /// The planted bug: a new memory for each request, and heads that no client can reject.
-    fn answer_without_memory(&mut self, request: &Request, between: Option<SignerTrouble>) -> io::Result<Answer> {
+    fn answer_without_memory(
+        &mut self,
+        request: &SignerRequest,
+        between: Option<SignerTrouble>,
+    ) -> io::Result<SignerAnswer> {
         self.restart();
         let folder = std::mem::replace(&mut self.folder, memory_folder());
         drop(folder);
         self.create_memory();
-        let status = self.handle(&Request::Status { wallet: request.wallet() }, None)?;
+        let status = self.handle(&SignerRequest::Status { wallet: request.wallet() }, None)?;
         let mut request = request.clone();
         let mut known = request.head().copied();
-        if let (Request::Sign { head, .. } | Request::Revoke { head, .. }, Answer::Status(status)) =
+        if let (SignerRequest::Sign { head, .. } | SignerRequest::Revoke { head, .. }, SignerAnswer::Status(status)) =
             (&mut request, status)
         {
             *head = status.head;
         }
         let mut answer = self.handle(&request, between)?;
-        let next = known.as_mut().map(|head| Head { count: head.count.saturating_add(1), ..*head });
+        let next = known.as_mut().map(|head| MemoryHead { count: head.count.saturating_add(1), ..*head });
         if let Some(next) = next {
             match &mut answer {
-                Answer::Signed(signed) => signed.head = next,
-                Answer::Revoked { head } => *head = next,
-                Answer::Refused { head: Some(head), .. } => *head = next,
+                SignerAnswer::Signed(signed) => signed.head = next,
+                SignerAnswer::Revoked { head } => *head = next,
+                SignerAnswer::Refused { head: Some(head), .. } => *head = next,
                 _ => {}
             }
         }
@@ -187,16 +191,20 @@ impl SignerProcess {
     }
 }
 
-fn policy() -> Policy {
+fn policy() -> SigningPolicy {
     let most = Amount::new(1_000 * COIN);
     let rules = ChainRules {
-        manner: Manner::Eip1559,
+        manner: GasPricing::Eip1559,
         max_price: 1_000 * GWEI,
         max_priority: 100 * GWEI,
         max_gas: 200_000,
         fees_per_window: most,
-        native: Some(Limits { per_payout: most, per_window: most }),
+        native: Some(SigningLimits { per_payout: most, per_window: most }),
         tokens: BTreeMap::new(),
     };
-    Policy { window: 3_600_000_000, wallets: [hot_key().address()].into(), chains: [(ChainId(CHAIN_ID), rules)].into() }
+    SigningPolicy {
+        window: 3_600_000_000,
+        wallets: [hot_key().address()].into(),
+        chains: [(ChainId(CHAIN_ID), rules)].into(),
+    }
 }

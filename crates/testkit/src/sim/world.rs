@@ -6,9 +6,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bankroll_chains_evm::{Identity, InProcessRpc, Node};
-use bankroll_chains_simulated::{B256, Bytes, Chain, Config};
-use bankroll_deposits::{Rules as ScanRules, Scanning, Servers, crediting::Prepared};
+use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_simulated::{B256, Bytes, SimulatedChain, SimulatedConfig};
+use bankroll_deposits::{DepositRules as ScanRules, ScanConfig, Servers, crediting::PreparedRequests};
 use bankroll_ledger::{Asset, Unit};
 use bankroll_orders::ChainId;
 use bankroll_signer_client::SignerClient;
@@ -38,17 +38,17 @@ pub(super) struct World {
     started_at: u64,
     /// The number of the current step.
     pub step: u32,
-    pub chain: Arc<Mutex<Chain>>,
+    pub chain: Arc<Mutex<SimulatedChain>>,
     pub books: Books,
     pub signer: Arc<Mutex<SignerProcess>>,
     pub client: SignerClient,
-    pub scanner_nodes: Vec<Node>,
-    pub payout_nodes: Vec<Node>,
-    pub scanning: Scanning,
+    pub scanner_nodes: Vec<RpcNode>,
+    pub payout_nodes: Vec<RpcNode>,
+    pub scanning: ScanConfig,
     pub servers: Servers,
     pub paying: PayoutConfig,
     /// What crediting had prepared when it was paused.
-    pub stalled: Option<Prepared>,
+    pub stalled: Option<PreparedRequests>,
     /// Signed transactions by person and nonce, every version.
     pub wallets: BTreeMap<u64, Vec<Vec<Bytes>>>,
     pub people: People,
@@ -64,9 +64,9 @@ pub(super) struct World {
 impl World {
     /// Books with two servers, three players with some money, and a house with capital of its own.
     pub fn new(seed: u64, bug: Option<Bug>) -> Self {
-        let chain = Chain::new(Config::new(seed));
+        let chain = SimulatedChain::new(SimulatedConfig::new(seed));
         let started_at = chain.config().genesis_time.saturating_mul(SECOND);
-        let identity = Identity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
+        let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let chain = Arc::new(Mutex::new(chain));
         let signer = SignerProcess::new(started_at, bug == Some(Bug::SignerWithoutMemory));
         let signer = Arc::new(Mutex::new(signer));
@@ -103,7 +103,7 @@ impl World {
         world
     }
 
-    pub fn chain(&self) -> MutexGuard<'_, Chain> {
+    pub fn chain(&self) -> MutexGuard<'_, SimulatedChain> {
         self.chain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,9 +156,11 @@ impl World {
     }
 }
 
-fn nodes(chain: &Arc<Mutex<Chain>>, identity: Identity) -> Vec<Node> {
+fn nodes(chain: &Arc<Mutex<SimulatedChain>>, identity: ChainIdentity) -> Vec<RpcNode> {
     (0..NODES)
-        .map(|number| Node::in_process(InProcessRpc::new(Chain::in_process(Arc::clone(chain), number)), identity))
+        .map(|number| {
+            RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(chain), number)), identity)
+        })
         .collect()
 }
 
@@ -167,9 +169,9 @@ fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
     SignerClient::in_process(move |request| process.lock().unwrap_or_else(PoisonError::into_inner).answer(request))
 }
 
-fn scanning(people: &People, bug: Option<Bug>) -> Scanning {
+fn scanning(people: &People, bug: Option<Bug>) -> ScanConfig {
     let confirmations = if bug == Some(Bug::CreditBeforeFinality) { 1 } else { DEPOSIT_DEPTH };
-    Scanning {
+    ScanConfig {
         rules: ScanRules { chain: name(CHAIN), confirmations },
         watch: people::watch_list(people),
         start: 1,

@@ -1,20 +1,20 @@
 //! What accompanies the money: facts with guards, events, references, and rows without money.
 
 use bankroll_ledger::{Amount, BlockRef, Column, ColumnValue, Event, Fact, Guard, GuardFailure, References, RowKey};
-use bankroll_store::{RowsChanged, RowsRejected, Statement};
+use bankroll_store::{RowsOutcome, RowsRejection, Statement};
 
 use super::{Stream, name};
 use crate::model::ModelRows;
 
 /// How many rows each statement changed, or which one was refused and why.
-pub type RowsOutcome = Result<Vec<u64>, (usize, &'static str)>;
+pub type ModelRowsOutcome = Result<Vec<u64>, (usize, &'static str)>;
 
 /// The store's answer in the same form.
-pub fn rows_outcome(changed: RowsChanged) -> RowsOutcome {
+pub fn rows_outcome(changed: RowsOutcome) -> ModelRowsOutcome {
     changed.map_err(|rejected| match rejected {
-        RowsRejected::Constraint { index } => (index, "constraint"),
-        RowsRejected::Changed { index, .. } => (index, "changed"),
-        RowsRejected::Malformed { index, .. } => (index, "malformed"),
+        RowsRejection::Constraint { index } => (index, "constraint"),
+        RowsRejection::Changed { index, .. } => (index, "changed"),
+        RowsRejection::Malformed { index, .. } => (index, "malformed"),
     })
 }
 
@@ -100,7 +100,7 @@ impl Stream {
     }
 
     /// A set of statements on `notes` and its expected outcome: all of it, or nothing.
-    pub(super) fn rows(&mut self) -> (Vec<Statement>, RowsOutcome) {
+    pub(super) fn rows(&mut self) -> (Vec<Statement>, ModelRowsOutcome) {
         let mut after = self.model.rows.clone();
         let mut statements = Vec::new();
         let mut outcome = Ok(Vec::new());

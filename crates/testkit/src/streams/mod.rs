@@ -15,7 +15,7 @@ use fastrand::Rng;
 
 use crate::model::{Model, ModelOutcome, RejectionCode, RoleSet, role_name};
 
-pub use extras::{RowsOutcome, rows_outcome};
+pub use extras::{ModelRowsOutcome, rows_outcome};
 pub use world::name;
 
 /// The next step and its expected outcome.
@@ -26,7 +26,7 @@ pub enum StreamStep {
     /// Opens accounts.
     Open { by: Principal, names: Vec<(AccountName, AccountPolicy)>, expected: Vec<Result<u64, RejectionCode>> },
     /// Submits these calls, and in addition a set of row statements, before waiting for any answer.
-    Submit { calls: Vec<Vec<(Request, ModelOutcome)>>, rows: Option<(Vec<Statement>, RowsOutcome)> },
+    Submit { calls: Vec<Vec<(Request, ModelOutcome)>>, rows: Option<(Vec<Statement>, ModelRowsOutcome)> },
     /// Sets the clock and lets the writer read it.
     Clock(u64),
     /// Closes the books and opens them again.

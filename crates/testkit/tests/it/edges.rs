@@ -4,7 +4,7 @@ use bankroll_ledger::{
     AccountId, AccountKind, Action, Amount, ColumnValue, Confirmation, Fact, Guard, GuardFailure, HoldId, Leg,
     Principal, Request, RowKey, Seq, Time,
 };
-use bankroll_store::{RowsRejected, Statement};
+use bankroll_store::{RowsRejection, Statement};
 use bankroll_testkit::streams::name;
 
 use crate::{
@@ -139,7 +139,7 @@ fn rows_of_flows_cannot_touch_the_books() {
         let rows = world.ledger().write_rows(vec![statement]).unwrap().wait();
         let rows = rows.unwrap_or_else(|failure| panic!("{failure} after {sql}: {:?}", world.ledger().stopped_by()));
         assert_eq!(code_of(&money.wait().unwrap()[0]), "applied", "together with {sql}");
-        if !matches!(rows, Err(RowsRejected::Malformed { .. } | RowsRejected::Constraint { .. })) {
+        if !matches!(rows, Err(RowsRejection::Malformed { .. } | RowsRejection::Constraint { .. })) {
             taken.push((sql, rows));
         }
     }

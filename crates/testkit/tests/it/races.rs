@@ -9,7 +9,7 @@ use std::{
 };
 
 use bankroll_ledger::{AccountKind, Amount, ColumnValue, Fact, Guard, GuardFailure, HoldId, Leg, Request, RowKey};
-use bankroll_store::{Answer, BOOKS_FILE, CallError, Refused};
+use bankroll_store::{Answer, BOOKS_FILE, SubmitError, SubmitRefusal};
 
 use crate::world::{World, code_of, holding, moving};
 
@@ -160,7 +160,7 @@ fn a_full_queue_answers_busy_and_accepts_no_more_than_its_permits() {
         match world.ledger().submit(vec![world.play(vec![moving(alice, arena, 1)])]) {
             Ok(reply) => replies.push(reply),
             Err(refused) => {
-                assert_eq!(refused, Refused::Busy);
+                assert_eq!(refused, SubmitRefusal::Busy);
                 busy += 1;
             }
         }
@@ -184,7 +184,7 @@ fn clients_that_never_stop_get_busy_and_what_was_acknowledged_is_in_the_journal(
             match world.ledger().submit((0..4).map(|_| world.play(vec![moving(alice, arena, 1)])).collect()) {
                 Ok(reply) => waiting.push(reply),
                 Err(refused) => {
-                    assert_eq!(CallError::from(refused), CallError::Refused(Refused::Busy));
+                    assert_eq!(SubmitError::from(refused), SubmitError::Refused(SubmitRefusal::Busy));
                     busy.fetch_add(1, Ordering::SeqCst);
                     for reply in waiting.drain(..) {
                         let answers = reply.wait().unwrap();

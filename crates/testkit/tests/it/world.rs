@@ -9,14 +9,16 @@ use bankroll_ledger::{
     AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, Fact, IdempotencyKey, Leg, Namespace,
     Principal, References, Request, Scope, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, AuditReport, BOOKS_FILE, Clock, Ledger, Location, Options, Reader, StoreError};
+use bankroll_store::{
+    Answer, Audit, AuditReport, BOOKS_FILE, Clock, Ledger, LedgerOptions, Location, Reader, StoreError,
+};
 use bankroll_testkit::{model::TABLES, postgres, streams::name};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 pub struct World {
     pub folder: TempDir,
-    pub options: Options,
+    pub options: LedgerOptions,
     ledger: Option<Ledger>,
     clock: Arc<AtomicU64>,
     next_key: AtomicU64,
@@ -28,14 +30,14 @@ impl World {
     }
 
     /// On the engine of the suite: SQLite, or the Postgres server that the environment names.
-    pub fn with(set: impl FnOnce(&mut Options)) -> Self {
+    pub fn with(set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         Self::at(folder, location, set)
     }
 
     /// In a folder, for tests about files.
-    pub fn in_folder(set: impl FnOnce(&mut Options)) -> Self {
+    pub fn in_folder(set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = folder.path().into();
         Self::at(folder, location, set)
@@ -46,14 +48,14 @@ impl World {
         Self::on_with(location, |_| {})
     }
 
-    pub fn on_with(location: Location, set: impl FnOnce(&mut Options)) -> Self {
+    pub fn on_with(location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
         Self::at(tempfile::tempdir().unwrap(), location, set)
     }
 
-    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut Options)) -> Self {
+    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
         let mut options =
-            Options { clock, background_commit_min: 2, migrations: vec![TABLES], ..Options::new(location) };
+            LedgerOptions { clock, background_commit_min: 2, migrations: vec![TABLES], ..LedgerOptions::new(location) };
         set(&mut options);
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let world = Self { folder, options, ledger, clock: hand, next_key: AtomicU64::new(1) };

@@ -22,7 +22,7 @@ fn whatever_a_node_does_with_a_transaction_it_is_paid_once() {
             world.pass(20 * SECOND);
         }
         met += usize::from(world.chain().faults().of(*fault) > 0);
-        world.chain().calm(0);
+        world.chain().clear_faults(0);
         world.finish();
         assert_eq!(world.status(&intent), "completed", "{fault:?}: {:?}", world.jobs());
         assert_eq!((world.paid(home(1), ETHER), world.payments().len()), (1, 1), "{fault:?}");

@@ -195,7 +195,7 @@ fn what_is_paid_is_posted_to_a_wallet_and_to_no_other_account() {
         node: "taken over".into(),
         created_at: Time(world.now),
     };
-    world.rows().write(vec![PAYOUT_EVENTS.adding(&report)]).unwrap();
+    world.rows().write(vec![PAYOUT_EVENTS.insert(&report)]).unwrap();
     world.settle();
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("approved", (10 * ETHER, ETHER)));
     let states = world.pairs("SELECT state AS a, coalesce(reason, '') AS b FROM payout_events");

@@ -86,7 +86,7 @@ fn live(random: &mut Rng) -> (usize, usize) {
             }
         }
     }
-    world.chain().calm(0);
+    world.chain().clear_faults(0);
     world.signer().plan.clear();
     world.finish();
     world.finish();

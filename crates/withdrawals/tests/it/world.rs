@@ -449,7 +449,7 @@ impl World {
         let process = Arc::clone(&self.signer);
         let mut elsewhere = SignerClient::in_process(move |request| process.lock().unwrap().answer(request));
         let head = elsewhere.status(self.config.address, None).unwrap().head;
-        elsewhere.renounce(intent, self.config.address, head).unwrap();
+        elsewhere.revoke(intent, self.config.address, head).unwrap();
     }
 
     /// The only job pays a contract that accepted the payout when it was estimated, and refuses it from then on.

@@ -65,14 +65,6 @@ impl LeaseWatch {
         let (epoch, left) = (stored::number(&row, 2)?, Duration::from_millis(stored::number(&row, 3)?));
         Ok(Some(LeaseHolder { name: row.get(0), address: row.get(1), epoch, left, moves: row.get(4) }))
     }
-
-    /// TEMPORARY alias of [`LeaseWatch::holder`].
-    ///
-    /// # Errors
-    /// If the primary is unreachable.
-    pub fn look(&mut self) -> Result<Option<LeaseHolder>, StoreError> {
-        self.holder()
-    }
 }
 
 impl std::fmt::Debug for LeaseWatch {

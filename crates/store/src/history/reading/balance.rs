@@ -24,14 +24,6 @@ impl Reader {
     pub fn balance_at(&self, account: AccountId, at: Time) -> Result<BalanceAt, StoreError> {
         self.in_view(|view| view.balance_after(account, view.batches.last_until(at)?))
     }
-
-    /// TEMPORARY alias of [`Reader::balance_at`].
-    ///
-    /// # Errors
-    /// If the books cannot be read.
-    pub fn standing_at(&self, account: AccountId, at: Time) -> Result<BalanceAt, StoreError> {
-        self.balance_at(account, at)
-    }
 }
 
 impl View<'_> {

@@ -68,12 +68,6 @@ impl InboxTable {
         Statement { sql, values, must_change: Some(1) }
     }
 
-    /// TEMPORARY alias of [`InboxTable::insert`].
-    #[must_use]
-    pub fn adding(self, row: &NewInboxRow) -> Statement {
-        self.insert(row)
-    }
-
     /// The rows of these kinds that are new and due, oldest first.
     pub(super) fn waiting(self, kinds: &[String], now: Time, most: usize) -> Statement {
         let Self { name, subject } = self;

@@ -1,6 +1,6 @@
 //! Migrations: an older program refuses newer books, a failed step has no effect, a kill in between is harmless.
 
-use bankroll_store::{BOOKS_FILE, Ledger, Migrations, Options, Reader, StoreError};
+use bankroll_store::{BOOKS_FILE, Ledger, LedgerOptions, Migrations, Reader, StoreError};
 use bankroll_testkit::script::{SET_UP_RECORDS, options, set_up};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -12,7 +12,7 @@ use crate::{crash::soak_time, run::seed};
 fn bare_books() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ledger =
-        Ledger::open(Options { migrations: Vec::new(), ..options(folder.path().to_str().unwrap(), 8) }).unwrap();
+        Ledger::open(LedgerOptions { migrations: Vec::new(), ..options(folder.path().to_str().unwrap(), 8) }).unwrap();
     set_up(&ledger).unwrap();
     ledger.close();
     folder
@@ -70,7 +70,7 @@ fn crash_of_a_migration_leaves_nothing_of_its_step() {
         Migrations { owner: "flow", steps: &[FIRST, "CREATE TABLE second (id INTEGER PRIMARY KEY);"], postgres: &[] };
     let folder = bare_books();
     let open = |set: Migrations| {
-        Ledger::open(Options { migrations: vec![set], ..options(folder.path().to_str().unwrap(), 8) })
+        Ledger::open(LedgerOptions { migrations: vec![set], ..options(folder.path().to_str().unwrap(), 8) })
     };
     let failed = open(BROKEN);
     assert!(matches!(failed, Err(StoreError::Database(_))), "{failed:?}");

@@ -2,7 +2,7 @@
 //! position.
 
 use bankroll_ledger::{AccountId, AccountKind, Action, HoldId, Leg, Principal, Record, Request, Seq, Verdict, merkle};
-use bankroll_store::{Audit, BOOKS_FILE, CallError, Failure, StoreError};
+use bankroll_store::{Audit, BOOKS_FILE, StoreError, SubmitError, SubmitFailure};
 use fastrand::Rng;
 use rusqlite::{Connection, params, types::Value};
 
@@ -115,7 +115,7 @@ fn crash_is_better_than_settling_a_hold_that_its_account_does_not_have() {
     world.try_open().unwrap();
     let release = |place| Leg::Release { hold: HoldId::of(held, place) };
     let outcome = world.ledger().apply(world.play(vec![release(0), release(1)]));
-    assert_eq!(outcome, Err(CallError::Failed(Failure::Unknown)));
+    assert_eq!(outcome, Err(SubmitError::Failed(SubmitFailure::Unknown)));
     let why = world.ledger().stopped_by();
     assert!(matches!(why.as_deref(), Some(StoreError::Diverged { at, .. }) if *at == held), "{why:?}");
     assert_eq!(world.balance_and_held(alice), (100, 30), "nothing was freed");

@@ -14,7 +14,8 @@ use std::{
 
 use bankroll_ledger::{AccountId, Time};
 use bankroll_store::{
-    Change, Clock, Direction, KeyQuery, Ledger, Line, Options, Reader, SearchQuery, StatementQuery, Subject,
+    Clock, Direction, KeyQuery, Ledger, LedgerOptions, Reader, SearchQuery, SearchSubject, StatementChange,
+    StatementLine, StatementQuery,
 };
 use bankroll_testkit::{
     model::TABLES,
@@ -56,7 +57,7 @@ struct Past {
     stream: Stream,
     notes: Notes,
     folder: TempDir,
-    options: Options,
+    options: LedgerOptions,
     clock: Arc<AtomicU64>,
     ledger: Option<Ledger>,
     /// Open from start to end, whatever happens to the index.
@@ -69,14 +70,14 @@ impl Past {
     fn open(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(START));
-        let options = Options {
+        let options = LedgerOptions {
             clock,
             keys_in_memory_max: [16, 300][(seed % 2) as usize],
             background_commit_min: 2,
             index_records_max: [4, 60, 500][(seed % 3) as usize],
             index_pause: Duration::from_millis(1),
             migrations: vec![TABLES],
-            ..Options::new(folder.path())
+            ..LedgerOptions::new(folder.path())
         };
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let reader = Reader::open(folder.path()).unwrap();
@@ -152,33 +153,33 @@ impl Past {
             self.notes.check_statement(account, &lines, &self.what);
             for _ in 0..4 {
                 let at = START + self.rng.u64(0..self.notes.last_time().max(START) - START + 20);
-                let standing = reader.standing_at(AccountId(account), Time(at)).unwrap();
+                let standing = reader.balance_at(AccountId(account), Time(at)).unwrap();
                 let read = (standing.seq.map(|seq| seq.0), standing.balance.units(), standing.held.units());
-                assert_eq!(read, self.notes.standing_at(account, at), "{}: account {account} at {at}", self.what);
+                assert_eq!(read, self.notes.balance_at(account, at), "{}: account {account} at {at}", self.what);
             }
         }
         let reader = if self.rng.bool() { &self.reader } else { &fresh };
         let (page, descending) = (self.rng.usize(3..300), self.rng.bool());
-        let search = |subject: Subject| search(reader, subject, page, descending);
+        let search = |subject: SearchSubject| search(reader, subject, page, descending);
         for wallet in ["0xa1", "0xb2", "0xc3", "unknown"] {
-            let found = search(Subject::Wallet(name(wallet)));
+            let found = search(SearchSubject::Wallet(name(wallet)));
             assert_eq!(found, self.notes.of_wallet(wallet, &self.stream.model), "{}: {wallet}", self.what);
         }
         for reference in ["dep-1", "0xB10C", "dep-2"] {
-            let found = search(Subject::Reference(reference.into()));
+            let found = search(SearchSubject::Reference(reference.into()));
             assert_eq!(found, self.notes.about(reference), "{}: {reference}", self.what);
         }
-        assert_eq!(search(Subject::Deposit("0xb10c".into())), [] as [u64; 0], "a block is no deposit");
+        assert_eq!(search(SearchSubject::Deposit("0xb10c".into())), [] as [u64; 0], "a block is no deposit");
         let history = self.stream.history();
         for _ in 0..history.len().min(5) {
             let text = history[self.rng.usize(0..history.len())].key.text.clone();
-            let found = search(Subject::Key(KeyQuery { text: text.clone(), namespace: None, scope: None }));
+            let found = search(SearchSubject::Key(KeyQuery { text: text.clone(), namespace: None, scope: None }));
             assert_eq!(found, self.notes.under(&text), "{}: key {text:?}", self.what);
         }
     }
 }
 
-fn whole_statement(reader: &Reader, account: u64, page: usize, descending: bool) -> Vec<Line> {
+fn whole_statement(reader: &Reader, account: u64, page: usize, descending: bool) -> Vec<StatementLine> {
     let mut query = StatementQuery { most: page, descending, ..StatementQuery::of(AccountId(account)) };
     let mut lines = Vec::new();
     loop {
@@ -195,7 +196,7 @@ fn whole_statement(reader: &Reader, account: u64, page: usize, descending: bool)
     lines
 }
 
-fn search(reader: &Reader, subject: Subject, page: usize, descending: bool) -> Vec<u64> {
+fn search(reader: &Reader, subject: SearchSubject, page: usize, descending: bool) -> Vec<u64> {
     let mut query = SearchQuery { most: page, descending, ..SearchQuery::of(subject) };
     let mut found = Vec::new();
     loop {
@@ -213,9 +214,9 @@ fn search(reader: &Reader, subject: Subject, page: usize, descending: bool) -> V
 }
 
 /// The move of a line: the other account, whether money came in, how much, the balance after it.
-fn move_of(line: &Line) -> Option<(u64, bool, u128, u128)> {
+fn move_of(line: &StatementLine) -> Option<(u64, bool, u128, u128)> {
     match line.change {
-        Change::Moved { direction, other } => {
+        StatementChange::Moved { direction, other } => {
             Some((other.0, direction == Direction::In, line.amount.units(), line.balance.units()))
         }
         _ => None,
@@ -223,11 +224,12 @@ fn move_of(line: &Line) -> Option<(u64, bool, u128, u128)> {
 }
 
 /// The hold of a line: which, and what is held in all after it.
-fn hold_of(line: &Line) -> Option<(u64, u128)> {
+fn hold_of(line: &StatementLine) -> Option<(u64, u128)> {
     match line.change {
-        Change::Moved { .. } => None,
-        Change::Held(hold) | Change::Posted(hold) | Change::Released(hold) | Change::Expired(hold) => {
-            Some((hold.0, line.held.units()))
-        }
+        StatementChange::Moved { .. } => None,
+        StatementChange::Held(hold)
+        | StatementChange::Posted(hold)
+        | StatementChange::Released(hold)
+        | StatementChange::Expired(hold) => Some((hold.0, line.held.units())),
     }
 }

@@ -1,7 +1,7 @@
 //! The answers in plain vectors, and queries that scan all of them.
 
 use bankroll_ledger::{Action, IdempotencyKey, Leg, Principal, Request};
-use bankroll_store::Line;
+use bankroll_store::StatementLine;
 use bankroll_testkit::{
     model::{Model, ModelPosting, ModelVerdict},
     streams::StreamStep,
@@ -63,7 +63,7 @@ impl Notes {
                 let mut expired: Vec<_> = expired.collect();
                 expired.sort_by_key(|(id, hold)| (hold.expires, **id));
                 for (id, hold) in expired {
-                    let held = self.standing_at(hold.account, u64::MAX).2 - hold.remaining;
+                    let held = self.balance_at(hold.account, u64::MAX).2 - hold.remaining;
                     self.0.push(Note { seq: next(), at, holds: vec![(*id, hold.account, held)], ..Note::default() });
                 }
             }
@@ -81,7 +81,7 @@ impl Notes {
     }
 
     /// The last record that changed an account until a time, its balance and its held amount.
-    pub fn standing_at(&self, account: u64, at: u64) -> (Option<u64>, u128, u128) {
+    pub fn balance_at(&self, account: u64, at: u64) -> (Option<u64>, u128, u128) {
         let mut standing = (None, 0, 0);
         for note in self.0.iter().take_while(|note| note.at <= at) {
             for moved in &note.moved {
@@ -99,7 +99,7 @@ impl Notes {
     }
 
     /// Every move and every change of a hold is listed once, in order, with the balances after it.
-    pub fn check_statement(&self, account: u64, lines: &[Line], what: &str) {
+    pub fn check_statement(&self, account: u64, lines: &[StatementLine], what: &str) {
         let (mut moves, mut holds, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let (mut balance, mut held) = (0, 0);
         for note in &self.0 {

@@ -6,7 +6,7 @@ use bankroll_ledger::{AccountId, Event, Fact, Guard, GuardFailure, RowKey};
 use bankroll_ledger::{
     Action, Amount, ColumnValue, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope, Settler,
 };
-use bankroll_store::{CallError, DatabaseUrl, Failure, Options, Reader, Refused, Statement};
+use bankroll_store::{DatabaseUrl, LedgerOptions, Reader, Statement, SubmitError, SubmitFailure, SubmitRefusal};
 use bankroll_testkit::{
     postgres,
     script::{SET_UP_RECORDS, options},
@@ -63,7 +63,8 @@ impl Story {
         let url = cluster.url("books").replace(&cluster.port().to_string(), &proxy.port().to_string());
         // Long, so that neither a renewal nor the statement index adds to the counted messages.
         let long = std::time::Duration::from_secs(120);
-        let options = Options { lease: long, index_pause: long, index_records_max: 1 << 20, ..options(&url, 1 << 20) };
+        let options =
+            LedgerOptions { lease: long, index_pause: long, index_records_max: 1 << 20, ..options(&url, 1 << 20) };
         let service = Service::open(options);
         let reader = Reader::open(DatabaseUrl::new(cluster.url("books"))).unwrap();
         let (calls, outcomes, points) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
@@ -115,7 +116,7 @@ impl Story {
                 answers
             }
             Err(failure) => {
-                let is_unknown = failure == CallError::Failed(Failure::Unknown);
+                let is_unknown = failure == SubmitError::Failed(SubmitFailure::Unknown);
                 assert!(is_unknown || !there, "{what}: failed with {failure:?}, but it is in the journal");
                 self.service.revive();
                 failures.push(failure);
@@ -137,7 +138,7 @@ impl Story {
             must_change: Some(1),
         };
         self.proxy.arm(cut);
-        let write = |row| Ok::<_, CallError>(self.service.ledger().write_rows(vec![row])?.wait()?);
+        let write = |row| Ok::<_, SubmitError>(self.service.ledger().write_rows(vec![row])?.wait()?);
         let outcomes = write(row());
         let fired = self.proxy.disarm();
         let what = format!("rows {cut:?} at {fired:?}");
@@ -145,7 +146,7 @@ impl Story {
         let there = postgres::pairs(&DatabaseUrl::new(self.cluster.url("books")), &rows).len();
         match &outcomes {
             Ok(changed) => assert_eq!((changed, there), (&Ok(vec![1]), 1), "{what}"),
-            Err(CallError::Failed(Failure::Unknown)) => self.service.revive(),
+            Err(SubmitError::Failed(SubmitFailure::Unknown)) => self.service.revive(),
             Err(failure) => {
                 assert_eq!(there, 0, "{what}: failed with {failure:?}, but the row exists");
                 self.service.revive();
@@ -156,13 +157,13 @@ impl Story {
         fired.is_some()
     }
 
-    fn note(&mut self, cut: Cut, failure: Option<&CallError>, fired: Option<&str>) {
+    fn note(&mut self, cut: Cut, failure: Option<&SubmitError>, fired: Option<&str>) {
         let Some(message) = fired else { return };
         let outcomes = match failure {
             None => "answered",
-            Some(CallError::Failed(Failure::Unreachable)) => "nothing happened",
-            Some(CallError::Failed(Failure::Unknown)) => "unknown",
-            Some(CallError::Refused(Refused::Stopped)) => "refused",
+            Some(SubmitError::Failed(SubmitFailure::Unreachable)) => "nothing happened",
+            Some(SubmitError::Failed(SubmitFailure::Unknown)) => "unknown",
+            Some(SubmitError::Refused(SubmitRefusal::Stopped)) => "refused",
             Some(other) => panic!("{other:?}"),
         };
         *self.outcomes.entry(outcomes).or_default() += 1;

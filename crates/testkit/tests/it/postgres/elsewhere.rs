@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use bankroll_ledger::Time;
 use bankroll_store::columns::{text, text_of};
 use bankroll_store::{
-    Consumed, Consumer, DatabaseUrl, Ledger, NewRow, Options, PAYOUT_EVENTS, Reader, Rows, StoreError, Watch,
+    DatabaseUrl, InboxConsumer, LeaseWatch, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, Reader, RowMeaning,
+    Rows, StoreError,
 };
 use bankroll_testkit::postgres;
 
@@ -16,8 +17,8 @@ use super::cluster::Cluster;
 /// Far longer than a server needs to start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn row(id: &str) -> NewRow {
-    NewRow {
+fn row(id: &str) -> NewInboxRow {
+    NewInboxRow {
         id: id.into(),
         kind: "payout.ended".into(),
         subject: id.into(),
@@ -38,19 +39,19 @@ fn postgres_other_nodes_query_the_primary_and_never_a_standby() {
     let open = |address: &str| {
         let url = DatabaseUrl::new(primary.url("books"));
         // Released when the books are closed, so it may be long.
-        Ledger::open(Options { address: address.into(), lease: PATIENCE, ..Options::new(url) }).unwrap()
+        Ledger::open(LedgerOptions { address: address.into(), lease: PATIENCE, ..LedgerOptions::new(url) }).unwrap()
     };
     open("10.0.0.1:7450").close();
     let standby = Cluster::standby_of(&primary);
     postgres::run(&standby.url("postgres"), "SELECT pg_wal_replay_pause()");
     // The standby is tried first.
     let url = DatabaseUrl::new(standby.url_of_two(&primary));
-    let (mut watch, giver) = (Watch::new(url.clone()), Rows::of(url.clone()).unwrap());
-    let hand_over = |id: &str| giver.write(vec![PAYOUT_EVENTS.adding(&row(id))]);
-    let mut consumer = Consumer::new(PAYOUT_EVENTS, &["payout.ended"], url.clone(), 10, |_| Consumed::Nothing);
+    let (mut watch, giver) = (LeaseWatch::new(url.clone()), Rows::open(url.clone()).unwrap());
+    let hand_over = |id: &str| giver.write(vec![PAYOUT_EVENTS.insert(&row(id))]);
+    let mut consumer = InboxConsumer::new(PAYOUT_EVENTS, &["payout.ended"], url.clone(), 10, |_| RowMeaning::Nothing);
 
     let ledger = open("10.0.0.2:7450");
-    let holder = watch.look().unwrap().unwrap();
+    let holder = watch.holder().unwrap().unwrap();
     assert_eq!((holder.address.as_str(), holder.left.is_zero()), ("10.0.0.2:7450", false));
     assert_eq!(hand_over("a").unwrap(), [1]);
     assert_eq!(consumer.round(&ledger, Time(2)).unwrap().applied, 1);
@@ -61,11 +62,11 @@ fn postgres_other_nodes_query_the_primary_and_never_a_standby() {
         Reader::open(ledger.location()).unwrap().head().unwrap().seq
     );
     ledger.close();
-    assert_eq!(watch.look().unwrap().unwrap().address, "", "given up");
+    assert_eq!(watch.holder().unwrap().unwrap().address, "", "given up");
 
     // Without a primary no server answers; the same reader and writer continue when there is one again.
     primary.stop("fast");
-    assert!(watch.look().is_err_and(|error| error.is_passing() || matches!(error, StoreError::Postgres(_))));
+    assert!(watch.holder().is_err_and(|error| error.is_transient() || matches!(error, StoreError::Postgres(_))));
     assert!(hand_over("b").is_err());
     assert!(state_of(&giver, "a").is_err());
     primary.start_again();
@@ -74,5 +75,5 @@ fn postgres_other_nodes_query_the_primary_and_never_a_standby() {
         assert!(Instant::now() < deadline, "it comes back");
     }
     assert_eq!(state_of(&giver, "b").unwrap(), ["new"]);
-    assert!(watch.look().unwrap().is_some());
+    assert!(watch.holder().unwrap().is_some());
 }

@@ -4,7 +4,7 @@
 //! perhaps not replicated" is an unknown outcome, never an answer.
 
 use bankroll_ledger::Request;
-use bankroll_store::{Answer, CallError, Failure};
+use bankroll_store::{Answer, SubmitError, SubmitFailure};
 use bankroll_testkit::{postgres::Session, script::Script};
 use fastrand::Rng;
 
@@ -131,7 +131,7 @@ fn postgres_loses_with_its_primary_only_what_was_never_acknowledged() {
     standby.stop("fast");
     let requests: Vec<Request> = script.call();
     let reply = service.ledger().submit(requests.clone()).unwrap();
-    let outcome: Result<Vec<Answer>, Failure> = std::thread::scope(|scope| {
+    let outcome: Result<Vec<Answer>, SubmitFailure> = std::thread::scope(|scope| {
         let caller = scope.spawn(move || reply.wait());
         cut_short(&primary, CutShort::Cancelled);
         primary.kill();
@@ -139,10 +139,10 @@ fn postgres_loses_with_its_primary_only_what_was_never_acknowledged() {
         standby.promote();
         caller.join().unwrap()
     });
-    assert_eq!(outcome, Err(Failure::Unreachable));
+    assert_eq!(outcome, Err(SubmitFailure::Unreachable));
     let again = service.make(requests);
     assert!(again.failures.is_empty() && again.answers.iter().all(|answer| !answer.replayed));
-    let again = Call { failures: vec![CallError::Failed(Failure::Unreachable)], ..again };
+    let again = Call { failures: vec![SubmitError::Failed(SubmitFailure::Unreachable)], ..again };
     let found = service.reckon(&[first, again], "forgotten");
     assert_eq!((found.nothing_happened, found.unknown), (1, 0));
     service.close();

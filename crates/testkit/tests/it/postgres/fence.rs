@@ -4,7 +4,7 @@
 //! anything that its own records could collide with.
 
 use bankroll_ledger::{AccountKind, ColumnValue, Fact, Guard, GuardFailure, Request, RowKey};
-use bankroll_store::{CallError, DatabaseUrl, Failure, Refused, Statement, StoreError};
+use bankroll_store::{DatabaseUrl, Statement, StoreError, SubmitError, SubmitFailure, SubmitRefusal};
 use bankroll_testkit::postgres;
 
 use super::cluster::Cluster;
@@ -47,12 +47,12 @@ fn postgres_writes_nothing_of_a_writer_that_was_replaced() {
             "plain money" => world.ledger().submit(vec![money]).unwrap().wait().map(drop),
             _ => world.ledger().submit(vec![Request { facts: vec![sighting()], ..money }]).unwrap().wait().map(drop),
         };
-        assert_eq!(outcome, Err(Failure::Unknown), "{what}");
+        assert_eq!(outcome, Err(SubmitFailure::Unknown), "{what}");
         let why = world.ledger().stopped_by();
         assert!(matches!(why.as_deref(), Some(StoreError::Fenced)), "{what}: {why:?}");
         let later = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
-        // Refused, or lost while the writer stops.
-        let unanswered = [CallError::Refused(Refused::Stopped), CallError::Failed(Failure::Unknown)];
+        // SubmitRefusal, or lost while the writer stops.
+        let unanswered = [SubmitError::Refused(SubmitRefusal::Stopped), SubmitError::Failed(SubmitFailure::Unknown)];
         assert!(later.as_ref().is_err_and(|error| unanswered.contains(error)), "{what}: {later:?}");
         assert_eq!(world.reader().head().unwrap(), before, "{what}");
         let rows = world.count("SELECT count(*) FROM journal") + world.count("SELECT count(*) FROM sightings");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bankroll_ledger::{AccountKind, ColumnValue, Fact, Guard, GuardFailure, Request, RowKey};
-use bankroll_store::{CallError, DatabaseUrl, Failure, Options};
+use bankroll_store::{DatabaseUrl, LedgerOptions, SubmitError, SubmitFailure};
 use bankroll_testkit::{
     postgres,
     script::{Script, options},
@@ -60,8 +60,8 @@ pub fn wait_for_answers(service: &Service, more: u64) {
 
 /// Few keys in memory, so that runs are written and merged all the time; a short lease, so that reopening does not
 /// wait long for a writer that could not release it.
-pub fn quick(url: &str) -> Options {
-    Options { lease: Duration::from_secs(2), ..options(url, 64) }
+pub fn quick(url: &str) -> LedgerOptions {
+    LedgerOptions { lease: Duration::from_secs(2), ..options(url, 64) }
 }
 
 #[test]
@@ -153,12 +153,12 @@ fn postgres_cancelled_while_a_guard_is_read_decides_nothing() {
         locked.run(&format!("SELECT pg_cancel_backend(pid) {waiting}"));
         reply.wait()
     };
-    assert_eq!(reply, Err(Failure::Unreachable));
+    assert_eq!(reply, Err(SubmitFailure::Unreachable));
     let answer = world.submit(request);
     assert_eq!((code_of(&answer), answer.replayed), ("applied", false));
     assert_eq!(world.balance_and_held(alice), (105, 0));
     let again = world.ledger().apply(world.play(vec![moving(alice, custody, 1_000)]));
-    assert!(!matches!(again, Err(CallError::Failed(_))), "{again:?}");
+    assert!(!matches!(again, Err(SubmitError::Failed(_))), "{again:?}");
     world.audit();
 }
 
@@ -179,7 +179,11 @@ fn postgres_that_fails_to_read_or_write_a_row_stops_the_writer_and_rejects_no_re
         for (rotten, repair) in [(reading, "DROP VIEW seats"), (writing, "DROP TABLE seats")] {
             let request = Request { facts: vec![seat_taken()], ..world.deposit(custody, alice, 5) };
             postgres::run(&url, &format!("DROP TABLE IF EXISTS seats; {rotten}"));
-            assert_eq!(world.ledger().apply(request.clone()), Err(CallError::Failed(Failure::Unknown)), "{rotten}");
+            assert_eq!(
+                world.ledger().apply(request.clone()),
+                Err(SubmitError::Failed(SubmitFailure::Unknown)),
+                "{rotten}"
+            );
             postgres::run(&url, &format!("{repair}; DROP FUNCTION rotten; {SEATS}"));
             world.reopen();
             let answer = world.submit(request);

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use bankroll_ledger::{AccountId, AccountKind, Seq, Time};
-use bankroll_store::{DatabaseUrl, Options, Page, Reader, SearchQuery, Standing, StatementQuery, StoreError, Subject};
+use bankroll_store::{
+    BalanceAt, DatabaseUrl, LedgerOptions, Page, Reader, SearchQuery, SearchSubject, StatementQuery, StoreError,
+};
 use bankroll_testkit::streams::name;
 
 use super::cluster::Cluster;
@@ -23,7 +25,7 @@ impl Served {
     fn start() -> Self {
         let cluster = Cluster::start();
         // So few that runs of keys must be read.
-        let few_keys = |options: &mut Options| options.keys_in_memory_max = 4;
+        let few_keys = |options: &mut LedgerOptions| options.keys_in_memory_max = 4;
         let world = World::on_with(DatabaseUrl::new(cluster.url("books")).into(), few_keys);
         let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
         let served = Self { cluster, world, alice, arena };
@@ -61,9 +63,9 @@ impl Served {
             head: reader.head()?.seq,
             balance: reader.account(self.alice)?.unwrap().balance.units(),
             lines: reader.statement(&StatementQuery::of(self.alice))?.items.len(),
-            standing: reader.standing_at(self.alice, Time(u64::MAX))?,
+            standing: reader.balance_at(self.alice, Time(u64::MAX))?,
             entries: reader.journal_after(Seq(0), 5)?.len(),
-            search: reader.search(&SearchQuery::of(Subject::Wallet(name("alice"))))?.items.len(),
+            search: reader.search(&SearchQuery::of(SearchSubject::Wallet(name("alice"))))?.items.len(),
             receipt: reader.receipt(Seq(3))?.is_some(),
         })
     }
@@ -74,7 +76,7 @@ struct Asked {
     head: Seq,
     balance: u128,
     lines: usize,
-    standing: Standing,
+    standing: BalanceAt,
     entries: usize,
     search: usize,
     receipt: bool,
@@ -92,7 +94,7 @@ fn postgres_restarted_under_a_reader_that_continues() {
     }
     served.cluster.stop("fast");
     let away = served.ask_all(&reader).unwrap_err();
-    assert!(away.is_passing(), "{away:?}");
+    assert!(away.is_transient(), "{away:?}");
     served.cluster.start_again();
     assert_eq!(served.ask_all(&reader).unwrap(), before, "after a failed read");
 }

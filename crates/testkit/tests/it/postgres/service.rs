@@ -16,14 +16,16 @@ use std::{
 };
 
 use bankroll_ledger::{IdempotencyKey, Record, Request, Seq};
-use bankroll_store::{Answer, Audit, CallError, Failure, Ledger, Options, Reader, Refused, StoreError};
+use bankroll_store::{
+    Answer, Audit, Ledger, LedgerOptions, Reader, StoreError, SubmitError, SubmitFailure, SubmitRefusal,
+};
 use bankroll_testkit::script::{Script, VictimAnswer, set_up};
 
 /// How long a fault may prevent opening the books; far longer than any here lasts.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub struct Service {
-    options: Options,
+    options: LedgerOptions,
     ledger: RwLock<Ledger>,
     answered: AtomicU64,
     /// Why writers stopped.
@@ -33,7 +35,7 @@ pub struct Service {
 /// A call with all its outcomes.
 pub struct Call {
     pub requests: Vec<Request>,
-    pub failures: Vec<CallError>,
+    pub failures: Vec<SubmitError>,
     pub answers: Vec<Answer>,
 }
 
@@ -59,7 +61,7 @@ impl fmt::Display for Reckoning {
 }
 
 impl Service {
-    pub fn open(options: Options) -> Self {
+    pub fn open(options: LedgerOptions) -> Self {
         let ledger = RwLock::new(open(&options));
         let service = Self { options, ledger, answered: AtomicU64::new(0), stops: Mutex::default() };
         set_up(&service.ledger()).unwrap();
@@ -98,7 +100,7 @@ impl Service {
     }
 
     /// Makes a call once.
-    pub fn try_once(&self, requests: Vec<Request>) -> Result<Vec<Answer>, CallError> {
+    pub fn try_once(&self, requests: Vec<Request>) -> Result<Vec<Answer>, SubmitError> {
         Ok(self.ledger().submit(requests)?.wait()?)
     }
 
@@ -111,7 +113,10 @@ impl Service {
             match self.try_once(call.requests.clone()) {
                 Ok(answers) => call.answers = answers,
                 Err(failure) => {
-                    if matches!(failure, CallError::Refused(Refused::Stopped) | CallError::Failed(Failure::Unknown)) {
+                    if matches!(
+                        failure,
+                        SubmitError::Refused(SubmitRefusal::Stopped) | SubmitError::Failed(SubmitFailure::Unknown)
+                    ) {
                         self.revive();
                     }
                     call.failures.push(failure);
@@ -160,7 +165,8 @@ impl Service {
 impl Call {
     /// Checks that the outcomes are consistent.
     fn check(&self, what: &str, found: &mut Reckoning) {
-        let unknown = self.failures.iter().filter(|failure| **failure == CallError::Failed(Failure::Unknown)).count();
+        let unknown =
+            self.failures.iter().filter(|failure| **failure == SubmitError::Failed(SubmitFailure::Unknown)).count();
         let replayed = self.answers.iter().filter(|answer| answer.replayed).count();
         found.requests += self.requests.len() as u64;
         found.unknown += u64::from(unknown > 0);
@@ -175,7 +181,7 @@ impl Call {
 }
 
 /// Opens books whose last writer may have just stopped, or whose server is starting.
-fn open(options: &Options) -> Ledger {
+fn open(options: &LedgerOptions) -> Ledger {
     let started = Instant::now();
     loop {
         match Ledger::open(options.clone()) {

@@ -2,7 +2,9 @@
 //! them by the setting's name, and so does a writer whose server comes back like that.
 
 use bankroll_ledger::AccountKind;
-use bankroll_store::{CallError, DatabaseUrl, Failure, Ledger, Options, Reader, Refused, StoreError};
+use bankroll_store::{
+    DatabaseUrl, Ledger, LedgerOptions, Reader, StoreError, SubmitError, SubmitFailure, SubmitRefusal,
+};
 use bankroll_testkit::postgres;
 
 use super::cluster::Cluster;
@@ -15,7 +17,7 @@ fn refused(url: &str) -> &'static str {
         error => panic!("{error:?}"),
     };
     let url = DatabaseUrl::new(url);
-    let by_writer = named(Ledger::open(Options::new(url.clone())).map(Ledger::close).unwrap_err());
+    let by_writer = named(Ledger::open(LedgerOptions::new(url.clone())).map(Ledger::close).unwrap_err());
     assert_eq!(named(Reader::open(url).map(drop).unwrap_err()), by_writer);
     by_writer
 }
@@ -44,7 +46,7 @@ fn postgres_that_would_lose_commits_or_letters_is_refused() {
     assert_eq!(refused(&url), "full_page_writes");
     let outcome = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
     // It may have stopped before the call.
-    let unanswered = [CallError::Failed(Failure::Unknown), CallError::Refused(Refused::Stopped)];
+    let unanswered = [SubmitError::Failed(SubmitFailure::Unknown), SubmitError::Refused(SubmitRefusal::Stopped)];
     assert!(outcome.as_ref().is_err_and(|error| unanswered.contains(error)), "{outcome:?}");
     let why = world.ledger().stopped_by();
     assert!(matches!(why.as_deref(), Some(StoreError::Setting { setting: "full_page_writes", .. })), "{why:?}");

@@ -17,7 +17,7 @@ use std::{
 };
 
 use bankroll_ledger::Time;
-use bankroll_store::{Audit, Clock, DatabaseUrl, Ledger, Options, Reader, StoreError};
+use bankroll_store::{Audit, Clock, DatabaseUrl, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::{
     postgres,
     script::{Script, options},
@@ -258,13 +258,13 @@ fn postgres_lease_and_journal_tolerate_a_wrong_clock() {
     postgres::run(&url, WATCH);
     let mut calls = Vec::new();
     // Every process here releases it, so it may be long: the other node is refused on any machine.
-    let long = || Options { lease: PATIENCE, ..options(&url, 64) };
+    let long = || LedgerOptions { lease: PATIENCE, ..options(&url, 64) };
     for round in soak_time().rounds(4) {
         let (clock, hand) = Clock::manual(Time(1_000 * HOUR + rng.u64(0..10) * HOUR));
-        let service = Service::open(Options { clock, ..long() });
+        let service = Service::open(LedgerOptions { clock, ..long() });
         // Another node, whose clock is days ahead: only the server's clock counts for the lease.
         let (clock, _) = Clock::manual(Time(2_000 * HOUR));
-        let other = Ledger::open(Options { clock, ..long() });
+        let other = Ledger::open(LedgerOptions { clock, ..long() });
         assert!(matches!(other, Err(StoreError::Leased { .. })), "{other:?}");
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {

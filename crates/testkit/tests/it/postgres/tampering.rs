@@ -9,7 +9,7 @@ use std::{
 };
 
 use bankroll_ledger::{Action, HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope};
-use bankroll_store::{Answer, Audit, DatabaseUrl, Ledger, Options, Reader, StoreError};
+use bankroll_store::{Answer, Audit, DatabaseUrl, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::{
     postgres::{Session, pairs},
     script::{Script, options},
@@ -131,7 +131,7 @@ const EDITS: &[(&str, &str, &str, &str, Verdict)] = &[
 /// Columns whose edit the database refuses.
 const REFUSED: &[(&str, &str)] = &[("ledger_head", "one")];
 
-fn quiet(url: &str) -> Options {
+fn quiet(url: &str) -> LedgerOptions {
     options(url, 8)
 }
 

@@ -3,7 +3,7 @@
 use std::{error::Error, path::PathBuf};
 
 use bankroll_ledger::AccountKind;
-use bankroll_store::{AddressError, DatabaseUrl, Reader, StoreError};
+use bankroll_store::{DatabaseUrl, DatabaseUrlError, Reader, StoreError};
 use bankroll_testkit::postgres;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
@@ -112,7 +112,7 @@ fn postgres_with_a_certificate_that_proves_nothing_is_refused() {
         let opened = Reader::open(server.url("localhost", &format!("sslrootcert=FILES/{name}.pem")));
         let expected = server.file(name);
         assert!(
-            matches!(opened, Err(StoreError::Address(AddressError::Roots { path })) if path == expected),
+            matches!(opened, Err(StoreError::Address(DatabaseUrlError::Roots { path })) if path == expected),
             "{name} roots"
         );
     }

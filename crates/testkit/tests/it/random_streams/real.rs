@@ -10,12 +10,12 @@ use std::{
 
 use bankroll_ledger::{Account, ColumnValue, Name, Request, Seq, Time};
 use bankroll_store::{
-    AccountFilter, Audit, BOOKS_FILE, Clock, DatabaseUrl, Ledger, Location, Move, Options, Reader, Statement,
+    AccountFilter, Audit, BOOKS_FILE, BooksMove, Clock, DatabaseUrl, Ledger, LedgerOptions, Location, Reader, Statement,
 };
 use bankroll_testkit::{
     model::{ModelOutcome, ModelRows, TABLES, rights},
     postgres,
-    streams::{RowsOutcome, START, Stream, StreamStep, rows_outcome},
+    streams::{ModelRowsOutcome, START, Stream, StreamStep, rows_outcome},
 };
 use tempfile::TempDir;
 
@@ -26,7 +26,7 @@ type ShortRows = (Vec<(String, i64, String, Option<i64>)>, BTreeMap<i64, String>
 
 /// The real store, with little memory.
 pub struct Real {
-    options: Options,
+    options: LedgerOptions,
     clock: Arc<AtomicU64>,
     ledger: Option<Ledger>,
     reader: Reader,
@@ -49,14 +49,14 @@ impl Real {
 
     fn at(seed: u64, folder: TempDir, location: Location) -> Self {
         let (clock, hand) = Clock::manual(Time(START));
-        let options = Options {
+        let options = LedgerOptions {
             clock,
             keys_in_memory_max: [16, 64, 300][(seed % 3) as usize],
             // Two of three streams keep all accounts in memory and use the commit thread where possible.
             accounts_in_memory_max: [100_000, 24, 100_000][(seed / 3 % 3) as usize],
             background_commit_min: [1, 128, 2][(seed / 3 % 3) as usize],
             migrations: vec![TABLES],
-            ..Options::new(location)
+            ..LedgerOptions::new(location)
         };
         let ledger = Some(Ledger::open(options.clone()).unwrap());
         let reader = Reader::open(&options.location).unwrap();
@@ -73,7 +73,7 @@ impl Real {
         let Location::Folder(from) = self.options.location.clone() else { panic!("they have moved already") };
         let to = postgres::needed_database();
         let now = Time(self.clock.load(Ordering::SeqCst));
-        let moving = Move { from, to: to.clone(), migrations: vec![TABLES], now };
+        let moving = BooksMove { from, to: to.clone(), migrations: vec![TABLES], now };
         let moved = moving.run(|_| {}).unwrap();
         assert_eq!(moved.head, self.reader.head().unwrap().hash);
         self.options.location = to.into();
@@ -118,7 +118,7 @@ impl Real {
     fn ask(
         &self,
         calls: Vec<Vec<(Request, ModelOutcome)>>,
-        rows: Option<(Vec<Statement>, RowsOutcome)>,
+        rows: Option<(Vec<Statement>, ModelRowsOutcome)>,
         counts: &mut Counts,
     ) -> Result<(), String> {
         let submit = |call: &Vec<(Request, ModelOutcome)>| {

@@ -50,7 +50,7 @@ fn f10_an_invented_outcome_refunds_a_payout_that_is_in_flight() {
         node: "test".into(),
         created_at: Time(world.now),
     };
-    world.rows().write(vec![PAYOUT_EVENTS.adding(&invented)]).unwrap();
+    world.rows().write(vec![PAYOUT_EVENTS.insert(&invented)]).unwrap();
     world.settle();
     assert_eq!((world.status(&first).as_str(), world.standing(ALICE)), ("failed never_signed", (10 * ETHER, 0)));
     let second = world.alice("exit-2", home(2), 10 * ETHER);

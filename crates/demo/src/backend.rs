@@ -3,33 +3,36 @@
 use std::{thread, time::Duration};
 
 use anyhow::bail;
-use bankroll_store::{Answer, Failure, Ledger, Refused};
+use bankroll_store::{Answer, Ledger, SubmitFailure, SubmitRefusal};
 use bankroll_withdrawals::Intents;
 
 use super::{
-    asks::Asked,
-    nodes::Nodes,
-    room::{Heard, Room},
+    game::{ArenaGame, RequestOutcome},
+    nodes::NodeProcesses,
+    requests::NumberedRequest,
 };
 
 /// The pause before a call is repeated that was not accepted.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
-
-pub use Backend as Teller; // TEMPORARY alias
 
 #[derive(Debug)]
 pub enum Backend {
     /// All roles in this process.
     Here(Ledger),
     /// Each role in a process of its own.
-    Nodes(Box<Nodes>),
+    Nodes(Box<NodeProcesses>),
 }
 
 impl Backend {
     /// Repeats the requests until each has an answer, or none can come. A repeated request is the same, byte by byte.
-    pub fn ask(&self, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow::Result<Vec<Heard>> {
+    pub fn ask(
+        &self,
+        room: &ArenaGame,
+        asked: &[NumberedRequest],
+        busy: impl Fn(),
+    ) -> anyhow::Result<Vec<RequestOutcome>> {
         match self {
-            Self::Here(ledger) => Ok(ask(ledger, room, asked, busy)?.iter().map(Heard::from).collect()),
+            Self::Here(ledger) => Ok(ask(ledger, room, asked, busy)?.iter().map(RequestOutcome::from).collect()),
             Self::Nodes(nodes) => nodes.ask(room, asked),
         }
     }
@@ -69,12 +72,12 @@ impl Backend {
     }
 }
 
-fn ask(ledger: &Ledger, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow::Result<Vec<Answer>> {
+fn ask(ledger: &Ledger, room: &ArenaGame, asked: &[NumberedRequest], busy: impl Fn()) -> anyhow::Result<Vec<Answer>> {
     loop {
         let requests = asked.iter().map(|asked| room.request(asked)).collect();
         let reply = match Intents::submit(ledger, requests) {
             Ok(reply) => reply,
-            Err(Refused::Busy) => {
+            Err(SubmitRefusal::Busy) => {
                 busy();
                 thread::sleep(BUSY_PAUSE);
                 continue;
@@ -84,13 +87,13 @@ fn ask(ledger: &Ledger, room: &Room, asked: &[Asked], busy: impl Fn()) -> anyhow
         match reply.wait() {
             Ok(answers) => return Ok(answers),
             // Another program has locked the file, or the server is unreachable; nothing happened.
-            Err(Failure::Locked | Failure::Unreachable) => thread::sleep(BUSY_PAUSE),
-            Err(Failure::StorageFull) => {
+            Err(SubmitFailure::Locked | SubmitFailure::Unreachable) => thread::sleep(BUSY_PAUSE),
+            Err(SubmitFailure::StorageFull) => {
                 bail!(
                     "the disk is full: nothing was lost, but no game can continue; free some space and start the demo again"
                 )
             }
-            Err(failure @ Failure::Unknown) => return Err(failure.into()),
+            Err(failure @ SubmitFailure::Unknown) => return Err(failure.into()),
         }
     }
 }
