@@ -3,10 +3,12 @@
 mod banned;
 mod deny;
 mod direction;
+mod ownership;
 mod purity;
 mod sizes;
 mod tiers;
 mod tree;
+mod type_names;
 
 use anyhow::Result;
 
@@ -28,6 +30,9 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     stages.run("dependency direction", || verdict(&direction::findings(&metadata::of(workspace)?)))?;
     stages.run("file sizes", || verdict(&sizes::findings(&tree::files(workspace)?)))?;
     stages.run("banned names and text", || verdict(&banned::findings(&tree::files(workspace)?)))?;
+    stages.run("binary files", || verdict(&tree::binaries(workspace)?))?;
+    stages.run("who names which table", || verdict(&ownership::findings(&tree::files(workspace)?)))?;
+    stages.run("one public type, one name", || verdict(&type_names::findings(&tree::files(workspace)?)))?;
     stages.run("lints of pure crates", || verdict(&purity::findings(&metadata::of(workspace)?)?))?;
     stages.run("bans, licences, sources", || deny::run(workspace))?;
     stages.print_times();

@@ -26,6 +26,17 @@ impl TextFile {
 }
 
 pub fn files(workspace: &Workspace) -> Result<Vec<TextFile>> {
+    let text = |(path, bytes)| String::from_utf8(bytes).ok().map(|text| TextFile { path, text });
+    Ok(contents(workspace)?.into_iter().filter_map(text).collect())
+}
+
+/// Files that are no text: what a program left behind, and nobody can review.
+pub fn binaries(workspace: &Workspace) -> Result<Vec<String>> {
+    let binary = contents(workspace)?.into_iter().filter(|(_, bytes)| std::str::from_utf8(bytes).is_err());
+    Ok(binary.map(|(path, _)| format!("{path} is a binary file")).collect())
+}
+
+fn contents(workspace: &Workspace) -> Result<Vec<(String, Vec<u8>)>> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = program::stdout(workspace.command("git").args(list))?;
     let mut files = Vec::new();
@@ -36,7 +47,7 @@ pub fn files(workspace: &Workspace) -> Result<Vec<TextFile>> {
             continue;
         }
         let bytes = fs::read(&full).with_context(|| format!("cannot read {path}"))?;
-        files.extend(String::from_utf8(bytes).ok().map(|text| TextFile { path: path.to_owned(), text }));
+        files.push((path.to_owned(), bytes));
     }
     Ok(files)
 }
