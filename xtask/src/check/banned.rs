@@ -10,13 +10,13 @@ use crate::check::tree::TextFile;
 /// Names that say nothing about what the product does.
 const NAMES: &[&str] = &["utils", "common", "helpers", "models", "services"];
 
-/// Unfinished code, and tests that nobody runs.
+/// Unfinished code, and tests that never run.
 const RUST_TEXT: &[&str] = &[concat!("#[ig", "nore"), concat!("to", "do!("), concat!("unimpl", "emented!(")];
 
 /// A test that waits for time to pass is slow on a good day and wrong on a bad one.
 const TEST_TEXT: &[&str] = &[concat!("sle", "ep(")];
 
-/// Folders of the machines this is built on; nobody else has them.
+/// Folders of the machines this is built on; no other machine has them.
 const MACHINE_PATHS: &[&str] = &[concat!("/wo", "rk/"), concat!("/fa", "rm/")];
 
 pub fn findings(files: &[TextFile]) -> Vec<String> {

@@ -30,7 +30,7 @@ pub fn files(workspace: &Workspace) -> Result<Vec<TextFile>> {
     Ok(contents(workspace)?.into_iter().filter_map(text).collect())
 }
 
-/// Files that are no text: what a program left behind, and nobody can review.
+/// Files that are not text: a program left them behind, and no reviewer can read them.
 pub fn binaries(workspace: &Workspace) -> Result<Vec<String>> {
     let binary = contents(workspace)?.into_iter().filter(|(_, bytes)| std::str::from_utf8(bytes).is_err());
     Ok(binary.map(|(path, _)| format!("{path} is a binary file")).collect())

@@ -179,10 +179,21 @@ fn a_deposit_that_is_reversed_in_the_books_and_still_on_the_chain_is_seen() {
     let again = run(folder.path(), &["demo", "--exit", "--json", "--players", "4", "--ticks", "2"]);
     assert_eq!(again.code, 4, "{}", again.stderr);
     let report: Value = serde_json::from_str(&again.stdout).unwrap();
-    let told = &report["reconciliation"];
-    assert_eq!((&told["ok"], &told["difference"]), (&false.into(), &amount.as_str().into()), "{told}");
-    assert_eq!((&told["uncredited"], &told["open"]), (&"0".into(), &json!({ "deposits": 0, "payouts": 0 })), "{told}");
-    assert!(told["contradicted"][0].as_str().unwrap().starts_with(&format!("{amount} wei came with 0x")), "{told}");
+    let reconciliation = &report["reconciliation"];
+    assert_eq!(
+        (&reconciliation["ok"], &reconciliation["difference"]),
+        (&false.into(), &amount.as_str().into()),
+        "{reconciliation}"
+    );
+    assert_eq!(
+        (&reconciliation["uncredited"], &reconciliation["open"]),
+        (&"0".into(), &json!({ "deposits": 0, "payouts": 0 })),
+        "{reconciliation}"
+    );
+    assert!(
+        reconciliation["contradicted"][0].as_str().unwrap().starts_with(&format!("{amount} wei came with 0x")),
+        "{reconciliation}"
+    );
     assert_eq!(report["audit"]["custody_is_what_the_chain_holds"], false);
 
     let in_words = run(folder.path(), &["demo", "--exit", "--players", "4", "--ticks", "2"]);

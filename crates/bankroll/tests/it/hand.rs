@@ -64,11 +64,11 @@ fn a_changed_file_is_unsound_and_says_where() {
     bytes[middle] ^= 1;
     fs::write(at.join("changed.hand"), &bytes).unwrap();
     run(at, &["hand", "verify", "changed.hand"]).fails(4, &["event ", "is responsible"]);
-    let told = run(at, &["hand", "verify", "changed.hand", "--json"]);
-    assert_eq!(told.code, 4);
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
-    assert_eq!((&told["sound"], &told["author"]), (&false.into(), &"operator".into()));
-    assert!(told["event"].as_u64().unwrap() > 0);
+    let verdict = run(at, &["hand", "verify", "changed.hand", "--json"]);
+    assert_eq!(verdict.code, 4);
+    let verdict: Value = serde_json::from_str(&verdict.stdout).unwrap();
+    assert_eq!((&verdict["sound"], &verdict["author"]), (&false.into(), &"operator".into()));
+    assert!(verdict["event"].as_u64().unwrap() > 0);
     for command in ["show", "replay"] {
         run(at, &["hand", command, "changed.hand"]).fails(4, &["event "]);
     }

@@ -62,7 +62,7 @@ impl PayoutLoop<'_> {
                 }
             }
         }
-        // Nothing is better as long as somebody waits for another try.
+        // A payout that was put off still waits: what blocked it is not over yet.
         self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
         Ok(match (went_on, self.stuck.clone()) {
             (true, _) => LoopRound::Busy,

@@ -1,4 +1,4 @@
-//! Rows that somebody has edited into something this program never writes: they are divergence, on both engines, and never
+//! Rows that were edited into something this program never writes: they are divergence, on both engines, and never
 //! a guess.
 
 use bankroll_ledger::{AccountId, AccountKind, Namespace, Principal, Seq, Settler, Time};

@@ -237,8 +237,7 @@ fn a_row_that_another_role_changes_after_the_decision_is_not_written() {
     world.audit();
 }
 
-/// As somebody does who forgot to end his transaction: his row is kept from those who want it, and the books from
-/// nobody.
+/// A client that forgot to end its transaction keeps one row locked; only requests for that row wait, the books go on.
 #[test]
 fn a_row_that_an_operator_keeps_locked_blocks_its_own_request_and_not_the_books() {
     let world = World::with(|options| {

@@ -182,7 +182,7 @@ impl World {
         let is_signed = signer.released.values().any(|released| released.intent == intent);
         let is_proven = match is_signed {
             true => all.any(|ours| of_intent(&ours.hash, true)),
-            false => signer.renounced.contains(intent),
+            false => signer.revoked.contains(intent),
         };
         match is_proven {
             true => Ok(()),

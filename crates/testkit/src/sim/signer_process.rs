@@ -54,7 +54,7 @@ pub(super) struct SignerProcess {
     /// Everything that ever left it, by the transaction's hash.
     pub released: BTreeMap<B256, ReleasedTransaction>,
     /// Intents that it promised never to sign.
-    pub renounced: BTreeSet<String>,
+    pub revoked: BTreeSet<String>,
     pub counts: Counts,
     /// Whether it forgets everything after each answer: a planted bug.
     pub forgets: bool,
@@ -68,7 +68,7 @@ impl SignerProcess {
             plan: VecDeque::new(),
             now,
             released: BTreeMap::new(),
-            renounced: BTreeSet::new(),
+            revoked: BTreeSet::new(),
             counts: Counts::default(),
             forgets,
         };
@@ -153,7 +153,7 @@ impl SignerProcess {
                 self.released.insert(B256::from(signed.hash), released);
             }
             (SignerRequest::Revoke { intent, .. }, SignerAnswer::Revoked { .. }) => {
-                self.renounced.insert(intent.to_string());
+                self.revoked.insert(intent.to_string());
             }
             _ => {}
         }
