@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::{B256, BlockHeader};
+use bankroll_chains_evm::{B256, BlockHeader, confirmations};
 
 use crate::{ChainState, DepositId, Sighting};
 
@@ -146,14 +146,5 @@ impl ChainFollower {
                 self.changes.push(ChainChange::Final { id: id.clone(), epoch: known.epoch });
             }
         }
-    }
-}
-
-/// How many blocks confirm a block, itself included.
-#[must_use]
-pub const fn confirmations(head: u64, block: u64) -> u64 {
-    match head.checked_sub(block) {
-        Some(above) => above.saturating_add(1),
-        None => 0,
     }
 }

@@ -1,15 +1,13 @@
 //! Read functions on the tables of deposits, for the command line, an API, reconciliation, a demo.
 
+use bankroll_chains_evm::confirmations;
 use bankroll_ledger::{Name, Row};
 use bankroll_store::{
     Reader, StoreError,
     columns::{BadRow, number_of, parsed, text, text_of},
 };
 
-use crate::{
-    ChainState, DepositId, DepositStatus, LedgerState, Purpose, ReviewState,
-    follower::{BlockPoint, confirmations},
-};
+use crate::{ChainState, DepositId, DepositStatus, LedgerState, Purpose, ReviewState, follower::BlockPoint};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositView {
