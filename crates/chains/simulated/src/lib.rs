@@ -19,7 +19,7 @@
 //! | commands | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`], [`SimulatedChain::lag`], [`SimulatedChain::crash`] |
 //! | faults | [`NodeFault`], [`SimulatedChain::inject`], [`SimulatedChain::faults`] |
 //! | built-in contracts | [`contracts`] |
-//! | RPC | [`SimulatedChain::answer`], [`Reply`] |
+//! | RPC | [`SimulatedChain::answer`], [`RpcReply`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
