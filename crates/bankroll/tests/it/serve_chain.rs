@@ -92,7 +92,7 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     let follows = node.until("follows");
     assert!(follows["message"].as_str().unwrap().contains("final after 3 blocks"), "{follows}");
     let trouble = node.until("trouble");
-    assert!(trouble["message"].as_str().unwrap().contains("the node"), "{trouble}");
+    assert!(trouble["message"].as_str().unwrap().contains("the RPC node"), "{trouble}");
     // Reported once for each flow that needs a node, however often it is tried.
     node.until("trouble");
 
@@ -143,7 +143,7 @@ fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
     let nobodys = format!("chain.wallet=0x{}", "0".repeat(40));
     check(&[rpc, &nobodys], &["chain.wallet: this is the zero address, which has no key"]);
     let mistyped = "chain.wallet=0xD654dfd650a6B388b114f1B85e3f04f6642FCEF2";
-    check(&[rpc, mistyped], &["one of them is mistyped"]);
+    check(&[rpc, mistyped], &["the address does not match its checksum: a digit is mistyped"]);
     check(&[rpc, "chain.confirmations=0"], &["chain.confirmations: 0 is not from 1 to 10000"]);
     check(
         &[rpc, "chain.poll_ms=0", "server.world_bps=20000"],
