@@ -14,7 +14,7 @@
 //! | the commands | [`cli`] |
 //!
 //! Everything but [`server`], [`cli`] and [`clock`] gets time, keys and files from its caller, so that a simulator can
-//! stop it between any two writes ([`Memory::interrupt_with`]).
+//! stop it between any two writes (feature `faults`).
 //!
 //! It deliberately does not know: the ledger, nodes, the state of a chain, what became of a transaction it signed.
 

@@ -65,6 +65,7 @@ pub type MemoryFaultPoint = Box<dyn FnMut(CommitStage, &MemoryEntry) -> bool + S
 
 impl Memory {
     /// Lets a simulator stop it at any stage.
+    #[cfg(feature = "faults")]
     pub fn interrupt_with(&mut self, interrupt: MemoryFaultPoint) {
         self.interrupt = Some(interrupt);
     }
