@@ -14,6 +14,7 @@ use bankroll_chains_evm::{InProcessRpc, RpcNode};
 use bankroll_chains_simulated::SimulatedChain;
 use bankroll_deposits::view;
 use bankroll_ledger::{AccountName, Amount};
+use bankroll_orders::Address;
 use bankroll_roles::{
     NodeLog,
     flows::{FlowSetup, FlowThreads, RowsLocation, RpcEndpoint},
@@ -55,14 +56,14 @@ impl Environment {
         check_cursor(reader, &chain)?;
         let notes = channel();
         let signer = SignerProcess::start(folder, notes.0.clone())?;
-        let wallet = signer.wallet.0.into();
+        let wallet = signer.wallet;
         let wallets = PlayerWallets::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = FlowSetup {
             endpoint: RpcEndpoint::Here(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain.shared), 0))),
             identity: chain.identity,
             coin: arena::coin()?,
             wallet,
-            treasury: [treasury().address()].into(),
+            treasury: [Address(treasury().address().into_array())].into(),
             confirmations: tempo::CONFIRMATIONS,
             start: 1,
             poll: tempo::POLL,

@@ -12,8 +12,9 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail};
-use bankroll_chains_simulated::{Address, Payment, SimulatedKey, U256};
+use bankroll_chains_simulated::{Payment, SimulatedKey, U256};
 use bankroll_ledger::{Amount, Seq};
+use bankroll_orders::Address;
 use bankroll_roles::flows::StopFlag;
 use bankroll_store::Reader;
 use serde::Deserialize;
@@ -69,7 +70,7 @@ struct Wallet {
 
 impl Wallet {
     fn new(key: SimulatedKey, nonce: u64) -> Self {
-        Self { address: key.address(), key, nonce, is_waiting: false }
+        Self { address: Address(key.address().into_array()), key, nonce, is_waiting: false }
     }
 }
 
@@ -172,7 +173,7 @@ impl WalletWorker {
             let mut state = guard(&self.state.0);
             let of = state.wallets.get_mut(wallet.0).context("unknown wallet")?;
             let need = U256::from(amount.units().saturating_add(GAS));
-            let has = lock(&self.chain).balance(of.address);
+            let has = lock(&self.chain).balance(of.address.0.into());
             if has < need {
                 if !std::mem::replace(&mut of.is_waiting, true) {
                     let to = of.address;
@@ -215,7 +216,7 @@ impl WalletWorker {
 
 /// The wallet's next transaction.
 fn signed(wallet: &mut Wallet, to: Address, value: U256) -> bankroll_chains_simulated::Bytes {
-    let raw = wallet.key.sign(&Payment::new(CHAIN_ID, wallet.nonce, to, value));
+    let raw = wallet.key.sign(&Payment::new(CHAIN_ID, wallet.nonce, to.0.into(), value));
     wallet.nonce += 1;
     raw
 }

@@ -89,5 +89,5 @@ impl Indexer {
 #[must_use]
 pub fn wallet_of(owner: &Name) -> Option<Address> {
     let address: Address = owner.as_str().parse().ok()?;
-    (format!("{address:#x}") == owner.as_str()).then_some(address)
+    (address.lower_hex() == owner.as_str()).then_some(address)
 }

@@ -138,7 +138,7 @@ fn change_statements(chain: &ColumnValue, change: &ChainChange, now: Time) -> Ve
 /// written.
 fn included(chain: &ColumnValue, sighting: &Sighting, epoch: u64, now: Time) -> Vec<Statement> {
     let Sighting { id, transfer, attribution, header, required } = sighting;
-    let to = text(&format!("{:#x}", transfer.to));
+    let to = text(&transfer.to.lower_hex());
     let (id_text, amount) = (text(id.as_str()), transfer.value.amount().ok());
     let raw = text(&transfer.value.to_string());
     let place = [int(header.number), hash(header.hash), int(header.time), int(transfer.index)];
@@ -154,7 +154,7 @@ fn included(chain: &ColumnValue, sighting: &Sighting, epoch: u64, now: Time) -> 
             int(u64::from(attribution.custody.asset.0)),
             amount,
             raw.clone(),
-            text(&format!("{:#x}", transfer.from)),
+            text(&transfer.from.lower_hex()),
             to.clone(),
             text(attribution.purpose.as_str()),
             text(attribution.server.as_str()),

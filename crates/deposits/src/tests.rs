@@ -23,14 +23,14 @@ fn name(text: &str) -> Name {
 fn watch() -> WatchList {
     let custody: bankroll_ledger::AccountName = "@house/custody/1/hot".parse().unwrap();
     let watched = |payer, since| WatchedAddress { server: name("arena"), custody: custody.clone(), payer, since };
-    let proven = BTreeMap::from([(Address::repeat_byte(0xb0), name("bob"))]);
+    let proven = BTreeMap::from([(Address([0xb0; 20]), name("bob"))]);
     WatchList {
         addresses: BTreeMap::from([
-            (Address::repeat_byte(0xa1), watched(Payer::Player(name("alice")), 10)),
-            (Address::repeat_byte(0xcc), watched(Payer::Sender(proven), 0)),
+            (Address([0xa1; 20]), watched(Payer::Player(name("alice")), 10)),
+            (Address([0xcc; 20]), watched(Payer::Sender(proven), 0)),
         ]),
-        treasury: BTreeSet::from([Address::repeat_byte(0x77)]),
-        own: BTreeSet::from([Address::repeat_byte(0x99)]),
+        treasury: BTreeSet::from([Address([0x77; 20])]),
+        own: BTreeSet::from([Address([0x99; 20])]),
     }
 }
 
@@ -38,7 +38,7 @@ fn watch() -> WatchList {
 fn whose_a_payment_is() {
     let watch = watch();
     let whose = |block, from: u8, to: u8| {
-        let whose = watch.attribute(block, Address::repeat_byte(from), Address::repeat_byte(to))?;
+        let whose = watch.attribute(block, Address([from; 20]), Address([to; 20]))?;
         Some((whose.purpose, whose.wallet.map(String::from)))
     };
     let player = |name: &str| Some((Purpose::Player, Some(name.to_owned())));
@@ -63,7 +63,7 @@ fn header(number: u64, branch: u8, parent: B256) -> BlockHeader {
 }
 
 fn sighting(header: BlockHeader, transaction: u8, required: u64) -> Sighting {
-    let (from, to) = (Address::repeat_byte(0xb0), Address::repeat_byte(0xcc));
+    let (from, to) = (Address([0xb0; 20]), Address([0xcc; 20]));
     let hash = B256::repeat_byte(transaction);
     let (kind, position, value) = (DepositKind::Native, 0, Quantity::new(U256::from(5)));
     let id = DepositId::new(&name("eip155:7"), hash, kind, position);

@@ -30,6 +30,13 @@ impl Address {
         bytes.iter_mut().zip(hash.iter().skip(12)).for_each(|(byte, from)| *byte = *from);
         Self(bytes)
     }
+
+    /// The text without a checksum, `0x` and lowercase digits: how wallets are named in the books, and how nodes are
+    /// asked.
+    #[must_use]
+    pub fn lower_hex(&self) -> String {
+        format!("0x{}", hex::encode(self.0))
+    }
 }
 
 impl fmt::Display for Address {

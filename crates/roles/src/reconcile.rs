@@ -9,9 +9,10 @@ mod compare;
 mod tests;
 
 use anyhow::Context;
-use bankroll_chains_evm::{Address, BlockTag, RpcNode, U256};
+use bankroll_chains_evm::{BlockTag, RpcNode, U256};
 use bankroll_deposits::view::{self, DepositView};
 use bankroll_ledger::AccountName;
+use bankroll_orders::Address;
 use bankroll_store::Reader;
 use bankroll_withdrawals::views::{self, PaidPayout};
 
@@ -64,7 +65,7 @@ fn books_side(reader: &Reader, wallet: &Wallet<'_>) -> anyhow::Result<BooksSide>
     let deposits = view::of_chain(reader, chain)?;
     let paid = views::paid_payouts(reader, chain)?;
     let signed = views::signed_payouts(reader, chain)?;
-    let payee = |payout: &PaidPayout| (Address::from(payout.to.0), U256::from(payout.amount.units()));
+    let payee = |payout: &PaidPayout| (payout.to, U256::from(payout.amount.units()));
     Ok(BooksSide {
         custody: U256::from(custody.units()),
         deposits: deposits.into_iter().map(claim).collect::<anyhow::Result<_>>()?,

@@ -36,7 +36,7 @@ pub(crate) fn chain_status(job: &PayoutJob, context: &StepContext<'_>) -> Result
         }));
     }
     let nonce = job.nonce.unwrap_or(u64::MAX);
-    let wallet = config.evm_address();
+    let wallet = config.address;
     let deep = match head.checked_sub(config.rules.confirmations) {
         Some(deep) => node.nonce(wallet, BlockTag::Number(deep))?,
         None => 0,
@@ -45,10 +45,7 @@ pub(crate) fn chain_status(job: &PayoutJob, context: &StepContext<'_>) -> Result
 }
 
 fn is_as_ordered(job: &PayoutJob, attempt: &PayoutAttempt, config: &PayoutConfig, transaction: &Transaction) -> bool {
-    let (to, value) = if attempt.is_cancel {
-        (config.evm_address(), Quantity::default())
-    } else {
-        (job.to.0.into(), Quantity::from(job.amount))
-    };
+    let (to, value) =
+        if attempt.is_cancel { (config.address, Quantity::default()) } else { (job.to, Quantity::from(job.amount)) };
     transaction.to == Some(to) && transaction.value == value && Some(transaction.nonce) == job.nonce
 }

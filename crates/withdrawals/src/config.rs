@@ -20,9 +20,3 @@ pub struct PayoutConfig {
     /// The name under which this node reports to the books.
     pub node_name: String,
 }
-
-impl PayoutConfig {
-    pub(crate) fn evm_address(&self) -> bankroll_chains_evm::Address {
-        self.address.0.into()
-    }
-}

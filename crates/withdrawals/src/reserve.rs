@@ -51,7 +51,7 @@ pub(crate) fn reserve(
         return Ok(Err(reason));
     }
     let (nonce, taking) = next_nonce(job, context)?;
-    let used = context.node.nonce(config.evm_address(), BlockTag::Latest)?;
+    let used = context.node.nonce(config.address, BlockTag::Latest)?;
     if used > nonce {
         // The wallet was used outside of this system: nothing new is paid until an operator resumes it.
         context.write(vec![context.set_wallet("stopped", "foreign_nonce")])?;
@@ -72,7 +72,7 @@ pub(crate) fn order_gas(
     if !confirms(context.rows, job)? {
         return Ok(Err(WaitReason::NotAsDecided));
     }
-    let balance = context.node.balance(context.config.evm_address(), BlockTag::Latest)?;
+    let balance = context.node.balance(context.config.address, BlockTag::Latest)?;
     if balance < Quantity::from(job.amount) {
         return Ok(Err(WaitReason::WalletShort));
     }
@@ -95,12 +95,7 @@ pub(crate) fn order_gas(
 /// The gas of the payout at today's prices.
 fn estimate(job: &PayoutJob, context: &StepContext<'_>) -> Result<Result<Gas, WaitReason>, PayoutError> {
     let StepContext { config, node, .. } = context;
-    let call = Call {
-        from: config.evm_address(),
-        to: job.to.0.into(),
-        value: Quantity::from(job.amount),
-        input: Vec::new().into(),
-    };
+    let call = Call { from: config.address, to: job.to, value: Quantity::from(job.amount), input: Vec::new().into() };
     let estimate = match node.estimate_gas(&call) {
         Ok(estimate) => estimate,
         // The node tried it: the payment would fail, or the wallet is short.
@@ -162,7 +157,7 @@ fn next_nonce(job: &PayoutJob, context: &StepContext<'_>) -> Result<(u64, Statem
     }
     let next = match column("last")? {
         Some(last) => last.saturating_add(1),
-        None => context.node.nonce(context.config.evm_address(), BlockTag::Latest)?,
+        None => context.node.nonce(context.config.address, BlockTag::Latest)?,
     };
     let sql = "INSERT INTO payout_nonces (job, chain, wallet, nonce) VALUES ($1, $2, $3, $4)";
     Ok((next, one(sql, vec![text(&job.id), chain, address, int(next)])))

@@ -79,11 +79,11 @@ impl Drop for Served {
 fn a_payment_through_a_served_chain() {
     let served = Served::start(&["--block-time", "0", "--seed", "7"]);
     let node = served.node("");
-    let house = Address::repeat_byte(0xaa);
+    let house = Address([0xaa; 20]);
     let player = SimulatedKey::derived(7, 0);
     assert_eq!(served.started["accounts"][0]["address"], player.address().to_string());
     assert_eq!(served.started["accounts"][0]["key"], player.to_bytes().to_string());
-    let raw = player.sign(&Payment::new(31_337, 0, house, U256::from(5)));
+    let raw = player.sign(&Payment::new(31_337, 0, house.0.into(), U256::from(5)));
     assert_eq!(node.send(&raw), SendOutcome::Accepted);
     assert_eq!(node.find(transaction_hash(&raw)), Ok(FindOutcome::Waiting));
     assert_eq!(served.tell("sim_mine", json!([])), "0x1");
@@ -108,8 +108,7 @@ fn the_same_seed_is_the_same_chain_in_another_process() {
     let heads: Vec<Value> = (0..2)
         .map(|_| {
             let served = Served::start(&["--block-time", "0", "--seed", "9"]);
-            let raw =
-                SimulatedKey::derived(9, 3).sign(&Payment::new(31_337, 0, Address::repeat_byte(0xaa), U256::from(5)));
+            let raw = SimulatedKey::derived(9, 3).sign(&Payment::new(31_337, 0, [0xaa; 20].into(), U256::from(5)));
             served.tell("eth_sendRawTransaction", json!([raw.to_string()]));
             served.tell("sim_mine", json!([5]));
             served.tell("sim_reorg", json!([3, 4, "reordered"]));

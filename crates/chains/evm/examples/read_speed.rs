@@ -9,9 +9,7 @@ use std::{
     time::Instant,
 };
 
-use bankroll_chains_evm::{
-    Address, BlockTag, Bytes, ChainIdentity, InProcessRpc, RpcLimits, RpcNode, SendOutcome, U256,
-};
+use bankroll_chains_evm::{BlockTag, Bytes, ChainIdentity, InProcessRpc, RpcLimits, RpcNode, SendOutcome, U256};
 use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, SimulatedKey};
 
 const BLOCKS: u64 = 1_000;
@@ -53,12 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn payments(block: u64) -> Vec<Bytes> {
     let pay = |number: u64| {
         let nonce = block * (PAYMENTS / 10) + number / 10;
-        SimulatedKey::derived(1, number % 10).sign(&Payment::new(
-            1337,
-            nonce,
-            Address::repeat_byte(0xaa),
-            U256::from(number),
-        ))
+        SimulatedKey::derived(1, number % 10).sign(&Payment::new(1337, nonce, [0xaa; 20].into(), U256::from(number)))
     };
     (0..PAYMENTS).map(pay).collect()
 }

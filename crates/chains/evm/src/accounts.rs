@@ -1,6 +1,7 @@
 //! Accounts: nonces, balances, tokens, calls. No header covers any of it: it is this node's unverified claim.
 
-use alloy_primitives::{Address, Bytes, U256, keccak256};
+use alloy_primitives::{Bytes, U256, keccak256};
+use bankroll_orders::Address;
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -33,18 +34,18 @@ impl RpcNode {
     }
 
     fn count(&self, method: &'static str, account: Address, block: Json) -> Result<u64, RpcError> {
-        let count = self.request_quantity(method, &json!([account, block]))?;
+        let count = self.request_quantity(method, &json!([account.lower_hex(), block]))?;
         u64::try_from(count).map_err(|_| MalformedAnswer::new(method, "more transactions than there can be").into())
     }
 
     /// The balance after a block, in wei.
     pub fn balance(&self, account: Address, at: BlockTag) -> Result<Quantity, RpcError> {
-        self.request_quantity("eth_getBalance", &json!([account, state_parameter(at)])).map(Quantity::new)
+        self.request_quantity("eth_getBalance", &json!([account.lower_hex(), state_parameter(at)])).map(Quantity::new)
     }
 
     /// The token balance after a block, in base units, as claimed by the contract.
     pub fn token_balance(&self, token: Address, holder: Address, at: BlockTag) -> Result<Quantity, RpcError> {
-        let words = [&keccak256("balanceOf(address)")[..4], holder.into_word().as_slice()].concat();
+        let words = [&keccak256("balanceOf(address)")[..4], &[0; 12], &holder.0].concat();
         let call = Call { from: Address::ZERO, to: token, value: Quantity::default(), input: words.into() };
         self.word(&call, at).map(Quantity::new)
     }
@@ -78,7 +79,8 @@ impl RpcNode {
 }
 
 fn shown(call: &Call) -> Json {
-    json!({ "from": call.from, "to": call.to, "value": call.value.units(), "input": call.input })
+    let (from, to) = (call.from.lower_hex(), call.to.lower_hex());
+    json!({ "from": from, "to": to, "value": call.value.units(), "input": call.input })
 }
 
 /// EIP-1898 form of a hash: some methods refuse the bare hash.

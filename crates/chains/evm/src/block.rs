@@ -1,7 +1,8 @@
 //! Blocks as plain values; they are verified before they are built.
 
 use alloy_consensus::{EthereumTxEnvelope, TxEip4844, transaction::SignerRecoverable};
-use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_primitives::{B256, Bytes, U256};
+use bankroll_orders::Address;
 
 use crate::{
     error::Disagreement,
@@ -67,7 +68,8 @@ pub struct Transaction {
 impl Transaction {
     /// Recovered on demand, because few transactions of a block are of interest.
     pub fn sender(&self) -> Result<Address, Disagreement> {
-        self.envelope.recover_signer().map_err(|_| Disagreement::Signature(self.hash))
+        let sender = self.envelope.recover_signer().map_err(|_| Disagreement::Signature(self.hash))?;
+        Ok(Address(sender.into_array()))
     }
 
     /// The coins that the transaction itself moved, and the recipient. Transfers by contracts are in

@@ -60,4 +60,5 @@ pub use send::{SendOutcome, transaction_hash};
 pub use traces::InternalTransfer;
 pub use transport::{InProcessRpc, InvalidRpcUrl, RpcLimits};
 
-pub use alloy_primitives::{Address, B256, Bytes, U256};
+pub use alloy_primitives::{B256, Bytes, U256};
+pub use bankroll_orders::Address;

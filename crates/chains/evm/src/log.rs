@@ -3,7 +3,8 @@
 //! Guarantees: a [`TokenTransfer`] has exactly the form of ERC-20. Other forms of the same event (as in ERC-721) are
 //! reported separately, because an operator must see a deposit that the program cannot read.
 
-use alloy_primitives::{Address, B256, Bytes, U256, b256};
+use alloy_primitives::{B256, Bytes, U256, b256};
+use bankroll_orders::Address;
 
 use crate::quantity::Quantity;
 
@@ -61,7 +62,8 @@ impl EventLog {
 
 /// A topic that is an address, with zeros in the upper bytes.
 fn address(topic: B256) -> Option<Address> {
-    topic[..12].iter().all(|byte| *byte == 0).then(|| Address::from_word(topic))
+    let (zeros, bytes) = topic.split_first_chunk::<12>()?;
+    (*zeros == [0; 12]).then_some(Address(bytes.try_into().ok()?))
 }
 
 #[cfg(test)]
@@ -69,19 +71,23 @@ mod tests {
     use super::*;
 
     fn log(topics: Vec<B256>, data: Vec<u8>) -> EventLog {
-        EventLog { ordinal: 3, contract: Address::repeat_byte(0xcc), topics, data: data.into() }
+        EventLog { ordinal: 3, contract: Address([0xcc; 20]), topics, data: data.into() }
+    }
+
+    fn word(address: u8) -> B256 {
+        B256::left_padding_from(&[address; 20])
     }
 
     #[test]
     fn only_the_form_of_erc20_is_a_transfer() {
-        let (from, to) = (Address::repeat_byte(1).into_word(), Address::repeat_byte(2).into_word());
+        let (from, to) = (word(1), word(2));
         let amount = U256::MAX.to_be_bytes::<32>().to_vec();
-        let odd = Some(TransferLog::Odd { ordinal: 3, contract: Address::repeat_byte(0xcc) });
+        let odd = Some(TransferLog::Odd { ordinal: 3, contract: Address([0xcc; 20]) });
         let transfer = TransferLog::Standard(TokenTransfer {
             ordinal: 3,
-            contract: Address::repeat_byte(0xcc),
-            from: Address::repeat_byte(1),
-            to: Address::repeat_byte(2),
+            contract: Address([0xcc; 20]),
+            from: Address([1; 20]),
+            to: Address([2; 20]),
             value: Quantity::new(U256::MAX),
         });
         assert_eq!(log(vec![TRANSFER, from, to], amount.clone()).transfer(), Some(transfer));

@@ -9,7 +9,8 @@
 //! `trace_block` is tried first, because its list is flat. geth has only `callTracer`, which nests as deep as the
 //! calls; nesting deeper than 128 is an error.
 
-use alloy_primitives::{Address, B256, U256};
+use alloy_primitives::{B256, U256};
+use bankroll_orders::Address;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -19,6 +20,7 @@ use crate::{
     node::RpcNode,
     quantity::Quantity,
     quirks,
+    wire::WireAddress,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub struct InternalTransfer {
 /// One call, from either kind of trace.
 struct Step {
     path: Vec<usize>,
-    moves: Option<(Address, Address, U256)>,
+    moves: Option<(WireAddress, WireAddress, U256)>,
     reverted: bool,
 }
 
@@ -57,6 +59,7 @@ impl RpcNode {
                 |step: &&Step| transaction.succeeded && !reverted.iter().any(|above| step.path.starts_with(above));
             for step in steps.iter().filter(|step| !step.path.is_empty()).filter(counts) {
                 if let Some((from, to, value)) = step.moves.filter(|(_, _, value)| !value.is_zero()) {
+                    let (from, to) = (Address(from.into_array()), Address(to.into_array()));
                     let (path, value) = (step.path.clone(), Quantity::new(value));
                     transfers.push(InternalTransfer { transaction: transaction.hash, path, from, to, value });
                 }
@@ -132,17 +135,17 @@ struct FlatTrace {
 #[serde(rename_all = "camelCase")]
 struct Action {
     call_type: Option<String>,
-    from: Option<Address>,
-    to: Option<Address>,
+    from: Option<WireAddress>,
+    to: Option<WireAddress>,
     value: Option<U256>,
-    address: Option<Address>,
-    refund_address: Option<Address>,
+    address: Option<WireAddress>,
+    refund_address: Option<WireAddress>,
     balance: Option<U256>,
 }
 
 #[derive(Deserialize)]
 struct CreateResult {
-    address: Option<Address>,
+    address: Option<WireAddress>,
 }
 
 impl FlatTrace {
@@ -163,7 +166,11 @@ impl FlatTrace {
     }
 }
 
-fn whole(from: Option<Address>, to: Option<Address>, value: Option<U256>) -> Option<(Address, Address, U256)> {
+fn whole(
+    from: Option<WireAddress>,
+    to: Option<WireAddress>,
+    value: Option<U256>,
+) -> Option<(WireAddress, WireAddress, U256)> {
     Some((from?, to?, value?))
 }
 
@@ -178,8 +185,8 @@ struct TraceEntry {
 struct NestedCall {
     #[serde(rename = "type")]
     kind: String,
-    from: Address,
-    to: Option<Address>,
+    from: WireAddress,
+    to: Option<WireAddress>,
     value: Option<U256>,
     error: Option<String>,
     #[serde(default)]

@@ -9,7 +9,8 @@ use alloy_consensus::{
     proofs::{calculate_receipt_root, ordered_trie_root_encoded},
 };
 use alloy_eips::eip2718::Encodable2718;
-use alloy_primitives::{Address, B256, Bloom, Bytes, LogData, U64, keccak256};
+use alloy_primitives::{B256, Bloom, Bytes, LogData, U64, keccak256};
+use bankroll_orders::Address;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -18,7 +19,7 @@ use crate::{
     error::{Disagreement, MalformedAnswer, RpcError, Unavailable},
     log::EventLog,
     quantity::Quantity,
-    wire,
+    wire::{self, WireAddress},
 };
 
 #[derive(Deserialize)]
@@ -44,7 +45,7 @@ struct RawReceipt {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawLog {
-    address: Address,
+    address: WireAddress,
     topics: Vec<B256>,
     data: Bytes,
     #[serde(default)]
@@ -201,7 +202,7 @@ impl Place {
         let numbered = receipt.logs().iter().enumerate();
         let logs = numbered.map(|(ordinal, log)| EventLog {
             ordinal,
-            contract: log.address,
+            contract: Address(log.address.into_array()),
             topics: log.data.topics().to_vec(),
             data: log.data.data.clone(),
         });
@@ -209,7 +210,7 @@ impl Place {
             hash: self.hash,
             index: self.index,
             nonce: envelope.nonce(),
-            to: envelope.to(),
+            to: envelope.to().map(|to| Address(to.into_array())),
             value: Quantity::new(envelope.value()),
             input: envelope.input().clone(),
             succeeded: receipt.status(),

@@ -7,6 +7,9 @@ use serde_json::{Value, value::RawValue};
 use crate::error::{MalformedAnswer, RpcError, shortened};
 use crate::quirks;
 
+/// An address in a node's answer. Nodes write it in any case, and no checksum is required.
+pub type WireAddress = alloy_primitives::Address;
+
 /// An error object of JSON-RPC.
 #[derive(Clone, Debug, Deserialize)]
 pub struct RpcFailure {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bankroll_chains_simulated::SimulatedKey as WalletKey;
 use bankroll_ledger::{AccountKind, Name};
+use bankroll_orders::Address;
 use bankroll_store::Ledger;
 
 use super::{
@@ -29,18 +30,16 @@ pub fn open_games(
     let seed = seed ^ arena.run.rotate_left(32);
     let mut chance = fastrand::Rng::with_seed(seed);
     let keys: Vec<WalletKey> = (1..=u64::from(players)).map(|number| WalletKey::derived(seed, number)).collect();
-    let names: Vec<Name> = keys.iter().map(|key| format!("{:#x}", key.address()).parse()).collect::<Result<_, _>>()?;
+    let addresses: Vec<Address> = keys.iter().map(|key| Address(key.address().into_array())).collect();
+    let names: Vec<Name> = addresses.iter().map(|address| address.lower_hex().parse()).collect::<Result<_, _>>()?;
     let accounts = names.iter().flat_map(|wallet| {
         [AccountKind::Funds, AccountKind::Unallocated, AccountKind::Debt]
             .map(|kind| arena.account(kind, Some(wallet.clone())))
     });
     let accounts = open_accounts(ledger, accounts.collect())?;
-    let people = keys.into_iter().zip(names).zip(accounts.chunks_exact(3));
+    let people = keys.into_iter().zip(names).zip(addresses).zip(accounts.chunks_exact(3));
     let mut players: Vec<ArenaPlayer> = people
-        .map(|((key, name), accounts)| {
-            let address = bankroll_orders::Address(key.address().into());
-            ArenaPlayer::new(wallets.add(key), name, address, accounts[0])
-        })
+        .map(|(((key, name), address), accounts)| ArenaPlayer::new(wallets.add(key), name, address, accounts[0]))
         .collect();
     let count = GAMES.min(u32::try_from(players.len())?) as usize;
     let arena = Arc::new(arena.clone());

@@ -24,6 +24,7 @@ use bankroll_chains_evm::ChainIdentity;
 use bankroll_nodes::{
     Answer, Authority, CallError, Forwarder, NodeIdentity, NodeName, NodeRole, NodeRoles, PendingCall,
 };
+use bankroll_orders::Address;
 use bankroll_roles::serve::forward;
 use bankroll_store::{Clock, DatabaseUrl};
 
@@ -172,7 +173,7 @@ impl ChainSettings<'_> {
     fn settings(&self, folder: &Path) -> anyhow::Result<[String; 17]> {
         // Paths in settings are relative to the folder.
         let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
-        let (wallet, treasury) = (self.signer.wallet, bankroll_orders::Address(treasury().address().into()));
+        let (wallet, treasury) = (self.signer.wallet, Address(treasury().address().into_array()));
         Ok([
             format!("chain.rpc={}", self.rpc),
             format!("chain.id={}", self.identity.chain_id),

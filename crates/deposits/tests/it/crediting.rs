@@ -86,7 +86,7 @@ fn a_player_who_signed_in_before_paying_is_known_in_any_block() {
 #[test]
 fn an_account_makes_its_wallet_a_players_and_another_spelling_of_it_does_not() {
     let mut world = World::new();
-    let wallet = format!("{:#x}", address(STRANGER));
+    let wallet = address(STRANGER).lower_hex();
     let accounts = [format!("arena/funds/1/{wallet}"), format!("arena/funds/1/{}", &wallet[2..])];
     let names = accounts.iter().map(|name| name.parse().unwrap()).collect();
     world.ledger().open_accounts(&Principal::System, names).unwrap();
@@ -126,7 +126,7 @@ fn nothing_is_credited_that_did_not_arrive() {
     world.settle(4);
     assert_eq!(world.pairs("SELECT id AS a, amount_raw AS b FROM deposits"), []);
     assert_eq!(world.balances(["@house/custody/1/hot"]), [0]);
-    assert_eq!(world.chain().balance(hot()), U256::ZERO);
+    assert_eq!(world.chain().balance(hot().0.into()), U256::ZERO);
 }
 
 #[test]

@@ -22,6 +22,6 @@ fn d1_a_deposit_that_is_edited_before_it_is_final_is_credited_as_edited() {
     assert_eq!(world.balances(["arena/funds/1/mallory", "arena/unallocated/1/mallory"]), [1_000, 8_998_875]);
     assert_eq!(world.balances(["arena/funds/1/alice", "arena/unallocated/1/alice"]), [0, 0]);
     assert_eq!(world.balances(["@house/custody/1/hot"]), [9_000_000]);
-    assert_eq!(world.chain().balance(hot()), U256::from(2_000));
+    assert_eq!(world.chain().balance(hot().0.into()), U256::from(2_000));
     world.audit();
 }

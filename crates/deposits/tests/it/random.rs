@@ -57,7 +57,7 @@ fn live(random: &mut Rng) {
     world.chain().clear_faults(0);
     world.settle(8);
     world.audit();
-    let held = world.chain().balance(hot());
+    let held = world.chain().balance(hot().0.into());
     assert_eq!(U256::from(world.balances(["@house/custody/1/hot"])[0]), held, "the wallet holds {held}");
     let open = "SELECT id AS a, ledger_state AS b FROM deposits WHERE chain_state <> 'final' OR ledger_epoch <> epoch";
     assert_eq!(world.pairs(open), []);

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcNode};
-use bankroll_chains_simulated::{Address, B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256};
+use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_simulated::{B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256};
 use bankroll_deposits::{
     BlocksAhead, BookingOutcome, BuyIn, DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanError, ScanOutcome,
     ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
@@ -44,7 +44,7 @@ pub fn name(text: &str) -> Name {
 }
 
 pub fn address(person: u64) -> Address {
-    SimulatedKey::derived(SEED, person).address()
+    Address(SimulatedKey::derived(SEED, person).address().into_array())
 }
 
 pub fn hot() -> Address {
@@ -138,7 +138,7 @@ impl World {
 
     pub fn pay_to(&mut self, person: u64, to: Address, wei: U256) -> B256 {
         let nonce = self.nonces.entry(person).or_default();
-        let payment = Payment::new(1337, *nonce, to, wei);
+        let payment = Payment::new(1337, *nonce, to.0.into(), wei);
         *nonce += 1;
         let raw = SimulatedKey::derived(SEED, person).sign(&payment);
         self.chain.lock().unwrap().send(&raw).unwrap()

@@ -11,6 +11,7 @@ fn the_examples_of_eip_55_are_read_and_written() {
         "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
     ] {
         let address: Address = text.parse().unwrap();
+        assert_eq!(address.lower_hex(), text.to_ascii_lowercase());
         assert_eq!(address.to_string(), text);
         assert_eq!(text.to_lowercase().parse(), Ok(address));
     }

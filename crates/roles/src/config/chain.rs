@@ -119,9 +119,8 @@ impl ChainConfig {
             .filter_map(|text| {
                 read::<Address>(text, "chain.treasury", "the address that the house's capital comes from", &mut wrong)
             })
-            .map(|address| address.0.into())
             .collect();
-        if wallet.is_some_and(|wallet| treasury.contains(&bankroll_chains_evm::Address::from(wallet.0))) {
+        if wallet.is_some_and(|wallet| treasury.contains(&wallet)) {
             wrong.push(("chain.treasury", "the wallet itself cannot be a treasury address".into()));
         }
         let chain = format!("eip155:{}", self.id).parse();
@@ -138,7 +137,7 @@ impl ChainConfig {
             endpoint: RpcEndpoint::Http(self.rpc.clone()),
             identity,
             coin: Asset { chain, unit: Unit::Native, decimals: 18, symbol: self.symbol.clone() },
-            wallet: wallet.0.into(),
+            wallet,
             treasury,
             confirmations: self.confirmations,
             start: self.start,

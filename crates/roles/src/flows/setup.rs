@@ -7,10 +7,10 @@ use std::{
 };
 
 use anyhow::Context;
-use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
+use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
 use bankroll_deposits::{DepositRules, Payer, ScanConfig, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
-use bankroll_orders::ChainId;
+use bankroll_orders::{Address, ChainId};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
@@ -135,7 +135,7 @@ impl FlowSetup {
         PayoutConfig {
             chain: self.chain().clone(),
             chain_id: ChainId(self.identity.chain_id),
-            address: bankroll_orders::Address(self.wallet.into()),
+            address: self.wallet,
             custody: self.custody(asset),
             rules: PayoutRules {
                 confirmations: self.confirmations,

@@ -14,8 +14,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use bankroll_chains_evm::{Address, U256};
+use bankroll_chains_evm::U256;
 use bankroll_deposits::{ChainState, LedgerState, Purpose};
+use bankroll_orders::Address;
 
 /// How many, and how much together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,17 +1,18 @@
 //! Stories of the comparison, with every amount in sight.
 
-use bankroll_chains_evm::{Address, U256};
+use bankroll_chains_evm::U256;
 use bankroll_deposits::{
     ChainState::{self, Final, Included, Orphaned, OrphanedAfterFinal},
     LedgerState::{self, Credited, Reversed, Suspense},
     Purpose,
 };
+use bankroll_orders::Address;
 
 use super::compare::{BooksSide, DepositClaim, Finding, Movement, Reconciliation, Sum, WalletTransaction, compare};
 
 /// The indexer has read up to here.
 const READ_TO: u64 = 10;
-const PAYEE: Address = Address::repeat_byte(0xee);
+const PAYEE: Address = Address([0xee; 20]);
 
 fn wei(wei: u64) -> U256 {
     U256::from(wei)

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{AccountId, Amount, Principal, Rejection, Request};
+use bankroll_orders::Address;
 use bankroll_withdrawals::{ApprovalPolicy, IntentError, Intents, WithdrawalRequest};
 use fastrand::Rng;
 
@@ -52,7 +53,7 @@ pub(super) struct RequestedPayout {
     pub id: String,
     pub server: &'static str,
     pub player: &'static str,
-    pub to: [u8; 20],
+    pub to: Address,
     pub amount: u128,
     pub is_players_gas: bool,
     pub at: u64,

@@ -2,9 +2,10 @@
 
 use bankroll_chains_evm::BlockTag;
 use bankroll_chains_simulated::{
-    Address, Bytes, Fate, NodeFault, Payment, Reorg, U256,
+    Bytes, Fate, NodeFault, Payment, Reorg, U256,
     contracts::{DOLLAR, REFUSING, SPLITTER, mint_call, split_call, transfer_call},
 };
+use bankroll_orders::Address;
 use fastrand::Rng;
 
 use super::{
@@ -23,9 +24,10 @@ pub(super) type Payments = std::collections::BTreeMap<String, (Address, Address,
 impl World {
     /// The house gets its capital and every player some money, before any fault.
     pub fn fund_house(&mut self) {
-        self.send(TREASURY, Payment::new(CHAIN_ID, 0, self.people.hot, U256::from(5 * COIN)));
+        self.send(TREASURY, Payment::new(CHAIN_ID, 0, self.people.hot.0.into(), U256::from(5 * COIN)));
         for (player, to) in [(ALICE, self.people.hot), (BOB, self.people.hot), (CAROL, self.people.carols)] {
-            (0..3).for_each(|nonce| self.send(player, Payment::new(CHAIN_ID, nonce, to, U256::from(COIN / 50))));
+            let payment = |nonce| Payment::new(CHAIN_ID, nonce, to.0.into(), U256::from(COIN / 50));
+            (0..3).for_each(|nonce| self.send(player, payment(nonce)));
         }
         (0..PAYOUT_DEPTH).for_each(|_| self.mine_one());
         for _ in 0..2 {
@@ -40,7 +42,7 @@ impl World {
         let (from, raw) = (self.people.address(person), self.people.key(person).sign(&payment));
         let hash = format!("{:#x}", bankroll_chains_evm::transaction_hash(&raw));
         if let (Some(to), Ok(value)) = (payment.to, u128::try_from(payment.value)) {
-            self.payments.insert(hash, (from, to, value));
+            self.payments.insert(hash, (from, Address(to.into_array()), value));
         }
         let _ = self.chain().send(&raw);
         let signed = self.wallets.entry(person).or_default();
@@ -69,7 +71,7 @@ impl World {
         };
         let to = if to_carol { self.people.carols } else { self.people.hot };
         let nonce = self.next_nonce(person);
-        self.send(person, Payment::new(CHAIN_ID, nonce, to, U256::from(value)));
+        self.send(person, Payment::new(CHAIN_ID, nonce, to.0.into(), U256::from(value)));
         self.note(format_args!("person {person} pays {value} to {}", if to_carol { "Carol's address" } else { "us" }));
     }
 
@@ -77,7 +79,7 @@ impl World {
     pub fn double_spend(&mut self, random: &mut Rng) {
         let person = *random.choice(&[ALICE, BOB, CAROL, STRANGER]).expect("a person");
         let from = self.people.address(person);
-        let (next, signed) = (self.chain().nonce(from), self.next_nonce(person));
+        let (next, signed) = (self.chain().nonce(from.0.into()), self.next_nonce(person));
         if next >= signed {
             return self.note(format_args!("person {person} has nothing to take back"));
         }
@@ -86,7 +88,7 @@ impl World {
             if random.bool() { (from, U256::ZERO) } else { (self.people.hot, U256::from(random.u64(1..1_000))) };
         let (max, tip) = (random.u128(150..400), random.u128(2..50));
         let gwei = u128::from(GWEI);
-        self.send(person, Payment::new(CHAIN_ID, nonce, to, value).paying(max * gwei, tip * gwei));
+        self.send(person, Payment::new(CHAIN_ID, nonce, to.0.into(), value).paying(max * gwei, tip * gwei));
         self.counts.count("player: double spend");
         self.note(format_args!("person {person} replaces payment {nonce}"));
     }
@@ -96,7 +98,7 @@ impl World {
         let mut sent = 0;
         for (person, signed) in &self.wallets {
             let mut chain = self.chain();
-            let next = usize::try_from(chain.nonce(self.people.address(*person))).unwrap_or(usize::MAX);
+            let next = usize::try_from(chain.nonce(self.people.address(*person).0.into())).unwrap_or(usize::MAX);
             for versions in signed.iter().skip(next) {
                 let raw: &Bytes = random.choice(versions).expect("a version");
                 sent += usize::from(chain.send(raw).is_ok());
@@ -108,9 +110,9 @@ impl World {
     pub fn chatter(&mut self, random: &mut Rng) {
         let nonce = self.next_nonce(OTHERS);
         let plain = |to, value: u64| Payment::new(CHAIN_ID, nonce, to, U256::from(value));
-        let (first, second) = (Address::repeat_byte(0x60), Address::repeat_byte(0x61));
+        let (first, second) = ([0x60; 20].into(), [0x61; 20].into());
         let payment = match random.u8(..5) {
-            0 => plain(DOLLAR, 0).calling(mint_call(self.people.address(OTHERS), U256::from(1_000_u64))),
+            0 => plain(DOLLAR, 0).calling(mint_call(self.people.address(OTHERS).0.into(), U256::from(1_000_u64))),
             1 | 2 => plain(DOLLAR, 0).calling(transfer_call(first, U256::from(random.u64(..20)))),
             3 => plain(SPLITTER, 1_001).calling(split_call(&[first, second])),
             _ => plain(REFUSING, 1).calling(Bytes::new()),

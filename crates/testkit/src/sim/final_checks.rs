@@ -57,7 +57,7 @@ impl World {
             let name = text.parse().map_err(|_| SafetyPromise::Custody.broken("no account's name"))?;
             let account = self.books.rows().reader().account_named(&name).ok().flatten();
             let booked = U256::from(account.map_or(0, |account| account.balance.units()));
-            let held = self.chain().balance(address);
+            let held = self.chain().balance(address.0.into());
             if booked != held {
                 return Err(
                     SafetyPromise::Custody.broken(format!("{text} has {booked} in the books and {held} on chain"))

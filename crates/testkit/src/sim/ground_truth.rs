@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_simulated::{Address, B256, SimulatedBlock, SimulatedChain, U256};
+use bankroll_chains_simulated::{B256, SimulatedBlock, SimulatedChain, U256};
 use bankroll_ledger::Seq;
+use bankroll_orders::Address;
 
 use super::people::{ALICE, BOB, CAROLS, HOT, People, SERVERS, TREASURY};
 
@@ -65,12 +66,12 @@ fn blocks(chain: &SimulatedChain) -> impl Iterator<Item = &SimulatedBlock> {
 /// The transactions of our wallet on the chain, in order.
 pub(super) fn ours(chain: &SimulatedChain, people: &People) -> Vec<WalletTransaction> {
     let of_block = |block: &SimulatedBlock| {
-        let sent = block.transactions.iter().filter(|included| included.transaction.sender == people.hot);
+        let sent = block.transactions.iter().filter(|included| included.transaction.sender.0 == people.hot.0);
         let ours = sent.map(|included| WalletTransaction {
             hash: included.transaction.hash,
             block: block.hash,
             nonce: included.transaction.nonce(),
-            to: included.transaction.to(),
+            to: included.transaction.to().map(|to| Address(to.into_array())),
             value: included.transaction.value(),
             succeeded: included.succeeded(),
             fee: u128::from(included.gas_used).saturating_mul(included.gas_price),
@@ -87,13 +88,14 @@ pub(super) fn paid_in(chain: &SimulatedChain, people: &People) -> Vec<IncomingPa
     for block in blocks(chain) {
         for included in block.transactions.iter().filter(|included| included.succeeded()) {
             let transaction = &included.transaction;
-            let to = transaction.to().filter(|to| *to == people.hot || *to == people.carols);
+            let to = transaction.to().map(|to| Address(to.into_array()));
+            let to = to.filter(|to| *to == people.hot || *to == people.carols);
             let value = u128::try_from(transaction.value()).unwrap_or(u128::MAX);
             if let Some(to) = to.filter(|_| value > 0) {
                 let confirmations = head.saturating_sub(block.number()).saturating_add(1);
                 found.push(IncomingPayment {
                     hash: transaction.hash,
-                    from: transaction.sender,
+                    from: Address(transaction.sender.into_array()),
                     to,
                     value,
                     confirmations,

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_simulated::{Address, SimulatedKey};
+use bankroll_chains_simulated::SimulatedKey;
 use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{Amount, Name};
+use bankroll_orders::Address;
 use bankroll_signer::LocalKey;
 use zeroize::Zeroizing;
 
@@ -65,9 +66,12 @@ pub(super) struct People {
 
 impl People {
     pub fn new(seed: u64) -> Self {
-        let keyed = |key: SimulatedKey| (key.clone(), key.address());
-        let keys = (0..=OTHERS).map(|number| keyed(SimulatedKey::derived(seed, number))).collect();
-        Self { hot: hot_key().address().0.into(), carols: SimulatedKey::derived(seed, 100).address(), keys }
+        let keyed = |number| {
+            let key = SimulatedKey::derived(seed, number);
+            let address = Address(key.address().into_array());
+            (key, address)
+        };
+        Self { hot: hot_key().address(), carols: keyed(100).1, keys: (0..=OTHERS).map(keyed).collect() }
     }
 
     pub fn address(&self, person: u64) -> Address {
@@ -84,8 +88,8 @@ impl People {
 }
 
 /// The address to which a player is paid.
-pub(super) fn home(player: Player) -> bankroll_orders::Address {
-    bankroll_orders::Address([0x70_u8.wrapping_add(u8::try_from(player.key).unwrap_or_default()); 20])
+pub(super) fn home(player: Player) -> Address {
+    Address([0x70_u8.wrapping_add(u8::try_from(player.key).unwrap_or_default()); 20])
 }
 
 pub(super) fn servers() -> Servers {

@@ -204,9 +204,7 @@ impl World {
             let intent = self.callers.intents.get(&released.intent);
             let as_ordered = match (released.is_cancel, intent) {
                 (true, _) => ours.to == Some(self.people.hot) && ours.value.is_zero(),
-                (false, Some(intent)) => {
-                    ours.to.is_some_and(|to| to.0 == intent.to) && u128::try_from(ours.value) == Ok(intent.amount)
-                }
+                (false, Some(intent)) => ours.to == Some(intent.to) && u128::try_from(ours.value) == Ok(intent.amount),
                 (false, None) => false,
             };
             if !as_ordered || ours.nonce != released.nonce {

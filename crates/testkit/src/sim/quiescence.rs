@@ -111,7 +111,7 @@ impl World {
     fn resend_newest(&mut self) {
         let mut chain = self.chain();
         for (person, signed) in &self.wallets {
-            let next = chain.nonce(self.people.address(*person));
+            let next = chain.nonce(self.people.address(*person).0.into());
             for versions in signed.iter().skip(usize::try_from(next).unwrap_or(usize::MAX)) {
                 let _ = versions.last().map(|raw| chain.send(raw));
             }

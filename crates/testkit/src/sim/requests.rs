@@ -71,7 +71,7 @@ impl World {
             id: id.clone(),
             server: player.server,
             player: player.name,
-            to: home(player).0,
+            to: home(player),
             amount,
             is_players_gas,
             at: self.now,

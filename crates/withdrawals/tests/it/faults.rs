@@ -118,13 +118,13 @@ fn foreign_use_of_the_wallet_stops_it() {
     assert_eq!(stopped, StepResult::Waits(WaitReason::ForeignNonce { expected: 1, found: 2 }));
     world.finish();
     assert_eq!(world.paid(home(2), ETHER), 0);
-    assert_eq!(world.chain().nonce(wallet()), 2);
+    assert_eq!(world.chain().nonce(wallet().0.into()), 2);
 }
 
 #[test]
 fn a_payment_that_the_node_expects_to_fail_is_not_signed() {
     let mut world = World::new();
-    let refusing = bankroll_orders::Address(bankroll_chains_simulated::contracts::REFUSING.into());
+    let refusing = bankroll_orders::Address(bankroll_chains_simulated::contracts::REFUSING.into_array());
     let intent = world.alice("exit-1", refusing, ETHER);
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.payments().len()), ("approved", 0));

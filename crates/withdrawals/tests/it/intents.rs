@@ -59,7 +59,7 @@ fn a_player_who_pays_for_gas_gets_back_what_it_did_not_cost() {
     let intent = world.request(&withdrawal).unwrap();
     assert_eq!(world.standing(ALICE), (10 * ETHER, ETHER + cap));
     world.finish();
-    let gas = 14 * ETHER - u128::try_from(world.chain().balance(wallet())).unwrap();
+    let gas = 14 * ETHER - u128::try_from(world.chain().balance(wallet().0.into())).unwrap();
     assert!(gas > TRANSFER_GAS && gas < cap, "{gas}");
     assert_eq!((world.standing(ALICE), world.status(&intent.id).as_str()), ((9 * ETHER - gas, 0), "completed"));
     assert_eq!(world.standing("@house/network_fees/1"), (0, 0));
@@ -131,7 +131,7 @@ fn many_payouts_of_one_wallet_go_out_in_order_of_their_nonces() {
         assert_eq!(world.paid(home(n), ETHER / 2 + u128::from(n)), 1);
     }
     world.audit_at_rest();
-    assert_eq!(world.chain().nonce(wallet()), 12);
+    assert_eq!(world.chain().nonce(wallet().0.into()), 12);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn before_it_is_signed_the_signers_promise_is_the_proof() {
         let next = world.alice("exit-2", home(2), ETHER);
         world.finish();
         assert_eq!((world.status(&next).as_str(), world.paid(home(1), ETHER)), ("completed", 0));
-        assert_eq!(world.chain().nonce(wallet()), 1);
+        assert_eq!(world.chain().nonce(wallet().0.into()), 1);
         world.audit_at_rest();
         assert!(matches!(Intents::cancel(world.rows(), &intent, Time(1)), Err(CancelError::NotFound)));
     }
@@ -106,7 +106,7 @@ fn an_intent_that_was_revoked_elsewhere_is_refunded() {
 #[test]
 fn a_destination_that_the_signer_never_pays_is_refunded_and_holds_up_no_other_payout() {
     // A player types in the address that they paid to.
-    for forbidden in [bankroll_orders::Address(wallet().into()), bankroll_orders::Address::ZERO] {
+    for forbidden in [wallet(), bankroll_orders::Address::ZERO] {
         let mut world = World::new();
         let intent = world.alice("exit-1", forbidden, ETHER);
         world.step_until(|result| matches!(result, StepResult::Prepared));
@@ -137,7 +137,7 @@ fn a_final_revert_is_a_proof_and_costs_gas() {
         world.settle();
         assert_eq!(world.status(&intent), "failed reverted");
         assert_eq!(world.payments().len(), 0);
-        let gas = 16 * ETHER - u128::try_from(world.chain().balance(wallet())).unwrap();
+        let gas = 16 * ETHER - u128::try_from(world.chain().balance(wallet().0.into())).unwrap();
         assert!(gas >= TRANSFER_GAS * GWEI);
         let (alice, house) = if player_pays { (10 * ETHER - gas, 0) } else { (10 * ETHER, gas) };
         assert_eq!((world.standing(ALICE), world.standing("@house/network_fees/1")), ((alice, 0), (house, 0)));

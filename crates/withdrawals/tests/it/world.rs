@@ -7,9 +7,7 @@ use std::{
 };
 
 use bankroll_chains_evm::{BlockTag, ChainIdentity, InProcessRpc, RpcNode};
-use bankroll_chains_simulated::{
-    Address as ChainAddress, B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256, contracts,
-};
+use bankroll_chains_simulated::{B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256, contracts};
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace, Principal,
     References, Request, Scope, Seq, Time, Unit,
@@ -87,8 +85,8 @@ fn deposit_key(text: String) -> RequestKey {
     RequestKey { namespace: Namespace::Deposits, scope: Scope::House, text }
 }
 
-pub fn wallet() -> ChainAddress {
-    key().address().0.into()
+pub fn wallet() -> Address {
+    key().address()
 }
 
 /// Where a player is paid.
@@ -180,7 +178,7 @@ impl World {
     pub fn with_house(house: u128) -> Self {
         let funded = 15 * ETHER + house;
         let mut config = SimulatedConfig::new(SEED);
-        config.funded.push((wallet(), U256::from(funded)));
+        config.funded.push((wallet().0.into(), U256::from(funded)));
         let chain = SimulatedChain::new(config);
         let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
         let chain = Arc::new(Mutex::new(chain));
@@ -392,7 +390,7 @@ impl World {
     }
 
     /// What our wallet has paid on the canonical chain: to whom, and how much; a payment to itself is a cancel.
-    pub fn payments(&self) -> Vec<(ChainAddress, u128, B256)> {
+    pub fn payments(&self) -> Vec<(Address, u128, B256)> {
         let head = self.chain().head().number();
         let (mut paid, all) = (
             Vec::new(),
@@ -411,7 +409,6 @@ impl World {
 
     /// How often an address was paid so much.
     pub fn paid(&self, to: Address, amount: u128) -> usize {
-        let to = ChainAddress::from(to.0);
         self.payments().iter().filter(|(paid, value, _)| (*paid, *value) == (to, amount)).count()
     }
 
@@ -422,7 +419,7 @@ impl World {
 
     pub fn audit_at_rest(&self) {
         self.audit();
-        let held = self.chain().balance(wallet());
+        let held = self.chain().balance(wallet().0.into());
         assert_eq!(U256::from(self.standing("@house/custody/1/hot").0), held, "of {} at first", self.funded);
     }
 
@@ -433,14 +430,14 @@ impl World {
 
     /// A thief takes coins out of the wallet, before it was ever used.
     pub fn drain(&self, amount: u128) {
-        let nonce = self.chain().nonce(wallet());
+        let nonce = self.chain().nonce(wallet().0.into());
         self.steal(nonce, amount, 400 * GWEI);
         self.mine(1);
     }
 
     fn steal(&self, nonce: u64, amount: u128, max_fee: u128) {
         let stolen = SimulatedKey::from_bytes(B256::from(SECRET)).unwrap();
-        let payment = Payment::new(1337, nonce, ChainAddress::repeat_byte(0xee), U256::from(amount));
+        let payment = Payment::new(1337, nonce, [0xee; 20].into(), U256::from(amount));
         self.chain().send(&stolen.sign(&payment.paying(max_fee, max_fee / 2))).unwrap();
     }
 
@@ -467,7 +464,7 @@ impl World {
 
     /// The treasury puts coins into the wallet.
     pub fn refill(&self, amount: u128) {
-        let payment = Payment::new(1337, 0, wallet(), U256::from(amount));
+        let payment = Payment::new(1337, 0, wallet().0.into(), U256::from(amount));
         self.chain().send(&SimulatedKey::derived(SEED, 0).sign(&payment)).unwrap();
         self.mine(1);
     }

@@ -58,8 +58,8 @@ fn one_world(random: &mut Rng) {
 fn transaction(world: &World, random: &mut Rng) -> Bytes {
     let from = random.u64(..PLAYERS);
     let to = match random.u8(..3) {
-        0 => Address::repeat_byte(random.u8(0x40..0x50)),
-        _ => world.player(random.u64(..PLAYERS)).address(),
+        0 => Address([random.u8(0x40..0x50); 20]),
+        _ => world.address(random.u64(..PLAYERS)),
     };
     let mut payment = world.payment(from, to, 0);
     payment.value = U256::from(random.u64(..1_000_000_000_000_000));
@@ -104,8 +104,8 @@ fn compare(world: &World, theirs: &RpcNode, ours: &RpcNode) {
     assert_eq!(their_block.header.number, our_block.header.number);
     assert_eq!(their_block.header.base_fee, our_block.header.base_fee, "block {}", our_block.header.number);
     assert_eq!(outcomes(&their_block), outcomes(&our_block));
-    let people = (0..PLAYERS).map(|number| world.player(number).address());
-    for address in people.chain((0x40..0x50).map(Address::repeat_byte)) {
+    let people = (0..PLAYERS).map(|number| world.address(number));
+    for address in people.chain((0x40..0x50).map(|byte| Address([byte; 20]))) {
         assert_eq!(
             theirs.balance(address, BlockTag::Latest),
             ours.balance(address, BlockTag::Latest),

@@ -201,7 +201,7 @@ fn a_node_without_block_receipts_returns_single_ones() {
 #[test]
 fn a_node_without_flat_traces_returns_nested_ones() {
     let (world, _socket, node) = with_answer("trace_block", no_such_method);
-    let payees = [HOUSE, contracts::REFUSING, HOUSE];
+    let payees = [HOUSE.0.into(), contracts::REFUSING, HOUSE.0.into()];
     world.call(1, contracts::SPLITTER, 300, contracts::split_call(&payees));
     world.call(2, contracts::REFUSING, 5, Bytes::new());
     world.mine();

@@ -15,8 +15,8 @@ fn eventful() -> (World, Block) {
     world.pay(1, HOUSE, 1);
     world.mine();
     world.mine();
-    world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE, U256::from(40)));
-    world.call(2, contracts::SPLITTER, 30, contracts::split_call(&[HOUSE]));
+    world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE.0.into(), U256::from(40)));
+    world.call(2, contracts::SPLITTER, 30, contracts::split_call(&[HOUSE.0.into()]));
     world.call(3, contracts::REFUSING, 20, Default::default());
     world.pay(4, HOUSE, 10);
     world.mine();

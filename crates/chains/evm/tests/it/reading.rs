@@ -1,13 +1,13 @@
 //! The content of blocks, with every number visible.
 
 use bankroll_chains_evm::{
-    Address, BlockTag, Bytes, Call, Disagreement, Fees, InternalTransfer, RpcError, TokenTransfer, TransferLog,
+    Address, B256, BlockTag, Bytes, Call, Disagreement, Fees, InternalTransfer, RpcError, TokenTransfer, TransferLog,
 };
 use bankroll_chains_evm::{ChainIdentity, FindOutcome, InProcessRpc, Quantity, RpcNode, U256, Unavailable};
 use bankroll_chains_simulated::{Fate, Reorg, SimulatedChain, SimulatedConfig, contracts};
 use bankroll_money::Amount;
 
-use crate::world::{HOUSE, World};
+use crate::world::{HOUSE, World, from_simulated};
 
 const fn wei(amount: u64) -> Quantity {
     Quantity::new(U256::from_limbs([amount, 0, 0, 0]))
@@ -24,7 +24,7 @@ fn a_payment_a_failed_payment_and_what_they_cost() {
 
     let paid = block.transaction(paid).unwrap();
     assert_eq!(paid.native_transfer(), Some((HOUSE, wei(5_000))));
-    assert_eq!(paid.sender(), Ok(world.player(0).address()));
+    assert_eq!(paid.sender(), Ok(world.address(0)));
     // The first block's base fee of 1 gwei falls by an eighth after an empty block; the tip is 1 gwei.
     assert_eq!((paid.gas_used, paid.gas_price), (21_000, 875_000_000 + 1_000_000_000));
     assert_eq!(paid.fee().amount(), Ok(Amount::new(21_000 * 1_875_000_000)));
@@ -36,7 +36,7 @@ fn a_payment_a_failed_payment_and_what_they_cost() {
     assert_eq!(node.balance(HOUSE, BlockTag::Latest), Ok(wei(5_000)));
     assert_eq!(node.balance(HOUSE, BlockTag::Number(0)), Ok(wei(0)));
     assert_eq!(node.balance(HOUSE, BlockTag::Hash(block.header.hash)), Ok(wei(5_000)));
-    assert_eq!(node.nonce(world.player(1).address(), BlockTag::Latest), Ok(1), "a failed transaction counts");
+    assert_eq!(node.nonce(world.address(1), BlockTag::Latest), Ok(1), "a failed transaction counts");
 }
 
 #[test]
@@ -46,15 +46,16 @@ fn token_transfers_have_stable_log_indexes() {
     world.call(0, contracts::DOLLAR, 0, contracts::mint_call(player, U256::from(1_000)));
     world.call(0, contracts::TAXED, 0, contracts::mint_call(player, U256::from(1_000)));
     world.mine();
-    let sent = world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE, U256::from(400)));
-    let taxed = world.call(0, contracts::TAXED, 0, contracts::transfer_call(HOUSE, U256::from(1_000)));
-    let declined = world.call(0, contracts::DECLINING, 0, contracts::transfer_call(HOUSE, U256::from(5)));
-    let short = world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE, U256::from(601)));
+    let sent = world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE.0.into(), U256::from(400)));
+    let taxed = world.call(0, contracts::TAXED, 0, contracts::transfer_call(HOUSE.0.into(), U256::from(1_000)));
+    let declined = world.call(0, contracts::DECLINING, 0, contracts::transfer_call(HOUSE.0.into(), U256::from(5)));
+    let short = world.call(0, contracts::DOLLAR, 0, contracts::transfer_call(HOUSE.0.into(), U256::from(601)));
     world.mine();
     let block = world.head();
     let reported = |hash| block.transaction(hash).unwrap().transfer_logs().collect::<Vec<_>>();
     let transfer = |contract, value| {
-        TransferLog::Standard(TokenTransfer { ordinal: 0, contract, from: player, to: HOUSE, value: wei(value) })
+        let (contract, from) = (from_simulated(contract), from_simulated(player));
+        TransferLog::Standard(TokenTransfer { ordinal: 0, contract, from, to: HOUSE, value: wei(value) })
     };
     assert_eq!(reported(sent), [transfer(contracts::DOLLAR, 400)]);
     assert_eq!(reported(taxed), [transfer(contracts::TAXED, 1_000)]);
@@ -65,17 +66,18 @@ fn token_transfers_have_stable_log_indexes() {
 
     // A log is only the contract's claim; the balance shows that the taxed token paid less.
     let node = world.node(0);
-    let has = |token| node.token_balance(token, HOUSE, BlockTag::Latest);
+    let has = |token| node.token_balance(from_simulated(token), HOUSE, BlockTag::Latest);
     assert_eq!((has(contracts::DOLLAR), has(contracts::TAXED)), (Ok(wei(400)), Ok(wei(900))));
     assert_eq!(has(contracts::DECLINING), Ok(wei(0)));
-    assert_eq!(node.token_decimals(contracts::DOLLAR, BlockTag::Latest), Ok(6));
+    assert_eq!(node.token_decimals(from_simulated(contracts::DOLLAR), BlockTag::Latest), Ok(6));
 }
 
 #[test]
 fn traces_show_transfers_by_contracts() {
     let world = World::new();
-    let friend = Address::repeat_byte(0xbb);
-    let payees = contracts::split_call(&[HOUSE, contracts::REFUSING, friend, HOUSE]);
+    let friend = Address([0xbb; 20]);
+    let house = HOUSE.0.into();
+    let payees = contracts::split_call(&[house, contracts::REFUSING, friend.0.into(), house]);
     let split = world.call(0, contracts::SPLITTER, 403, payees);
     let failed = world.call(1, contracts::SPLITTER, 50, contracts::split_call(&[]));
     world.pay(2, HOUSE, 9);
@@ -84,7 +86,7 @@ fn traces_show_transfers_by_contracts() {
     let inside = |path: usize, to, value| InternalTransfer {
         transaction: split,
         path: vec![path],
-        from: contracts::SPLITTER,
+        from: from_simulated(contracts::SPLITTER),
         to,
         value: wei(value),
     };
@@ -92,7 +94,7 @@ fn traces_show_transfers_by_contracts() {
     let expected = [inside(0, HOUSE, 103), inside(2, friend, 100), inside(3, HOUSE, 100)];
     assert_eq!(world.node(0).internal_transfers(&block), Ok(expected.to_vec()));
     assert!(!block.transaction(failed).unwrap().succeeded);
-    assert_eq!(world.chain().balance(HOUSE), U256::from(103 + 100 + 9));
+    assert_eq!(world.chain().balance(house), U256::from(103 + 100 + 9));
     assert_eq!(world.chain().balance(contracts::SPLITTER), U256::from(100));
 
     // Traces are requested by height, and another block may be there meanwhile.
@@ -131,7 +133,7 @@ fn safe_and_finalized_follow_the_head_and_a_missing_block_is_none() {
     let number = |at| node.header(at).unwrap().map(|header| header.number);
     assert_eq!([BlockTag::Latest, BlockTag::Safe, BlockTag::Finalized].map(number), [Some(10), Some(8), Some(6)]);
     assert_eq!((number(BlockTag::Number(11)), node.block(BlockTag::Number(11))), (None, Ok(None)));
-    assert_eq!(node.header(BlockTag::Hash(HOUSE.into_word())), Ok(None));
+    assert_eq!(node.header(BlockTag::Hash(B256::repeat_byte(0xaa))), Ok(None));
 
     world.chain().lag(0, 3);
     assert_eq!([BlockTag::Latest, BlockTag::Safe, BlockTag::Finalized].map(number), [Some(7), Some(5), Some(3)]);
@@ -160,9 +162,9 @@ fn gas_and_fees() {
     assert_eq!(node.fees(), Ok(Fees::Market { base_fee: 875_000_000, tip: 1_000_000_000 }));
     world.chain().set_base_fee(40_000_000_000);
     assert_eq!(node.fees(), Ok(Fees::Market { base_fee: 40_000_000_000, tip: 1_000_000_000 }));
-    let call = |to, value, input| Call { from: world.player(0).address(), to, value: wei(value), input };
+    let call = |to, value, input| Call { from: world.address(0), to, value: wei(value), input };
     assert_eq!(node.estimate_gas(&call(HOUSE, 5, Bytes::new())), Ok(21_000));
-    let reverts = node.estimate_gas(&call(contracts::REFUSING, 5, Bytes::new()));
+    let reverts = node.estimate_gas(&call(from_simulated(contracts::REFUSING), 5, Bytes::new()));
     let Err(RpcError::Refused(refused)) = reverts else { panic!("{reverts:?}") };
     assert_eq!((refused.code, refused.message.as_str()), (3, "execution reverted"));
 }

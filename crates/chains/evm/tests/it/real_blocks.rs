@@ -1,13 +1,17 @@
 //! Blocks of anvil, read by our client: hashes, roots and senders from another implementation.
 
 use bankroll_chains_evm::{
-    Address, BlockTag, Bytes, FindOutcome, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog, U256,
+    Address, B256, BlockTag, Bytes, FindOutcome, InternalTransfer, Quantity, SendOutcome, TokenTransfer, TransferLog,
+    U256,
 };
 use bankroll_chains_evm::{ChainIdentity, Disagreement, RpcError, RpcLimits, RpcNode, transaction_hash};
 use bankroll_chains_simulated::{Payment, SimulatedKey, contracts::transfer_call};
 use serde_json::json;
 
-use crate::{anvil::Anvil, world::HOUSE};
+use crate::{
+    anvil::Anvil,
+    world::{HOUSE, from_simulated},
+};
 
 fn player(anvil: &Anvil, number: u64) -> SimulatedKey {
     let key = SimulatedKey::derived(1, number);
@@ -16,11 +20,11 @@ fn player(anvil: &Anvil, number: u64) -> SimulatedKey {
 }
 
 fn pay(nonce: u64, to: Address, wei: u64) -> Payment {
-    Payment::new(1337, nonce, to, U256::from(wei))
+    Payment::new(1337, nonce, to.0.into(), U256::from(wei))
 }
 
 fn put_code(anvil: &Anvil, at: Address, code: &str) {
-    anvil.ask("anvil_setCode", json!([at, format!("0x{code}")]));
+    anvil.ask("anvil_setCode", json!([at.lower_hex(), format!("0x{code}")]));
 }
 
 #[test]
@@ -42,8 +46,8 @@ fn blocks_of_another_implementation_verify() {
     let block = node.block(BlockTag::Latest).unwrap().unwrap();
     assert_eq!((block.header.number, block.transactions.len()), (1, 3));
     let reported = |raw: &Bytes| block.transaction(transaction_hash(raw)).unwrap();
-    assert_eq!(reported(&plain).sender(), Ok(ann.address()));
-    assert_eq!(reported(&legacy).sender(), Ok(bob.address()));
+    assert_eq!(reported(&plain).sender(), Ok(from_simulated(ann.address())));
+    assert_eq!(reported(&legacy).sender(), Ok(from_simulated(bob.address())));
     assert_eq!(reported(&plain).native_transfer(), Some((HOUSE, Quantity::new(U256::from(5)))));
     assert_eq!(reported(&legacy).native_transfer(), Some((HOUSE, Quantity::new(U256::from(6)))));
     // 21,000 and what EIP-7623 takes for 2 zeros and 10 other bytes: 42 units of ten.
@@ -66,10 +70,10 @@ fn logs_failures_and_inner_calls_of_real_bytecode() {
     let anvil = Anvil::start();
     let node = anvil.node();
     let ann = player(&anvil, 0);
-    let at = Address::repeat_byte;
+    let at = |byte: u8| Address([byte; 20]);
     // LOG3 of Transfer(caller, HOUSE, second word of the call), then stop.
     let transfer = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-    let house = hex(HOUSE);
+    let house = &HOUSE.lower_hex()[2..];
     put_code(&anvil, at(0x11), &format!("60243560005273{house}337f{transfer}60206000a300"));
     // Reverts.
     put_code(&anvil, at(0x22), "60006000fd");
@@ -77,7 +81,7 @@ fn logs_failures_and_inner_calls_of_real_bytecode() {
     put_code(&anvil, at(0x33), &format!("60006000600060003473{house}5af1506000600060006000600973{house}5af25000"));
     let mut sent = Vec::new();
     for (nonce, to, wei) in [(0, at(0x11), 0), (1, at(0x22), 50), (2, at(0x33), 70)] {
-        let mut payment = pay(nonce, to, wei).calling(transfer_call(HOUSE, U256::from(1_234)));
+        let mut payment = pay(nonce, to, wei).calling(transfer_call(HOUSE.0.into(), U256::from(1_234)));
         payment.gas = 200_000;
         let raw = ann.sign(&payment);
         assert_eq!(node.send(&raw), SendOutcome::Accepted);
@@ -89,17 +93,14 @@ fn logs_failures_and_inner_calls_of_real_bytecode() {
     assert_eq!(succeeded, [true, false, true]);
     let logs: Vec<_> = block.transaction(sent[0]).unwrap().transfer_logs().collect();
     let value = Quantity::new(U256::from(1_234));
-    let expected = TokenTransfer { ordinal: 0, contract: at(0x11), from: ann.address(), to: HOUSE, value };
+    let expected =
+        TokenTransfer { ordinal: 0, contract: at(0x11), from: from_simulated(ann.address()), to: HOUSE, value };
     assert_eq!(logs, [TransferLog::Standard(expected)]);
     assert_eq!(block.transaction(sent[1]).unwrap().native_transfer(), None);
     let value = Quantity::new(U256::from(70));
     let moved = InternalTransfer { transaction: sent[2], path: vec![0], from: at(0x33), to: HOUSE, value };
     assert_eq!(node.internal_transfers(&block), Ok(vec![moved]));
     assert_eq!(node.balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "70");
-}
-
-fn hex(address: Address) -> String {
-    address.to_string()[2..].to_ascii_lowercase()
 }
 
 #[test]
@@ -130,9 +131,12 @@ fn another_chain_with_the_same_id() {
     let identity = ours.node().identity();
     let found = theirs.node().identity();
     assert_eq!(identity.chain_id, found.chain_id);
-    let node =
-        RpcNode::http(&theirs.url(), ChainIdentity { genesis: HOUSE.into_word(), ..identity }, RpcLimits::default())
-            .unwrap();
-    let expected = Disagreement::Genesis { expected: HOUSE.into_word(), found: found.genesis };
+    let node = RpcNode::http(
+        &theirs.url(),
+        ChainIdentity { genesis: B256::repeat_byte(0xaa), ..identity },
+        RpcLimits::default(),
+    )
+    .unwrap();
+    let expected = Disagreement::Genesis { expected: B256::repeat_byte(0xaa), found: found.genesis };
     assert_eq!(node.header(BlockTag::Latest), Err(RpcError::Disagreeing(expected)));
 }

@@ -75,7 +75,7 @@ fn reordered_payments_are_all_there_and_each_senders_in_order() {
     assert!(sent.iter().all(|hash| after.iter().any(|transaction| transaction.hash == *hash)));
     assert!(before.transactions.iter().zip(&after).any(|(old, new)| old.hash != new.hash), "another order");
     for player in 0..3 {
-        let address = world.player(player).address();
+        let address = world.address(player);
         let nonces: Vec<_> = after.iter().filter(|t| t.sender() == Ok(address)).map(|t| t.nonce).collect();
         assert_eq!(nonces, [0, 1, 2, 3]);
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bankroll_chains_evm::{Address, B256, Block, BlockTag, ChainIdentity, InProcessRpc, RpcNode, U256};
-use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, SimulatedKey};
+use bankroll_chains_simulated::{Address as SimulatedAddress, Payment, SimulatedChain, SimulatedConfig, SimulatedKey};
 
 pub struct World {
     chain: Arc<Mutex<SimulatedChain>>,
@@ -12,7 +12,12 @@ pub struct World {
 }
 
 /// The recipient in most tests.
-pub const HOUSE: Address = Address::repeat_byte(0xaa);
+pub const HOUSE: Address = Address([0xaa; 20]);
+
+/// An address of the simulated chain, as the client has it.
+pub fn from_simulated(address: SimulatedAddress) -> Address {
+    Address(address.into_array())
+}
 
 impl World {
     pub fn new() -> Self {
@@ -45,11 +50,14 @@ impl World {
         SimulatedKey::derived(self.seed, number)
     }
 
+    pub fn address(&self, player: u64) -> Address {
+        from_simulated(self.player(player).address())
+    }
+
     /// The next payment of a player, after the pending ones.
     pub fn payment(&self, player: u64, to: Address, wei: u64) -> Payment {
-        let address = self.player(player).address();
-        let nonce = self.node(9).pending_nonce(address).unwrap();
-        Payment::new(self.identity.chain_id, nonce, to, U256::from(wei))
+        let nonce = self.node(9).pending_nonce(self.address(player)).unwrap();
+        Payment::new(self.identity.chain_id, nonce, to.0.into(), U256::from(wei))
     }
 
     /// A player's payment that the chain accepts.
@@ -59,8 +67,8 @@ impl World {
     }
 
     /// A player's contract call that the chain accepts.
-    pub fn call(&self, player: u64, to: Address, wei: u64, input: bankroll_chains_evm::Bytes) -> B256 {
-        let raw = self.player(player).sign(&self.payment(player, to, wei).calling(input));
+    pub fn call(&self, player: u64, to: SimulatedAddress, wei: u64, input: bankroll_chains_evm::Bytes) -> B256 {
+        let raw = self.player(player).sign(&self.payment(player, from_simulated(to), wei).calling(input));
         self.chain().send(&raw).unwrap()
     }
 

@@ -26,7 +26,7 @@ fn f1_a_job_that_is_edited_after_it_is_prepared_pays_another_address() {
     world.finish();
     assert_eq!((world.paid(home(1), ETHER), world.paid(home(0xee), 9 * ETHER), world.payments().len()), (0, 1, 1));
     assert_eq!((world.status(&intent).as_str(), world.standing(ALICE)), ("completed", (9 * ETHER, 0)));
-    let on_chain = u128::try_from(world.chain().balance(wallet())).unwrap();
+    let on_chain = u128::try_from(world.chain().balance(wallet().0.into())).unwrap();
     assert_eq!(world.standing("@house/custody/1/hot").0 - on_chain, 8 * ETHER, "the books expect more than there is");
     world.audit();
 }
