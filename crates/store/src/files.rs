@@ -2,6 +2,9 @@
 //!
 //! SQLite gives its log and its shared memory the mode of the database they belong to, so this module
 //! creates the database first.
+//!
+//! A database that exists is never opened here: closing any descriptor of a file releases all POSIX locks of the process
+//! on it, SQLite's among them. Another program could then take itself for the last user of the books and delete their log.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -13,9 +16,17 @@ use std::{
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// Opens the file, or creates an empty one; never truncates.
-pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+/// Opens a lock file, or creates an empty one; never truncates. The caller keeps it open.
+pub(crate) fn open_or_create_lock(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)
+}
+
+/// Creates an empty database, unless the file exists: then it is left alone, unopened.
+pub(crate) fn create_database(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Creates the folder and syncs its parent: if a crash forgets the folder, the books in it are lost too.

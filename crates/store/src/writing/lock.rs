@@ -17,7 +17,7 @@ pub(crate) struct FolderLock {
 
 impl FolderLock {
     pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
-        let mut file = files::open_or_create(path).map_err(StoreError::io(path))?;
+        let mut file = files::open_or_create_lock(path).map_err(StoreError::io(path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

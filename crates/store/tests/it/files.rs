@@ -1,6 +1,10 @@
 //! Only the owner may read the files of books.
 
-use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+    process::Command,
+};
 
 use bankroll_ledger::{Asset, Unit};
 use bankroll_store::{BOOKS_FILE, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE};
@@ -41,4 +45,27 @@ fn a_permissive_umask_opens_nothing() {
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// A process that closes any descriptor of a file loses all its POSIX locks on it. If the writer lost SQLite's, a program
+/// that opens and closes the books, as a shell or a backup does, could believe it is the last one, and delete the log.
+#[test]
+fn the_writer_keeps_its_lock_on_the_books() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(LedgerOptions::new(folder.path())).unwrap();
+    let inode = std::fs::metadata(folder.path().join(BOOKS_FILE)).unwrap().ino();
+    // The first of the bytes that a connection locks for as long as it is open in WAL mode.
+    let (owner, shared) = (std::process::id().to_string(), "1073741826");
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    let is_ours = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let file = format!(":{inode}");
+        words.get(1..).is_some_and(|words| {
+            words.starts_with(&["POSIX", "ADVISORY", "READ", &owner])
+                && words.get(4).is_some_and(|at| at.ends_with(&file))
+                && words.get(5) == Some(&shared)
+        })
+    };
+    assert_eq!(locks.lines().filter(is_ours).count(), 1, "{locks}");
+    ledger.close();
 }

@@ -13,7 +13,7 @@ const APPLICATION_ID: i64 = 0x42_61_6e_6b;
 const CACHE_KIB: i64 = -65_536;
 
 pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
-    files::open_or_create(path).map_err(StoreError::io(path))?;
+    files::create_database(path).map_err(StoreError::io(path))?;
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(64);

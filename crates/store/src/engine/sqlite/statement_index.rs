@@ -63,7 +63,7 @@ pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn IndexSource>, Store
 
 impl IndexLocation for StatementsFile {
     fn open(&self) -> Result<Box<dyn IndexStore>, StoreError> {
-        files::open_or_create(&self.0).map_err(StoreError::io(&self.0))?;
+        files::create_database(&self.0).map_err(StoreError::io(&self.0))?;
         let connection = Connection::open(&self.0).map_err(classify)?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(classify)?;
         let settings = format!(
