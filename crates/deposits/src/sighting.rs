@@ -17,7 +17,7 @@ pub struct DepositRules {
     pub confirmations: u64,
 }
 
-/// Quantity that a transaction moved to us.
+/// Value that a transaction moved to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoinTransfer {
     pub transaction: B256,

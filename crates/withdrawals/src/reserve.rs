@@ -1,7 +1,7 @@
 //! Reserving a nonce: only if the wallet can pay the payout and its gas in addition to everything it has promised.
 //!
-//! BlockTag most one job of a wallet is between its nonce and its bytes. So a nonce that is given back is always the highest, and
-//! there is never a hole below transactions that are already signed.
+//! At most one job of a wallet is between its nonce and its bytes. So a nonce that is given back is always the highest,
+//! and there is never a hole below transactions that are already signed.
 
 use bankroll_chains_evm::{BlockTag, Call, Quantity, RpcError};
 use bankroll_ledger::{AccountKind, AccountName, Amount, ColumnValue, Scope};

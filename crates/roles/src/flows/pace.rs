@@ -22,18 +22,18 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Whether a stop is requested: by a signal, or by a thread of this process.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
-    interrupt: Option<StopSignal>,
+    signal: Option<StopSignal>,
     requested: Arc<AtomicBool>,
 }
 
 impl StopFlag {
     /// Set by a signal, too.
-    pub fn on(interrupt: StopSignal) -> Self {
-        Self { interrupt: Some(interrupt), requested: Arc::default() }
+    pub fn on(signal: StopSignal) -> Self {
+        Self { signal: Some(signal), requested: Arc::default() }
     }
 
     pub fn is_requested(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(StopSignal::is_requested) || self.requested.load(Ordering::Relaxed)
+        self.signal.as_ref().is_some_and(StopSignal::is_requested) || self.requested.load(Ordering::Relaxed)
     }
 
     pub fn request(&self) {

@@ -45,7 +45,7 @@ impl PayoutLoop<'_> {
             None => {
                 let rows = Rows::open(at)?;
                 let asset = self.setup.asset(rows.reader())?;
-                (rows, self.setup.paying(asset))
+                (rows, self.setup.payout_config(asset))
             }
         };
         let results = payouts::step(&config, self.clock.now(), node, &mut self.signer, &rows)?;
@@ -80,10 +80,9 @@ impl PayoutLoop<'_> {
             StepResult::Unmined => ("payout_unmined", "is no longer in a block".into()),
             StepResult::Ended(PayoutOutcome::Paid) => ("payout_final", "is paid, and final".into()),
             StepResult::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
-            StepResult::Doubted => (
-                "payout_doubted",
-                format!("needs an operator: its nonce was used by another transaction; see `bankroll explain {job}`"),
-            ),
+            StepResult::Doubted => {
+                ("payout_doubted", "needs an operator: its nonce was used by another transaction".into())
+            }
             StepResult::Reserved { .. } | StepResult::Prepared | StepResult::Waits(_) => return,
         };
         self.log.write_verbose(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));

@@ -130,7 +130,7 @@ impl FlowSetup {
         Servers::from([(self.server.clone(), self.rules)])
     }
 
-    pub(crate) fn paying(&self, asset: AssetId) -> PayoutConfig {
+    pub(crate) fn payout_config(&self, asset: AssetId) -> PayoutConfig {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         PayoutConfig {
             chain: self.chain().clone(),

@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct LeaseKeeper<'a> {
-    pub desk: Arc<BooksHandler>,
+    pub handler: Arc<BooksHandler>,
     pub log: &'a NodeLog,
     pub stop: &'a StopFlag,
     /// What runs while the ledger is held, if there is a chain.
@@ -110,12 +110,12 @@ impl LeaseKeeper<'_> {
             None => format!("acquired the ledger: {} records", thousands(records)),
         };
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
-        self.desk.set(Some(ledger.clone()));
+        self.handler.set(Some(ledger.clone()));
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
-        self.desk.set(None);
+        self.handler.set(None);
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();

@@ -99,8 +99,8 @@ impl ServeNode {
         let config = &self.loaded.config;
         let gate = self.chain.clone().map(|chain| IntentGate::new(chain, self.location.clone()));
         let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
-        let desk = Arc::new(BooksHandler::new(gate));
-        let server = NodeServer::start(&config.node.listen, identity, rights, Arc::clone(&desk))
+        let handler = Arc::new(BooksHandler::new(gate));
+        let server = NodeServer::start(&config.node.listen, identity, rights, Arc::clone(&handler))
             .context("cannot listen for other nodes")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
         let address = named.unwrap_or_else(|| server.address().to_string());
@@ -111,16 +111,16 @@ impl ServeNode {
         );
         let mut options = config.books.options(self.location.clone());
         options.address = address;
-        let kept = self.keeper(Arc::clone(&desk), false).run(&options);
+        let kept = self.keeper(Arc::clone(&handler), false).run(&options);
         server.stop();
-        desk.close();
+        handler.close();
         kept
     }
 
-    fn keeper(&self, desk: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
+    fn keeper(&self, handler: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
-        LeaseKeeper { desk, log: &self.log, stop: &self.stop, flows }
+        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows }
     }
 
     /// The roles other than `books`, and watching who holds the ledger.

@@ -76,7 +76,7 @@ pub struct LedgerOptions {
     pub migrations: Vec<Migrations>,
     /// Faults that a simulator injects into commits.
     #[cfg(feature = "faults")]
-    pub interrupt: crate::FaultPoint,
+    pub fault_point: crate::FaultPoint,
 }
 
 /// How much a crash of the machine may lose.
@@ -107,7 +107,7 @@ impl LedgerOptions {
             index_pause: Duration::from_secs(1),
             migrations: Vec::new(),
             #[cfg(feature = "faults")]
-            interrupt: crate::FaultPoint::default(),
+            fault_point: crate::FaultPoint::default(),
         }
     }
 }
@@ -374,7 +374,7 @@ fn open_engine(options: &LedgerOptions) -> Result<(Box<dyn Engine>, Option<Folde
             engine.restore_derived()?;
             #[cfg(feature = "faults")]
             {
-                engine.interrupt = options.interrupt.clone();
+                engine.fault_point = options.fault_point.clone();
             }
             Ok((Box::new(engine), Some(lock)))
         }

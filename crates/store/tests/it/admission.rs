@@ -130,7 +130,7 @@ fn a_caller_that_waits_for_permits_gets_them() {
     let gate_of_writer = Arc::clone(&gate);
     let world = World::in_folder(|options| {
         options.queue_max = 4;
-        options.interrupt = FaultPoint::with(move || {
+        options.fault_point = FaultPoint::with(move || {
             drop(gate_of_writer.lock());
             None
         });

@@ -20,7 +20,7 @@ fn the_outcome_of_a_faulty_commit_is_reported_as_it_is() {
         let next = Arc::new(Mutex::new(None));
         let injected = Arc::clone(&next);
         let mut world =
-            World::in_folder(|options| options.interrupt = FaultPoint::with(move || injected.lock().unwrap().take()));
+            World::in_folder(|options| options.fault_point = FaultPoint::with(move || injected.lock().unwrap().take()));
         let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
         let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 30)]);
         *next.lock().unwrap() = Some(fault);

@@ -55,7 +55,7 @@ impl Books {
         let options = LedgerOptions {
             clock,
             migrations: vec![DEPOSITS, WITHDRAWALS],
-            interrupt: FaultPoint::with(move || lock(&faults).next()),
+            fault_point: FaultPoint::with(move || lock(&faults).next()),
             // The statement index is not updated before the books are closed.
             index_records_max: u64::MAX,
             index_pause: Duration::from_secs(3_600),

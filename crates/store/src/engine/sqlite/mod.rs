@@ -43,7 +43,7 @@ pub(crate) struct Sqlite {
     in_flow_statement: Arc<AtomicBool>,
     /// Faults that a simulator injects into commits.
     #[cfg(feature = "faults")]
-    pub interrupt: FaultPoint,
+    pub fault_point: FaultPoint,
 }
 
 impl Sqlite {
@@ -67,7 +67,7 @@ impl Sqlite {
             own_tables,
             in_flow_statement,
             #[cfg(feature = "faults")]
-            interrupt: FaultPoint::default(),
+            fault_point: FaultPoint::default(),
         })
     }
 
@@ -139,7 +139,7 @@ impl Engine for Sqlite {
 
     fn commit(&mut self) -> Result<(), CommitError> {
         #[cfg(feature = "faults")]
-        if let Some(fault) = self.interrupt.ask() {
+        if let Some(fault) = self.fault_point.ask() {
             return self.fail(fault);
         }
         commit::commit(&self.source.0)

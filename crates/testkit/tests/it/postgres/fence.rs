@@ -51,7 +51,7 @@ fn postgres_writes_nothing_of_a_writer_that_was_replaced() {
         let why = world.ledger().stopped_by();
         assert!(matches!(why.as_deref(), Some(StoreError::Fenced)), "{what}: {why:?}");
         let later = world.ledger().apply(world.play(vec![moving(alice, arena, 1)]));
-        // SubmitRefusal, or lost while the writer stops.
+        // Refused, or lost while the writer stops.
         let unanswered = [SubmitError::Refused(SubmitRefusal::Stopped), SubmitError::Failed(SubmitFailure::Unknown)];
         assert!(later.as_ref().is_err_and(|error| unanswered.contains(error)), "{what}: {later:?}");
         assert_eq!(world.reader().head().unwrap(), before, "{what}");

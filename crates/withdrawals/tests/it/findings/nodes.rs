@@ -43,7 +43,7 @@ fn f5c_one_fee_history_of_zeros_holds_up_the_wallet_for_ever() {
     let second = world.alice("exit-2", home(2), ETHER);
     run(&mut world, 100);
     assert_eq!((world.status(&first).as_str(), world.status(&second).as_str()), ("approved", "approved"));
-    let refused = pair("signing", "the chain wants the other kind of transaction");
+    let refused = pair("signing", "the chain is configured for the other transaction type");
     assert_eq!(world.jobs(), [refused, pair("pending", "")]);
     assert_eq!(world.payments(), []);
 }
