@@ -47,7 +47,7 @@ pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
 /// All rows of one curve.
 fn measure<C: Curve>(runs: u32) -> anyhow::Result<Vec<PokerRow>> {
     super::log(&format!("proofs on {}, {runs} times each", C::NAME));
-    let mut hand = Hand::<C>::new()?;
+    let mut hand = BenchHand::<C>::new()?;
     let size = hand.parameters.size();
     let first = Shuffling::new(&hand.parameters, &hand.keys);
     let shuffle = best(runs, || first.shuffle_unproven(&mut hand.rng).context("there is a first shuffler"))?;
@@ -124,14 +124,14 @@ fn thread_seconds() -> f64 {
 }
 
 /// A table with seven shufflers and one player.
-struct Hand<C: Curve> {
+struct BenchHand<C: Curve> {
     rng: ChaCha20Rng,
     parameters: Parameters<C>,
     keys: HandKeys<C>,
     secrets: Vec<SecretKey<C>>,
 }
 
-impl<C: Curve> Hand<C> {
+impl<C: Curve> BenchHand<C> {
     fn new() -> anyhow::Result<Self> {
         let mut rng = ChaCha20Rng::seed_from_u64(52);
         let id = HandId { deployment: "bench".into(), game: "poker".into(), hand: "1".into() };

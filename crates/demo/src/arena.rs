@@ -19,7 +19,7 @@ pub const BUY_IN: BuyIn = BuyIn { amount: Amount::new(10_000_000_000_000_000), d
 /// More than any player wins, because the demo has no operator who could approve payouts.
 pub const AT_ONCE: Amount = Amount::new(1_000_000_000_000_000_000_000);
 
-pub struct People {
+pub struct ArenaPeople {
     pub players: u32,
     /// Random seed.
     pub seed: u64,

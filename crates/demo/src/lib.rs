@@ -59,7 +59,7 @@ use bankroll_store::{DatabaseUrl, Ledger, Location, Reader};
 use bankroll_terminal::{Exit, StopSignal, UsageError};
 use clap::Args;
 
-use arena::{Arena, People};
+use arena::{Arena, ArenaPeople};
 use context::GameContext;
 use environment::Environment;
 pub use folder::is_demo;
@@ -128,9 +128,9 @@ impl DemoArgs {
         in_database.unwrap_or_else(|| self.dir.clone().into())
     }
 
-    fn people(&self) -> People {
+    fn people(&self) -> ArenaPeople {
         let fates = if self.ticks.is_some() { game::FATES_OF_FEW } else { game::FATES };
-        People { players: self.players, seed: self.seed, fates }
+        ArenaPeople { players: self.players, seed: self.seed, fates }
     }
 
     fn length(&self) -> Length {

@@ -42,14 +42,14 @@ pub const TREASURY: WalletId = WalletId(0);
 
 #[derive(Debug)]
 pub struct PlayerWallets {
-    state: Arc<(Mutex<State>, Condvar)>,
+    state: Arc<(Mutex<WalletsState>, Condvar)>,
     stop: StopFlag,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    wallets: Vec<Wallet>,
+struct WalletsState {
+    wallets: Vec<PlayerWallet>,
     /// Payments that are not sent yet.
     unsent: VecDeque<(PaymentId, WalletId, Amount)>,
     /// Payments that are sent and not credited, by their transaction hashes.
@@ -60,7 +60,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Wallet {
+struct PlayerWallet {
     key: SimulatedKey,
     address: Address,
     nonce: u64,
@@ -68,7 +68,7 @@ struct Wallet {
     is_waiting: bool,
 }
 
-impl Wallet {
+impl PlayerWallet {
     fn new(key: SimulatedKey, nonce: u64) -> Self {
         Self { address: Address(key.address().into_array()), key, nonce, is_waiting: false }
     }
@@ -85,9 +85,9 @@ impl PlayerWallets {
     pub fn open(chain: &SharedChain, to: Address, reader: Reader) -> anyhow::Result<Self> {
         let of_treasury = treasury();
         let nonce = lock(chain).nonce(of_treasury.address());
-        let state = State { wallets: vec![Wallet::new(of_treasury, nonce)], ..State::default() };
+        let state = WalletsState { wallets: vec![PlayerWallet::new(of_treasury, nonce)], ..WalletsState::default() };
         let (state, stop) = (Arc::new((Mutex::new(state), Condvar::new())), StopFlag::default());
-        let bank = Wallet::new(exchange(), lock(chain).nonce(exchange().address()));
+        let bank = PlayerWallet::new(exchange(), lock(chain).nonce(exchange().address()));
         let read_until = reader.head()?.seq;
         let mut worker =
             WalletWorker { state: Arc::clone(&state), chain: Arc::clone(chain), to, reader, read_until, bank };
@@ -99,7 +99,7 @@ impl PlayerWallets {
     /// Adds a new player's wallet.
     pub fn add(&self, key: SimulatedKey) -> WalletId {
         let mut state = self.state();
-        state.wallets.push(Wallet::new(key, 0));
+        state.wallets.push(PlayerWallet::new(key, 0));
         WalletId(state.wallets.len() - 1)
     }
 
@@ -134,22 +134,22 @@ impl PlayerWallets {
         self.thread.join().map_err(|_| anyhow!("the thread of the players' wallets panicked; its message is above"))?
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WalletsState> {
         guard(&self.state.0)
     }
 }
 
-fn guard(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn guard(state: &Mutex<WalletsState>) -> MutexGuard<'_, WalletsState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct WalletWorker {
-    state: Arc<(Mutex<State>, Condvar)>,
+    state: Arc<(Mutex<WalletsState>, Condvar)>,
     chain: SharedChain,
     to: Address,
     reader: Reader,
     read_until: Seq,
-    bank: Wallet,
+    bank: PlayerWallet,
 }
 
 impl WalletWorker {
@@ -215,7 +215,7 @@ impl WalletWorker {
 }
 
 /// The wallet's next transaction.
-fn signed(wallet: &mut Wallet, to: Address, value: U256) -> bankroll_chains_simulated::Bytes {
+fn signed(wallet: &mut PlayerWallet, to: Address, value: U256) -> bankroll_chains_simulated::Bytes {
     let raw = wallet.key.sign(&Payment::new(CHAIN_ID, wallet.nonce, to.0.into(), value));
     wallet.nonce += 1;
     raw

@@ -30,7 +30,7 @@ pub struct DemoReport<'a> {
 
 /// The sum over all accounts of one kind.
 #[derive(Clone, Copy, Debug, Default)]
-struct Total {
+struct KindTotal {
     accounts: u64,
     balance: Amount,
 }
@@ -140,7 +140,7 @@ impl DemoReport<'_> {
 
     fn add_books(&self, value: &mut Value, audited: &AuditOutcome) {
         let report = &audited.report;
-        let total = |((_, kind), total): (&(AssetId, AccountKind), &Total)| {
+        let total = |((_, kind), total): (&(AssetId, AccountKind), &KindTotal)| {
             json!({
                 "kind": kind,
                 "side": match kind.side() { Side::Credit => "credit", Side::Debit => "debit" },
@@ -169,8 +169,8 @@ fn balance(audited: &AuditOutcome, id: AccountId) -> Amount {
     audited.accounts.iter().find(|account| account.id == id).map_or(Amount::ZERO, |account| account.balance)
 }
 
-fn totals(audited: &AuditOutcome) -> BTreeMap<(AssetId, AccountKind), Total> {
-    let mut totals: BTreeMap<_, Total> = BTreeMap::new();
+fn totals(audited: &AuditOutcome) -> BTreeMap<(AssetId, AccountKind), KindTotal> {
+    let mut totals: BTreeMap<_, KindTotal> = BTreeMap::new();
     for Account { name, balance, .. } in &audited.accounts {
         let total = totals.entry((name.asset, name.kind)).or_default();
         total.accounts += 1;

@@ -75,7 +75,7 @@ pub struct NodeServer {
     connections: Arc<Semaphore>,
 }
 
-struct Shared<D> {
+struct ServerState<D> {
     handler: Arc<D>,
     rights: Rights,
     acceptor: TlsAcceptor,
@@ -106,7 +106,7 @@ impl NodeServer {
         let (stop, stopped) = watch::channel(false);
         let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let acceptor = TlsAcceptor::from(Arc::clone(&identity.server));
-        let shared = Arc::new(Shared { handler, rights, acceptor, stop: stopped });
+        let shared = Arc::new(ServerState { handler, rights, acceptor, stop: stopped });
         runtime.spawn(accept(listener, shared, Arc::clone(&connections)));
         Ok(Self { runtime: Some(runtime), address, stop, connections })
     }
@@ -137,7 +137,7 @@ impl Drop for NodeServer {
     }
 }
 
-async fn accept<D: CallHandler>(listener: TcpListener, shared: Arc<Shared<D>>, connections: Arc<Semaphore>) {
+async fn accept<D: CallHandler>(listener: TcpListener, shared: Arc<ServerState<D>>, connections: Arc<Semaphore>) {
     let mut stop = shared.stop.clone();
     loop {
         let accepted = tokio::select! {
@@ -159,7 +159,7 @@ async fn accept<D: CallHandler>(listener: TcpListener, shared: Arc<Shared<D>>, c
 }
 
 /// One connection, from its handshake to its end.
-async fn serve<D: CallHandler>(stream: TcpStream, shared: &Arc<Shared<D>>) {
+async fn serve<D: CallHandler>(stream: TcpStream, shared: &Arc<ServerState<D>>) {
     // Replies are small and latency matters.
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = timeout(HANDSHAKE, shared.acceptor.accept(stream)).await else { return };
@@ -186,7 +186,7 @@ async fn read_requests<D: CallHandler>(
     mut reading: ReadHalf<TlsStream<TcpStream>>,
     peer: &Peer,
     replies: &mpsc::Sender<ServerFrame>,
-    shared: &Arc<Shared<D>>,
+    shared: &Arc<ServerState<D>>,
 ) {
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT_MAX));
     let mut stop = shared.stop.clone();

@@ -32,10 +32,10 @@ pub struct SignerClient {
 }
 
 /// A request in, an answer out; an error is a lost answer.
-type Exchange = dyn FnMut(&SignerRequest) -> io::Result<SignerAnswer> + Send;
+type SignerExchange = dyn FnMut(&SignerRequest) -> io::Result<SignerAnswer> + Send;
 
 /// A signer in the same process.
-struct InProcess(Box<Exchange>);
+struct InProcess(Box<SignerExchange>);
 
 impl std::fmt::Debug for InProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -39,20 +39,20 @@ pub enum SignerConfigError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ConfigFile {
     #[serde(default = "default_socket")]
     socket: PathBuf,
     client_uid: Option<u32>,
     #[serde(default = "default_memory")]
     memory: PathBuf,
     window_seconds: u64,
-    wallets: Vec<Wallet>,
+    wallets: Vec<WalletSection>,
     chains: Vec<Chain>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wallet {
+struct WalletSection {
     address: Address,
     keystore: PathBuf,
 }
@@ -103,7 +103,7 @@ impl SignerConfig {
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let file: ConfigFile = toml::from_str(text).map_err(|error| error.to_string())?;
         let wallets: Vec<(Address, PathBuf)> =
             file.wallets.into_iter().map(|wallet| (wallet.address, folder.join(wallet.keystore))).collect();
         let addresses: BTreeSet<Address> = wallets.iter().map(|(address, _)| *address).collect();

@@ -47,7 +47,7 @@ pub enum KeystoreCost {
 }
 
 #[derive(Serialize, Deserialize)]
-struct File {
+struct KeystoreFile {
     version: u8,
     #[serde(default)]
     id: String,
@@ -120,14 +120,14 @@ pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost
         mac: hex::encode(mac(&derived, text.as_slice())),
     };
     let address = Some(hex::encode(key.address().0));
-    let file = File { version: 3, id: uuid(id), address, crypto };
+    let file = KeystoreFile { version: 3, id: uuid(id), address, crypto };
     serde_json::to_string_pretty(&file).map_err(|_| KeystoreError::Malformed)
 }
 
 /// The address in the file, if any; it is not verified.
 #[must_use]
 pub fn address_of(text: &str) -> Option<Address> {
-    let file: File = serde_json::from_str(text).ok()?;
+    let file: KeystoreFile = serde_json::from_str(text).ok()?;
     let digits = file.address?;
     format!("0x{}", digits.trim_start_matches("0x")).parse().ok()
 }
@@ -140,7 +140,7 @@ pub fn decrypt(text: &str, password: &[u8]) -> Result<LocalKey, KeystoreError> {
     if text.len() > KEYSTORE_BYTES_MAX {
         return Err(KeystoreError::Malformed);
     }
-    let file: File = serde_json::from_str(text).map_err(|_| KeystoreError::Malformed)?;
+    let file: KeystoreFile = serde_json::from_str(text).map_err(|_| KeystoreError::Malformed)?;
     let crypto = &file.crypto;
     if file.version != 3 || crypto.cipher != "aes-128-ctr" || crypto.kdf != "scrypt" {
         return Err(KeystoreError::Malformed);

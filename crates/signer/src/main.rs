@@ -8,7 +8,7 @@ use clap::Parser;
 /// Holds the keys of Bankroll, its own rules, and a memory of everything it has signed.
 #[derive(Debug, Parser)]
 #[command(name = "bankroll-signer", version, after_help = cli::EXAMPLES, arg_required_else_help = true)]
-struct Cli {
+struct SignerCli {
     #[command(subcommand)]
     command: SignerCommand,
     /// Print JSON on standard output
@@ -17,7 +17,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let Cli { command, json } = Cli::parse();
+    let SignerCli { command, json } = SignerCli::parse();
     let Err(error) = cli::run(&command, json) else { return ExitCode::SUCCESS };
     eprintln!("error: {error}");
     error.chain().skip(1).for_each(|cause| eprintln!("  because: {cause}"));

@@ -20,20 +20,20 @@ pub struct ReplayArgs {
     file: PathBuf,
 }
 
-struct Row {
+struct ReplayRow {
     step: ReplayStep,
     at: u64,
     state: String,
 }
 
-struct Rows(Vec<Row>);
+struct ReplayRows(Vec<ReplayRow>);
 
-impl Visit for Rows {
+impl Visit for ReplayRows {
     fn visit<C: Curve>(&mut self, mut replay: BundleReplay<'_, C>) -> anyhow::Result<()> {
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
             let state = replay.table().state_hash().to_string();
-            self.0.push(Row { step, at: replay.table().at().0, state });
+            self.0.push(ReplayRow { step, at: replay.table().at().0, state });
         }
         Ok(())
     }
@@ -42,7 +42,7 @@ impl Visit for Rows {
 pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
     let bundle = read(&args.file)?;
     let report = bundle.verify(None).map_err(|fault| unsound(&fault))?;
-    let mut rows = Rows(Vec::new());
+    let mut rows = ReplayRows(Vec::new());
     visit(&bundle, &report.config.curve, report.config.cards, &mut rows)?;
     if json {
         let events: Vec<Value> = rows.0.iter().map(row_json).collect();
@@ -52,7 +52,7 @@ pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
     }
     let began = report.times.0.0;
     let mut table = table(&["EVENT", "MS", "AUTHOR", "MESSAGE", "MEANING", "STATE"], &[0, 1]);
-    for Row { step, at, state } in &rows.0 {
+    for ReplayRow { step, at, state } in &rows.0 {
         let meant = step.event.as_ref().map_or_else(String::new, super::show::event_text);
         table.add_row([
             step.seq.to_string(),
@@ -72,7 +72,7 @@ fn kind(step: &ReplayStep) -> String {
     kind.as_str().unwrap_or_default().replace('_', " ")
 }
 
-fn row_json(row: &Row) -> Value {
+fn row_json(row: &ReplayRow) -> Value {
     let header = &row.step.envelope.header;
     json!({
         "seq": row.step.seq,

@@ -10,7 +10,7 @@ use crate::{
     quantity::Quantity,
 };
 
-pub(crate) type Envelope = EthereumTxEnvelope<TxEip4844>;
+pub(crate) type RawEnvelope = EthereumTxEnvelope<TxEip4844>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockTag {
@@ -62,7 +62,7 @@ pub struct Transaction {
     pub gas_price: u128,
     /// Empty if it failed.
     pub logs: Vec<EventLog>,
-    pub(crate) envelope: Envelope,
+    pub(crate) envelope: RawEnvelope,
 }
 
 impl Transaction {

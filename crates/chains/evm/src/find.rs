@@ -23,14 +23,14 @@ pub enum FindOutcome {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sighting {
+struct NodeSighting {
     block_hash: Option<B256>,
 }
 
 impl RpcNode {
     /// Looks a transaction up by its hash.
     pub fn find(&self, transaction: B256) -> Result<FindOutcome, RpcError> {
-        let sighting: Option<Sighting> = self.request_as("eth_getTransactionByHash", &json!([transaction]))?;
+        let sighting: Option<NodeSighting> = self.request_as("eth_getTransactionByHash", &json!([transaction]))?;
         match sighting.map(|sighting| sighting.block_hash) {
             None => Ok(FindOutcome::Unheard),
             Some(None) => Ok(FindOutcome::Waiting),

@@ -123,7 +123,7 @@ impl RpcNode {
 struct FlatTrace {
     #[serde(rename = "type")]
     kind: String,
-    action: Action,
+    action: TraceAction,
     error: Option<String>,
     trace_address: Vec<usize>,
     block_hash: B256,
@@ -133,7 +133,7 @@ struct FlatTrace {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Action {
+struct TraceAction {
     call_type: Option<String>,
     from: Option<WireAddress>,
     to: Option<WireAddress>,

@@ -36,9 +36,9 @@ pub struct InvalidRpcUrl;
 /// A node in the same process, as a simulator needs it: a function from the request's bytes to an HTTP status and a
 /// body. Its error is what a connection would fail with.
 #[derive(Clone)]
-pub struct InProcessRpc(Arc<Exchange>);
+pub struct InProcessRpc(Arc<RpcExchange>);
 
-type Exchange = dyn Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> + Send + Sync;
+type RpcExchange = dyn Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> + Send + Sync;
 
 impl InProcessRpc {
     pub fn new(exchange: impl Fn(&[u8]) -> io::Result<(u16, Vec<u8>)> + Send + Sync + 'static) -> Self {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    block::{Block, BlockHeader, BlockTag, Envelope, Transaction},
+    block::{Block, BlockHeader, BlockTag, RawEnvelope, Transaction},
     error::{Disagreement, MalformedAnswer, RpcError, Unavailable},
     log::EventLog,
     quantity::Quantity,
@@ -29,7 +29,7 @@ struct ClaimedHash {
 
 #[derive(Deserialize)]
 struct Body {
-    transactions: Vec<Envelope>,
+    transactions: Vec<RawEnvelope>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +60,7 @@ struct RawLog {
 pub struct WithoutReceipts {
     pub header: BlockHeader,
     consensus: ConsensusHeader,
-    transactions: Vec<(B256, Envelope)>,
+    transactions: Vec<(B256, RawEnvelope)>,
 }
 
 /// The header in an answer, or `None` if there is no such block.
@@ -150,7 +150,7 @@ impl WithoutReceipts {
             gas_before = gas_after;
             let sealed = ReceiptEnvelope::from_typed(envelope.tx_type(), receipt);
             bloom |= *sealed.logs_bloom();
-            let place = Place { hash, index, gas_used, base_fee: self.header.base_fee };
+            let place = LogPlace { hash, index, gas_used, base_fee: self.header.base_fee };
             transactions.push(place.transaction(envelope, &sealed));
             receipts.push(sealed);
         }
@@ -190,15 +190,15 @@ fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str
     Ok(Receipt { status: status.into(), cumulative_gas_used: raw.cumulative_gas_used.to(), logs })
 }
 
-struct Place {
+struct LogPlace {
     hash: B256,
     index: usize,
     gas_used: u64,
     base_fee: Option<u64>,
 }
 
-impl Place {
-    fn transaction(self, envelope: Envelope, receipt: &ReceiptEnvelope) -> Transaction {
+impl LogPlace {
+    fn transaction(self, envelope: RawEnvelope, receipt: &ReceiptEnvelope) -> Transaction {
         let numbered = receipt.logs().iter().enumerate();
         let logs = numbered.map(|(ordinal, log)| EventLog {
             ordinal,

@@ -20,7 +20,7 @@ pub struct RpcFailure {
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct RpcAnswer<'a> {
     #[serde(default)]
     id: Value,
     #[serde(default, borrow, deserialize_with = "present")]
@@ -47,7 +47,7 @@ pub fn batch(calls: impl Iterator<Item = (u64, Value)>, method: &'static str) ->
 
 /// The raw result of one request.
 pub fn result(body: &[u8], id: u64, method: &'static str) -> Result<Box<RawValue>, RpcError> {
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
+    let answer: RpcAnswer<'_> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
     settled(answer, Some(id), method).map(|(_, result)| result)
 }
 
@@ -57,7 +57,8 @@ pub fn results(body: &[u8], first: u64, count: usize, method: &'static str) -> R
         // One error for the whole batch.
         return result(body, first, method).and(Err(MalformedAnswer::new(method, "one answer to a batch").into()));
     }
-    let answers: Vec<Answer<'_>> = serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
+    let answers: Vec<RpcAnswer<'_>> =
+        serde_json::from_slice(body).map_err(|error| MalformedAnswer::new(method, error))?;
     let mut sorted: Vec<(u64, Box<RawValue>)> =
         answers.into_iter().map(|answer| settled(answer, None, method)).collect::<Result<_, _>>()?;
     sorted.sort_by_key(|(id, _)| *id);
@@ -68,7 +69,11 @@ pub fn results(body: &[u8], first: u64, count: usize, method: &'static str) -> R
     Ok(sorted.into_iter().map(|(_, result)| result).collect())
 }
 
-fn settled(answer: Answer<'_>, expected: Option<u64>, method: &'static str) -> Result<(u64, Box<RawValue>), RpcError> {
+fn settled(
+    answer: RpcAnswer<'_>,
+    expected: Option<u64>,
+    method: &'static str,
+) -> Result<(u64, Box<RawValue>), RpcError> {
     // An error may lack an id, because the node may not have parsed the request.
     if let Some(failure) = answer.error {
         return Err(quirks::failure(RpcFailure { message: shortened(&failure.message), ..failure }));

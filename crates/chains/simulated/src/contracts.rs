@@ -53,7 +53,7 @@ pub(crate) enum Move {
 
 /// What a call would do.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct ContractPlan {
     pub reverted: bool,
     /// On top of the base cost of a transaction.
     pub gas: u64,
@@ -64,21 +64,21 @@ pub(crate) struct Plan {
     pub inner: Vec<CallFrame>,
 }
 
-impl Plan {
+impl ContractPlan {
     fn revert(gas: u64) -> Self {
         Self { reverted: true, gas, ..Self::default() }
     }
 }
 
 /// The effect of this call after this block. The transaction checks whether the caller has the coins.
-pub(crate) fn plan(state: &State, number: u64, call: &Call) -> Plan {
+pub(crate) fn plan(state: &State, number: u64, call: &Call) -> ContractPlan {
     match call.to {
         DOLLAR => Token::DOLLAR.plan(state, number, call),
         TAXED => Token::TAXED.plan(state, number, call),
         DECLINING => Token::DECLINING.plan(state, number, call),
         SPLITTER => split(call),
-        REFUSING => Plan::revert(200),
-        _ => Plan { moves: value_along(call), ..Plan::default() },
+        REFUSING => ContractPlan::revert(200),
+        _ => ContractPlan { moves: value_along(call), ..ContractPlan::default() },
     }
 }
 
@@ -107,14 +107,14 @@ fn value_along(call: &Call) -> Vec<Move> {
 
 /// Equal shares, the remainder to the first. Refused shares stay in the contract, as in real contracts that do not
 /// check whether a send succeeded.
-fn split(call: &Call) -> Plan {
+fn split(call: &Call) -> ContractPlan {
     let payees = abi::split_payees(&call.input).unwrap_or_default();
     let gas = 2_000_u64.saturating_add((payees.len() as u64).saturating_mul(9_000));
     let count = U256::from(payees.len());
     let (Some(share), Some(rest)) = (call.value.checked_div(count), call.value.checked_rem(count)) else {
-        return Plan::revert(gas);
+        return ContractPlan::revert(gas);
     };
-    let mut plan = Plan { gas, moves: value_along(call), ..Plan::default() };
+    let mut plan = ContractPlan { gas, moves: value_along(call), ..ContractPlan::default() };
     for (place, to) in payees.into_iter().enumerate() {
         let value = if place == 0 { share.saturating_add(rest) } else { share };
         let reverted = is_contract(to);

@@ -9,7 +9,7 @@ use bankroll_store::Ledger;
 
 use super::{
     super::{
-        arena::{Arena, People, open_accounts},
+        arena::{Arena, ArenaPeople, open_accounts},
         player::ArenaPlayer,
         player_wallets::PlayerWallets,
     },
@@ -24,9 +24,9 @@ pub fn open_games(
     arena: &Arena,
     ledger: &Ledger,
     wallets: &PlayerWallets,
-    people: &People,
+    people: &ArenaPeople,
 ) -> anyhow::Result<Vec<ArenaGame>> {
-    let People { players, seed, fates } = *people;
+    let ArenaPeople { players, seed, fates } = *people;
     let seed = seed ^ arena.run.rotate_left(32);
     let mut chance = fastrand::Rng::with_seed(seed);
     let keys: Vec<WalletKey> = (1..=u64::from(players)).map(|number| WalletKey::derived(seed, number)).collect();

@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::{
     CHECK_HOLDER_EVERY, CallError, UnavailableReason,
-    connector::{Connection, Connector},
+    connector::{Connector, NodeConnection},
 };
 use crate::{CallRefusal, wire::CallReply};
 
@@ -78,7 +78,7 @@ async fn attempt(connector: &Connector, body: &[u8], deadline: Instant) -> Attem
     }
 }
 
-fn classify(connector: &Connector, connection: &Connection, reply: Result<CallReply, CallRefusal>) -> Attempt {
+fn classify(connector: &Connector, connection: &NodeConnection, reply: Result<CallReply, CallRefusal>) -> Attempt {
     match reply {
         Ok(reply) => Attempt::Answered(reply),
         Err(CallRefusal::Unknown) => Attempt::InDoubt,

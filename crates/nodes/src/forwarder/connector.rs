@@ -46,12 +46,12 @@ pub(super) struct Connector {
 
 #[derive(Default)]
 struct ConnectionState {
-    connection: Option<Arc<Connection>>,
+    connection: Option<Arc<NodeConnection>>,
     failed: Option<(Instant, UnavailableReason)>,
 }
 
 /// A connection after the welcome frame.
-pub(super) struct Connection {
+pub(super) struct NodeConnection {
     at: BooksLocation,
     next: AtomicU64,
     frames: mpsc::Sender<Vec<u8>>,
@@ -68,7 +68,7 @@ impl Connector {
     }
 
     /// The open connection, or a new one to the present holder.
-    pub async fn connection(&self) -> Result<Arc<Connection>, UnavailableReason> {
+    pub async fn connection(&self) -> Result<Arc<NodeConnection>, UnavailableReason> {
         let mut current = self.current.lock().await;
         if let Some(connection) = current.connection.as_ref().filter(|connection| connection.pending.is_open()) {
             return Ok(Arc::clone(connection));
@@ -91,12 +91,12 @@ impl Connector {
     }
 
     /// This node is not the holder: waiting calls retry elsewhere.
-    pub fn close(&self, connection: &Connection) {
+    pub fn close(&self, connection: &NodeConnection) {
         connection.pending.close();
     }
 
     /// Whether another node holds the books now. If the lookup fails, the connection stays.
-    pub async fn has_moved(&self, connection: &Connection) -> bool {
+    pub async fn has_moved(&self, connection: &NodeConnection) -> bool {
         // One lookup serves all calls that wait at the same time.
         let mut last_seen = self.last_seen.lock().await;
         if last_seen.as_ref().is_none_or(|(at, _)| at.elapsed() >= CHECK_HOLDER_EVERY / 2) {
@@ -111,7 +111,7 @@ impl Connector {
         found.unwrap_or_else(|_| Err("the lookup panicked".into())).map_err(UnavailableReason::Looking)
     }
 
-    async fn connect(&self) -> Result<Connection, UnavailableReason> {
+    async fn connect(&self) -> Result<NodeConnection, UnavailableReason> {
         let at = self.find_holder().await?.ok_or(UnavailableReason::NoHolder)?;
         let address = at.address.clone();
         let failed = |error: std::io::Error| failure(&address, error);
@@ -144,11 +144,11 @@ impl Connector {
         let pending = Arc::new(PendingReplies(Mutex::new(Some(HashMap::new()))));
         tokio::spawn(write(writing, to_write, Arc::clone(&pending)));
         tokio::spawn(read(reading, Arc::clone(&pending)));
-        Ok(Connection { at, next: AtomicU64::new(1), frames, pending })
+        Ok(NodeConnection { at, next: AtomicU64::new(1), frames, pending })
     }
 }
 
-impl Connection {
+impl NodeConnection {
     /// Sends a request; `None` if the connection is closed and nothing was sent.
     pub fn ask(&self, body: &[u8]) -> Option<oneshot::Receiver<Outcome>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);

@@ -34,7 +34,7 @@ pub enum MemoryEntry {
 
 /// The lookup columns of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
+pub struct EntryColumns {
     pub order_id: Option<String>,
     pub intent: Option<String>,
     pub chain: Option<Vec<u8>>,
@@ -56,9 +56,9 @@ impl MemoryEntry {
         canonical::decode(bytes, "entry of the log")
     }
 
-    pub(super) fn columns(&self) -> Columns {
+    pub(super) fn columns(&self) -> EntryColumns {
         match self {
-            Self::Promised { order, counted } => Columns {
+            Self::Promised { order, counted } => EntryColumns {
                 order_id: Some(order.id.to_string()),
                 intent: Some(order.intent.to_string()),
                 chain: Some(order.slot.chain.0.to_be_bytes().to_vec()),
@@ -69,10 +69,12 @@ impl MemoryEntry {
                 fees: Some(counted.fees.to_sortable().to_vec()),
                 promise: None,
             },
-            Self::Signed { promise, .. } => Columns { promise: i64::try_from(*promise).ok(), ..Columns::default() },
-            Self::Revoked(intent) => Columns { intent: Some(intent.to_string()), ..Columns::default() },
-            Self::Wallet(wallet) => Columns { wallet: Some(wallet.0.to_vec()), ..Columns::default() },
-            Self::Stopped(_) => Columns::default(),
+            Self::Signed { promise, .. } => {
+                EntryColumns { promise: i64::try_from(*promise).ok(), ..EntryColumns::default() }
+            }
+            Self::Revoked(intent) => EntryColumns { intent: Some(intent.to_string()), ..EntryColumns::default() },
+            Self::Wallet(wallet) => EntryColumns { wallet: Some(wallet.0.to_vec()), ..EntryColumns::default() },
+            Self::Stopped(_) => EntryColumns::default(),
         }
     }
 }

@@ -35,14 +35,14 @@ pub struct Memory {
     _lock: File,
     path: PathBuf,
     id: MemoryId,
-    state: State,
+    state: MemoryState,
     failed: bool,
     interrupt: Option<MemoryFaultPoint>,
 }
 
 /// Derived from all entries.
 #[derive(Clone, Debug)]
-struct State {
+struct MemoryState {
     count: u64,
     hash: MemoryHash,
     /// The time of the newest entry.
@@ -163,7 +163,7 @@ impl Memory {
         Ok(self.state.count)
     }
 
-    fn commit(&mut self, entry: &MemoryEntry, next: &State) -> rusqlite::Result<()> {
+    fn commit(&mut self, entry: &MemoryEntry, next: &MemoryState) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         insert(&transaction, entry, next)?;
         transaction.commit()
@@ -188,8 +188,8 @@ impl Memory {
     }
 }
 
-fn insert(connection: &Connection, entry: &MemoryEntry, next: &State) -> rusqlite::Result<()> {
-    let log::Columns { order_id, intent, chain, wallet, nonce, token, paid, fees, promise } = entry.columns();
+fn insert(connection: &Connection, entry: &MemoryEntry, next: &MemoryState) -> rusqlite::Result<()> {
+    let log::EntryColumns { order_id, intent, chain, wallet, nonce, token, paid, fees, promise } = entry.columns();
     let (seq, at, body) = (next.count.cast_signed(), next.latest.0.to_be_bytes(), entry.encode());
     let mut statement = connection.prepare_cached(
         "INSERT INTO log (seq, at, body, hash, order_id, intent, chain, wallet, nonce, token, paid, fees, promise)
@@ -199,7 +199,7 @@ fn insert(connection: &Connection, entry: &MemoryEntry, next: &State) -> rusqlit
     statement.execute(row).map(|_| ())
 }
 
-impl State {
+impl MemoryState {
     fn new(memory: MemoryId) -> Self {
         Self { count: 0, hash: log::genesis(memory), latest: Time(0), wallets: BTreeSet::new(), stopped: None }
     }

@@ -12,7 +12,7 @@ use bankroll_money::Time;
 use bankroll_orders::{Address, MemoryId};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
-use super::{Memory, MemoryEntry, OpenError, State, insert, verify};
+use super::{Memory, MemoryEntry, MemoryState, OpenError, insert, verify};
 
 /// "BkSg" in the file header, so that another program's file is not mistaken for a memory.
 const APPLICATION_ID: i64 = 0x42_6b_53_67;
@@ -56,12 +56,12 @@ impl Memory {
 }
 
 /// One transaction: a memory is created with its tables, its id and its wallets, or not at all.
-fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Time) -> rusqlite::Result<State> {
+fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Time) -> rusqlite::Result<MemoryState> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(include_str!("schema.sql"))?;
     transaction.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"))?;
     transaction.execute("INSERT INTO memory (one, id) VALUES (1, ?)", [id.0])?;
-    let mut state = State::new(id);
+    let mut state = MemoryState::new(id);
     for wallet in wallets {
         let entry = MemoryEntry::Wallet(*wallet);
         state = state.after(&entry, at);
@@ -72,7 +72,7 @@ fn begin(connection: &mut Connection, id: MemoryId, wallets: &[Address], at: Tim
 }
 
 /// Verifies the whole file, and returns the state derived from it.
-pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId, State), OpenError> {
+pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId, MemoryState), OpenError> {
     if !has_begun(connection).map_err(unreadable(path))? {
         return Err(OpenError::NoMemory { path: path.into() });
     }

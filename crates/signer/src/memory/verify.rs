@@ -8,8 +8,8 @@ use bankroll_orders::{MemoryId, OrderDigest};
 use rusqlite::{Connection, Row};
 
 use super::{
-    State,
-    log::{Columns, MemoryEntry},
+    MemoryState,
+    log::{EntryColumns, MemoryEntry},
 };
 use crate::evm;
 
@@ -17,7 +17,7 @@ use crate::evm;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// The memory's id and what follows from all entries, or the first thing that is wrong.
-pub(super) fn everything(connection: &Connection) -> Result<(MemoryId, State), String> {
+pub(super) fn everything(connection: &Connection) -> Result<(MemoryId, MemoryState), String> {
     let sound: String = ask(connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)))?;
     if sound != "ok" {
         return Err(sound);
@@ -27,7 +27,7 @@ pub(super) fn everything(connection: &Connection) -> Result<(MemoryId, State), S
     }
     let id: Vec<u8> = ask(connection.query_row("SELECT id FROM memory", [], |row| row.get(0)))?;
     let id = MemoryId(id.try_into().map_err(|_| "it has no id")?);
-    let mut check = Check { state: State::new(id), unsigned: HashMap::new() };
+    let mut check = EntryCheck { state: MemoryState::new(id), unsigned: HashMap::new() };
     let mut statement = ask(connection.prepare(
         "SELECT seq, at, body, hash, order_id, intent, chain, wallet, nonce, token, paid, fees, promise
          FROM log ORDER BY seq",
@@ -40,13 +40,13 @@ pub(super) fn everything(connection: &Connection) -> Result<(MemoryId, State), S
     Ok((id, check.state))
 }
 
-struct Check {
-    state: State,
+struct EntryCheck {
+    state: MemoryState,
     /// Content of promises that have no transaction yet.
     unsigned: HashMap<u64, OrderDigest>,
 }
 
-impl Check {
+impl EntryCheck {
     fn entry(&mut self, seq: i64, row: &Row<'_>) -> Result<(), String> {
         let (at, body, hash): (Vec<u8>, Vec<u8>, Vec<u8>) = (ask(row.get(1))?, ask(row.get(2))?, ask(row.get(3))?);
         let at = Time(u64::from_be_bytes(at.try_into().map_err(|_| "its time is malformed")?));
@@ -90,8 +90,8 @@ impl Check {
     }
 }
 
-fn columns_of(row: &Row<'_>) -> rusqlite::Result<Columns> {
-    Ok(Columns {
+fn columns_of(row: &Row<'_>) -> rusqlite::Result<EntryColumns> {
+    Ok(EntryColumns {
         order_id: row.get(4)?,
         intent: row.get(5)?,
         chain: row.get(6)?,

@@ -13,7 +13,7 @@ use crate::{
         postgres::{open_for_reading, open_statement_tables},
         sqlite::{open_read_only, open_statements},
     },
-    history::{index::IndexSource, reading::View},
+    history::{index::IndexSource, reading::HistoryView},
     writing::recovery,
 };
 
@@ -199,8 +199,11 @@ impl Reader {
 
     /// Runs a query in one snapshot. If the connection is lost, the snapshot is lost with it, and the query runs once
     /// more in a new one.
-    pub(crate) fn in_view<T>(&self, mut ask: impl FnMut(&View<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut once = || ask(&View::open(self)?);
+    pub(crate) fn in_view<T>(
+        &self,
+        mut ask: impl FnMut(&HistoryView<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut once = || ask(&HistoryView::open(self)?);
         match once() {
             Err(error) if error.is_transient() => once(),
             answered => answered,

@@ -15,7 +15,7 @@ use super::{
     changes::{BatchChanges, BatchRecord},
     decided_keys::DecidedKeys,
     keys::KeyHasher,
-    memory::Memory,
+    memory::WriterMemory,
     prefetch,
     queue::Job,
 };
@@ -54,7 +54,7 @@ impl Draft {
     /// thread has, and nothing depends on what the batch in flight writes except balances, which memory has.
     pub fn decide_ahead(
         &mut self,
-        memory: &mut Memory,
+        memory: &mut WriterMemory,
         lookups: &dyn Source,
         in_flight: &DecidedKeys,
         jobs: &[Job],
@@ -79,7 +79,7 @@ impl Draft {
     }
 
     /// Prefetches and decides everything in the jobs that is not decided yet.
-    pub fn fill(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
+    pub fn fill(&mut self, memory: &mut WriterMemory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
         let left = &jobs[self.jobs_done..];
         let requests = || left.iter().flat_map(Job::requests);
         let well_formed = requests().filter(|prepared| prepared.checked.is_ok());
@@ -110,7 +110,7 @@ impl Draft {
     }
 
     /// Answers the requests of the next job.
-    fn decide_money(&mut self, memory: &mut Memory, jobs: &[Job], count: usize, earlier: &EarlierDecisions) {
+    fn decide_money(&mut self, memory: &mut WriterMemory, jobs: &[Job], count: usize, earlier: &EarlierDecisions) {
         self.changes.requests.extend((0..count).map(|place| (self.jobs_done, place)));
         self.changes.keys.reserve(count);
         self.changes.answers.reserve(count);
@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    fn expire_due(&mut self, memory: &mut Memory, engine: &mut dyn Engine) -> Result<(), StoreError> {
+    fn expire_due(&mut self, memory: &mut WriterMemory, engine: &mut dyn Engine) -> Result<(), StoreError> {
         if !memory.has_due_holds(self.changes.now) {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Draft {
     }
 
     /// Answers the next request: with the stored answer to its key, or with a decision.
-    fn answer(&mut self, memory: &mut Memory, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
+    fn answer(&mut self, memory: &mut WriterMemory, jobs: &[Job], earlier: &[(Seq, Request, Verdict)]) -> Answer {
         let place = self.changes.answers.len();
         let prepared = self.changes.request(jobs, place);
         let unrecorded = |rejection| Answer { seq: None, replayed: false, verdict: Verdict::Rejected(rejection) };
@@ -168,7 +168,7 @@ impl Draft {
         self.decide(memory, jobs, place)
     }
 
-    fn decide(&mut self, memory: &mut Memory, jobs: &[Job], place: usize) -> Answer {
+    fn decide(&mut self, memory: &mut WriterMemory, jobs: &[Job], place: usize) -> Answer {
         let (seq, prepared) = (self.changes.next_seq(), self.changes.request(jobs, place));
         if let Action::Reverse(original) = prepared.request.action {
             self.recall_original(memory, jobs, original);
@@ -193,7 +193,7 @@ impl Draft {
     }
 
     /// A reversal may name a request of this batch, which the store does not have yet.
-    fn recall_original(&self, memory: &mut Memory, jobs: &[Job], original: Seq) {
+    fn recall_original(&self, memory: &mut WriterMemory, jobs: &[Job], original: Seq) {
         let entry = original.0.checked_sub(self.changes.before.seq.0 + 1).and_then(|place| usize::try_from(place).ok());
         let Some(BatchRecord::Decided(place)) = entry.and_then(|entry| self.changes.entries.get(entry)) else { return };
         let (request, verdict) =
@@ -216,7 +216,7 @@ impl Draft {
 
     fn open(
         &mut self,
-        memory: &mut Memory,
+        memory: &mut WriterMemory,
         by: &Principal,
         name: &AccountName,
         policy: &AccountPolicy,
@@ -256,7 +256,12 @@ impl Draft {
     }
 
     /// Looks up every account that opening these names needs, in one query: thousands of round trips would be slow.
-    fn look_up_names(&mut self, memory: &mut Memory, engine: &mut dyn Engine, jobs: &[Job]) -> Result<(), StoreError> {
+    fn look_up_names(
+        &mut self,
+        memory: &mut WriterMemory,
+        engine: &mut dyn Engine,
+        jobs: &[Job],
+    ) -> Result<(), StoreError> {
         let opened = jobs.iter().flat_map(Job::names);
         let names: Vec<AccountName> =
             opened.flat_map(|name| [name.clone()].into_iter().chain(name.debt()).chain(name.debtors())).collect();
@@ -275,7 +280,7 @@ impl Draft {
         *self.named.get(name).expect("looked up before anything is decided")
     }
 
-    fn list(&mut self, memory: &Memory, asset: &Asset) {
+    fn list(&mut self, memory: &WriterMemory, asset: &Asset) {
         let mut all = memory.assets.iter().chain(&self.changes.assets);
         let known = all.find(|(_, known)| known.is_same_coin(asset)).map(|(id, _)| *id);
         let id = known.unwrap_or_else(|| {
@@ -288,7 +293,7 @@ impl Draft {
     }
 
     /// Everything is decided: collects the balances of the touched accounts.
-    fn close(&mut self, memory: &Memory) {
+    fn close(&mut self, memory: &WriterMemory) {
         self.touched.sort_unstable();
         self.touched.dedup();
         let new = self.changes.accounts.first().map(|account| account.id);

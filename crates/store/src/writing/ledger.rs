@@ -22,7 +22,7 @@ use super::{
     delivery::Delivery,
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
-    memory::Memory,
+    memory::WriterMemory,
     queue::{FACTS_WEIGHT, Job, Message, PreparedRequest, Queue},
     recovery,
     writer::{BATCH_MAX, Writer},
@@ -37,7 +37,7 @@ use crate::{
         sqlite::{Sqlite, StatementsFile},
     },
     files,
-    history::index::{IndexLocation, IndexSchedule, Indexer},
+    history::index::{IndexLocation, IndexSchedule, StatementIndexer},
 };
 
 /// The database in its folder.
@@ -153,12 +153,12 @@ impl Ledger {
             Location::Postgres(url) => Box::new(StatementTables(url.clone())),
         };
         let schedule = IndexSchedule { records: options.index_records_max, pause: options.index_pause };
-        let indexer = Indexer::start(engine.open_reader()?, statements, schedule, head.seq);
+        let indexer = StatementIndexer::start(engine.open_reader()?, statements, schedule, head.seq);
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
             messages: receiver,
-            memory: Memory {
+            memory: WriterMemory {
                 head,
                 books: Books::default(),
                 assets: engine.source().assets()?,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Owned by the writer; lent to the draft of a batch, which decides by it and changes it.
-pub(super) struct Memory {
+pub(super) struct WriterMemory {
     pub head: JournalHead,
     pub books: Books,
     pub assets: Vec<(AssetId, Asset)>,
@@ -19,7 +19,7 @@ pub(super) struct Memory {
     pub next_expiry: Option<Time>,
 }
 
-impl Memory {
+impl WriterMemory {
     /// Whether holds are due to expire before anything else is decided at this time.
     pub fn has_due_holds(&self, now: Time) -> bool {
         self.next_expiry.is_some_and(|expiry| expiry <= now)

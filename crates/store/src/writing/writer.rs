@@ -34,14 +34,14 @@ use super::{
     commit_thread::{CommitOutcome, CommitThread, EngineSlot, InFlight},
     delivery::Delivery,
     draft::Draft,
-    memory::Memory,
+    memory::WriterMemory,
     queue::{Job, Message},
     recovery,
 };
 use crate::{
     Clock, StoreError, SubmitFailure,
     engine::{CommitError, Source},
-    history::index::Indexer,
+    history::index::StatementIndexer,
 };
 
 /// Requests in one call, and in one batch.
@@ -57,13 +57,13 @@ pub(crate) struct Writer {
     // `indexer` and `lookups` come before `engine_slot`, so that they are dropped first: the last connection to close
     // checkpoints the log, and these two cannot write.
     /// The thread of the statement index.
-    pub indexer: Indexer,
+    pub indexer: StatementIndexer,
     /// A second connection, to read the key index while a batch is in flight.
     pub lookups: Box<dyn Source>,
     pub engine_slot: EngineSlot,
     pub clock: Clock,
     pub messages: Receiver<Message>,
-    pub memory: Memory,
+    pub memory: WriterMemory,
     pub accounts_max: usize,
     /// Before `delivery`, to which it hands answers, so that it is dropped first.
     pub commit_thread: CommitThread,

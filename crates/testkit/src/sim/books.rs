@@ -32,7 +32,7 @@ struct ArmedFaults {
     happened: Option<FaultKind>,
 }
 
-pub(super) struct Books {
+pub(super) struct SimBooks {
     folder: TempDir,
     options: LedgerOptions,
     clock_hand: Arc<AtomicU64>,
@@ -46,7 +46,7 @@ struct OpenBooks {
     consumer: InboxConsumer,
 }
 
-impl Books {
+impl SimBooks {
     pub fn new(now: u64) -> Self {
         let folder = memory_folder();
         let (clock, clock_hand) = Clock::manual(Time(now));
@@ -161,7 +161,7 @@ impl ArmedFaults {
     }
 }
 
-impl Drop for Books {
+impl Drop for SimBooks {
     fn drop(&mut self) {
         self.close();
     }

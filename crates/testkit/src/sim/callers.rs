@@ -12,7 +12,7 @@ use fastrand::Rng;
 
 use super::{
     Bug,
-    people::{PLAYERS, Player, SERVERS},
+    people::{PLAYERS, SERVERS, SimPlayer},
     promises::{BrokenPromise, SafetyPromise},
     world::World,
 };
@@ -62,7 +62,7 @@ pub(super) struct RequestedPayout {
 impl World {
     pub fn open_accounts(&mut self) {
         let of_server = |server: &str| ["world", "developer", "ecosystem"].map(|kind| format!("{server}/{kind}/1"));
-        let of_player = |player: &Player| {
+        let of_player = |player: &SimPlayer| {
             ["funds", "unallocated", "debt"].map(|kind| format!("{}/{kind}/1/{}", player.server, player.name))
         };
         let servers = SERVERS.iter().flat_map(|(server, ..)| of_server(server));
@@ -93,7 +93,7 @@ impl World {
     }
 
     /// Records a call before it is made; returns its number.
-    pub fn record_call(&mut self, what: SimCallBody, player: Player, into_world: i128) -> usize {
+    pub fn record_call(&mut self, what: SimCallBody, player: SimPlayer, into_world: i128) -> usize {
         let asked = SimCall { what, server: player.server, player: player.name, into_world, answer: None, times: 0 };
         self.callers.calls.push(asked);
         self.callers.calls.len() - 1

@@ -28,7 +28,7 @@ pub(super) struct GroundTruth {
 }
 
 /// A transaction of our own wallet on the chain.
-pub(super) struct WalletTransaction {
+pub(super) struct ObservedTransaction {
     pub hash: B256,
     pub block: B256,
     pub nonce: u64,
@@ -64,10 +64,10 @@ fn blocks(chain: &SimulatedChain) -> impl Iterator<Item = &SimulatedBlock> {
 }
 
 /// The transactions of our wallet on the chain, in order.
-pub(super) fn ours(chain: &SimulatedChain, people: &People) -> Vec<WalletTransaction> {
+pub(super) fn ours(chain: &SimulatedChain, people: &People) -> Vec<ObservedTransaction> {
     let of_block = |block: &SimulatedBlock| {
         let sent = block.transactions.iter().filter(|included| included.transaction.sender.0 == people.hot.0);
-        let ours = sent.map(|included| WalletTransaction {
+        let ours = sent.map(|included| ObservedTransaction {
             hash: included.transaction.hash,
             block: block.hash,
             nonce: included.transaction.nonce(),

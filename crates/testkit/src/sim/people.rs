@@ -23,16 +23,16 @@ pub(super) const STRANGER: u64 = 5;
 pub(super) const OTHERS: u64 = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Player {
+pub(super) struct SimPlayer {
     pub name: &'static str,
     pub server: &'static str,
     pub key: u64,
 }
 
-pub(super) const PLAYERS: [Player; 3] = [
-    Player { name: "alice", server: "arena", key: ALICE },
-    Player { name: "bob", server: "arena", key: BOB },
-    Player { name: "carol", server: "lagoon", key: CAROL },
+pub(super) const PLAYERS: [SimPlayer; 3] = [
+    SimPlayer { name: "alice", server: "arena", key: ALICE },
+    SimPlayer { name: "bob", server: "arena", key: BOB },
+    SimPlayer { name: "carol", server: "lagoon", key: CAROL },
 ];
 
 /// A game server and its buy-in: the amount, and the developer's and the game's shares on top in basis points.
@@ -88,7 +88,7 @@ impl People {
 }
 
 /// The address to which a player is paid.
-pub(super) fn home(player: Player) -> Address {
+pub(super) fn home(player: SimPlayer) -> Address {
     Address([0x70_u8.wrapping_add(u8::try_from(player.key).unwrap_or_default()); 20])
 }
 

@@ -9,7 +9,7 @@ use fastrand::Rng;
 
 use super::{
     callers::{RequestedPayout, SimCallBody, short},
-    people::{CHAIN, PLAYERS, Player, SERVERS, home, name},
+    people::{CHAIN, PLAYERS, SERVERS, SimPlayer, home, name},
     promises::{BrokenPromise, SafetyPromise},
     world::World,
 };
@@ -127,10 +127,10 @@ impl World {
     }
 }
 
-fn funds_of(player: Player) -> String {
+fn funds_of(player: SimPlayer) -> String {
     format!("{}/funds/1/{}", player.server, player.name)
 }
 
-fn buy_in_of(player: Player) -> u128 {
+fn buy_in_of(player: SimPlayer) -> u128 {
     SERVERS.iter().find(|(server, ..)| *server == player.server).map_or(1, |(_, buy_in, ..)| *buy_in)
 }

@@ -16,7 +16,7 @@ use bankroll_withdrawals::{PayoutConfig, PayoutRules, price::FeeCeiling};
 
 use super::{
     Bug, Counts,
-    books::Books,
+    books::SimBooks,
     callers::Callers,
     chain::Payments,
     ground_truth::{DEPOSIT_DEPTH, GroundTruth, PAYOUT_DEPTH},
@@ -39,7 +39,7 @@ pub(super) struct World {
     /// The number of the current step.
     pub step: u32,
     pub chain: Arc<Mutex<SimulatedChain>>,
-    pub books: Books,
+    pub books: SimBooks,
     pub signer: Arc<Mutex<SignerProcess>>,
     pub client: SignerClient,
     pub scanner_nodes: Vec<RpcNode>,
@@ -77,7 +77,7 @@ impl World {
             now: started_at,
             started_at,
             step: 0,
-            books: Books::new(started_at),
+            books: SimBooks::new(started_at),
             client: client(&signer),
             signer,
             scanner_nodes: nodes(&chain, identity),

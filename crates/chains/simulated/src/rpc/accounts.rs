@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{
     chain::SimulatedChain,
-    contracts::{self, Call, Plan},
+    contracts::{self, Call, ContractPlan},
     execute::intrinsic_gas,
 };
 
 #[derive(Deserialize)]
-struct Request {
+struct CallParams {
     #[serde(default)]
     from: Address,
     to: Option<Address>,
@@ -62,9 +62,9 @@ impl SimulatedChain {
         Ok(show::quantity(before.saturating_add(plan.gas).max(floor)))
     }
 
-    fn planned(&self, view: View, params: &Params<'_>) -> Result<(Call, Plan, u64), RpcErrorBody> {
+    fn planned(&self, view: View, params: &Params<'_>) -> Result<(Call, ContractPlan, u64), RpcErrorBody> {
         let wanted = params.get(0).ok_or_else(|| RpcErrorBody::missing(0))?;
-        let request = Request::deserialize(wanted).map_err(|_| RpcErrorBody::invalid(0, "want a call"))?;
+        let request = CallParams::deserialize(wanted).map_err(|_| RpcErrorBody::invalid(0, "want a call"))?;
         let to = request.to.ok_or_else(|| RpcErrorBody::server("contract creation is not supported by this chain"))?;
         let value = match request.value {
             Some(text) => quantity(&text).ok_or_else(|| RpcErrorBody::invalid(0, "want a value in hex"))?,

@@ -81,18 +81,18 @@ pub fn receipt(block: &SimulatedBlock, index: usize) -> Value {
 /// The logs of a block's transaction, numbered through the block.
 pub fn logs(block: &SimulatedBlock, index: usize, included: &IncludedTransaction) -> Vec<Value> {
     let before: usize = block.transactions.iter().take(index).map(|earlier| earlier.receipt.logs().len()).sum();
-    let place = Place { block, index, transaction: included.transaction.hash };
+    let place = ItemPlace { block, index, transaction: included.transaction.hash };
     let numbered = included.receipt.logs().iter().zip(before..);
     numbered.map(|(log, number)| place.log(log, number)).collect()
 }
 
-struct Place<'a> {
+struct ItemPlace<'a> {
     block: &'a SimulatedBlock,
     index: usize,
     transaction: B256,
 }
 
-impl Place<'_> {
+impl ItemPlace<'_> {
     fn log(&self, log: &alloy_primitives::Log, number: usize) -> Value {
         json!({
             "address": log.address,

@@ -14,12 +14,12 @@ use crate::{
 };
 
 #[derive(Serialize)]
-struct State {
+struct TableState {
     origin: LogHash,
     said: Vec<(Actor, u64, LogHash)>,
     shuffles: Option<u8>,
     deck: Option<LogHash>,
-    cards: Vec<Place>,
+    cards: Vec<StatePlace>,
     hand: LogHash,
     last_bet: Option<LogHash>,
     settled: bool,
@@ -27,7 +27,7 @@ struct State {
 
 /// The open card at a position, and the contributions it waits for.
 #[derive(Serialize)]
-struct Place {
+struct StatePlace {
     open: Option<u8>,
     awaited: Vec<(u8, &'static str)>,
 }
@@ -41,14 +41,14 @@ impl<C: Curve> Table<C> {
             Cards::Keys(_) => (None, None, Vec::new()),
             Cards::Shuffling(shuffling) => (shuffling.next(), Some(Hex(shuffling.deck().hash())), Vec::new()),
             Cards::Dealing(deal) => {
-                let place = |position| Place {
+                let place = |position| StatePlace {
                     open: deal.opened(position),
                     awaited: deal.awaited(position).into_iter().map(|(who, kind)| (who, kind.name())).collect(),
                 };
                 (None, Some(Hex(*deal.deck())), (0..self.config.cards).map(place).collect())
             }
         };
-        let state = State {
+        let state = TableState {
             origin: self.origin,
             said: self.progress.iter().map(progress).collect(),
             shuffles,

@@ -18,11 +18,11 @@ use crate::{Reader, StoreError};
 const PAGE: usize = 128;
 
 /// A table, and the names of the columns of its key.
-type Table = (String, Vec<String>);
+type FoldedTable = (String, Vec<String>);
 
 #[derive(Debug, Default)]
 pub(super) struct FlowRows {
-    tables: BTreeMap<Table, HashMap<Vec<ColumnValue>, ExpectedRow>>,
+    tables: BTreeMap<FoldedTable, HashMap<Vec<ColumnValue>, ExpectedRow>>,
     /// Names of columns, each once.
     names: Vec<String>,
     hashing: RandomState,
@@ -72,7 +72,7 @@ impl FlowRows {
     fn compare_page(
         &self,
         reader: &Reader,
-        (table, names): &Table,
+        (table, names): &FoldedTable,
         page: &[(&Vec<ColumnValue>, &ExpectedRow)],
     ) -> Result<(), StoreError> {
         let key_of = |row: &mut bankroll_ledger::Row| -> Vec<ColumnValue> {

@@ -46,14 +46,14 @@ pub(crate) struct IndexSchedule {
 
 /// The thread; dropping this ends it.
 #[derive(Debug)]
-pub(crate) struct Indexer {
+pub(crate) struct StatementIndexer {
     /// `None` only while it is being dropped.
     stop: Option<Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
     end: Arc<AtomicU64>,
 }
 
-impl Indexer {
+impl StatementIndexer {
     /// Starts the thread for books that end here.
     pub fn start(
         books: Box<dyn Source>,
@@ -96,7 +96,7 @@ impl Indexer {
     }
 }
 
-impl Drop for Indexer {
+impl Drop for StatementIndexer {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {

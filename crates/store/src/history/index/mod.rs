@@ -6,7 +6,7 @@
 //!
 //! | step | where | bound |
 //! | --- | --- | --- |
-//! | new run | [`Indexer`], when enough records wait or a pause is over | [`RUN_RECORDS_MAX`] records in memory |
+//! | new run | [`StatementIndexer`], when enough records wait or a pause is over | [`RUN_RECORDS_MAX`] records in memory |
 //! | merge | the same thread, eight neighbours of one level | a chunk of each in memory |
 //! | lookup | binary search over the chunks of each run, by reading them | two chunks in memory |
 //!
@@ -34,7 +34,7 @@ use crate::{
     engine::{Source, runs::RunMeta},
 };
 
-pub(crate) use indexer::{IndexSchedule, Indexer};
+pub(crate) use indexer::{IndexSchedule, StatementIndexer};
 pub(crate) use lookup::{places, read as read_chunk};
 pub(crate) use term::{Term, TextKind, terms_of};
 pub(crate) use unlisted_key::KnownServers;

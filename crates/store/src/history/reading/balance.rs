@@ -3,7 +3,7 @@
 
 use bankroll_ledger::{AccountId, Amount, HoldChange, Record, Seq, Time, Verdict};
 
-use super::View;
+use super::HistoryView;
 use crate::{Reader, StoreError, history::index::Term};
 
 /// Balance and held amount of an account after a record of the journal.
@@ -26,7 +26,7 @@ impl Reader {
     }
 }
 
-impl View<'_> {
+impl HistoryView<'_> {
     /// The balance of an account after the record at this place.
     pub(super) fn balance_after(&self, account: AccountId, last: Seq) -> Result<BalanceAt, StoreError> {
         let newest = |term| -> Result<Option<Seq>, StoreError> { Ok(self.places(&[term], 1..=last.0, true, 1)?.pop()) };

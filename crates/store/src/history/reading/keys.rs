@@ -3,7 +3,7 @@
 
 use bankroll_ledger::{IdempotencyKey, Namespace, Record, Scope, Seq};
 
-use super::{JournalEntry, View};
+use super::{HistoryView, JournalEntry};
 use crate::{Reader, StoreError, history::index::Term, writing::keys};
 
 /// Records that contain the key's text, read at a time.
@@ -50,7 +50,7 @@ impl Reader {
     }
 }
 
-impl View<'_> {
+impl HistoryView<'_> {
     pub(super) fn places_of_keys(&self, query: &KeyQuery) -> Result<Vec<Seq>, StoreError> {
         let wanted = self.matching_keys(query)?;
         let (mut found, mut next) = (Vec::new(), Seq(1));

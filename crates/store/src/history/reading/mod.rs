@@ -33,7 +33,7 @@ pub use keys::KeyQuery;
 pub use search::{SearchQuery, SearchSubject};
 pub use statement::{Direction, StatementChange, StatementLine, StatementQuery};
 pub use timeline::Timeline;
-pub(crate) use view::View;
+pub(crate) use view::HistoryView;
 
 /// The most entries or lines of one page.
 pub const PAGE_MAX: usize = 10_000;

@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{AccountId, Name, Principal, Record, References, Request, Seq, Verdict};
 
-use super::{Cursor, JournalEntry, KeyQuery, PAGE_MAX, Page, View};
+use super::{Cursor, HistoryView, JournalEntry, KeyQuery, PAGE_MAX, Page};
 use crate::{
     Reader, StoreError,
     history::index::{Term, TextKind},
@@ -98,7 +98,7 @@ impl Reader {
     }
 }
 
-impl View<'_> {
+impl HistoryView<'_> {
     /// Places that may be about something.
     pub(super) fn places_about(
         &self,

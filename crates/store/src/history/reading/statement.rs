@@ -8,7 +8,7 @@ use bankroll_ledger::{
     Verdict,
 };
 
-use super::{BalanceAt, Cursor, PAGE_MAX, Page, View};
+use super::{BalanceAt, Cursor, HistoryView, PAGE_MAX, Page};
 use crate::{Reader, StoreError, history::index::Term};
 
 /// Which lines of an account to read.
@@ -133,7 +133,7 @@ impl Reader {
     }
 }
 
-impl View<'_> {
+impl HistoryView<'_> {
     /// The range of places for a page.
     fn range(&self, query: &StatementQuery, after: Option<(Seq, u16)>) -> Result<RangeInclusive<u64>, StoreError> {
         let mut low = match query.from.map(|from| from.0.checked_sub(1)) {

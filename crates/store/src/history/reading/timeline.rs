@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use bankroll_ledger::{HoldChange, HoldId, Record, Seq, Verdict};
 
-use super::{JournalEntry, SearchQuery, SearchSubject, View};
+use super::{HistoryView, JournalEntry, SearchQuery, SearchSubject};
 use crate::{Reader, StoreError, history::index::Term};
 
 /// Records that one hold can have in a timeline.
@@ -49,7 +49,7 @@ impl Reader {
     }
 }
 
-impl View<'_> {
+impl HistoryView<'_> {
     /// Adds linked records, up to `most` in total.
     fn follow(&self, mut entries: Vec<JournalEntry>, mut complete: bool, most: usize) -> Result<Timeline, StoreError> {
         let mut seen: BTreeSet<Seq> = entries.iter().map(|entry| entry.seq).collect();

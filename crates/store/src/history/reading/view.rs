@@ -17,7 +17,7 @@ const PAGE: u64 = 4_096;
 const TAIL_KEPT: u64 = 32_768;
 
 /// A snapshot of the books and of the index. The index is read first, so the journal is never behind it.
-pub(crate) struct View<'a> {
+pub(crate) struct HistoryView<'a> {
     pub source: &'a dyn Source,
     pub head: JournalHead,
     pub(super) batches: Batches<'a>,
@@ -27,7 +27,7 @@ pub(crate) struct View<'a> {
     tail: OnceCell<Vec<(u64, u128)>>,
 }
 
-impl<'a> View<'a> {
+impl<'a> HistoryView<'a> {
     pub fn open(reader: &'a Reader) -> Result<Self, StoreError> {
         let index = reader.index().filter(|index| index.begin_snapshot().is_ok());
         // The first read fixes the snapshot: the index is read first, so that the journal is not behind it.
@@ -197,7 +197,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for HistoryView<'_> {
     fn drop(&mut self) {
         // Nothing was written, so an error loses nothing, and the next snapshot will report it.
         let _ = self.source.end_snapshot();

@@ -15,10 +15,10 @@ use crate::{
 /// Reads inbox tables without the writer, also from another node; on Postgres from the primary.
 pub(super) struct InboxSource {
     location: Location,
-    connection: Option<Connection>,
+    connection: Option<InboxConnection>,
 }
 
-enum Connection {
+enum InboxConnection {
     Sqlite(SqliteSource),
     Postgres(Box<FlowConnection>),
 }
@@ -46,14 +46,14 @@ impl InboxSource {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => match &self.location {
-                Location::Folder(folder) => Connection::Sqlite(open_read_only(&folder.join(BOOKS_FILE))?),
-                Location::Postgres(url) => Connection::Postgres(Box::new(FlowConnection::connect(url)?)),
+                Location::Folder(folder) => InboxConnection::Sqlite(open_read_only(&folder.join(BOOKS_FILE))?),
+                Location::Postgres(url) => InboxConnection::Postgres(Box::new(FlowConnection::connect(url)?)),
             },
         };
         // After an error the connection is not used again.
         let rows = match &connection {
-            Connection::Sqlite(reader) => reader.flow_rows(query)?,
-            Connection::Postgres(connection) => connection.rows(query)?,
+            InboxConnection::Sqlite(reader) => reader.flow_rows(query)?,
+            InboxConnection::Postgres(connection) => connection.rows(query)?,
         };
         self.connection = Some(connection);
         Ok(rows)
