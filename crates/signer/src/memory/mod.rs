@@ -15,7 +15,7 @@ mod recall;
 mod snapshot;
 mod verify;
 
-use std::{collections::BTreeSet, fs::File, path::PathBuf};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use bankroll_money::Time;
 use bankroll_orders::{Address, IntentId, MemoryHead, MemoryId, Order, StopReason};
@@ -27,12 +27,13 @@ pub use snapshot::MemorySnapshot;
 
 use crate::judge::{LimitUsage, TransactionFields};
 use log::MemoryHash;
+use opening::MemoryLock;
 
 /// A signer's memory, opened for writing.
 pub struct Memory {
     // Before the lock in drop order: the lock must not be released while the connection can still write.
     connection: Connection,
-    _lock: File,
+    _lock: MemoryLock,
     path: PathBuf,
     id: MemoryId,
     state: MemoryState,

@@ -27,7 +27,7 @@ impl Memory {
     pub fn create(path: &Path, id: MemoryId, wallets: &[Address], at: Time) -> Result<Self, OpenError> {
         let mut options = OpenOptions::new();
         let open = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-        let lock = locked(path, open.map_err(io_error(path))?)?;
+        let lock = MemoryLock::acquire(path, open.map_err(io_error(path))?)?;
         let mut connection = connect(path)?;
         if has_begun(&connection).map_err(sqlite_error(path))? {
             return Err(OpenError::Exists { path: path.into() });
@@ -46,7 +46,7 @@ impl Memory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(OpenError::NoMemory { path: path.into() });
             }
-            opened => locked(path, opened.map_err(io_error(path))?)?,
+            opened => MemoryLock::acquire(path, opened.map_err(io_error(path))?)?,
         };
         let connection = connect(path)?;
         let (id, state) = verified(path, &connection)?;
@@ -113,12 +113,23 @@ fn copy_back(path: &Path, connection: &Connection) -> Result<(), OpenError> {
     if busy { Err(OpenError::InUse { path: path.into() }) } else { Ok(()) }
 }
 
-/// The lock is on the file itself, so two paths to the same file cannot both open it.
-fn locked(path: &Path, file: File) -> Result<File, OpenError> {
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.into() }),
-        Err(TryLockError::Error(source)) => Err(OpenError::Io { path: path.into(), source }),
+/// On the file itself, so two paths to the same file cannot both open it.
+pub(super) struct MemoryLock(File);
+
+impl MemoryLock {
+    fn acquire(path: &Path, file: File) -> Result<Self, OpenError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.into() }),
+            Err(TryLockError::Error(source)) => Err(OpenError::Io { path: path.into(), source }),
+        }
+    }
+}
+
+impl Drop for MemoryLock {
+    fn drop(&mut self) {
+        // Closing the file would be enough, unless a child process that is just starting has inherited it.
+        let _ = self.0.unlock();
     }
 }
 
@@ -155,5 +166,21 @@ fn unreadable(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     move |source| match source.sqlite_error_code() {
         Some(DatabaseCorrupt | NotADatabase) => OpenError::Damaged { path: path.into(), what: source.to_string() },
         _ => OpenError::Sqlite { path: path.into(), source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_with_its_memory_although_a_child_process_has_inherited_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let lock = MemoryLock::acquire(&path, File::create(&path).unwrap()).unwrap();
+        let inherited = lock.0.try_clone().unwrap();
+        drop(lock);
+        assert!(MemoryLock::acquire(&path, File::open(&path).unwrap()).is_ok());
+        drop(inherited);
     }
 }
