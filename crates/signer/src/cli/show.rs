@@ -81,7 +81,7 @@ const fn kind(entry: &MemoryEntry) -> &'static str {
         MemoryEntry::Wallet(_) => "wallet",
         MemoryEntry::Promised { .. } => "promised",
         MemoryEntry::Signed { .. } => "signed",
-        MemoryEntry::Revoked(_) => "renounced",
+        MemoryEntry::Revoked(_) => "revoked",
         MemoryEntry::Stopped(_) => "stopped",
     }
 }
