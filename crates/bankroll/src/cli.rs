@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
-    receipt, search, serve, statement,
+    players, receipt, search, serve, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -51,6 +51,12 @@ pub enum Command {
     Init(init::InitArgs),
     /// Move books from a folder to a Postgres database, and prove that they are the same
     MigrateBooks(migrate_books::MigrateBooksArgs),
+    /// Open accounts for players
+    #[command(subcommand, after_help = players::EXAMPLES)]
+    Players(players::PlayersCommand),
+    /// Request payouts to players
+    #[command(subcommand, after_help = withdrawals::EXAMPLES)]
+    Withdrawals(withdrawals::WithdrawalsCommand),
     /// Show accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use bankroll_roles::config::ConfigError;
+use bankroll_roles::{config::ConfigError, requests::WithdrawalRequestError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -11,6 +11,8 @@ use bankroll_terminal::Exit;
 pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if cause.is::<ConfigError>() {
         Some(Exit::Usage)
+    } else if matches!(cause.downcast_ref(), Some(WithdrawalRequestError::NoAccount(_))) {
+        Some(Exit::NotFound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
             SignerExitCode::Failed => Exit::Failed,

@@ -17,11 +17,13 @@ mod journal;
 mod location;
 mod migrate_books;
 mod nodes;
+mod players;
 mod receipt;
 mod search;
 mod serve;
 mod signer;
 mod statement;
+mod withdrawals;
 
 use std::process::ExitCode;
 
@@ -46,6 +48,8 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
+        Command::Players(command) => players::run(&command, json),
+        Command::Withdrawals(command) => withdrawals::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
         Command::Statement(args) => statement::run(&args, json),

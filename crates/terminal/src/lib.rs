@@ -22,7 +22,7 @@ mod sheet;
 mod stop_signal;
 pub mod when;
 
-pub use decimal::{Assets, base_units, decimal, decimal_cut};
+pub use decimal::{Assets, base_units, decimal, decimal_cut, parse_decimal};
 pub use exit::{Exit, NotFound, UnsoundError, UsageError, report};
 pub use output::{Paint, answer, answer_json, counted, invocation, per_second, table, thousands};
 pub use sheet::Sheet;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bankroll_deposits::crediting;
+use bankroll_ledger::Principal;
 use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
@@ -32,7 +33,10 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
             Some(rows) => rows,
             None => {
                 // The coin is listed before anything is credited in it; listing it again changes nothing.
-                ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
+                let listed = ledger.list_asset(setup.coin.clone());
+                let asset = listed.context("the chain's coin cannot be added to the ledger")?;
+                // Settlement needs it, and another node that requests a payout may not open it.
+                ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
                 Rows::open(ledger)?
             }
         };
