@@ -92,7 +92,7 @@ fn make_folder(args: &InitArgs) -> anyhow::Result<()> {
 }
 
 fn make_books(options: LedgerOptions) -> anyhow::Result<()> {
-    Ledger::open(options).context("cannot create the books")?.close();
+    Ledger::create(options).context("cannot create the books")?.close();
     Ok(())
 }
 
