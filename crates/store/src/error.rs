@@ -189,6 +189,12 @@ impl StoreError {
         }
     }
 
+    /// Whether the server answered that it has no such database.
+    #[must_use]
+    pub fn is_database_missing(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.code() == Some(&tokio_postgres::error::SqlState::INVALID_CATALOG_NAME))
+    }
+
     pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {
         Self::Diverged { at, what: what.into() }
     }

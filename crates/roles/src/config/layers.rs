@@ -63,7 +63,7 @@ impl LoadedConfig {
     }
 
     /// The settings of the flows, if there is a chain.
-    pub(crate) fn chain(&self) -> Option<FlowSetup> {
+    pub fn chain(&self) -> Option<FlowSetup> {
         let Config { chain, server, node, .. } = &self.config;
         // Problems were reported when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
