@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use bankroll_nodes::AuthorityError;
 use bankroll_roles::{config::ConfigError, requests::WithdrawalRequestError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
@@ -13,6 +14,8 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         Some(Exit::Usage)
     } else if matches!(cause.downcast_ref(), Some(WithdrawalRequestError::NoAccount(_))) {
         Some(Exit::NotFound)
+    } else if let Some(AuthorityError::NoFolder { .. }) = cause.downcast_ref() {
+        Some(Exit::NotFound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
             SignerExitCode::Failed => Exit::Failed,
@@ -22,9 +25,11 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         })
     } else {
         match cause.downcast_ref::<StoreError>()? {
-            StoreError::NoLedger { .. } | StoreError::NoBooks => Some(Exit::NotFound),
+            StoreError::NoLedger { .. } | StoreError::NoBooksInFile { .. } | StoreError::NoBooks => {
+                Some(Exit::NotFound)
+            }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            StoreError::Diverged { .. } => Some(Exit::Unsound),
+            StoreError::Diverged { .. } | StoreError::Damaged { .. } => Some(Exit::Unsound),
             _ => None,
         }
     }

@@ -47,7 +47,7 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
     let location = LocationArgs { dir: Some(args.dir.clone()), ..LocationArgs::default() };
     let loaded = location.load()?;
     let made = match loaded.books() {
-        Location::Folder(_) => in_folder(args)?,
+        Location::Folder(folder) => in_folder(args, &folder)?,
         Location::Postgres(url) => in_database(args, &loaded, url)?,
     };
     if json {
@@ -58,14 +58,15 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn in_folder(args: &InitArgs) -> anyhow::Result<InitOutcome> {
-    let (config, books) = (args.dir.join(CONFIG_FILE), args.dir.join(BOOKS_FILE));
+/// `folder` is the one of the books: another than the one of the configuration if the environment says so.
+fn in_folder(args: &InitArgs, folder: &Path) -> anyhow::Result<InitOutcome> {
+    let (config, books) = (args.dir.join(CONFIG_FILE), folder.join(BOOKS_FILE));
     for file in [&config, &books] {
         let taken = file.try_exists().with_context(|| format!("cannot check {}", file.display()))?;
         anyhow::ensure!(!taken, "{} exists already; nothing was changed", file.display());
     }
     make_folder(args)?;
-    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(&args.dir) })?;
+    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) })?;
     // Written last, and never over another file: a folder with a configuration has its books.
     write_defaults(&config)?;
     Ok(InitOutcome { config, is_config_new: true, books: books.display().to_string() })
@@ -92,7 +93,7 @@ fn make_folder(args: &InitArgs) -> anyhow::Result<()> {
 }
 
 fn make_books(options: LedgerOptions) -> anyhow::Result<()> {
-    Ledger::open(options).context("cannot create the books")?.close();
+    Ledger::create(options).context("cannot create the books")?.close();
     Ok(())
 }
 
@@ -105,14 +106,26 @@ fn write_defaults(config: &Path) -> anyhow::Result<()> {
 
 fn text(args: &InitArgs, made: &InitOutcome) -> String {
     let (paint, me, dir) = (Paint::stdout(), invocation(), args.dir.display());
+    let signer = args.dir.join("signer");
+    let (signer, password) = (signer.display(), args.dir.join("password"));
+    let password = password.display();
     let config = if made.is_config_new {
         format!("{} {} (every key, with comments)\n", paint.good("created"), made.config.display())
     } else {
         String::new()
     };
     format!(
-        "{config}{} {} (empty books)\n\nNext:\n  {me} doctor --dir {dir}\n  {me} config show --origin --dir {dir}\n",
+        "{config}{} {} (empty books)\n\n\
+         Next, for deposits and payouts on a simulated chain:\n  \
+         (umask 077; openssl rand -hex 32 > {password})\n  \
+         {me} signer init --dir {signer} --password-file {password}\n  \
+         {me} signer run --dir {signer} --password-file {password}    # leave it running\n  \
+         {me} chain                                       # leave it running, too\n  \
+         set chain.rpc, id, genesis and wallet in {}: the commands above print them\n  \
+         {me} doctor --dir {dir}\n  \
+         {me} serve --dir {dir}\n",
         paint.good("created"),
         made.books,
+        made.config.display(),
     )
 }

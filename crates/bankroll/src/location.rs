@@ -9,7 +9,7 @@ use bankroll_roles::{
     config::{LoadedConfig, SetFlag},
     flows::FlowSetup,
 };
-use bankroll_store::{Location, Reader, StoreError};
+use bankroll_store::{Location, MovedBooks, Reader, StoreError};
 use bankroll_terminal::{NotFound, UsageError};
 use clap::Args;
 
@@ -70,10 +70,18 @@ impl LocationArgs {
             {
                 Err(error).context(format!("no ledger here; the demo's is in {0}: add `--dir {0}`", demo::FOLDER))
             }
-            opened => opened.with_context(|| match books {
-                Location::Folder(folder) => format!("cannot read the books in {}", folder.display()),
-                Location::Postgres(_) => "cannot read the books in the database".into(),
-            }),
+            opened => {
+                let reader = opened.with_context(|| match books {
+                    Location::Folder(folder) => format!("cannot read the books in {}", folder.display()),
+                    Location::Postgres(_) => "cannot read the books in the database".into(),
+                })?;
+                if let Some(MovedBooks { to, at }) = reader.moved()? {
+                    eprintln!(
+                        "note: these books were moved to {to} at {at}; the ledger is there, and goes on without them"
+                    );
+                }
+                Ok(reader)
+            }
         }
     }
 }

@@ -155,7 +155,8 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if let Location::Postgres(url) = &location {
         database::refuse_real_books(url)?;
     }
-    let ledger = Ledger::open(config.books.options(location.clone())).context("cannot open the demo's books")?;
+    let ledger =
+        Ledger::open_or_create(config.books.options(location.clone())).context("cannot open the demo's books")?;
     let stop_signal = StopSignal::listen()?;
     let reader = Reader::open(&location)?;
     let arena = Arena::open(&ledger, &reader)?;

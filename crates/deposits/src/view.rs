@@ -1,7 +1,7 @@
 //! Read functions on the tables of deposits, for the command line, an API, reconciliation, a demo.
 
 use bankroll_chains_evm::confirmations;
-use bankroll_ledger::{Name, Row};
+use bankroll_ledger::{Name, Row, Time};
 use bankroll_store::{
     Reader, StoreError,
     columns::{BadRow, number_of, parsed, text, text_of},
@@ -71,6 +71,17 @@ pub fn cursor(reader: &Reader, chain: &str) -> Result<Option<BlockPoint>, Deposi
         })
     };
     reader.rows(sql, vec![text(chain)])?.first().map(point).transpose()
+}
+
+/// The number of the last block of a chain that was read, and when that was; `None` before the first step.
+///
+/// # Errors
+/// See [`DepositViewError`].
+pub fn last_step(reader: &Reader, chain: &str) -> Result<Option<(u64, Time)>, DepositViewError> {
+    let sql = "SELECT block_number, updated_at FROM chain_cursor WHERE chain = $1";
+    let step =
+        |row: &Row| Ok::<_, DepositViewError>((number_of(row, "block_number")?, Time(number_of(row, "updated_at")?)));
+    reader.rows(sql, vec![text(chain)])?.first().map(step).transpose()
 }
 
 /// How many deposits have this purpose and these states.

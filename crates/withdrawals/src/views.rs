@@ -57,6 +57,17 @@ pub fn open_amounts(reader: &Reader) -> Result<Vec<Amount>, ViewError> {
     reader.rows(&sql, Vec::new())?.iter().map(|row| Ok(amount_of(row, "amount")?)).collect()
 }
 
+/// Why nothing new is paid from a wallet; `None` if it is.
+///
+/// # Errors
+/// If the books cannot be read.
+pub fn wallet_stopped(reader: &Reader, chain: &str, wallet: Address) -> Result<Option<String>, ViewError> {
+    let sql =
+        "SELECT stopped FROM operation_wallet_addresses WHERE chain = $1 AND address = $2 AND stopped IS NOT NULL";
+    let rows = reader.rows(sql, vec![text(chain), text(&wallet.to_string())])?;
+    Ok(rows.first().map(|row| text_of(row, "stopped").map(str::to_owned)).transpose()?)
+}
+
 /// The payouts on a chain that are settled as paid.
 ///
 /// # Errors

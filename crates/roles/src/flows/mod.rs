@@ -7,6 +7,7 @@
 //! | `indexer` | `indexer` | follows the chain |
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
 //! | `payouts` | `payouts` | has intents signed, sends them and watches them |
+//! | `probe` | | asks once whether chain, indexer and signer work |
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
 //!
@@ -19,6 +20,7 @@ mod booking;
 mod indexer;
 mod pace;
 mod payouts;
+mod probe;
 mod rpc;
 mod setup;
 mod threads;
@@ -29,6 +31,7 @@ use bankroll_withdrawals::WITHDRAWALS;
 
 pub use bankroll_store::RowsLocation;
 pub use pace::StopFlag;
+pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
 pub use setup::{FlowSetup, RpcEndpoint};
