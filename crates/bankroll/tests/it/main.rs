@@ -11,6 +11,7 @@ mod demo;
 mod demo_loop;
 mod demo_nodes;
 mod doctor;
+mod examples;
 mod forwarded_payouts;
 mod forwarding;
 mod hand;
