@@ -119,8 +119,8 @@ fn text(args: &InitArgs, made: &InitOutcome) -> String {
          Next, for deposits and payouts on a simulated chain:\n  \
          (umask 077; openssl rand -hex 32 > {password})\n  \
          {me} signer init --dir {signer} --password-file {password}\n  \
-         {me} signer run --dir {signer} --password-file {password}    # leave it running\n  \
-         {me} chain                                       # leave it running, too\n  \
+         {me} signer run --dir {signer} --password-file {password}  # leave it running\n  \
+         {me} chain  # leave it running, too\n  \
          set chain.rpc, id, genesis and wallet in {}: the commands above print them\n  \
          {me} doctor --dir {dir}\n  \
          {me} serve --dir {dir}\n",

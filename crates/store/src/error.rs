@@ -63,8 +63,8 @@ pub enum StoreError {
     },
     /// The file is there and has no books in it: it is empty, or a copy of it was cut short.
     #[error(
-        "{path} has no books in it: if it was a ledger, replace it by a sound copy; if it was not, remove it, and \
-         create a ledger with `bankroll init`"
+        "{path} has no books in it: put a sound copy in its place, or remove it and run `bankroll init --dir {}`",
+        path.parent().unwrap_or(path).display()
     )]
     NoBooksInFile {
         /// The file.

@@ -17,10 +17,9 @@ use crate::location::LocationArgs;
 const FREE_MIN: u64 = 1 << 30;
 /// How much of the file is checked without `--full`.
 const PAGES_WITHIN: Duration = Duration::from_secs(5);
-/// Nothing here makes copies yet; operators have theirs.
-const RESTORE: &str = "stop the writer, keep these books as they are, and go on with your newest sound copy: \
-     `bankroll audit --dir COPY` proves it. A copy is the folder, copied while no writer ran, or the file of \
-     `sqlite3 books.db \".backup FILE\"`; of a database, a dump of `pg_dump`";
+/// No command makes copies yet: the help of `doctor` says how.
+const RESTORE: &str = "stop the writer, keep these books as they are, and go on with your newest copy that \
+                       `bankroll audit --dir COPY` finds sound (`bankroll doctor --help` says how to make copies)";
 
 pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
     let loaded = match location.load() {
@@ -291,7 +290,10 @@ fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Che
     };
     match error {
         StoreError::NoLedger { .. } => Check::red("books", "there is no ledger in this folder", init_command(location)),
-        StoreError::NoBooksInFile { .. } => Check::red("books", found, RESTORE),
+        StoreError::NoBooksInFile { path } => {
+            let fix = format!("put a sound copy in its place, or remove it and run `{}`", init_command(location));
+            Check::red("books", format!("{} has no books in it", path.display()), fix)
+        }
         StoreError::Damaged { .. } => Check::unsound("books", found, RESTORE),
         StoreError::NotReadableNow { .. } => Check::red("books", found, "run this as the writer's user"),
         StoreError::NewerSchema { .. } => {

@@ -19,7 +19,11 @@ Examples:
 
 With chain.rpc set it also asks every RPC node and the signer, and compares the
 indexer's position with the chain. Exit code 1 if a check is red, 4 if the books
-are unsound. Nothing is changed, and a writer may run meanwhile.")]
+are unsound. Nothing is changed, and a writer may run meanwhile.
+
+No command makes backups yet. A sound copy is the whole folder, copied while no
+writer runs; or at any time `sqlite3 casino/books.db \".backup copy/books.db\"`; of
+a database, a dump of pg_dump. `bankroll audit --dir copy` proves a copy.")]
 pub struct DoctorArgs {
     #[command(flatten)]
     location: LocationArgs,

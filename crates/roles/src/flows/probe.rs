@@ -1,7 +1,10 @@
 //! Whether the chain, the indexer and the signer work: asked once, in bounded time, for `doctor` and for the first lines
 //! of a node. Nothing is changed, signed or sent.
 
-use std::time::Duration;
+use std::{
+    io::{self, ErrorKind},
+    time::Duration,
+};
 
 use bankroll_chains_evm::{BlockTag, Quantity, RpcError, RpcLimits, RpcNode};
 use bankroll_deposits::view;
@@ -77,8 +80,8 @@ impl FlowSetup {
                 format!("the signer at {socket} does not have the key of chain.wallet {wallet}"),
                 format!("set chain.wallet to the one that `{me} signer show --dir {signer}` prints"),
             )),
-            Err(error @ SignerClientError::Unreachable(_)) => Err(ProbeTrouble::new(
-                format!("no signer answers at {socket}: {}", on_one_line(&error)),
+            Err(SignerClientError::Unreachable(error)) => Err(ProbeTrouble::new(
+                format!("no signer answers at {socket}: {}", unreachable(&error)),
                 format!("start it with `{me} signer run --dir {signer} --password-file FILE`, or set chain.signer"),
             )),
             Err(error) => Err(ProbeTrouble::new(
@@ -150,6 +153,15 @@ impl FlowSetup {
         let fix =
             "the wallet's key was used by another program: find that transaction on the chain, and stop that program";
         Some(ProbeTrouble::new(found, fix))
+    }
+}
+
+fn unreachable(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such socket".into(),
+        ErrorKind::ConnectionRefused => "its process has ended".into(),
+        ErrorKind::PermissionDenied => "this user may not connect".into(),
+        _ => error.to_string(),
     }
 }
 
