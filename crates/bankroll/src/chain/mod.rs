@@ -44,7 +44,7 @@ A payment from test account 1, and its block:
 The same without this program; the test accounts are unlocked, so no key is needed:
   curl -s http://127.0.0.1:8545 -H 'content-type: application/json' \\
     -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"eth_sendTransaction\",\"params\":
-        [{\"from\":\"ACCOUNT\",\"to\":\"ADDRESS\",\"value\":\"0x24c53d8cd6e000\"}]}'
+        [{\"from\":\"ACCOUNT\",\"to\":\"ADDRESS\",\"value\":\"0x24c545296ce000\"}]}'
 
 Methods: those of eth_ that wallets and indexers use, trace_block,
 debug_traceBlockByHash (callTracer), evm_mine, and commands:

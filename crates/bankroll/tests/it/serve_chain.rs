@@ -18,7 +18,7 @@ use crate::{
 };
 
 const SEED: u64 = 7;
-const WALLET: &str = "0x00000000000000000000000000000000000000aa";
+pub const WALLET: &str = "0x00000000000000000000000000000000000000aa";
 
 /// A separate chain; blocks on command.
 struct Chain {
@@ -54,12 +54,12 @@ impl Chain {
     }
 }
 
-fn player() -> SimulatedKey {
+pub fn player() -> SimulatedKey {
     SimulatedKey::derived(SEED, 0)
 }
 
 /// A folder with books in which the player has signed in.
-fn casino(folder: &Path) {
+pub fn casino(folder: &Path) {
     run(folder, &["init"]).ok();
     let ledger = hold(folder);
     let coin = Asset { chain: "eip155:31337".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };

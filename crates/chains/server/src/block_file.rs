@@ -58,7 +58,9 @@ impl BlockFile {
         let mut file = file.with_context(|| format!("cannot open {}", path.display()))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("{} is in use by another process", path.display()),
+            Err(TryLockError::WouldBlock) => {
+                bail!("{} is in use by another process: end it, or use another file", path.display())
+            }
             Err(TryLockError::Error(error)) => {
                 return Err(error).with_context(|| format!("cannot lock {}", path.display()));
             }
@@ -105,7 +107,8 @@ impl FileHeader {
         ensure!(self.bankroll_chain == FORMAT, "it has format {}, not {FORMAT}", self.bankroll_chain);
         ensure!(
             (self.chain_id, self.seed) == (ours.chain_id, ours.seed),
-            "it has the chain with id {} and seed {}, not id {} and seed {}: give these, or another file",
+            "it has the chain with id {} and seed {}, and this is id {} and seed {}: start with the same, or use another \
+             file",
             self.chain_id,
             self.seed,
             ours.chain_id,
