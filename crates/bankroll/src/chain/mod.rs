@@ -59,7 +59,7 @@ and so on, each with its own faults.
 
 The log has a line for each call that changes the chain, for the first call of
 every other method (wallets and indexers repeat them all the time), and for
-each block with transactions.
+each block with transactions. --verbose has all of them.
 
 Play money: the keys follow from the seed, so everybody has them. A state file
 has the blocks; transactions that wait for a block, and faults, are not kept."
@@ -70,7 +70,7 @@ pub struct ChainArgs {
     /// The port on 127.0.0.1; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = 8545)]
     port: u16,
-    /// Random seed: block hashes, test accounts and choices follow from it
+    /// Random seed: block hashes, play accounts and choices follow from it
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Seconds between blocks; 0 makes blocks on command only

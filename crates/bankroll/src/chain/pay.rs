@@ -32,7 +32,7 @@ const POLL: Duration = Duration::from_millis(200);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll chain pay --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --amount 0.01035
+  bankroll chain pay --to 0x52908400098527886E0F7030069857D2E4169EE7 --amount 0.01035
   bankroll chain pay --from 3 --to ADDRESS --amount 5 --wait 12
   bankroll chain pay --rpc http://127.0.0.1:18545 --key-file key.txt --to ADDRESS --amount 1
 
@@ -56,10 +56,13 @@ pub struct PayArgs {
     #[arg(long, value_name = "COINS", value_parser = coins::parse, allow_negative_numbers = true)]
     amount: Amount,
     /// Wait until the transaction has so many confirmations; its own block is the first
-    #[arg(long, value_name = "CONFIRMATIONS", default_value_t = 0)]
-    wait: u64,
+    #[arg(long, value_name = "CONFIRMATIONS", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    wait: Option<u64>,
     /// The longest time to wait
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(
+        long, value_name = "SECONDS", default_value_t = 120, requires = "wait",
+        value_parser = clap::value_parser!(u64).range(0..=86_400)
+    )]
     timeout: u64,
     /// The seed of the chain, if it was started with one
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -105,7 +108,7 @@ pub fn run(args: &PayArgs, json: bool) -> anyhow::Result<Exit> {
         let sent = Paint::stdout().good("sent");
         terminal::answer(&format!("{sent} {amount} coins\n  from {from}\n  to   {}\ntransaction {hash}", args.to))?;
     }
-    let block = if args.wait == 0 { None } else { Some(wait(args, &node, hash)?) };
+    let block = args.wait.map(|confirmations| wait(args, confirmations, &node, hash)).transpose()?;
     if json {
         terminal::answer_json(&json!({
             "transaction": hash.to_string(), "from": from, "to": args.to, "amount": args.amount,
@@ -213,7 +216,7 @@ fn send(node: &RpcNode, raw: &Bytes, hash: B256) -> anyhow::Result<()> {
 }
 
 /// The block of the transaction and its confirmations, once they are enough.
-fn wait(args: &PayArgs, node: &RpcNode, hash: B256) -> anyhow::Result<(u64, u64)> {
+fn wait(args: &PayArgs, wanted: u64, node: &RpcNode, hash: B256) -> anyhow::Result<(u64, u64)> {
     let deadline = Instant::now() + Duration::from_secs(args.timeout);
     loop {
         let found = found(node, hash);
@@ -221,7 +224,7 @@ fn wait(args: &PayArgs, node: &RpcNode, hash: B256) -> anyhow::Result<(u64, u64)
             Ok(Some(found)) if !found.succeeded => {
                 bail!("the payment failed in block {}: the receiver is a contract that refuses it", found.block)
             }
-            Ok(Some(found)) if found.confirmations >= args.wait => return Ok((found.block, found.confirmations)),
+            Ok(Some(found)) if found.confirmations >= wanted => return Ok((found.block, found.confirmations)),
             _ => {}
         }
         if Instant::now() < deadline {
@@ -233,7 +236,7 @@ fn wait(args: &PayArgs, node: &RpcNode, hash: B256) -> anyhow::Result<(u64, u64)
             None => bail!("{hash} is not in a block after {} s; {hint}", args.timeout),
             Some(FoundPayment { block, confirmations, .. }) => bail!(
                 "{hash} is in block {block} and has {confirmations} of {} confirmations after {} s; {hint}",
-                args.wait,
+                wanted,
                 args.timeout
             ),
         }
