@@ -42,12 +42,12 @@ mod watch;
 
 pub use buy_in::BuyIn;
 pub use credit::{ServerRules, Servers};
-pub use crediting::BookingOutcome;
+pub use crediting::{BookedDeposit, BookingOutcome};
 pub use error::{CreditError, ScanError};
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
 pub use rows::DEPOSITS;
-pub use scanner::{BlocksAhead, DepositChange, ScanConfig, ScanOutcome};
+pub use scanner::{BlocksAhead, ChainProgress, DepositChange, ScanConfig, ScanOutcome};
 pub use sighting::{CoinTransfer, DepositRules, Sighting};
 pub use state::{ChainState, DepositStatus, LedgerState, ReviewState};
 pub use watch::{Attribution, Payer, Purpose, WatchList, WatchedAddress};

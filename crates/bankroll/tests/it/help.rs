@@ -66,6 +66,7 @@ fn every_command_has_an_example_and_json() {
         "signer run",
         "signer show",
         "chain",
+        "chain pay",
         "completions",
     ];
     assert_eq!(visited, expected);

@@ -10,7 +10,7 @@ use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
 use super::{
-    FlowSetup, StopFlag,
+    FlowSetup, StopFlag, deposit_log,
     pace::{LoopRound, rounds},
 };
 use crate::log::NodeLog;
@@ -42,19 +42,8 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
         };
         let booked = crediting::step(&servers, ledger, &rows, most)?;
         open = Some(rows);
-        for (verb, event, done) in
-            [("credited", "deposit_credited", &booked.credited), ("reversed", "deposit_reversed", &booked.reversed)]
-        {
-            for (id, epoch) in done {
-                log.write_verbose(event, || {
-                    (
-                        format!("deposit {id} is {verb}"),
-                        vec![("deposit", id.to_string().into()), ("epoch", (*epoch).into())],
-                    )
-                });
-            }
-        }
-        if !booked.credited.is_empty() || !booked.reversed.is_empty() {
+        deposit_log::write_booked(log, &setup.coin, &booked);
+        if booked.has_booked() {
             return Ok(LoopRound::Busy);
         }
         Ok(booked.refused.first().map_or(LoopRound::Idle, |(id, why)| {

@@ -5,6 +5,7 @@
 //! | `setup` | | the settings of one chain, its wallet and its server |
 //! | `rpc` | | the URLs of the chain's RPC nodes |
 //! | `indexer` | `indexer` | follows the chain |
+//! | `deposit_log` | | what the log says about a deposit |
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
 //! | `payouts` | `payouts` | has intents signed, sends them and watches them |
 //! | `probe` | | asks once whether chain, indexer and signer work |
@@ -17,6 +18,7 @@
 //! next start continues its work.
 
 mod booking;
+mod deposit_log;
 mod indexer;
 mod pace;
 mod payouts;
