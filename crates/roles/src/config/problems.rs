@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
+use bankroll_terminal::plain;
 use figment::{
     Figment,
     error::Kind,
     value::{Dict, Value},
 };
 
-use super::{Config, KEYS, layers::origin};
+use super::{
+    Config,
+    keys::{self, KEYS, SECTIONS},
+    layers::origin,
+};
 
 /// How alike two names must be for one to be suggested for the other.
 const ALIKE: f64 = 0.7;
@@ -23,14 +28,20 @@ pub struct ConfigError {
 /// The configuration, if every given key is known and every value is valid.
 pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     let given_dict: Dict = given.extract()?;
-    let mut unknown = Vec::new();
-    find_unknown(given, &given_dict, "", &mut unknown);
-    if !unknown.is_empty() {
-        return Err(ConfigError { problems: unknown });
+    let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
+    let mut problems = Vec::new();
+    find_unknown(given, &given_dict, "", &mut problems);
+    let sections = SECTIONS.into_iter().map(|name| (name, keys::section_problem as fn(&str, &Value) -> _));
+    let forms = KEYS.into_iter().map(|key| (key, keys::problem as fn(&str, &Value) -> _));
+    for (key, check) in sections.chain(forms) {
+        let problem = all.find_value(key).ok().and_then(|value| check(key, &value));
+        problems.extend(problem.map(|what| format!("{}: {key}: {what}", place(key))));
+    }
+    if !problems.is_empty() {
+        return Err(ConfigError { problems });
     }
     let config: Config = all.extract()?;
-    let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
-    let mut wrong = config.books.out_of_range();
+    let mut wrong: Vec<_> = config.books.problems().into_iter().collect();
     wrong.extend(config.node.problems(config.books.database.url().is_some()));
     wrong.extend(config.chain.setup(&config.server, Path::new(""), "").err().unwrap_or_default());
     if wrong.is_empty() {
@@ -49,7 +60,7 @@ fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<Stri
             Value::Dict(_, inner) if is_section || (!inner.is_empty() && !KEYS.contains(&key.as_str())) => {
                 find_unknown(given, inner, &key, unknown);
             }
-            // A section's name with a plain value: the error of the types is clearer.
+            // A section's name with a plain value is reported as such.
             _ if is_section || KEYS.contains(&key.as_str()) => {}
             _ => {
                 let place = given.get_metadata(value.tag()).map_or_else(String::new, |from| origin(from, &key));
@@ -65,18 +76,26 @@ pub fn of(error: figment::Error) -> ConfigError {
         let key = error.path.join(".");
         let place = error.metadata.as_ref().map_or_else(|| "configuration".into(), |from| origin(from, &key));
         let what = match &error.kind {
-            Kind::UnknownVariant(given, known) => {
-                let known_ones: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
-                format!("\"{given}\" is not one of {}{}", known_ones.join(", "), suggestion(given, known))
-            }
-            kind => kind.to_string().trim_end().to_owned(),
+            Kind::Message(text) => without_excerpt(text),
+            kind => plain(kind.to_string().trim_end()),
         };
         if key.is_empty() { format!("{place}: {what}") } else { format!("{place}: {key}: {what}") }
     };
     ConfigError { problems: error.into_iter().map(problem).collect() }
 }
 
-fn suggestion(given: &str, known: &[&str]) -> String {
+/// The report of the TOML parser in one line. Its excerpt of the file is left out: it may be a line with a password.
+fn without_excerpt(text: &str) -> String {
+    let is_excerpt = |line: &&str| {
+        line.trim_start().trim_start_matches(|of: char| of.is_ascii_digit()).trim_start().starts_with('|')
+    };
+    let mut lines = text.lines().filter(|line| !is_excerpt(line)).map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default().to_owned();
+    let rest: Vec<&str> = lines.collect();
+    if rest.is_empty() { first } else { format!("{first}: {}", rest.join(", ")) }
+}
+
+pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
     let likeness = |name: &&str| strsim::normalized_damerau_levenshtein(given, name);
     let best = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     best.filter(|name| likeness(name) >= ALIKE).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
@@ -93,5 +112,12 @@ mod tests {
         check("boks.folder", "; did you mean `books.folder`?");
         check("books.que_max", "; did you mean `books.queue_max`?");
         check("payouts.hot_wallet", "");
+    }
+
+    #[test]
+    fn a_report_of_the_parser_repeats_no_line_of_the_file() {
+        let report = "TOML parse error at line 2, column 7\n  |\n2 | database = postgres://a:secret@b\n  |       ^\ninvalid\nexpected `.`\n";
+        assert_eq!(without_excerpt(report), "TOML parse error at line 2, column 7: invalid, expected `.`");
+        assert_eq!(without_excerpt("no such thing"), "no such thing");
     }
 }
