@@ -28,13 +28,12 @@ use std::process::ExitCode;
 use bankroll_bench as bench;
 use bankroll_demo as demo;
 use bankroll_terminal::{Exit, report, report_usage};
-use clap::Parser;
 
 use cli::{Cli, Command};
 use exit::exit_of;
 
 fn main() -> ExitCode {
-    let exit = match Cli::try_parse() {
+    let exit = match cli::parse() {
         Ok(Cli { command, json }) => run(command, json).unwrap_or_else(|error| report(&error, json, exit_of)),
         Err(error) => report_usage(&error, std::env::args_os()),
     };

@@ -17,5 +17,5 @@ mod plain;
 mod usage;
 
 pub use number::{in_range, whole};
-pub use plain::plain;
+pub use plain::{plain, without_excerpt};
 pub use usage::usage_message;

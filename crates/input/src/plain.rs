@@ -17,6 +17,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("invalid type: ", "found "),
     ("invalid value: ", "found "),
     ("unknown variant ", "unknown value "),
+    ("invalid length ", "found a list of length "),
     ("missing field ", "missing key "),
     ("unknown field ", "unknown key "),
     ("duplicate field ", "duplicate key "),
@@ -25,8 +26,8 @@ const PHRASES: &[(&str, &str)] = &[
 ];
 
 /// Types of the language: after `expected ` they become what a person writes.
-const NUMBERS: &[&str] =
-    &["usize", "u128", "u64", "u32", "u16", "u8", "isize", "i128", "i64", "i32", "nonzero u64", "nonzero u32"];
+const NUMBERS: &[&str] = &["usize", "u128", "u64", "u32", "u16", "u8"];
+const SIGNED_NUMBERS: &[&str] = &["isize", "i128", "i64", "i32", "i16", "i8"];
 
 /// The text without words of the programming language and without error numbers of the operating system.
 #[must_use]
@@ -36,6 +37,9 @@ pub fn plain(text: &str) -> String {
         text = text.replace(theirs, ours);
     }
     for number in NUMBERS {
+        text = text.replace(&format!("expected {number}"), "expected a whole number of at least 0");
+    }
+    for number in SIGNED_NUMBERS {
         text = text.replace(&format!("expected {number}"), "expected a whole number");
     }
     ranges(&structures(&text))
@@ -82,6 +86,19 @@ fn ranges(text: &str) -> String {
     })
 }
 
+/// The report of a TOML parser in one line, without its excerpt of the file: that may be a line with a password.
+#[must_use]
+pub fn without_excerpt(report: &str) -> String {
+    let is_excerpt = |line: &&str| {
+        let number = line.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit());
+        number.trim_start().starts_with('|')
+    };
+    let mut lines = report.lines().filter(|line| !is_excerpt(line)).map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default().to_owned();
+    let rest: Vec<&str> = lines.collect();
+    plain(&if rest.is_empty() { first } else { format!("{first}: {}", rest.join(", ")) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,12 +118,22 @@ mod tests {
     fn types_of_the_language_become_what_a_person_writes() {
         check(
             "invalid type: string \"x\", expected u64 at line 1 column 5",
-            "found string \"x\", expected a whole number at line 1 column 5",
+            "found string \"x\", expected a whole number of at least 0 at line 1 column 5",
         );
         check("invalid type: integer `3`, expected struct Books", "found integer `3`, expected a table of keys");
         check("missing field `batch` at line 1", "missing key `batch` at line 1");
         check("0 is not in 1..=100000", "0 is not from 1 to 100000");
         check("this key is not in the file", "this key is not in the file");
         check("nothing of the kind", "nothing of the kind");
+    }
+
+    #[test]
+    fn a_report_of_the_toml_parser_repeats_no_line_of_the_file() {
+        let report = "TOML parse error at line 2, column 7\n  |\n2 | database = postgres://a:secret@b\n  |       ^\n\
+                      invalid type: string \"x\", expected u64\n";
+        let expected =
+            "TOML parse error at line 2, column 7: found string \"x\", expected a whole number of at least 0";
+        assert_eq!(without_excerpt(report), expected);
+        assert_eq!(without_excerpt("no such thing"), "no such thing");
     }
 }

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bankroll_input::plain;
+use bankroll_input::without_excerpt;
 use bankroll_money::Amount;
 use bankroll_orders::{Address, ChainId};
 use serde::Deserialize;
@@ -97,6 +97,9 @@ impl SignerConfig {
         let path = folder.join(CONFIG_FILE);
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(SignerConfigError::Missing { path }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(SignerConfigError::Wrong { path, what: "it is not text in UTF-8".into() });
+            }
             Err(source) => return Err(SignerConfigError::Io { path, source }),
             Ok(text) => text,
         };
@@ -104,7 +107,7 @@ impl SignerConfig {
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
-        let file: ConfigFile = toml::from_str(text).map_err(|error| plain(error.to_string().trim_end()))?;
+        let file: ConfigFile = toml::from_str(text).map_err(|error| without_excerpt(&error.to_string()))?;
         let wallets: Vec<(Address, PathBuf)> =
             file.wallets.into_iter().map(|wallet| (wallet.address, folder.join(wallet.keystore))).collect();
         let addresses: BTreeSet<Address> = wallets.iter().map(|(address, _)| *address).collect();

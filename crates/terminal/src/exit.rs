@@ -73,8 +73,9 @@ pub fn report(error: &anyhow::Error, json: bool, exit_of: impl Fn(&(dyn Error + 
     }
     let exit = Exit::of(error, exit_of);
     let mut causes: Vec<String> = error.chain().skip(1).map(|cause| plain(&cause.to_string())).collect();
-    // SQLite's errors repeat their text, the second time with a number in front.
+    // SQLite's errors repeat their text, the second time with a number in front or as a general one.
     causes.dedup_by(|cause, before| cause.ends_with(before.as_str()));
+    causes.retain(|cause| !cause.starts_with("Error code "));
     let message = plain(&error.to_string());
     if json {
         print_json(exit, &message, &causes);

@@ -23,7 +23,7 @@ mod sheet;
 mod stop_signal;
 pub mod when;
 
-pub use bankroll_input::{in_range, plain, whole};
+pub use bankroll_input::{in_range, plain, whole, without_excerpt};
 pub use decimal::{Assets, base_units, decimal, decimal_cut};
 pub use exit::{Exit, NotFound, UnsoundError, UsageError, report, report_usage};
 pub use output::{Paint, answer, answer_json, counted, invocation, per_second, table, thousands};

@@ -25,6 +25,9 @@ impl StrayVariables {
         let mut stray = Self::default();
         for name in names {
             let upper = name.to_uppercase();
+            if upper == ENV_PREFIX {
+                stray.mistakes.push(format!("{name}: this variable names no key; write BANKROLL__SECTION__KEY"));
+            }
             if !upper.starts_with("BANKROLL_") || upper.starts_with(ENV_PREFIX) {
                 continue;
             }
@@ -68,6 +71,7 @@ mod tests {
         check("BANKROLL_BOOKS_FOLDER", "BANKROLL__BOOKS__FOLDER");
         check("BANKROLL_CHAIN__RPC", "BANKROLL__CHAIN__RPC");
         check("BANKROLL_BOOKS_QUEU_MAX", "BANKROLL__BOOKS__QUEUE_MAX");
+        assert_eq!(among("BANKROLL__").mistakes.len(), 1);
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl LoadedConfig {
         }
         let what = if folder.exists() { "this is not a folder" } else { "there is no such folder" };
         let origin = self.value_of(FOLDER_KEY).map_or_else(String::new, |(_, origin)| origin);
-        Err(ConfigError { problems: vec![format!("{origin}: {FOLDER_KEY}: {}: {what}", folder.display())] })
+        let what = format!("{}: {what}", folder.display());
+        Err(ConfigError { problems: vec![problems::at_place(&origin, FOLDER_KEY, &what)] })
     }
 
     fn books_folder(&self) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bankroll_terminal::plain;
+use bankroll_terminal::{plain, without_excerpt};
 use figment::{
     Figment,
     error::Kind,
@@ -28,14 +28,17 @@ pub struct ConfigError {
 /// The configuration, if every given key is known and every value is valid.
 pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     let given_dict: Dict = given.extract()?;
-    let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
+    let located = |key: &str, what: String| {
+        let place = all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
+        at_place(&place, key, &what)
+    };
     let mut problems = Vec::new();
     find_unknown(given, &given_dict, "", &mut problems);
     let sections = SECTIONS.into_iter().map(|name| (name, keys::section_problem as fn(&str, &Value) -> _));
     let forms = KEYS.into_iter().map(|key| (key, keys::problem as fn(&str, &Value) -> _));
     for (key, check) in sections.chain(forms) {
         let problem = all.find_value(key).ok().and_then(|value| check(key, &value));
-        problems.extend(problem.map(|what| format!("{}: {key}: {what}", place(key))));
+        problems.extend(problem.map(|what| located(key, what)));
     }
     if !problems.is_empty() {
         return Err(ConfigError { problems });
@@ -47,9 +50,16 @@ pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     if wrong.is_empty() {
         return Ok(config);
     }
-    Err(ConfigError {
-        problems: wrong.into_iter().map(|(key, what)| format!("{}: {key}: {what}", place(key))).collect(),
-    })
+    Err(ConfigError { problems: wrong.into_iter().map(|(key, what)| located(key, what)).collect() })
+}
+
+/// A problem with its key and where the value comes from. A flag is named by its key, and a default has no place.
+pub(super) fn at_place(place: &str, key: &str, what: &str) -> String {
+    match place {
+        "default" | "" => format!("{key}: {what}"),
+        place if place.ends_with(key) => format!("{place}: {what}"),
+        place => format!("{place}: {key}: {what}"),
+    }
 }
 
 fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<String>) {
@@ -79,20 +89,9 @@ pub fn of(error: figment::Error) -> ConfigError {
             Kind::Message(text) => without_excerpt(text),
             kind => plain(kind.to_string().trim_end()),
         };
-        if key.is_empty() { format!("{place}: {what}") } else { format!("{place}: {key}: {what}") }
+        if key.is_empty() { format!("{place}: {what}") } else { at_place(&place, &key, &what) }
     };
     ConfigError { problems: error.into_iter().map(problem).collect() }
-}
-
-/// The report of the TOML parser in one line. Its excerpt of the file is left out: it may be a line with a password.
-fn without_excerpt(text: &str) -> String {
-    let is_excerpt = |line: &&str| {
-        line.trim_start().trim_start_matches(|of: char| of.is_ascii_digit()).trim_start().starts_with('|')
-    };
-    let mut lines = text.lines().filter(|line| !is_excerpt(line)).map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default().to_owned();
-    let rest: Vec<&str> = lines.collect();
-    if rest.is_empty() { first } else { format!("{first}: {}", rest.join(", ")) }
 }
 
 pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
@@ -112,12 +111,5 @@ mod tests {
         check("boks.folder", "; did you mean `books.folder`?");
         check("books.que_max", "; did you mean `books.queue_max`?");
         check("payouts.hot_wallet", "");
-    }
-
-    #[test]
-    fn a_report_of_the_parser_repeats_no_line_of_the_file() {
-        let report = "TOML parse error at line 2, column 7\n  |\n2 | database = postgres://a:secret@b\n  |       ^\ninvalid\nexpected `.`\n";
-        assert_eq!(without_excerpt(report), "TOML parse error at line 2, column 7: invalid, expected `.`");
-        assert_eq!(without_excerpt("no such thing"), "no such thing");
     }
 }

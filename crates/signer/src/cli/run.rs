@@ -11,7 +11,7 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use super::{begin_memory, hints, password::PasswordArgs, print};
+use super::{SignerNotFound, begin_memory, hints, password::PasswordArgs, print};
 use crate::{
     clock,
     config::SignerConfig,
@@ -84,7 +84,13 @@ fn keys(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Vec<Local
     let password = args.password.read()?;
     let mut keys = Vec::new();
     for (wallet, file) in &config.wallets {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = match fs::read_to_string(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let missing = format!("there is no key file {}; put a copy of it back", file.display());
+                return Err(SignerNotFound(missing).into());
+            }
+            read => read.with_context(|| format!("cannot read {}", file.display()))?,
+        };
         let key = keystore::decrypt(&text, &password).map_err(|error| hints::keystore(error, file))?;
         if key.address() != *wallet {
             bail!("{} has the key of {}, not that of {wallet}", file.display(), key.address());
