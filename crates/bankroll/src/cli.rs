@@ -2,7 +2,7 @@
 
 use bankroll_bench as bench;
 use bankroll_demo as demo;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
@@ -36,6 +36,21 @@ pub struct Cli {
     /// Print JSON on standard output, and errors as JSON on standard error
     #[arg(long, global = true)]
     pub json: bool,
+}
+
+/// The command line of this process.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let matches = with_negative_numbers(Cli::command()).try_get_matches()?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// `--limit -5` is a wrong limit, not an unknown flag `-5`: the answer then names the range.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let takes_value = arg.get_action().takes_values();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 #[derive(Debug, Subcommand)]

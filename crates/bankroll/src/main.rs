@@ -29,15 +29,16 @@ use std::process::ExitCode;
 
 use bankroll_bench as bench;
 use bankroll_demo as demo;
-use bankroll_terminal::{Exit, report};
-use clap::Parser;
+use bankroll_terminal::{Exit, report, report_usage};
 
 use cli::{Cli, Command};
 use exit::exit_of;
 
 fn main() -> ExitCode {
-    let Cli { command, json } = Cli::parse();
-    let exit = run(command, json).unwrap_or_else(|error| report(&error, json, exit_of));
+    let exit = match cli::parse() {
+        Ok(Cli { command, json }) => run(command, json).unwrap_or_else(|error| report(&error, json, exit_of)),
+        Err(error) => report_usage(&error, std::env::args_os()),
+    };
     ExitCode::from(exit as u8)
 }
 

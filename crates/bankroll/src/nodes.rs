@@ -46,7 +46,10 @@ pub struct NodesAddArgs {
     #[arg(long, value_name = "ROLES")]
     roles: NodeRoles,
     /// Days until the certificate expires
-    #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3_650))]
+    #[arg(
+        long, value_name = "N", default_value_t = 365,
+        value_parser = terminal::whole::<u32>(1..=3_650, "the number of days")
+    )]
     days: u32,
     #[command(flatten)]
     location: LocationArgs,

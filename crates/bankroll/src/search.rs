@@ -36,7 +36,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
     /// Maximum number of records
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = terminal::whole::<u32>(1..=10_000, "the limit"))]
     limit: u32,
     /// Newest first
     #[arg(long)]

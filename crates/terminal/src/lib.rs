@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | how an answer is printed | `output.rs` |
 //! | how the program ends, and how errors are printed | `exit.rs` |
+//! | how wrong input is answered | `bankroll_input`: [`whole`], [`plain`] |
 //! | how amounts and times are written | `decimal.rs`, [`when`] |
 
 mod decimal;
@@ -22,8 +23,9 @@ mod sheet;
 mod stop_signal;
 pub mod when;
 
+pub use bankroll_input::{in_range, plain, whole, without_excerpt};
 pub use decimal::{Assets, base_units, decimal, decimal_cut, parse_decimal};
-pub use exit::{Exit, NotFound, UnsoundError, UsageError, report};
+pub use exit::{Exit, NotFound, UnsoundError, UsageError, report, report_usage};
 pub use output::{Paint, answer, answer_json, counted, invocation, per_second, table, thousands};
 pub use sheet::Sheet;
 pub use stop_signal::StopSignal;

@@ -32,10 +32,13 @@ pub struct AccountListArgs {
     #[arg(long)]
     non_zero: bool,
     /// Maximum number of accounts
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 50,
+        value_parser = terminal::whole::<u32>(1..=1_000_000, "the limit")
+    )]
     limit: u32,
     /// Continue after the account with this number
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = terminal::whole::<u64>(0..=u64::MAX, "the number of an account"))]
     after: Option<u64>,
 }
 

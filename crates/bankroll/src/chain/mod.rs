@@ -68,19 +68,31 @@ pub struct ChainArgs {
     #[command(subcommand)]
     command: Option<ChainCommand>,
     /// The port on 127.0.0.1; 0 takes any free one
-    #[arg(long, value_name = "PORT", default_value_t = 8545)]
+    #[arg(
+        long, value_name = "PORT", default_value_t = 8545,
+        value_parser = terminal::whole::<u16>(0..=65_535, "a port")
+    )]
     port: u16,
     /// Random seed: block hashes, play accounts and choices follow from it
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = terminal::whole::<u64>(0..=u64::MAX, "the seed"))]
     seed: u64,
     /// Seconds between blocks; 0 makes blocks on command only
-    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    #[arg(
+        long, value_name = "SECONDS", default_value_t = 2,
+        value_parser = terminal::whole::<u64>(0..=86_400, "the seconds between blocks")
+    )]
     block_time: u64,
     /// The chain id that wallets use
-    #[arg(long, value_name = "ID", default_value = "31337")]
+    #[arg(
+        long, value_name = "ID", default_value = "31337",
+        value_parser = terminal::whole::<NonZeroU64>(1..=4_294_967_295, "a chain id")
+    )]
     chain_id: NonZeroU64,
     /// How many blocks behind the head a block counts as final
-    #[arg(long, value_name = "BLOCKS", default_value_t = 64)]
+    #[arg(
+        long, value_name = "BLOCKS", default_value_t = 64,
+        value_parser = terminal::whole::<u64>(0..=1_000_000, "the depth")
+    )]
     finalized_depth: u64,
     /// Keep the blocks in this file, and continue with them; created if missing
     #[arg(long, value_name = "FILE")]

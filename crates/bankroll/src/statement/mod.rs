@@ -40,7 +40,7 @@ pub struct StatementArgs {
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
     /// Maximum number of entries
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = terminal::whole::<u32>(1..=10_000, "the limit"))]
     limit: u32,
     /// Newest first
     #[arg(long)]

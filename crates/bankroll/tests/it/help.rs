@@ -99,5 +99,6 @@ fn the_version_is_printed() {
 fn wrong_arguments_are_a_usage_error() {
     let folder = folder();
     run(folder.path(), &["acounts"]).fails(2, &["a similar subcommand exists: 'accounts'"]);
-    run(folder.path(), &["demo", "--players", "0"]).fails(2, &["0 is not in 1..=100000"]);
+    run(folder.path(), &["demo", "--players", "0"])
+        .fails(2, &["the number of players is a whole number from 1 to 100000"]);
 }

@@ -128,7 +128,7 @@ fn books_in_a_folder_are_one_process_with_all_roles() {
     node.until("gave_up");
     assert_eq!(node.ended(), (0, String::new()));
     let refused = run(folder.path(), &["serve", "--roles", "books"]);
-    refused.fails(2, &["--set node.roles: node.roles: \"books\": books in a folder are one process with all roles"]);
+    refused.fails(2, &["--set node.roles: \"books\": books in a folder are one process with all roles"]);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn what_a_node_cannot_start_with_is_reported() {
     let listen = [("BANKROLL__NODE__LISTEN", "192.0.2.1:7450")];
     serve("books-1", "books", &listen).fails(1, &["cannot listen on 192.0.2.1:7450"]);
     let lease = [("BANKROLL__BOOKS__LEASE_MS", "10")];
-    serve("books-1", "books", &lease).fails(2, &["books.lease_ms: 10 is not from 500 to 300000"]);
+    serve("books-1", "books", &lease).fails(2, &["books.lease_ms: 10 is not a whole number from 500 to 300000"]);
     let old = bankroll_ledger::Time(1_600_000_000_000_000);
     let authority = bankroll_nodes::Authority::open(&folder.path().join("nodes"), old).unwrap();
     let roles = "books".parse().unwrap();

@@ -50,8 +50,8 @@ keys_in_memory_max = {keys_in_memory_max}
 # The name is the one in this node's certificate.
 name = "{name}"
 
-# "all", or some of books,api,indexer,payouts,notify,reconciler,drainer. Several nodes may have "books": one holds the
-# ledger, the others stand by.
+# "all", or some of books,indexer,payouts. Several nodes may have "books": one holds the ledger, the others stand by.
+# Reserved, and without work today: api,notify,reconciler,drainer.
 roles = "{roles}"
 
 # Where a node with the role "books" listens for other nodes; and the address at which they reach it, if it is
