@@ -37,7 +37,7 @@ pub fn text(chain: &SimulatedChain, args: &ChainArgs, url: &str) -> String {
         seconds => format!("one every {seconds} s"),
     };
     let state = match (&args.state, chain.head().number()) {
-        (None, _) => "in memory; --state FILE keeps it".to_owned(),
+        (None, _) => "in memory, lost when it ends; --state FILE keeps it".to_owned(),
         (Some(file), 0) => format!("{} (new)", file.display()),
         (Some(file), height) => format!("{}, with {}", file.display(), counted(height, "block", "blocks")),
     };

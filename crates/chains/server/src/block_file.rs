@@ -56,6 +56,8 @@ impl BlockFile {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path);
         let mut file = file.with_context(|| format!("cannot open {}", path.display()))?;
+        let kind = file.metadata().with_context(|| format!("cannot open {}", path.display()))?;
+        ensure!(kind.is_file(), "{} is not a file that can be kept", path.display());
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -146,6 +148,14 @@ fn replay(file: &File, chain: &mut SimulatedChain, header: &[u8]) -> anyhow::Res
         chain.replay(change.after, &change.blocks).with_context(damaged)?;
     }
     Ok(whole)
+}
+
+/// A file that cannot be written to, as on a full disk.
+#[cfg(test)]
+pub(crate) fn broken(path: &Path, chain: &mut SimulatedChain) -> anyhow::Result<BlockFile> {
+    let mut blocks = BlockFile::open(path, chain)?;
+    blocks.file = File::open(path)?;
+    Ok(blocks)
 }
 
 const NO_HEADER: &str = "it is not a chain file of this version: line 1 is not its header";

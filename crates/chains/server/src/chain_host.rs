@@ -113,3 +113,29 @@ impl fmt::Debug for ChainHost {
         f.debug_struct("ChainHost").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bankroll_chains_simulated::SimulatedConfig;
+
+    use super::*;
+    use crate::block_file;
+
+    #[test]
+    fn a_block_that_cannot_be_stored_is_never_shown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("chain.jsonl");
+        let mut chain = SimulatedChain::new(SimulatedConfig::new(1));
+        let file = block_file::broken(&path, &mut chain).expect("a file");
+        let host = ChainHost::new(Arc::new(Mutex::new(chain)), Some(file), None);
+        let ask =
+            |method: &str| host.answer(0, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#).as_bytes());
+        let height = RpcReply::Body(br#"{"id":1,"jsonrpc":"2.0","result":"0x0"}"#.to_vec());
+        assert_eq!(ask("eth_blockNumber"), height);
+        assert_eq!(ask("evm_mine"), RpcReply::Unreachable);
+        assert_eq!(ask("eth_blockNumber"), RpcReply::Unreachable);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let error = runtime.block_on(host.failure()).to_string();
+        assert_eq!(error, format!("cannot write to {}", path.display()));
+    }
+}

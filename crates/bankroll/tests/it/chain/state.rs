@@ -125,6 +125,7 @@ fn a_file_that_is_damaged_or_of_another_chain_is_refused_and_not_changed() {
     let header = "it is not a chain file of this version: line 1 is not its header";
     refused("my diary\n", &STATE, &[header]);
     refused("my diary", &STATE, &[header]);
+    run(folder.path(), &["chain", "--port", "0", "--state", "/dev/zero"]).fails(1, &["is not a file that can be kept"]);
     let other = "it has the chain with id 31337 and seed 7, and this is id 31337 and seed 8: start with the same";
     refused(&whole, &["--seed", "8", "--state", "chain.jsonl"], &[other]);
 }
