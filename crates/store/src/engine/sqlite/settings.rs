@@ -17,8 +17,6 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(64);
-    // Before anything is set: another program's file stays as it is.
-    refuse_others(&connection)?;
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     expect("journal_mode", mode, "wal")?;
     let synchronous = match durability {
@@ -45,21 +43,11 @@ pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
     Ok(SqliteSource(connection))
 }
 
-/// Marks a new file as ours.
+/// Marks a new file as ours, and refuses another program's file.
 fn claim(connection: &Connection) -> Result<(), StoreError> {
-    if has_tables(connection)? {
-        return Ok(());
-    }
-    Ok(connection.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?)
-}
-
-fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(connection.query_row("SELECT count(*) > 0 FROM sqlite_master", [], |row| row.get(0))?)
-}
-
-fn refuse_others(connection: &Connection) -> Result<(), StoreError> {
-    if !has_tables(connection)? {
-        return Ok(());
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    if tables == 0 {
+        connection.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
     }
     let wanted = "the mark of a Bankroll ledger";
     match pragma(connection, "application_id")? {
