@@ -38,10 +38,12 @@ pub struct Cli {
     pub json: bool,
 }
 
-/// The command line of this process.
-pub fn parse() -> Result<Cli, clap::Error> {
-    let matches = with_negative_numbers(Cli::command()).try_get_matches()?;
-    Cli::from_arg_matches(&matches)
+impl Cli {
+    /// Reads the arguments of this process.
+    pub fn read() -> Result<Self, clap::Error> {
+        let matches = with_negative_numbers(Self::command()).try_get_matches()?;
+        Self::from_arg_matches(&matches)
+    }
 }
 
 /// `--limit -5` is a wrong limit, not an unknown flag `-5`: the answer then names the range.

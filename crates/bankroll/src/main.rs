@@ -35,7 +35,7 @@ use cli::{Cli, Command};
 use exit::exit_of;
 
 fn main() -> ExitCode {
-    let exit = match cli::parse() {
+    let exit = match Cli::read() {
         Ok(Cli { command, json }) => run(command, json).unwrap_or_else(|error| report(&error, json, exit_of)),
         Err(error) => report_usage(&error, std::env::args_os()),
     };

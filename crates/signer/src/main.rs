@@ -34,8 +34,9 @@ fn main() -> ExitCode {
 fn report_usage(error: &clap::Error) -> ExitCode {
     let json = env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !json => error.exit(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            error.exit()
+        }
         _ if json => report(SignerExitCode::Usage, &plain(&usage_message(&error.render().to_string())), &[], true),
         _ => {
             eprint!("{}", plain(&error.render().to_string()));

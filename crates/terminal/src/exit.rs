@@ -97,9 +97,7 @@ pub fn report_usage(error: &clap::Error, arguments: impl Iterator<Item = OsStrin
             let _ = error.print();
             return Exit::Ok;
         }
-        UsageKind::DisplayHelpOnMissingArgumentOrSubcommand if json => {
-            print_json(Exit::Usage, "a command is missing; --help lists the commands", &[]);
-        }
+        // Without any argument, so without `--json`.
         UsageKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
         }

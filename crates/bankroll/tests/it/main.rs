@@ -3,6 +3,7 @@
 
 mod accounts;
 mod audit;
+mod bad_input;
 mod bench;
 mod casino;
 mod chain;

@@ -170,7 +170,7 @@ fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
         &["chain.poll_ms: 0", "server.world_bps: 20000 is not a whole number from 0"],
     );
     check(&[rpc, "server.name=Arena"], &["server.name: \"Arena\": a name is"]);
-    check(&["server.buy_in=-1"], &["server.buy_in", "not below zero"]);
+    check(&["server.buy_in=-1"], &["server.buy_in", "-1 is not an amount"]);
     check(&["chain.confirmation=3"], &["no key `chain.confirmation`; did you mean `chain.confirmations`?"]);
 }
 

@@ -91,14 +91,14 @@ pub(super) fn problem(key: &str, value: &Value) -> Option<String> {
                 .then(|| format!("{} is not one of {}{}", shown(value), quoted(), suggestion(&given, words)))
         }
         ValueForm::Whole(range) => {
-            let number = value.to_u128().and_then(|number| u64::try_from(number).ok());
+            let number = whole_number(value).and_then(|number| u64::try_from(number).ok());
             (!number.is_some_and(|number| range.contains(&number)))
                 .then(|| format!("{} is not a whole number {}", shown(value), in_range(range)))
         }
         ValueForm::Amount(least) => match text().map(|text| text.parse::<Amount>()) {
             Some(Err(error)) => Some(format!("{}: {error}", shown(value))),
             Some(Ok(amount)) => too_small(amount.units(), *least),
-            None => match value.to_u128() {
+            None => match whole_number(value) {
                 Some(units) => too_small(units, *least),
                 None => Some(format!("{} is not an amount: give base units (wei), in digits", shown(value))),
             },
@@ -119,8 +119,13 @@ pub(super) fn section_problem(section: &str, value: &Value) -> Option<String> {
     Some(format!("found {found} instead of keys; write [{section}], and its keys below"))
 }
 
+/// A number that is whole and not negative, of whatever width its source gives it.
+fn whole_number(value: &Value) -> Option<u128> {
+    value.to_u128().or_else(|| value.to_i128().and_then(|number| u128::try_from(number).ok()))
+}
+
 fn too_small(units: u128, least: u128) -> Option<String> {
-    (units < least).then(|| "must be more than 0".to_owned())
+    (units < least).then(|| format!("{units} is too small: it must be more than 0"))
 }
 
 /// A value as it may appear in a message: never long.
@@ -155,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_value_of_another_form_is_answered_with_what_is_expected() {
-        check("books.queue_max", 4_096, None);
+        check("books.queue_max", 4_096_i64, None);
+        check("books.queue_max", 4_096_u64, None);
         check("books.queue_max", 1, Some("1 is not a whole number from 1024 to 1048576"));
         check("books.queue_max", -1, Some("-1 is not a whole number from 1024 to 1048576"));
         check("books.queue_max", 1.5, Some("1.5 is not a whole number from 1024 to 1048576"));
@@ -171,7 +177,7 @@ mod tests {
     fn amounts_are_digits_as_text_or_number() {
         check("server.buy_in", "10000000000000000", None);
         check("server.buy_in", 7, None);
-        check("server.buy_in", 0, Some("must be more than 0"));
+        check("server.buy_in", 0, Some("0 is too small: it must be more than 0"));
         check("chain.pay_at_once", 0, None);
         check("server.buy_in", -7, Some("-7 is not an amount: give base units (wei), in digits"));
         check("server.buy_in", 0.5, Some("0.5 is not an amount: give base units (wei), in digits"));

@@ -139,3 +139,19 @@ fn a_wrong_configuration_is_refused() {
     fs::remove_file(folder.path().join("signer.toml")).unwrap();
     fails(&["run"], folder.path(), 3, "bankroll-signer init --dir");
 }
+
+#[test]
+fn errors_are_json_if_that_is_asked_for() {
+    let folder = folder();
+    let check = |args: &[&str], code: i32, name: &str, message: &str| {
+        let (found, out, said) = run(args, folder.path());
+        let body = format!(r#"{{"error":{{"causes":[],"code":"{name}","message":"{message}"}}}}"#);
+        assert_eq!((found, out.as_str(), said.trim_end()), (code, "", body.as_str()));
+    };
+    let message = "invalid value 'many' for '--entries <N>': the number of entries is a whole number from 0 to 1000000";
+    check(&["show", "--json", "--entries", "many"], 2, "usage", message);
+    let missing = folder.path().join("nope");
+    let file = missing.to_str().unwrap();
+    let message = format!("there is no password file {file}");
+    check(&["run", "--json", "--password-file", file], 3, "not_found", &message);
+}
