@@ -41,7 +41,9 @@ pub struct DemoChain {
     pub shared: SharedChain,
     pub identity: ChainIdentity,
     stop: StopFlag,
-    miner: JoinHandle<anyhow::Result<()>>,
+    miner: JoinHandle<()>,
+    /// Why the miner stopped, until it is reported.
+    failure: Arc<Mutex<Option<anyhow::Error>>>,
 }
 
 /// Players get their coins here.
@@ -61,19 +63,32 @@ impl DemoChain {
         let blocks = BlockFile::open(folder, &mut chain)?;
         let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let (shared, stop) = (Arc::new(Mutex::new(chain)), StopFlag::default());
-        let (mined, over) = (Arc::clone(&shared), stop.clone());
-        let miner = thread::spawn(move || mine(&mined, blocks, block_every, &over));
-        Ok(Self { shared, identity, stop, miner })
+        let (mined, over, failure) = (Arc::clone(&shared), stop.clone(), Arc::default());
+        let failed: Arc<Mutex<Option<anyhow::Error>>> = Arc::clone(&failure);
+        let miner = thread::spawn(move || {
+            if let Err(error) = mine(&mined, blocks, block_every, &over) {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        });
+        Ok(Self { shared, identity, stop, miner, failure })
     }
 
     pub fn height(&self) -> u64 {
         lock(&self.shared).head().number()
     }
 
+    /// Fails if the miner has stopped: there will be no more blocks.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |error| Err(error.context("the simulated chain has stopped")))
+    }
+
     /// Stops the miner.
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.request();
-        self.miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?
+        let Self { miner, failure, .. } = self;
+        miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?;
+        failure.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
