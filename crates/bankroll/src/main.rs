@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod export;
 mod hand;
+mod help_layout;
 mod init;
 mod journal;
 mod location;
@@ -28,13 +29,12 @@ use std::process::ExitCode;
 use bankroll_bench as bench;
 use bankroll_demo as demo;
 use bankroll_terminal::{Exit, report};
-use clap::Parser;
 
 use cli::{Cli, Command};
 use exit::exit_of;
 
 fn main() -> ExitCode {
-    let Cli { command, json } = Cli::parse();
+    let Cli { command, json } = Cli::read().unwrap_or_else(|error| error.exit());
     let exit = run(command, json).unwrap_or_else(|error| report(&error, json, exit_of));
     ExitCode::from(exit as u8)
 }

@@ -37,11 +37,10 @@ pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
     rows.extend(evaluate(quick)?);
     let report = PokerReport { rows };
     if json {
-        report.print_json()
-    } else {
-        report.print_table()
+        report.print_json();
+        return Ok(());
     }
-    Ok(())
+    report.print_table()
 }
 
 /// All rows of one curve.

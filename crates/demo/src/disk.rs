@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_named_before_its_consequences() {
-        let failed = anyhow::Error::from(io::Error::from(ErrorKind::StorageFull)).context("cannot write to chain.jsonl");
+        let failed =
+            anyhow::Error::from(io::Error::from(ErrorKind::StorageFull)).context("cannot write to chain.jsonl");
         let explained = explain(Path::new("missing"), failed);
         assert!(explained.to_string().starts_with("the disk is full: nothing was lost"), "{explained}");
         assert_eq!(explained.chain().nth(1).unwrap().to_string(), "cannot write to chain.jsonl");

@@ -81,7 +81,18 @@ impl Environment {
             node: "demo".into(),
         };
         let custody = setup.custody(arena.asset);
-        Ok(Self { folder: folder.clone(), chain, wallets, signer, setup, custody, served: None, running: None, notes, since })
+        Ok(Self {
+            folder: folder.clone(),
+            chain,
+            wallets,
+            signer,
+            setup,
+            custody,
+            served: None,
+            running: None,
+            notes,
+            since,
+        })
     }
 
     /// Starts the flows as threads of this process.

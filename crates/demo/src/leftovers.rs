@@ -74,7 +74,11 @@ impl Leftovers {
         }
         let players = counted(self.players, "player", "players");
         if self.returned < self.stakes {
-            lines.push(format!("  {} in its world, where {players} had staked {}:", money(self.swept), money(self.stakes)));
+            lines.push(format!(
+                "  {} in its world, where {players} had staked {}:",
+                money(self.swept),
+                money(self.stakes)
+            ));
             lines.push("    each player got the same share of their stakes back, to the wei".into());
         } else if self.players > 0 {
             lines.push(format!("  {} of stakes in its world: back to {players}, in full", money(self.returned)));
@@ -97,8 +101,14 @@ mod tests {
     #[test]
     fn a_reader_learns_where_the_money_went() {
         let [ten, twelve, two] = [10, 12, 2].map(Amount::new);
-        let full =
-            Leftovers { swept: twelve, players: 5, stakes: ten, returned: ten, to_ecosystem: two, ..Leftovers::default() };
+        let full = Leftovers {
+            swept: twelve,
+            players: 5,
+            stakes: ten,
+            returned: ten,
+            to_ecosystem: two,
+            ..Leftovers::default()
+        };
         let first = "the last demo was interrupted; this one finishes what it left:";
         check(
             &Leftovers { payouts: 1, paid_out: two, ..full },

@@ -85,7 +85,7 @@ Examples:
   bankroll demo --players 5000 --seconds 30
   bankroll demo --seconds 0            plays until Ctrl-C
   bankroll demo --exit --json          one JSON object, for scripts
-  bankroll demo --fresh                deletes the books of earlier demos first
+  bankroll demo --fresh                deletes the books of earlier demos
   bankroll demo --seed 7 --ticks 50    the same game each time, to the wei
   bankroll demo --postgres postgres://bankroll@127.0.0.1/demo --kill-books
 

@@ -90,8 +90,7 @@ pub fn share(world: Amount, stakes: &[Stake]) -> (Vec<Stake>, Amount) {
         let part = U256::from(stake.units()) * U256::from(world.units()) / U256::from(all.units());
         Amount::new(u128::try_from(part).expect("a part is less than the whole"))
     };
-    let mut shares: Vec<Stake> =
-        stakes.iter().map(|stake| Stake { amount: part(stake.amount), ..*stake }).collect();
+    let mut shares: Vec<Stake> = stakes.iter().map(|stake| Stake { amount: part(stake.amount), ..*stake }).collect();
     // Rounding down leaves fewer wei than there are players: the first of them get one more each.
     let mut left = world;
     take(&mut left, sum(&shares));

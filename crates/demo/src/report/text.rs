@@ -80,14 +80,12 @@ impl DemoReport<'_> {
     fn of_earlier_demo(&self) -> Option<String> {
         let deposits = self.credited().saturating_sub(self.played.tally.deposits);
         let payouts = self.paid().min(self.leftovers.payouts);
-        let parts: Vec<String> = [
-            (deposits, "deposit credited", "deposits credited"),
-            (payouts, "payout made", "payouts made"),
-        ]
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| counted(count, one, many))
-        .collect();
+        let parts: Vec<String> =
+            [(deposits, "deposit credited", "deposits credited"), (payouts, "payout made", "payouts made")]
+                .into_iter()
+                .filter(|(count, ..)| *count > 0)
+                .map(|(count, one, many)| counted(count, one, many))
+                .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
@@ -130,18 +128,18 @@ impl DemoReport<'_> {
         let chain = &self.reconciled;
         let money = |wei: U256| self.money(wei);
         let symbol = &self.arena.symbol;
-        writeln!(text, "    chain  {} {symbol} in the wallet, {} wei", money(chain.on_chain), chain.on_chain)?;
-        writeln!(text, "    books  {} {symbol} in custody, {} wei", money(chain.in_books), chain.in_books)?;
+        writeln!(text, "    chain    {} {symbol} in the wallet, {} wei", money(chain.on_chain), chain.on_chain)?;
+        writeln!(text, "    books    {} {symbol} in custody, {} wei", money(chain.in_books), chain.in_books)?;
         let capital = match self.after.since(&self.before).capital {
             0 => String::new(),
-            count => format!(" ({} of the house's capital)", thousands(count)),
+            count => format!(", {} of the house's capital", thousands(count)),
         };
         let came = counted(chain.came.count, "payment", "payments");
         let paid = counted(chain.paid.count, "payout", "payouts");
-        writeln!(text, "    in     {came} in this run{capital}: {} {symbol}", money(chain.came.wei))?;
+        writeln!(text, "    run in   {came}{capital}: {} {symbol}", money(chain.came.wei))?;
         writeln!(
             text,
-            "    out    {paid} in this run: {} {symbol}, and {} {symbol} for gas",
+            "    run out  {paid}: {} {symbol}, and {} {symbol} for gas",
             money(chain.paid.wei),
             money(chain.fees)
         )?;
