@@ -16,7 +16,7 @@ pub const CHECK_FILE: &str = ".space-check";
 const NEEDED: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the disk is full: nothing was lost, but no game can continue; free some space and start the demo again")]
+#[error("the disk is full: nothing was lost; free some space and start the demo again")]
 pub struct DiskFull;
 
 /// Fails if this folder's disk is full: writes a file and deletes it.

@@ -204,8 +204,7 @@ fn on_full_disk(folder: &Path, call: &str, files: &[&str], when: &str) -> Run {
 
 #[test]
 fn a_disk_that_is_full_before_the_first_payment_ends_the_demo_with_its_reason() {
-    let reason = "error: the disk is full: nothing was lost, but no game can continue; \
-                  free some space and start the demo again";
+    let reason = "error: the disk is full: nothing was lost; free some space and start the demo again";
     let folder = folder();
     // The chain cannot store its second block: nobody can pay.
     on_full_disk(folder.path(), "write", &["chain.jsonl"], "3+").fails(1, &[reason, "cannot write to"]);

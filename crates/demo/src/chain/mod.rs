@@ -111,7 +111,13 @@ fn config() -> SimulatedConfig {
 fn mine(chain: &SharedChain, mut blocks: BlockFile, every: Duration, stop: &StopFlag) -> anyhow::Result<()> {
     let clock = Clock::machine();
     while !stop.is_requested() {
-        blocks.mine(&mut lock(chain), clock.now().0 / 1_000_000)?;
+        let mut locked = lock(chain);
+        if let Err(error) = blocks.mine(&mut locked, clock.now().0 / 1_000_000) {
+            // The block is not on disk, so no client may see it: the books would know a block that is lost.
+            locked.crash(0, false);
+            return Err(error);
+        }
+        drop(locked);
         stop.rest(every);
     }
     Ok(())
