@@ -31,6 +31,9 @@ const CLAIMS: usize = 100;
 /// If an honest proof is refused.
 pub fn run(quick: bool, json: bool) -> anyhow::Result<()> {
     let runs = if quick { QUICK_RUNS } else { RUNS };
+    if cfg!(debug_assertions) {
+        super::log("this is a debug build: the targets are for a release build");
+    }
     let mut rows = measure::<Secp256k1>(runs)?;
     rows.extend(measure::<Bn254>(runs)?);
     rows.extend(measure::<Grumpkin>(runs)?);

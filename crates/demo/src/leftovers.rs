@@ -75,11 +75,11 @@ impl Leftovers {
         let players = counted(self.players, "player", "players");
         if self.returned < self.stakes {
             lines.push(format!(
-                "  {} in its world, where {players} had staked {}:",
-                money(self.swept),
+                "  {} in its world: back to the {players} who had staked {}, to each in proportion to their stakes, to \
+                 the wei",
+                money(self.returned),
                 money(self.stakes)
             ));
-            lines.push("    each player got the same share of their stakes back, to the wei".into());
         } else if self.players > 0 {
             lines.push(format!("  {} of stakes in its world: back to {players}, in full", money(self.returned)));
         }
@@ -123,8 +123,8 @@ mod tests {
             &Leftovers { swept: ten, stakes: twelve, returned: ten, players: 1, ..Leftovers::default() },
             &[
                 first,
-                "  10 wei in its world, where 1 player had staked 12 wei:",
-                "    each player got the same share of their stakes back, to the wei",
+                "  10 wei in its world: back to the 1 player who had staked 12 wei, to each in proportion to their \
+                 stakes, to the wei",
             ],
         );
         check(&Leftovers::default(), &[]);

@@ -166,6 +166,8 @@ impl Play<'_> {
             self.wallets.wait(paid.payment)?;
             game.credited(paid.player, paid.paid, &mut self.tally());
         }
+        // Players may have come without a single request.
+        self.tally().crowds.insert(game.number, game.crowd());
         loop {
             let requests = game.close(self.call_max);
             if requests.is_empty() {

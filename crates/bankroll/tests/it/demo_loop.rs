@@ -177,9 +177,10 @@ fn a_demo_after_a_killed_one_says_where_the_stakes_went_and_its_counts_agree() {
     for part in ["the last demo was interrupted; this one finishes what it left:", " in its world"] {
         assert!(next.stderr.contains(part), "{part:?} is not in: {}", next.stderr);
     }
+    assert!(next.stdout.starts_with("4 players, "), "{}", next.stdout);
     let left = next.stdout.lines().find(|line| line.starts_with("  left "));
     assert_eq!(left, Some("  left      0 exits, 0 payouts on chain"), "{}", next.stdout);
-    assert!(next.stdout.contains(" of the interrupted demo\n"), "{}", next.stdout);
+    assert!(next.stdout.contains("\n  earlier   of the interrupted demo: "), "{}", next.stdout);
 }
 
 /// Runs a demo in which the disk is full for some files from the given call on.

@@ -52,7 +52,7 @@ impl DemoReport<'_> {
         writeln!(text, "  left      {exits}, {}", self.payouts())?;
         writeln!(text, "  stayed    {returns} until the close: their money is on the books")?;
         if let Some(earlier) = self.of_earlier_demo() {
-            writeln!(text, "  earlier   {earlier} of the interrupted demo")?;
+            writeln!(text, "  earlier   of the interrupted demo: {earlier}")?;
         }
         let refused: Vec<String> =
             tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
