@@ -5,8 +5,8 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
-    players, receipt, search, serve, statement, withdrawals,
+    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, help_layout, init,
+    migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -30,6 +30,7 @@ Examples:
 /// The back office of real-money games.
 #[derive(Debug, Parser)]
 #[command(name = "bankroll", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -39,9 +40,9 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads the arguments of this process.
+    /// Reads the arguments of this process; every help is laid out.
     pub fn read() -> Result<Self, clap::Error> {
-        let matches = with_negative_numbers(Self::command()).try_get_matches()?;
+        let matches = with_negative_numbers(help_layout::laid_out(Self::command())).try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
 }

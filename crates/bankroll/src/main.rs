@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod export;
 mod hand;
+mod help_layout;
 mod init;
 mod journal;
 mod location;

@@ -13,6 +13,7 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll search [OPTIONS] --key KEY (or --wallet, --reference, --tx)")]
 #[command(after_help = "\
 Examples:
   bankroll search --key spawn-81

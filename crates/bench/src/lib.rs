@@ -51,11 +51,10 @@ const ACCOUNTS: usize = 10_000;
 fn run_ledger(options: &BenchOptions) -> anyhow::Result<()> {
     let report = in_folder(options, |folder| measure(options, folder))?;
     if options.json {
-        report.print_json()
-    } else {
-        report.print_table()
+        report.print_json();
+        return Ok(());
     }
-    Ok(())
+    report.print_table()
 }
 
 /// Runs the benchmark of reading and prints its report.

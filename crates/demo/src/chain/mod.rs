@@ -43,7 +43,9 @@ pub struct DemoChain {
     pub shared: SharedChain,
     pub identity: ChainIdentity,
     stop: StopFlag,
-    miner: JoinHandle<anyhow::Result<()>>,
+    miner: JoinHandle<()>,
+    /// Why the miner stopped, until it is reported.
+    failure: Arc<Mutex<Option<anyhow::Error>>>,
 }
 
 /// Players get their coins here.
@@ -65,19 +67,32 @@ impl DemoChain {
         chain.set_base_fee(BASE_FEE);
         let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let (shared, stop) = (Arc::new(Mutex::new(chain)), StopFlag::default());
-        let (mined, over) = (Arc::clone(&shared), stop.clone());
-        let miner = thread::spawn(move || mine(&mined, blocks, block_every, &over));
-        Ok(Self { shared, identity, stop, miner })
+        let (mined, over, failure) = (Arc::clone(&shared), stop.clone(), Arc::default());
+        let failed: Arc<Mutex<Option<anyhow::Error>>> = Arc::clone(&failure);
+        let miner = thread::spawn(move || {
+            if let Err(error) = mine(&mined, blocks, block_every, &over) {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        });
+        Ok(Self { shared, identity, stop, miner, failure })
     }
 
     pub fn height(&self) -> u64 {
         lock(&self.shared).head().number()
     }
 
+    /// Fails if the miner has stopped: there will be no more blocks.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |error| Err(error.context("the simulated chain has stopped")))
+    }
+
     /// Stops the miner.
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.request();
-        self.miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?
+        let Self { miner, failure, .. } = self;
+        miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?;
+        failure.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
@@ -104,7 +119,11 @@ fn mine(chain: &SharedChain, mut blocks: BlockFile, every: Duration, stop: &Stop
         locked.mine(clock.now().0 / 1_000_000);
         // Clients ask for the price of the next block before it exists.
         locked.set_base_fee(BASE_FEE);
-        blocks.save(&locked)?;
+        if let Err(error) = blocks.save(&locked) {
+            // The block is not on disk, so no client may see it: the books would know a block that is lost.
+            locked.crash(0, false);
+            return Err(error.into());
+        }
         drop(locked);
         stop.rest(every);
     }
