@@ -99,9 +99,9 @@ impl AccountDetails {
         }
         let debt = self.debt.as_ref().map(|debt| format!("{} in {}", amount(debt.balance), debt.name));
         writeln!(text, "  debt       {}", debt.unwrap_or_else(|| "no debt account".into()))?;
-        writeln!(text, "  may put money in:         {}", words(account.policy.deposit))?;
-        writeln!(text, "  may hold, pay out:        {}", words(account.policy.withdraw))?;
-        writeln!(text, "  may move money out:       {}", words(account.policy.transfer))?;
+        writeln!(text, "  may put money in:    {}", words(account.policy.deposit))?;
+        writeln!(text, "  may hold, pay out:   {}", words(account.policy.withdraw))?;
+        writeln!(text, "  may move money out:  {}", words(account.policy.transfer))?;
         Ok(text)
     }
 }

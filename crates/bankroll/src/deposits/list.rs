@@ -65,7 +65,9 @@ fn text(deposits: &[DepositView], assets: &Assets, next: Option<String>, width: 
     if deposits.is_empty() {
         return "no deposits match".into();
     }
-    let mut table = table(&["SEEN (UTC)", "STATE", "AMOUNT", "FROM", "PLAYER", "TRANSACTION", "BLOCK"], &[2, 6]);
+    let header = ["SEEN (UTC)", "STATE", "AMOUNT", "FROM", "PLAYER", "TRANSACTION", "BLOCK"];
+    let columns = if width.is_wide() { 7 } else { 6 };
+    let mut table = table(&header[..columns], &[2, 6]);
     for deposit in deposits {
         let state = match deposit.stage {
             DepositStage::Seen => format!("seen {}/{}", deposit.confirmations.min(deposit.required), deposit.required),
@@ -74,10 +76,10 @@ fn text(deposits: &[DepositView], assets: &Assets, next: Option<String>, width: 
         // Most players pay from the wallet that they are known by.
         let player = match &deposit.wallet {
             Some(wallet) if *wallet == deposit.from && !width.is_wide() => "the sender".to_owned(),
-            Some(wallet) => width.fit_to(wallet, 16),
+            Some(wallet) => width.fit_to(wallet, 13),
             None => "-".to_owned(),
         };
-        table.add_row([
+        let row = [
             when::seconds(deposit.first_seen_at),
             state,
             coins(&deposit.amount, deposit.asset, assets),
@@ -85,7 +87,8 @@ fn text(deposits: &[DepositView], assets: &Assets, next: Option<String>, width: 
             player,
             width.fit(&deposit.tx_hash),
             deposit.block.to_string(),
-        ]);
+        ];
+        table.add_row(&row[..columns]);
     }
     let hint = next.map(|hash| Paint::stdout().quiet(&format!("\nmore: --after {hash}")));
     format!("{}{}", table.trim_fmt(), hint.unwrap_or_default())

@@ -165,7 +165,7 @@ impl Findings {
             if *meaning == "wallet" && !args.all {
                 continue;
             }
-            output.push_str(&format!("{}\n", paint.strong(&format!("records of {meaning} {}", args.what))));
+            output.push_str(&format!("{}\n", paint.strong(&format!("records of {meaning} {}", display.width.fit(&args.what)))));
             for entry in &timeline.entries {
                 output.push_str(&journal::entry_text(entry, reader.reversal_of(entry.seq)?, display, paint)?);
             }

@@ -18,6 +18,10 @@ pub struct Play {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlayKind {
+    /// Into the books.
+    PaidIn,
+    /// Out of the books.
+    PaidOut,
     /// Into the world of this server.
     Entered(String),
     /// Out of the world of this server.
@@ -47,6 +51,8 @@ impl Play {
                 PlayKind::Entered(server(second))
             }
             (MoneyDirection::Move, false, true) if first.kind == AccountKind::World => PlayKind::Left(server(first)),
+            (MoneyDirection::In, ..) if second.kind == AccountKind::Custody => PlayKind::PaidIn,
+            (MoneyDirection::Out, ..) if second.kind == AccountKind::Custody => PlayKind::PaidOut,
             (MoneyDirection::Move, true, false) | (MoneyDirection::Out, ..) => PlayKind::Sent(second.to_string()),
             (MoneyDirection::Move, false, true) => PlayKind::Received(first.to_string()),
             (MoneyDirection::In, ..) => PlayKind::Received(second.to_string()),
@@ -74,6 +80,8 @@ impl Stakes {
                 let result = stake.map_or_else(String::new, |stake| result_words(stake, play.amount, coins));
                 format!("left {server} with {amount}{result}")
             }
+            PlayKind::PaidIn => format!("paid {amount} (credited)"),
+            PlayKind::PaidOut => format!("was paid {amount}"),
             PlayKind::Sent(other) => format!("moved {amount} to {other}"),
             PlayKind::Received(other) => format!("received {amount} from {other}"),
             PlayKind::Own(words) => format!("moved {amount} {words}"),
@@ -102,6 +110,8 @@ impl Stakes {
             let amount = sum.map_or_else(|| "more than the ledger can count".into(), |sum| assets.with_symbol(asset, sum));
             let times = if count == 1 { "once".to_owned() } else { format!("{} times", thousands(count)) };
             lines.push(match what {
+                PlayKind::PaidIn => format!("  paid {amount}, {times}"),
+                PlayKind::PaidOut => format!("  was paid {amount}, {times}"),
                 PlayKind::Entered(server) => format!("  entered {server} {times} with {amount}"),
                 PlayKind::Left(server) => format!("  left {server} {times} with {amount}"),
                 PlayKind::Sent(other) => format!("  moved {amount} to {other}, {times}"),

@@ -22,8 +22,8 @@ const PLAYS_LISTED: usize = 6;
 /// Lines of a story; of a longer one the middle is left out.
 const LINES_MAX: usize = 60;
 const FIRST_LINES: usize = 10;
-/// The columns of a line after its time.
-const TEXT_WIDTH: usize = 76;
+/// The columns of a line after its time: the whole fits 80.
+const TEXT_WIDTH: usize = 57;
 
 /// What the story is made of.
 pub struct WalletStory<'a> {
@@ -104,7 +104,7 @@ impl WalletStory<'_> {
             }
         }
         events.extend(self.deposits.iter().map(|deposit| self.deposit(deposit, &shares, display)));
-        events.extend(self.payouts.iter().filter_map(|payout| self.open_payout(payout, display)));
+        events.extend(self.payouts.iter().filter_map(|payout| self.others_payout(payout, display)));
         events
     }
 
@@ -167,7 +167,7 @@ impl WalletStory<'_> {
         let is_new = effects.holds.iter().any(|change| change.hold.state == HoldState::Open);
         // The settlement of a payout: its state says more than its postings.
         if let (Some(payout), false) = (payout, is_new) {
-            events.push(told(format!("payout {} {}", payout.intent, withdrawals::state_words(payout, Width::Short))));
+            events.push(told(payout_words(payout, self.wallet, display)));
             return;
         }
         for posting in &effects.postings {
@@ -188,17 +188,13 @@ impl WalletStory<'_> {
         }
     }
 
-    /// A payout that the journal does not end yet, or that pays this wallet for another player.
-    fn open_payout(&self, payout: &PayoutView, display: &DisplayContext<'_>) -> Option<StoryEvent> {
-        let is_players = payout.wallet == self.wallet.as_str();
-        if is_players && payout.status.is_final() {
+    /// A payout that was paid to this wallet for another player: the wallet's own records do not have it.
+    fn others_payout(&self, payout: &PayoutView, display: &DisplayContext<'_>) -> Option<StoryEvent> {
+        if payout.wallet == self.wallet.as_str() || !payout.status.is_final() {
             return None;
         }
-        let at = payout.job.as_ref().map(|job| job.updated_at).or_else(|| self.entries.last().map(|entry| entry.at));
-        let state = withdrawals::state_words(payout, Width::Short);
-        let amount = display.assets.with_symbol(payout.asset, payout.amount);
-        let whose = if is_players { String::new() } else { format!(" of player {}, {amount}", payout.wallet) };
-        Some(StoryEvent::Told(at.unwrap_or_default(), format!("payout {}{whose} {state}", payout.intent)))
+        let at = payout.job.as_ref()?.updated_at;
+        Some(StoryEvent::Told(at, payout_words(payout, self.wallet, display)))
     }
 
     fn balances(&self, display: &DisplayContext<'_>, paint: Paint) -> String {
@@ -214,8 +210,22 @@ impl WalletStory<'_> {
         if self.accounts.is_empty() {
             text.push_str("  no accounts: this wallet is not a player\n");
         }
+        for payout in self.payouts.iter().filter(|payout| !payout.status.is_final()) {
+            let words = display.width.fit(&payout_words(payout, self.wallet, display));
+            for (place, row) in wrap(&words, if display.width.is_wide() { usize::MAX } else { 76 }).iter().enumerate() {
+                text.push_str(&format!("  {}{row}\n", if place == 0 { "" } else { "  " }));
+            }
+        }
         text
     }
+}
+
+/// A payout and its state: `payout wd-2f6e... paid as 0x12ab…89ef (nonce 3, block 40), final`.
+fn payout_words(payout: &PayoutView, wallet: &Name, display: &DisplayContext<'_>) -> String {
+    let amount = display.assets.with_symbol(payout.asset, payout.amount);
+    let is_players = payout.wallet == wallet.as_str();
+    let whose = if is_players { String::new() } else { format!(" of {amount} for player {}", payout.wallet) };
+    format!("payout {}{whose} {}", payout.intent, withdrawals::state_words(payout, display.width))
 }
 
 /// The lines of the story, with long stretches of play summed up.
@@ -250,21 +260,26 @@ fn wrapped(at: &str, line: &str, width: Width, paint: Paint) -> String {
     if width.is_wide() {
         return format!("{}  {line}\n", paint.quiet(at));
     }
-    let (mut rows, mut row): (Vec<String>, String) = (Vec::new(), String::new());
     let indent: String = line.chars().take_while(|letter| *letter == ' ').collect();
+    let blank = " ".repeat(at.chars().count());
+    let mut text = String::new();
+    for (place, row) in wrap(&line, TEXT_WIDTH).iter().enumerate() {
+        let before = if place == 0 { paint.quiet(at) } else { format!("{blank}  ") };
+        text.push_str(&format!("{before}  {indent}{row}\n"));
+    }
+    text
+}
+
+/// The words of a line in rows of at most this many columns; a longer word has a row of its own.
+fn wrap(line: &str, columns: usize) -> Vec<String> {
+    let (mut rows, mut row): (Vec<String>, String) = (Vec::new(), String::new());
     for word in line.split_whitespace() {
-        if !row.is_empty() && row.chars().count() + word.chars().count() >= TEXT_WIDTH {
+        if !row.is_empty() && row.chars().count() + 1 + word.chars().count() > columns {
             rows.push(std::mem::take(&mut row));
         }
         let space = if row.is_empty() { "" } else { " " };
         row.push_str(&format!("{space}{word}"));
     }
     rows.push(row);
-    let blank = " ".repeat(at.chars().count());
-    let mut text = String::new();
-    for (place, row) in rows.iter().enumerate() {
-        let before = if place == 0 { paint.quiet(at) } else { format!("{blank}  ") };
-        text.push_str(&format!("{before}  {indent}{row}\n"));
-    }
-    text
+    rows
 }

@@ -53,7 +53,7 @@ fn write_decided(
         Verdict::Rejected(rejection) => paint.bad(rejection.code()),
     };
     writeln!(text, "{verdict_words}  {}", display.width.fit_to(&plain(&key.text), 56))?;
-    writeln!(text, "    by {by}; key of {} in {}", key.scope, namespace_word(key.namespace))?;
+    writeln!(text, "    by {by}; namespace {}, scope {}", namespace_word(key.namespace), key.scope)?;
     if let Verdict::Rejected(rejection) = verdict {
         writeln!(text, "    {rejection}")?;
     }

@@ -141,8 +141,8 @@ impl ReceiptVerdict {
             }
             Self::Altered(all) => {
                 format!(
-                    "{} the file says what its record does not:\n  {}\nThe record above is what the hashes prove; \
-                     do not believe the rest of this file.",
+                    "{} the file says what its record does not:\n  {}\nThe record above is what its hashes are of; \
+                     do not believe the rest of the file.",
                     paint.bad("altered:"),
                     all.join("\n  ")
                 )

@@ -105,7 +105,6 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The table. Times have no date of their own: a line with the date stands before the first entry of each day.
 fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
     let paint = Paint::stdout();
     let head = paint.strong(&account.name.to_string());
@@ -117,32 +116,47 @@ fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<
     format!("{head}\n{table}{}", hint.unwrap_or_default())
 }
 
+/// The table for a screen. Entries have no date of their own: a row with it stands before the first one of each day.
+/// The names of other accounts get what the exact amounts leave of 100 columns.
 fn narrow(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
+    const OTHER: usize = 3;
     let asset = account.name.asset;
     let symbol = display.assets.get(asset).map_or_else(String::new, |asset| format!(" {}", asset.symbol));
-    let (amount, balance) = (format!("AMOUNT{symbol}"), format!("BALANCE{symbol}"));
-    let mut table = table(&["RECORD", "TIME UTC", "WHAT", "OTHER ACCOUNT", &amount, &balance], &[0, 4, 5]);
+    let header = ["RECORD", "UTC", "WHAT", "OTHER ACCOUNT", &format!("AMOUNT{symbol}"), &format!("BALANCE{symbol}")];
+    let mut rows: Vec<[String; 6]> = Vec::new();
     let mut day = String::new();
     for line in &page.items {
         let at = when::seconds(line.at);
         let (date, time) = at.split_once(' ').unwrap_or(("", &at));
         if date != day {
             day = date.to_owned();
-            table.add_row(["", date]);
+            rows.push(["", "", "", date, "", ""].map(str::to_owned));
         }
-        let (other, amount) = match line.change {
-            StatementChange::Moved { other, .. } => (display.account_text(other), rows::sign(account, line)),
+        let (other, sign) = match line.change {
+            StatementChange::Moved { other, .. } => (display.account(other), rows::sign(account, line)),
             // What is held stays in the balance.
             _ => (String::new(), ""),
         };
-        table.add_row([
+        rows.push([
             line.seq.to_string(),
             time.to_owned(),
             rows::word(account, line).to_owned(),
             other,
-            format!("{amount}{}", display.assets.decimal(asset, line.amount)),
+            format!("{sign}{}", display.assets.decimal(asset, line.amount)),
             display.assets.decimal(asset, line.balance),
         ]);
+    }
+    let widest = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    // Two blanks between columns, and one before the first.
+    let taken: usize = (0..header.len()).filter(|column| *column != OTHER).map(|column| widest(column) + 2).sum();
+    let left = 99_usize.saturating_sub(taken).max(16);
+    let mut table = table(&header, &[0, 4, 5]);
+    for mut row in rows {
+        row[OTHER] = display.width.fit_to(&row[OTHER], left);
+        table.add_row(row);
     }
     let held = page.items.iter().max_by_key(|line| (line.seq, line.line)).map(|line| line.held);
     let held = held.filter(|held| !held.is_zero());

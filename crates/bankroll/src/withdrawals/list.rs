@@ -74,7 +74,7 @@ fn text(payouts: &[PayoutView], assets: &Assets, next: Option<String>, width: Wi
         let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         let row = [
             payout.intent.to_string(),
-            payout.stage.as_str().to_owned(),
+            stage_word(payout.stage, width).to_owned(),
             assets.with_symbol(payout.asset, payout.amount),
             width.fit(&payout.to.to_string()),
             number(job.and_then(|job| job.nonce)),
@@ -92,4 +92,12 @@ fn text(payouts: &[PayoutView], assets: &Assets, next: Option<String>, width: Wi
     let waiting: String = waiting.iter().map(|why| format!("\nwaiting: {why}")).collect();
     let hint = next.map(|id| Paint::stdout().quiet(&format!("\nmore: --after {id}")));
     format!("{}{waiting}{}", table.trim_fmt(), hint.unwrap_or_default())
+}
+
+/// The state, short enough for a line of the table.
+fn stage_word(stage: PayoutStage, width: Width) -> &'static str {
+    match stage {
+        PayoutStage::AwaitingApproval if !width.is_wide() => "to approve",
+        stage => stage.as_str(),
+    }
 }

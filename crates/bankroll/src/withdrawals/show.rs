@@ -15,7 +15,7 @@ const FOUND_MAX: usize = 100;
 #[command(after_help = "\
 Examples:
   bankroll withdrawals show wd-2f6e...
-  bankroll withdrawals show exit-1-0-000000007     the game server's own name for it
+  bankroll withdrawals show exit-0-2-000024278     the game server's own name for it
   bankroll withdrawals show 0x5f3a... --json       one of its transactions
 
 `bankroll explain` also shows the records of the payout in the books.")]

@@ -104,6 +104,10 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     chain.tell("eth_sendRawTransaction", &json!([raw.to_string()]));
     chain.tell("sim_mine", &json!([1]));
     node.until("deposit_included");
+    let seen = run(folder.path(), &["deposits", "list", "--state", "seen", "--json"]).json()["deposits"][0].clone();
+    assert_eq!((&seen["confirmations"], &seen["required_confirmations"]), (&1.into(), &3.into()), "{seen}");
+    let story = run(folder.path(), &["explain", &player().address().to_string()]).ok();
+    assert!(story.contains("paid 0.01035 ETH (seen in block"), "{story}");
     chain.tell("sim_mine", &json!([2]));
     node.until("deposit_final");
     let credited = node.until("deposit_credited");
