@@ -16,8 +16,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll search --key spawn-81
-  bankroll search --key spawn-81 --namespace client --scope arena --json
+  bankroll search --key 0-2-000024278
+  bankroll search --key 0-2-000024278 --namespace client --scope arena --json
   bankroll search --wallet 0x63fa... --descending --limit 20
   bankroll search --tx 0x5f3a...
   bankroll search --reference eip155:31337:0x5f3a...:native:0     a deposit

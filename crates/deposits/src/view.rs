@@ -70,7 +70,8 @@ pub enum DepositViewError {
     Row(#[from] BadRow),
 }
 
-const COLUMNS: &str = "SELECT id, deposits.chain AS chain, tx_hash, asset, amount_raw, from_address, to_address, purpose,
+const COLUMNS: &str =
+    "SELECT id, deposits.chain AS chain, tx_hash, asset, amount_raw, from_address, to_address, purpose,
     server, wallet, epoch, deposits.block_number AS block, deposits.block_hash AS block_hash, required_confirmations,
     chain_state, review_state, ledger_state, invalid_reason, ledger_error, ledger_error_epoch, first_seen_at,
     deposits.updated_at AS updated_at, coalesce(chain_cursor.block_number, 0) AS head";
@@ -111,13 +112,10 @@ pub fn list(reader: &Reader, filter: &DepositFilter, most: usize) -> Result<Vec<
         values.push(text(after));
         // A transaction makes one deposit: its hash is a place in the list.
         let place = format!("(SELECT max(first_seen_at) FROM deposits WHERE tx_hash = ${})", values.len());
-        conditions.push(format!(
-            "(first_seen_at < {place} OR (first_seen_at = {place} AND tx_hash > ${}))",
-            values.len()
-        ));
+        conditions
+            .push(format!("(first_seen_at < {place} OR (first_seen_at = {place} AND tx_hash > ${}))", values.len()));
     }
-    let condition =
-        format!("WHERE {} ORDER BY first_seen_at DESC, tx_hash, id LIMIT {most}", conditions.join(" AND "));
+    let condition = format!("WHERE {} ORDER BY first_seen_at DESC, tx_hash, id LIMIT {most}", conditions.join(" AND "));
     views(reader, &condition, values)
 }
 

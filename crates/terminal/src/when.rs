@@ -7,7 +7,8 @@ use jiff::{Timestamp, civil, tz::TimeZone};
 /// a number since 1970, whose unit its count of digits says. Another count is refused: a wrong unit would be a silent
 /// answer about 1970.
 pub fn parse(text: &str) -> Result<Time, String> {
-    let hint = || "a time is 2026-11-15T08:30:00Z, a date like 2026-11-15 (its first moment in UTC), or seconds since 1970";
+    let hint =
+        || "a time is 2026-11-15T08:30:00Z, a date like 2026-11-15 (its first moment in UTC), or seconds since 1970";
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return parse_number(text);
     }
@@ -74,7 +75,9 @@ mod tests {
         check("1794778177", "2026-11-15T21:29:37.000000Z");
         check("1794778177250", "2026-11-15T21:29:37.250000Z");
         check("1794778177250001", "2026-11-15T21:29:37.250001Z");
-        for wrong in ["", "yesterday", "2026-11-15T08:30:00", "1969-12-31", "-5", "0", "1000001", "18446744073709551615"] {
+        for wrong in
+            ["", "yesterday", "2026-11-15T08:30:00", "1969-12-31", "-5", "0", "1000001", "18446744073709551615"]
+        {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -6,6 +6,7 @@ use bankroll_deposits::{
 };
 use bankroll_ledger::Name;
 use bankroll_orders::wallet_name;
+use bankroll_store::Reader;
 use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, Width, table, when};
 use clap::Args;
 use serde_json::{Value, json};
@@ -41,12 +42,7 @@ pub fn run(args: &DepositListArgs, json: bool) -> anyhow::Result<()> {
     let limit = args.limit as usize;
     let mut deposits = Vec::new();
     if view::has_tables(&reader)? {
-        let after = args.after.as_ref().map(|hash| hash.to_lowercase());
-        if let Some(hash) = &after
-            && view::find(&reader, hash)?.is_empty()
-        {
-            return Err(NotFound(format!("--after {hash}: there is no such deposit; leave --after out")).into());
-        }
+        let after = args.after.as_deref().map(|hash| place_of(&reader, hash)).transpose()?;
         let filter = DepositFilter { stage: args.state, wallet: args.player.clone(), after };
         // One more than requested, to know whether there are more.
         deposits = view::list(&reader, &filter, limit + 1)?;
@@ -59,6 +55,13 @@ pub fn run(args: &DepositListArgs, json: bool) -> anyhow::Result<()> {
         return terminal::answer_json(&json!({ "deposits": all, "next_after": next }));
     }
     terminal::answer(&text(&deposits, &assets, next, Width::of_flag(args.wide)))
+}
+
+/// The transaction after which the list goes on.
+fn place_of(reader: &Reader, id_or_hash: &str) -> anyhow::Result<String> {
+    let found = view::find(reader, id_or_hash)?.pop().map(|deposit| deposit.tx_hash);
+    let missing = || NotFound(format!("--after {id_or_hash}: there is no such deposit; leave --after out"));
+    Ok(found.ok_or_else(missing)?)
 }
 
 fn text(deposits: &[DepositView], assets: &Assets, next: Option<String>, width: Width) -> String {

@@ -33,7 +33,9 @@ pub fn state_words(deposit: &DepositView) -> String {
             format!("seen in block {block}, final, in suspense: {}", why.unwrap_or("no reason is recorded"))
         }
         DepositStage::Orphaned => format!("orphaned: block {block} is no longer on the chain; nothing was credited"),
-        DepositStage::Reversed => format!("reversed: block {block} is no longer on the chain; the credit was taken back"),
+        DepositStage::Reversed => {
+            format!("reversed: block {block} is no longer on the chain; the credit was taken back")
+        }
     };
     let is_dropped = deposit.ledger_state.is_booked() && !deposit.chain_state.is_canonical();
     if is_dropped { format!("{words}; the chain dropped it, and it is reversed next") } else { words }
@@ -61,7 +63,12 @@ pub fn details(deposit: &DepositView, assets: &Assets, paint: Paint) -> Result<S
     };
     writeln!(text, "{}", paint.strong(&format!("deposit {}", deposit.id)))?;
     writeln!(text, "  state        {}", state_words(deposit))?;
-    writeln!(text, "  amount       {}  ({} base units)", coins(&deposit.amount, deposit.asset, assets), deposit.amount)?;
+    writeln!(
+        text,
+        "  amount       {}  ({} base units)",
+        coins(&deposit.amount, deposit.asset, assets),
+        deposit.amount
+    )?;
     writeln!(text, "  from         {}", deposit.from)?;
     writeln!(text, "  to           {}", deposit.to)?;
     writeln!(text, "  player       {player}")?;

@@ -36,7 +36,7 @@ Examples:
   bankroll explain 0x5f3a...                               a transaction: a deposit or a payout
   bankroll explain eip155:31337:0x5f3a...:native:0         a deposit
   bankroll explain wd-2f6e8b...                            a payout
-  bankroll explain 12-0-000000081 --json                   a key of the game server
+  bankroll explain 0-2-000024278 --json                    a key of the game server
 
 The kind of the value is found by looking it up; if it has several meanings, each
 is shown. Give the full value. A wallet's story sums up long stretches of play;
@@ -56,7 +56,7 @@ pub struct ExplainArgs {
     /// Show whole hashes and addresses, microseconds and base units
     #[arg(long)]
     wide: bool,
-    /// Maximum number of records
+    /// Maximum number of records that are listed
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     #[command(flatten)]
@@ -165,13 +165,18 @@ impl Findings {
             if *meaning == "wallet" && !args.all {
                 continue;
             }
-            output.push_str(&format!("{}\n", paint.strong(&format!("records of {meaning} {}", display.width.fit(&args.what)))));
+            output.push_str(&format!(
+                "{}\n",
+                paint.strong(&format!("records of {meaning} {}", display.width.fit(&args.what)))
+            ));
             for entry in &timeline.entries {
                 output.push_str(&journal::entry_text(entry, reader.reversal_of(entry.seq)?, display, paint)?);
             }
             if !timeline.complete {
                 let hint = if *meaning == "wallet" { "older" } else { "more" };
-                output.push_str(&paint.quiet(&format!("there are {hint} records: raise --limit, or use `bankroll search`\n")));
+                output.push_str(
+                    &paint.quiet(&format!("there are {hint} records: raise --limit, or use `bankroll search`\n")),
+                );
             }
         }
         if let Some(wallet) = self.wallet.as_ref().filter(|_| !args.all) {
@@ -220,8 +225,7 @@ impl Findings {
             }
             None => Vec::new(),
         };
-        let deposits: Vec<Value> =
-            self.deposits.iter().map(|deposit| deposit_json(deposit, &display.assets)).collect();
+        let deposits: Vec<Value> = self.deposits.iter().map(|deposit| deposit_json(deposit, &display.assets)).collect();
         let accounts: Vec<Value> = accounts.iter().map(|account| account_json(account, &display.assets)).collect();
         Ok(json!({
             "what": what, "accounts": accounts, "deposits": deposits, "withdrawals": payouts, "timelines": timelines,

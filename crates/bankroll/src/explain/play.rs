@@ -1,11 +1,14 @@
 //! Play: what a wallet put into a game, took out of it, and moved elsewhere. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_ledger::{AccountKind, AccountName, Amount, AssetId, Time};
 use bankroll_terminal::{Assets, thousands, when};
 
 use crate::journal::MoneyDirection;
+
+/// Other accounts that a summary names; more of them are counted.
+const OTHERS_NAMED: usize = 3;
 
 /// One move of the wallet's money.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,11 +54,16 @@ impl Play {
                 PlayKind::Entered(server(second))
             }
             (MoneyDirection::Move, false, true) if first.kind == AccountKind::World => PlayKind::Left(server(first)),
-            (MoneyDirection::In, ..) if second.kind == AccountKind::Custody => PlayKind::PaidIn,
-            (MoneyDirection::Out, ..) if second.kind == AccountKind::Custody => PlayKind::PaidOut,
-            (MoneyDirection::Move, true, false) | (MoneyDirection::Out, ..) => PlayKind::Sent(second.to_string()),
+            (MoneyDirection::Move, true, false) => PlayKind::Sent(second.to_string()),
             (MoneyDirection::Move, false, true) => PlayKind::Received(first.to_string()),
-            (MoneyDirection::In, ..) => PlayKind::Received(second.to_string()),
+            (MoneyDirection::In, true, _) if second.kind == AccountKind::Custody => PlayKind::PaidIn,
+            (MoneyDirection::Out, true, _) if second.kind == AccountKind::Custody => PlayKind::PaidOut,
+            (MoneyDirection::In, is_first, _) => {
+                PlayKind::Received(if is_first { second.to_string() } else { first.to_string() })
+            }
+            (MoneyDirection::Out, is_first, _) => {
+                PlayKind::Sent(if is_first { second.to_string() } else { first.to_string() })
+            }
         };
         Some(Self { at, asset: first.asset, amount, what })
     }
@@ -95,19 +103,15 @@ impl Stakes {
 
     /// A long stretch of play in a few words: what went each way, in all.
     pub fn summary(&mut self, plays: &[Play], assets: &Assets) -> Vec<String> {
-        let mut sums: BTreeMap<(PlayKind, AssetId), (u64, Option<Amount>)> = BTreeMap::new();
         for play in plays {
             // The stakes go on after the stretch.
             self.words(play, assets);
-            let sum = sums.entry((play.what.clone(), play.asset)).or_insert((0, Some(Amount::ZERO)));
-            sum.0 += 1;
-            sum.1 = sum.1.and_then(|sum| sum.checked_add(play.amount));
         }
         let until = plays.last().map_or_else(String::new, |play| when::seconds(play.at));
-        let count = thousands(plays.len() as u64);
-        let mut lines = vec![format!("{count} moves until {until}, in all:")];
-        for ((what, asset), (count, sum)) in sums {
-            let amount = sum.map_or_else(|| "more than the ledger can count".into(), |sum| assets.with_symbol(asset, sum));
+        let mut lines = vec![format!("{} moves until {until}, in all:", thousands(plays.len() as u64))];
+        for ((what, asset), PlaySum { count, amount }) in sums(plays) {
+            let amount =
+                amount.map_or_else(|| "more than the ledger can count".into(), |sum| assets.with_symbol(asset, sum));
             let times = if count == 1 { "once".to_owned() } else { format!("{} times", thousands(count)) };
             lines.push(match what {
                 PlayKind::PaidIn => format!("  paid {amount}, {times}"),
@@ -121,6 +125,36 @@ impl Stakes {
         }
         lines
     }
+}
+
+/// How often, and how much in all; `None` if it is more than 128 bits.
+struct PlaySum {
+    count: u64,
+    amount: Option<Amount>,
+}
+
+/// The plays by kind and asset. Many other accounts are one line.
+fn sums(plays: &[Play]) -> BTreeMap<(PlayKind, AssetId), PlaySum> {
+    let others = |is: fn(&PlayKind) -> bool| {
+        let all: BTreeSet<&PlayKind> = plays.iter().map(|play| &play.what).filter(|what| is(what)).collect();
+        all.len()
+    };
+    let sent_to = others(|what| matches!(what, PlayKind::Sent(_)));
+    let received_from = others(|what| matches!(what, PlayKind::Received(_)));
+    let mut sums = BTreeMap::new();
+    for play in plays {
+        let what = match &play.what {
+            PlayKind::Sent(_) if sent_to > OTHERS_NAMED => PlayKind::Sent(format!("{sent_to} accounts")),
+            PlayKind::Received(_) if received_from > OTHERS_NAMED => {
+                PlayKind::Received(format!("{received_from} accounts"))
+            }
+            what => what.clone(),
+        };
+        let sum = sums.entry((what, play.asset)).or_insert(PlaySum { count: 0, amount: Some(Amount::ZERO) });
+        sum.count += 1;
+        sum.amount = sum.amount.and_then(|amount| amount.checked_add(play.amount));
+    }
+    sums
 }
 
 fn result_words(stake: Amount, left: Amount, coins: impl Fn(Amount) -> String) -> String {
@@ -137,7 +171,8 @@ mod tests {
 
     fn assets() -> Assets {
         let unit = bankroll_ledger::Unit::Native;
-        let asset = bankroll_ledger::Asset { chain: "eip155:1".parse().unwrap(), unit, decimals: 2, symbol: "X".into() };
+        let asset =
+            bankroll_ledger::Asset { chain: "eip155:1".parse().unwrap(), unit, decimals: 2, symbol: "X".into() };
         Assets::new([(AssetId(1), asset)])
     }
 
@@ -172,5 +207,17 @@ mod tests {
             "  left arena 1,000 times with 900 X",
         ];
         assert_eq!(Stakes::default().summary(&plays, &assets()), expected);
+    }
+
+    #[test]
+    fn many_other_accounts_are_counted_and_few_are_named() {
+        let from = |count: u64| {
+            let plays = (0..count * 2).map(|n| play(10, PlayKind::Received(format!("arena/funds/1/p{}", n % count))));
+            Stakes::default().summary(&plays.collect::<Vec<_>>(), &assets())
+        };
+        assert_eq!(from(5)[1..], ["  received 1 X from 5 accounts, 10 times"]);
+        let named =
+            ["  received 0.2 X from arena/funds/1/p0, 2 times", "  received 0.2 X from arena/funds/1/p1, 2 times"];
+        assert_eq!(from(2)[1..], named);
     }
 }

@@ -205,7 +205,10 @@ impl WalletStory<'_> {
             let balance = display.assets.with_symbol(name.asset, account.balance);
             let held = display.assets.with_symbol(name.asset, account.held);
             let held = if account.held.is_zero() { String::new() } else { format!(", of it {held} held") };
-            text.push_str(&format!("  {:<19}  {balance}{held}\n", format!("{}/{}/{}", name.scope, name.kind, name.asset)));
+            text.push_str(&format!(
+                "  {:<19}  {balance}{held}\n",
+                format!("{}/{}/{}", name.scope, name.kind, name.asset)
+            ));
         }
         if self.accounts.is_empty() {
             text.push_str("  no accounts: this wallet is not a player\n");

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write};
 
 use bankroll_ledger::{
-    AccountKind, Action, Amount, Effects, HoldChange, HoldState, Leg, Posting, Record, References, Request, Seq, Verdict,
+    AccountKind, Action, Amount, Effects, HoldChange, HoldState, Leg, Posting, Record, References, Request, Seq,
+    Verdict,
 };
 use bankroll_store::JournalEntry;
 use bankroll_terminal::{Paint, Width, when};
@@ -99,13 +100,8 @@ fn write_requested(text: &mut String, action: &Action, display: &DisplayContext<
         Action::Reverse(seq) => writeln!(text, "    requested: reverse #{seq}"),
         Action::Legs(legs) => legs.iter().try_for_each(|leg| match leg {
             Leg::Move { from, to, amount } => {
-                let posting = Posting {
-                    from: *from,
-                    to: *to,
-                    amount: *amount,
-                    from_after: Amount::ZERO,
-                    to_after: Amount::ZERO,
-                };
+                let posting =
+                    Posting { from: *from, to: *to, amount: *amount, from_after: Amount::ZERO, to_after: Amount::ZERO };
                 writeln!(text, "    requested: {}", posting_words(&posting, display))
             }
             Leg::Hold { account, amount, .. } => {

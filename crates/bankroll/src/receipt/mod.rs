@@ -25,7 +25,7 @@ use crate::{
     after_help = "\
 Examples:
   bankroll receipt 81 --out receipt.json                  of record 81
-  bankroll receipt 12-0-000000081 --out receipt.json      of a key
+  bankroll receipt 0-2-000024278 --out receipt.json       of a key
   bankroll receipt check receipt.json --head 5b1c...      offline, without any books
 
 A receipt has the record, its path to the root of its batch, and that batch. To

@@ -160,7 +160,8 @@ fn narrow(account: &Account, page: &Page<StatementLine>, display: &DisplayContex
     }
     let held = page.items.iter().max_by_key(|line| (line.seq, line.line)).map(|line| line.held);
     let held = held.filter(|held| !held.is_zero());
-    let held = held.map(|held| format!("\nheld after the newest of these: {}", display.assets.with_symbol(asset, held)));
+    let held =
+        held.map(|held| format!("\nheld after the newest of these: {}", display.assets.with_symbol(asset, held)));
     format!("{}{}", table.trim_fmt(), held.unwrap_or_default())
 }
 

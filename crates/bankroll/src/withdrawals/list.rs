@@ -39,7 +39,7 @@ pub fn run(args: &WithdrawalListArgs, json: bool) -> anyhow::Result<()> {
     let mut payouts = Vec::new();
     if views::has_tables(&reader)? {
         if let Some(id) = &args.after
-            && views::find_payouts(&reader, id, 1)?.is_empty()
+            && !views::find_payouts(&reader, id, 2)?.iter().any(|payout| payout.intent.0.as_str() == id)
         {
             return Err(NotFound(format!("--after {id}: there is no such payout; leave --after out")).into());
         }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use bankroll_ledger::{
-    AccountId, Action, Amount, Asset, ColumnValue, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
-    Unit,
+    AccountId, Action, Amount, Asset, ColumnValue, IdempotencyKey, Leg, Namespace, Principal, References, Request,
+    Scope, Unit,
 };
 use bankroll_store::{
     Ledger, Rows,
@@ -41,8 +41,7 @@ impl Casino {
         let names = ["@house/custody/1/hot".to_owned(), format!("arena/funds/1/{NAME}")];
         let names = names.map(|name| name.parse().unwrap()).to_vec();
         ledger.open_accounts(&Principal::System, names).unwrap();
-        let leg =
-            Leg::Move { from: AccountId(1), to: AccountId(2), amount: Amount::new(1_000_000_000_000_000_000) };
+        let leg = Leg::Move { from: AccountId(1), to: AccountId(2), amount: Amount::new(1_000_000_000_000_000_000) };
         let key =
             IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::House, text: "the first credit".into() };
         let request = Request {
@@ -211,7 +210,8 @@ fn a_payout_says_how_far_it_is_and_why_it_waits() {
     casino.job(&ids[1], "waiting_funds", None, Some("the wallet does not have enough"));
     casino.job(&ids[2], "broadcast", Some(7), None);
     let tx = format!("0x{:064x}", 77);
-    let attempt = "INSERT INTO payout_attempts (job, number, order_id, meaning, manner, gas_limit, max_fee, priority_fee,
+    let attempt =
+        "INSERT INTO payout_attempts (job, number, order_id, meaning, manner, gas_limit, max_fee, priority_fee,
                      tx_hash, created_at, last_sent_at)
                    VALUES ($1, 1, $2, 'payout', 'dynamic', 21000, $3, $3, $4, $5, $5)";
     let fee = ColumnValue::Amount(Amount::new(3_000_000_000));

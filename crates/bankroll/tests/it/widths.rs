@@ -48,7 +48,9 @@ fn nothing_is_wider_than_a_screen_unless_it_is_asked_for() {
 #[test]
 fn help_of_the_reading_commands_fits_too() {
     let folder = crate::program::folder();
-    for command in ["accounts", "balance", "statement", "search", "explain", "export", "receipt", "deposits", "withdrawals"] {
+    for command in
+        ["accounts", "balance", "statement", "search", "explain", "export", "receipt", "deposits", "withdrawals"]
+    {
         let help = run(folder.path(), &[command, "--help"]).ok();
         for line in help.lines() {
             assert!(line.chars().count() <= COLUMNS, "{command}: {line}");
