@@ -101,7 +101,7 @@ impl LedgerState {
     }
 }
 
-/// Where a deposit is on its way into the books, as lists name it. The first line of [`DepositStage::SQL`] that is true
+/// Where a deposit is on its way into the books, as lists name it. The first line of its SQL that is true
 /// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DepositStage {

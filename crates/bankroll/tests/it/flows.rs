@@ -10,11 +10,12 @@ use bankroll_store::{
     Ledger, Rows,
     columns::{int, one, text},
 };
+use bankroll_testkit::postgres::needed_database;
 use bankroll_withdrawals::{ApprovalPolicy, GasPayer, Intents, WithdrawalRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{Run, folder, hold, run};
+use crate::program::{Run, folder, hold, run, run_with};
 
 /// As wallets write it, and as the books do.
 const PLAYER: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -298,4 +299,40 @@ fn books_without_flows_have_no_deposits_and_no_payouts() {
     crate::casino::open(folder.path());
     assert_eq!(run(folder.path(), &["deposits", "list"]).ok(), "no deposits match\n");
     assert_eq!(run(folder.path(), &["withdrawals", "list"]).ok(), "no payouts match\n");
+}
+
+#[test]
+fn both_engines_give_the_same_answers() {
+    let casino = Casino::open();
+    let tx = casino.deposit(1, NAME, ["included", "none", "none"], None);
+    casino.deposit(2, STRANGER, ["final", "none", "suspense"], Some("unknown_player"));
+    casino.deposit(3, NAME, ["final", "none", "credited"], None);
+    let ids = ["exit-1", "exit-2"].map(|request| casino.payout(request));
+    casino.job(&ids[0], "waiting_funds", None, Some("the wallet does not have enough"));
+    let Casino { folder, ledger, rows } = casino;
+    drop(rows);
+    ledger.close();
+    let url = needed_database();
+    run(folder.path(), &["migrate-books", "--from", ".", "--to", url.reveal()]).ok();
+    let commands: [&[&str]; 11] = [
+        &["deposits", "list"],
+        &["deposits", "list", "--state", "suspense"],
+        &["deposits", "list", "--player", STRANGER],
+        &["deposits", "list", "--limit", "1", "--after", &tx],
+        &["deposits", "show", &tx],
+        &["withdrawals", "list"],
+        &["withdrawals", "list", "--state", "waiting", "--player", PLAYER],
+        &["withdrawals", "list", "--after", &ids[1]],
+        &["withdrawals", "show", &ids[0]],
+        &["explain", PLAYER],
+        &["explain", &ids[0]],
+    ];
+    let env = [("BANKROLL__BOOKS__DATABASE", url.reveal())];
+    // An empty folder has no configuration: the database is all that is left.
+    let elsewhere = crate::program::folder();
+    for args in commands {
+        let json = [args, &["--json"]].concat();
+        assert_eq!(run_with(elsewhere.path(), &env, &json).json(), run(folder.path(), &json).json(), "{args:?}");
+        assert_eq!(run_with(elsewhere.path(), &env, args).ok(), run(folder.path(), args).ok(), "{args:?}");
+    }
 }

@@ -15,20 +15,9 @@ fn the_demos_books_are_the_same_in_a_database() {
         run(folder.path(), &["migrate-books", "--from", "bankroll-demo", "--to", url.reveal(), "--json"]).json();
     assert_eq!((&moved["moved"], &moved["records"]), (&true.into(), &report["audit"]["rows"]));
 
-    let newest = ["withdrawals", "list", "--limit", "1", "--json", "--dir", "bankroll-demo"];
-    let payout = run(folder.path(), &newest).json()["withdrawals"][0]["id"].as_str().unwrap().to_owned();
-    let lists: [&[&str]; 6] = [
-        &["accounts", "list", "--json"],
-        &["deposits", "list", "--json", "--limit", "1000"],
-        &["deposits", "list", "--json", "--state", "credited", "--limit", "3"],
-        &["withdrawals", "list", "--json"],
-        &["withdrawals", "list", "--json", "--state", "paid", "--after", &payout],
-        &["explain", &payout, "--json"],
-    ];
-    for list in lists {
-        let of_folder = run(folder.path(), &[list, &["--dir", "bankroll-demo"]].concat()).json();
-        assert_eq!(run_with(folder.path(), &in_database, list).json(), of_folder, "{list:?}");
-    }
+    let list = ["accounts", "list", "--json"];
+    let of_folder = run(folder.path(), &[&list[..], &["--dir", "bankroll-demo"]].concat()).json();
+    assert_eq!(run_with(folder.path(), &in_database, &list).json(), of_folder);
     let checks = run_with(folder.path(), &in_database, &["doctor", "--full", "--json"]).json();
     assert!(checks.to_string().contains("books balance to the wei"), "{checks}");
 

@@ -9,7 +9,7 @@ use bankroll_store::{
 
 use crate::{ViewError, WITHDRAWALS, intent::fee_cap, job::JobStage, status::IntentStatus};
 
-/// How far a payout is, as lists name it. The first line of [`PayoutStage::SQL`] that is true decides.
+/// How far a payout is, as lists name it. The first line of its SQL that is true decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PayoutStage {
     AwaitingApproval,
