@@ -84,7 +84,7 @@ fn text(payouts: &[PayoutView], assets: &Assets, next: Option<String>, width: Wi
         table.add_row(&row[..columns]);
         if payout.stage == PayoutStage::Waiting
             && let Some(why) = job.and_then(|job| job.waits.as_deref())
-            && !waiting.iter().any(|known| *known == why)
+            && !waiting.contains(&why)
         {
             waiting.push(why);
         }

@@ -70,6 +70,33 @@ impl Casino {
         run(self.path(), args)
     }
 
+    /// Rounds in the arena: the player enters with 0.01 ETH, and leaves with a little less.
+    fn play(&self, rounds: u64) {
+        let world = "arena/world/1".parse().unwrap();
+        let world = self.ledger.open_accounts(&Principal::System, vec![world]).unwrap()[0].unwrap();
+        let funds = AccountId(2);
+        for round in 0..rounds {
+            for (what, from, to, amount) in [("enter", funds, world, 100), ("leave", world, funds, 90)] {
+                let amount = Amount::new(amount * 100_000_000_000_000);
+                let text = format!("{what}-{round}");
+                let request = Request {
+                    key: IdempotencyKey {
+                        namespace: Namespace::Client,
+                        scope: Scope::Server("arena".parse().unwrap()),
+                        text,
+                    },
+                    principal: Principal::GameServer("arena".parse().unwrap()),
+                    confirmation: None,
+                    action: Action::Legs(vec![Leg::Move { from, to, amount }]),
+                    references: References::default(),
+                    facts: Vec::new(),
+                    events: Vec::new(),
+                };
+                self.ledger.apply(request).unwrap().effects().unwrap();
+            }
+        }
+    }
+
     /// A deposit of 0.5 ETH in block 12, final after 12 blocks, in these states; number `n` was seen `n` seconds after
     /// eight. Returns its transaction.
     fn deposit(&self, n: u64, from: &str, states: [&str; 3], reason: Option<&str>) -> String {
@@ -202,6 +229,27 @@ now
   no accounts: this wallet is not a player
 ";
     assert_eq!(casino.run(&["explain", STRANGER]).ok(), expected);
+}
+
+#[test]
+fn a_few_rounds_are_told_one_by_one_and_many_are_summed_up() {
+    let casino = Casino::open();
+    casino.play(1);
+    let told = casino.run(&["explain", PLAYER]).ok();
+    let texts: Vec<&str> = told.lines().filter_map(|line| line.get(21..)).collect();
+    let expected =
+        ["paid 1 ETH (credited)", "entered arena with 0.01 ETH", "left arena with 0.009 ETH (lost 0.001 ETH)"];
+    assert_eq!(texts[1..4], expected, "{told}");
+    let casino = Casino::open();
+    casino.play(20);
+    let summed = casino.run(&["explain", PLAYER]).ok();
+    for line in ["41 moves until ", "  entered arena 20 times with 0.2 ETH\n", "  left arena 20 times with 0.18 ETH\n"]
+    {
+        assert!(summed.contains(line), "{line:?} is not in: {summed}");
+    }
+    assert!(summed.ends_with("now\n  arena/funds/1        0.98 ETH\n"), "{summed}");
+    let all = casino.run(&["explain", PLAYER, "--all"]).ok();
+    assert_eq!(all.lines().filter(|line| line.starts_with('#')).count(), 42, "the opening, the credit, and each move");
 }
 
 #[test]

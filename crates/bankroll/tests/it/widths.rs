@@ -10,9 +10,9 @@ fn nothing_is_wider_than_a_screen_unless_it_is_asked_for() {
     let (folder, _) = demo_folder();
     let program = |args: &[&str]| run(folder.path(), &[args, &["--dir", "bankroll-demo"]].concat());
     let deposits = program(&["deposits", "list", "--state", "credited", "--json"]).json();
-    let players = deposits["deposits"].as_array().unwrap().iter().filter(|deposit| !deposit["player"].is_null());
-    let newest = players.last().unwrap();
-    let text = |key: &str| newest[key].as_str().unwrap();
+    let mut players = deposits["deposits"].as_array().unwrap().iter().filter(|deposit| !deposit["player"].is_null());
+    let oldest = players.next_back().unwrap();
+    let text = |key: &str| oldest[key].as_str().unwrap();
     let (wallet, tx, id) = (text("player"), text("tx_hash"), text("id"));
     let funds = format!("arena/funds/1/{wallet}");
     let commands: [&[&str]; 16] = [
