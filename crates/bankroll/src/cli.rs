@@ -5,7 +5,7 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, help_layout, init,
+    accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, help_layout, init,
     migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
 };
 
@@ -15,8 +15,8 @@ Exit codes:
   0  done
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
-  3  not found: no ledger, no such account
-  4  the books are unsound: they diverge from the journal; or a hand does not verify
+  3  not found: no ledger, no such account, no match
+  4  the books are unsound: they diverge from the journal; or a hand or receipt does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -24,7 +24,7 @@ Examples:
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
   bankroll statement arena/world/1 --dir bankroll-demo
-  bankroll explain 0xab12 --dir casino
+  bankroll explain 0x63fa... --dir casino
   bankroll audit --dir casino";
 
 /// The back office of real-money games.
@@ -72,9 +72,6 @@ pub enum Command {
     /// Open accounts for players
     #[command(subcommand, after_help = players::EXAMPLES)]
     Players(players::PlayersCommand),
-    /// Request payouts to players
-    #[command(subcommand, after_help = withdrawals::EXAMPLES)]
-    Withdrawals(withdrawals::WithdrawalsCommand),
     /// Show accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),
@@ -82,9 +79,15 @@ pub enum Command {
     Balance(balance::BalanceArgs),
     /// List the entries of an account, each with the balance after it
     Statement(statement::StatementArgs),
+    /// Show deposits: seen, final, credited, in suspense, reversed
+    #[command(subcommand, after_help = deposits::EXAMPLES)]
+    Deposits(deposits::DepositsCommand),
+    /// Show payouts: waiting, sent, in a block, paid, failed
+    #[command(subcommand, after_help = withdrawals::EXAMPLES)]
+    Withdrawals(withdrawals::WithdrawalsCommand),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
-    /// Show everything that happened to a key, a wallet or a transaction
+    /// Tell the story of a wallet, a transaction, a deposit, a payout or a key
     Explain(explain::ExplainArgs),
     /// Write a statement or the whole journal to standard output
     Export(export::ExportArgs),

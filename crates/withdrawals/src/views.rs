@@ -1,6 +1,8 @@
 //! Read-only views of the tables of withdrawals, for reports, reconciliation and the demo. No other crate queries these
 //! tables itself.
 
+mod payout;
+
 use bankroll_ledger::{Amount, Row};
 use bankroll_orders::Address;
 use bankroll_store::{
@@ -9,6 +11,10 @@ use bankroll_store::{
 };
 
 use crate::{ViewError, job::JobStage, status::IntentStatus};
+pub use payout::{
+    PayoutAttemptView, PayoutFilter, PayoutJobView, PayoutStage, PayoutView, attempts_of, find_payouts, has_tables,
+    list_payouts,
+};
 
 /// A payout that is settled as paid.
 #[derive(Clone, Debug, PartialEq, Eq)]

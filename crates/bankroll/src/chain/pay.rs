@@ -56,16 +56,16 @@ pub struct PayArgs {
     #[arg(long, value_name = "COINS", value_parser = coins::parse, allow_negative_numbers = true)]
     amount: Amount,
     /// Wait until the transaction has so many confirmations; its own block is the first
-    #[arg(long, value_name = "CONFIRMATIONS", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "CONFIRMATIONS", value_parser = terminal::whole::<u64>(1..=10_000, "the number of confirmations"))]
     wait: Option<u64>,
     /// The longest time to wait
     #[arg(
         long, value_name = "SECONDS", default_value_t = 120, requires = "wait",
-        value_parser = clap::value_parser!(u64).range(0..=86_400)
+        value_parser = terminal::whole::<u64>(0..=86_400, "the seconds")
     )]
     timeout: u64,
     /// The seed of the chain, if it was started with one
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = terminal::whole::<u64>(0..=u64::MAX, "the seed"))]
     seed: u64,
     /// Sign with the key in this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "seed"])]

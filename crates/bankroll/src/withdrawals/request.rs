@@ -71,7 +71,7 @@ pub fn run(args: &WithdrawalRequestArgs, json: bool) -> anyhow::Result<()> {
 fn coins(text: &str, flag: &str, books: &ChainBooks) -> Result<Amount, UsageError> {
     let wrong = |why: String| UsageError(format!("{flag} {text}: {why}"));
     match parse_decimal(text, books.setup.coin.decimals).map_err(wrong)? {
-        Amount::ZERO => Err(wrong("must be more than 0".into())),
+        Amount::ZERO => Err(wrong("the amount must be more than 0".into())),
         amount => Ok(amount),
     }
 }

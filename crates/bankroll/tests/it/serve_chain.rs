@@ -111,6 +111,10 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
         assert_eq!((&line["epoch"], &line["amount"]), (&json!(1), &json!("10350000000000000")));
     };
     said("deposit_included", &format!("from {address} is in block 1, final at block 3"));
+    let seen = run(folder.path(), &["deposits", "list", "--state", "seen", "--json"]).json()["deposits"][0].clone();
+    assert_eq!((&seen["confirmations"], &seen["required_confirmations"]), (&1.into(), &3.into()), "{seen}");
+    let story = run(folder.path(), &["explain", &player().address().to_string()]).ok();
+    assert!(story.contains("paid 0.01035 ETH (seen in block"), "{story}");
     chain.tell("sim_mine", &json!([2]));
     said("deposit_final", "is final");
     said("deposit_credited", &format!("is credited to player {address}"));
