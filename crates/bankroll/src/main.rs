@@ -25,6 +25,7 @@ mod search;
 mod serve;
 mod signer;
 mod statement;
+mod wait;
 mod withdrawals;
 
 use std::process::ExitCode;

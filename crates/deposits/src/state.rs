@@ -134,6 +134,12 @@ impl DepositStage {
         Self::Reversed,
     ];
 
+    /// Whether the indexer or the books still have to do something with it.
+    #[must_use]
+    pub const fn is_on_its_way(self) -> bool {
+        matches!(self, Self::Seen | Self::Final)
+    }
+
     /// The stage of a row, as SQL: lists filter by it, and no second definition exists.
     pub(crate) const SQL: &'static str = "CASE WHEN ledger_state IN ('credited', 'suspense') THEN ledger_state
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') AND ledger_state = 'reversed' THEN 'reversed'

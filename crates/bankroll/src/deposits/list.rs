@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{coins, deposit_json, parse_stage};
-use crate::location::LocationArgs;
+use crate::{location::LocationArgs, wait::WaitArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = super::EXAMPLES)]
@@ -33,6 +33,8 @@ pub struct DepositListArgs {
     #[arg(long, value_name = "HASH")]
     after: Option<String>,
     #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
     location: LocationArgs,
 }
 
@@ -40,21 +42,31 @@ pub fn run(args: &DepositListArgs, json: bool) -> anyhow::Result<()> {
     let reader = args.location.reader()?;
     let assets = Assets::new(reader.assets()?);
     let limit = args.limit as usize;
-    let mut deposits = Vec::new();
-    if view::has_tables(&reader)? {
-        let after = args.after.as_deref().map(|hash| place_of(&reader, hash)).transpose()?;
-        let filter = DepositFilter { stage: args.state, wallet: args.player.clone(), after };
-        // One more than requested, to know whether there are more.
-        deposits = view::list(&reader, &filter, limit + 1)?;
-    }
+    // With --wait: until a payment is there, and each has been booked or dropped.
+    let (mut deposits, at_rest) = args.wait.read(
+        || deposits(args, &reader, limit),
+        |found| !found.is_empty() && found.iter().all(|deposit| !deposit.stage.is_on_its_way()),
+    )?;
     let more = deposits.len() > limit;
     deposits.truncate(limit);
     let next = deposits.last().filter(|_| more).map(|deposit| deposit.tx_hash.clone());
     if json {
         let all: Vec<Value> = deposits.iter().map(|deposit| deposit_json(deposit, &assets)).collect();
-        return terminal::answer_json(&json!({ "deposits": all, "next_after": next }));
+        terminal::answer_json(&json!({ "deposits": all, "next_after": next }))?;
+    } else {
+        terminal::answer(&text(&deposits, &assets, next, Width::of_flag(args.wide)))?;
     }
-    terminal::answer(&text(&deposits, &assets, next, Width::of_flag(args.wide)))
+    args.wait.verdict(at_rest)
+}
+
+/// One more than requested, to know whether there are more.
+fn deposits(args: &DepositListArgs, reader: &Reader, limit: usize) -> anyhow::Result<Vec<DepositView>> {
+    if !view::has_tables(reader)? {
+        return Ok(Vec::new());
+    }
+    let after = args.after.as_deref().map(|hash| place_of(reader, hash)).transpose()?;
+    let filter = DepositFilter { stage: args.state, wallet: args.player.clone(), after };
+    Ok(view::list(reader, &filter, limit + 1)?)
 }
 
 /// The transaction after which the list goes on.

@@ -16,6 +16,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   bankroll deposits list --dir casino --state seen
   bankroll deposits list --dir casino --player 0x63fa...
+  bankroll deposits list --dir casino --player 0x63fa... --wait 60
   bankroll deposits show 0x5f3a... --dir casino
 
 States, in the order of a deposit's life:

@@ -43,6 +43,12 @@ impl PayoutStage {
         Self::Failed,
     ];
 
+    /// Whether nothing happens to it any more.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Paid | Self::Failed)
+    }
+
     /// The stage of an intent and its job, as SQL: lists filter by it, and no second definition exists.
     const SQL: &'static str = "CASE WHEN r.status = 'completed' THEN 'paid'
        WHEN r.status IN ('failed', 'awaiting_approval') THEN r.status
