@@ -5,13 +5,10 @@ use std::ops::RangeInclusive;
 /// A parser of whole numbers in a range, for one argument: `whole::<u32>(1..=100, "the number of records")`.
 ///
 /// `T` must hold every number of the range; a number that it cannot hold is refused like one outside the range.
-pub fn whole<T: TryFrom<u64>>(
+pub fn whole<T: TryFrom<u64> + 'static>(
     range: RangeInclusive<u64>,
     what: &'static str,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
-where
-    T: Send + Sync + 'static,
-{
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = text.parse().ok().filter(|number| range.contains(number));
         number

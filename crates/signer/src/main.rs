@@ -4,7 +4,7 @@ use std::{env, process::ExitCode};
 
 use bankroll_input::{plain, usage_message};
 use bankroll_signer::cli::{self, SignerCommand, SignerExitCode};
-use clap::{Parser, error::ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use serde_json::json;
 
 /// Holds the keys of Bankroll, its own rules, and a memory of everything it has signed.
@@ -19,7 +19,8 @@ struct SignerCli {
 }
 
 fn main() -> ExitCode {
-    let (command, json) = match SignerCli::try_parse() {
+    let read = with_this_name(SignerCli::command()).try_get_matches();
+    let (command, json) = match read.and_then(|matches| SignerCli::from_arg_matches(&matches)) {
         Ok(SignerCli { command, json }) => (command, json),
         Err(error) => return report_usage(&error),
     };
@@ -28,6 +29,13 @@ fn main() -> ExitCode {
     let code = error.chain().find_map(SignerExitCode::of).unwrap_or(SignerExitCode::Failed);
     let causes: Vec<String> = error.chain().skip(1).map(|cause| plain(&cause.to_string())).collect();
     report(code, &plain(&error.to_string()), &causes, json)
+}
+
+/// The examples, with the name of this program instead of `bankroll signer`.
+fn with_this_name(command: clap::Command) -> clap::Command {
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let command = command.after_help(examples.replace("  bankroll signer ", "  bankroll-signer "));
+    command.mut_subcommands(with_this_name)
 }
 
 /// What the argument parser found. It has read no `--json` when it fails.

@@ -112,5 +112,27 @@ pub fn report_usage(error: &clap::Error, arguments: impl Iterator<Item = OsStrin
 }
 
 fn print_json(exit: Exit, message: &str, causes: &[String]) {
+    let (message, listed) = without_list(message);
+    let causes: Vec<&str> = listed.into_iter().chain(causes.iter().map(String::as_str)).collect();
     eprintln!("{}", json!({ "error": { "code": exit.name(), "message": message, "causes": causes } }));
+}
+
+/// A message that ends with a list of problems, and those problems: for programs, each is a cause.
+fn without_list(message: &str) -> (&str, Vec<&str>) {
+    match message.split_once(":\n  - ") {
+        Some((message, list)) => (message, list.split("\n  - ").collect()),
+        None => (message, Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_problems_of_a_message_are_causes() {
+        let (message, problems) = without_list("it cannot be used:\n  - a: 1 is too small\n  - b: missing");
+        assert_eq!((message, &problems[..]), ("it cannot be used", &["a: 1 is too small", "b: missing"][..]));
+        assert_eq!(without_list("one sentence: and more"), ("one sentence: and more", Vec::new()));
+    }
 }

@@ -39,6 +39,19 @@ fn values_that_cannot_be_used_are_named() {
 }
 
 #[test]
+fn each_problem_is_a_cause_in_json() {
+    let args = ["config", "check", "--json", "--set", "books.queue_max=1", "--set", "chain.symbol="];
+    let refused = run(folder().path(), &args);
+    let body: serde_json::Value = serde_json::from_str(&refused.stderr).unwrap();
+    assert_eq!(body["error"]["message"], "the configuration cannot be used");
+    let problems = [
+        "--set books.queue_max: 1 is not a whole number from 1024 to 1048576",
+        "--set chain.symbol: set this to the coin of the chain, as in \"ETH\"",
+    ];
+    assert_eq!(body["error"]["causes"], serde_json::json!(problems));
+}
+
+#[test]
 fn an_unknown_variable_is_an_error_too() {
     let env = [("BANKROLL__BOOKS__FOLDR", "x")];
     run_with(folder().path(), &env, &["config", "check"])

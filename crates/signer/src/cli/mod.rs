@@ -28,7 +28,8 @@ Examples:
   bankroll signer run --dir signer --password-file secret     sign until the process is stopped
   bankroll signer show --dir signer                           show rules and signed orders
 
-The program bankroll-signer has the same commands. The password can also be in BANKROLL_SIGNER_PASSWORD.
+`bankroll signer` and the program `bankroll-signer` have the same commands.
+The password can also be in BANKROLL_SIGNER_PASSWORD.
 
 Exit codes:
   0  done

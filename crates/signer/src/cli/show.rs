@@ -40,15 +40,16 @@ pub fn run(args: &SignerShowArgs, json: bool, me: &str) -> anyhow::Result<()> {
     let warnings: Vec<String> = config.wallets.iter().filter_map(|(_, file)| key_file_warning(file)).collect();
     let mut value = value(&config, &snapshot);
     value["warnings"] = json!(warnings);
-    let warnings: String = warnings.iter().map(|warning| format!("warning {warning}\n")).collect();
-    print(json, &value, &format!("{warnings}{}", text(&config, &snapshot)?))
+    print(json, &value, &text(&config, &snapshot, &warnings)?)
 }
 
 /// The password protects the key only against those who cannot guess it at leisure.
 fn key_file_warning(file: &Path) -> Option<String> {
+    /// The rights of the group and of all other users.
+    const OTHERS: u32 = 0o077;
     let shown = hints::shown(file);
     match fs::metadata(file) {
-        Ok(found) if found.permissions().mode() & 0o077 == 0 => None,
+        Ok(found) if found.permissions().mode() & OTHERS == 0 => None,
         Ok(_) => Some(format!("the key file {shown} is open to other users; run `chmod 600 {shown}`")),
         Err(error) if error.kind() == ErrorKind::NotFound => Some(format!("the key file {shown} is missing")),
         Err(error) => Some(format!("the key file {shown} cannot be read: {}", plain(&error.to_string()))),
@@ -69,8 +70,11 @@ fn value(config: &SignerConfig, snapshot: &MemorySnapshot) -> Value {
     })
 }
 
-fn text(config: &SignerConfig, snapshot: &MemorySnapshot) -> anyhow::Result<String> {
+fn text(config: &SignerConfig, snapshot: &MemorySnapshot, warnings: &[String]) -> anyhow::Result<String> {
     let mut text = String::new();
+    for warning in warnings {
+        writeln!(text, "warning {warning}")?;
+    }
     for wallet in &config.policy.wallets {
         writeln!(text, "wallet  {wallet}")?;
     }

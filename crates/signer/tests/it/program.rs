@@ -155,3 +155,12 @@ fn errors_are_json_if_that_is_asked_for() {
     let message = format!("there is no password file {file}");
     check(&["run", "--json", "--password-file", file], 3, "not_found", &message);
 }
+
+#[test]
+fn its_examples_have_its_own_name() {
+    for command in [&["--help"][..], &["init", "--help"], &["run", "--help"], &["show", "--help"]] {
+        let help = std::process::Command::new(env!("CARGO_BIN_EXE_bankroll-signer")).args(command).output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        assert!(help.contains("\n  bankroll-signer ") && !help.contains("\n  bankroll signer "), "{help}");
+    }
+}
