@@ -50,7 +50,7 @@ fn lay_out(text: &str) -> String {
 }
 
 /// An example, and what it shows.
-struct Example {
+struct ExampleLine {
     command: String,
     shows: String,
     /// Whether there is a line that continues it as it stands.
@@ -58,7 +58,7 @@ struct Example {
 }
 
 fn lay_out_examples(lines: &[&str]) -> String {
-    let mut examples: Vec<Example> = Vec::new();
+    let mut examples: Vec<ExampleLine> = Vec::new();
     for line in lines {
         let (command, shows) = columns(line);
         match examples.last_mut() {
@@ -68,7 +68,7 @@ fn lay_out_examples(lines: &[&str]) -> String {
                 let continues = last.is_some_and(|last| last.is_open);
                 let command = if continues { (*line).to_owned() } else { command.to_owned() };
                 let shows = if continues { "" } else { shows };
-                examples.push(Example { is_open: line.ends_with('\\'), command, shows: shows.to_owned() });
+                examples.push(ExampleLine { is_open: line.ends_with('\\'), command, shows: shows.to_owned() });
             }
         }
     }

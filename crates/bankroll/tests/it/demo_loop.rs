@@ -151,9 +151,9 @@ fn stakes_in_the_world_of_a_killed_demo_go_back_to_their_players() {
         assert_eq!(returned, staked.min(killed.balance));
         let share = |(player, stake): (&AccountId, &u128)| {
             let given = settled.returned.get(player).copied().unwrap_or(0);
-            // In proportion, rounded to one of the two nearest wei.
-            let expected = stake * (returned / 1_000_000) / (staked / 1_000_000);
-            given <= *stake && given.abs_diff(expected) < stake / 10_000
+            // In proportion: rounded down, and one wei more for some players.
+            let rounded = stake * returned / staked;
+            given <= *stake && (rounded..=rounded + 1).contains(&given)
         };
         assert!(killed.stakes.iter().all(share), "{:?} of {:?}", settled.returned, killed.stakes);
         assert!(settled.returned.keys().all(|player| killed.stakes.contains_key(player)));
