@@ -72,8 +72,7 @@ fn lay_out_examples(lines: &[&str]) -> String {
             }
         }
     }
-    let fits = |line: &&str| line.chars().count() <= WIDTH;
-    if lines.iter().all(|line| fits(&line)) {
+    if lines.iter().all(|line| line.chars().count() <= WIDTH) {
         return lines.join("\n");
     }
     let in_two = examples.iter().map(|example| {
