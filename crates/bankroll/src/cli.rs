@@ -2,11 +2,11 @@
 
 use bankroll_bench as bench;
 use bankroll_demo as demo;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, help_layout, init,
-    migrate_books, nodes, receipt, search, serve, statement,
+    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
+    receipt, search, serve, statement,
 };
 
 /// The exit codes of every command, for scripts.
@@ -37,14 +37,6 @@ pub struct Cli {
     /// Print JSON on standard output, and errors as JSON on standard error
     #[arg(long, global = true)]
     pub json: bool,
-}
-
-impl Cli {
-    /// Reads the arguments of this process; every help is laid out.
-    pub fn read() -> Result<Self, clap::Error> {
-        let matches = help_layout::laid_out(Self::command()).try_get_matches()?;
-        Self::from_arg_matches(&matches)
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,18 +8,28 @@
 //! | an example alone | it continues on the next line, as a shell reads it |
 //! | another list | its words flow under the first one |
 
-use clap::Command;
+use clap::{Command, CommandFactory, FromArgMatches};
+
+use crate::cli::Cli;
 
 /// Fits 80 columns with a margin.
-pub const WIDTH: usize = 78;
+const WIDTH: usize = 78;
 const EXAMPLES: &str = "Examples:";
 /// Under an example: what it shows, and how it continues.
 const UNDER: &str = "      ";
 /// A key of a list is at most this long; a longer one is a text in a first column.
 const KEY_MAX: usize = 10;
 
+impl Cli {
+    /// Reads the arguments of this process; every help is laid out.
+    pub fn read() -> Result<Self, clap::Error> {
+        let matches = laid_out(Self::command()).try_get_matches()?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
 /// The command with the help of all its subcommands laid out.
-pub fn laid_out(command: Command) -> Command {
+fn laid_out(command: Command) -> Command {
     let after = command.get_after_help().map(|text| lay_out(&text.to_string()));
     let command = match after {
         Some(text) => command.after_help(text),
