@@ -2,7 +2,7 @@
 
 use bankroll_bench as bench;
 use bankroll_demo as demo;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
@@ -37,6 +37,14 @@ pub struct Cli {
     /// Print JSON on standard output, and errors as JSON on standard error
     #[arg(long, global = true)]
     pub json: bool,
+}
+
+impl Cli {
+    /// Reads the arguments of this process.
+    pub fn read() -> Result<Self, clap::Error> {
+        let matches = crate::help_layout::laid_out(Self::command()).try_get_matches()?;
+        Self::from_arg_matches(&matches)
+    }
 }
 
 #[derive(Debug, Subcommand)]

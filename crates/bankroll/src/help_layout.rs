@@ -8,9 +8,7 @@
 //! | an example alone | it continues on the next line, as a shell reads it |
 //! | another list | its words flow under the first one |
 
-use clap::{Command, CommandFactory, FromArgMatches};
-
-use crate::cli::Cli;
+use clap::Command;
 
 /// Fits 80 columns with a margin.
 const WIDTH: usize = 78;
@@ -20,16 +18,8 @@ const UNDER: &str = "      ";
 /// A key of a list is at most this long; a longer one is a text in a first column.
 const KEY_MAX: usize = 10;
 
-impl Cli {
-    /// Reads the arguments of this process; every help is laid out.
-    pub fn read() -> Result<Self, clap::Error> {
-        let matches = laid_out(Self::command()).try_get_matches()?;
-        Self::from_arg_matches(&matches)
-    }
-}
-
 /// The command with the help of all its subcommands laid out.
-fn laid_out(command: Command) -> Command {
+pub fn laid_out(command: Command) -> Command {
     let after = command.get_after_help().map(|text| lay_out(&text.to_string()));
     let command = match after {
         Some(text) => command.after_help(text),
