@@ -5,8 +5,8 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
-    receipt, search, serve, statement,
+    accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, help_layout, init,
+    migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -15,8 +15,8 @@ Exit codes:
   0  done
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
-  3  not found: no ledger, no such account
-  4  the books are unsound: they diverge from the journal; or a hand does not verify
+  3  not found: no ledger, no such account, no match
+  4  the books are unsound: they diverge from the journal; or a hand or receipt does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -24,7 +24,7 @@ Examples:
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
   bankroll statement arena/world/1 --dir bankroll-demo
-  bankroll explain 0xab12 --dir casino
+  bankroll explain 0x63fa... --dir casino
   bankroll audit --dir casino";
 
 /// The back office of real-money games.
@@ -40,11 +40,20 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads the arguments of this process.
+    /// Reads the arguments of this process; every help is laid out.
     pub fn read() -> Result<Self, clap::Error> {
-        let matches = crate::help_layout::laid_out(Self::command()).try_get_matches()?;
+        let matches = with_negative_numbers(help_layout::laid_out(Self::command())).try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
+}
+
+/// `--limit -5` is a wrong limit, not an unknown flag `-5`: the answer then names the range.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let takes_value = arg.get_action().takes_values();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,6 +69,9 @@ pub enum Command {
     Init(init::InitArgs),
     /// Move books from a folder to a Postgres database, and prove that they are the same
     MigrateBooks(migrate_books::MigrateBooksArgs),
+    /// Open accounts for players
+    #[command(subcommand, after_help = players::EXAMPLES)]
+    Players(players::PlayersCommand),
     /// Show accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),
@@ -67,9 +79,15 @@ pub enum Command {
     Balance(balance::BalanceArgs),
     /// List the entries of an account, each with the balance after it
     Statement(statement::StatementArgs),
+    /// Show deposits: seen, final, credited, in suspense, reversed
+    #[command(subcommand, after_help = deposits::EXAMPLES)]
+    Deposits(deposits::DepositsCommand),
+    /// Show payouts: waiting, sent, in a block, paid, failed
+    #[command(subcommand, after_help = withdrawals::EXAMPLES)]
+    Withdrawals(withdrawals::WithdrawalsCommand),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
-    /// Show everything that happened to a key, a wallet or a transaction
+    /// Tell the story of a wallet, a transaction, a deposit, a payout or a key
     Explain(explain::ExplainArgs),
     /// Write a statement or the whole journal to standard output
     Export(export::ExportArgs),

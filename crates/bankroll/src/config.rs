@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bankroll_roles::config::{KEYS, LoadedConfig};
-use bankroll_terminal::{self as terminal, Exit, Paint, table};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, invocation, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, json};
 
@@ -43,13 +43,22 @@ pub struct ConfigCheckArgs {
 pub fn run(command: &ConfigCommand, json: bool) -> anyhow::Result<Exit> {
     match command {
         ConfigCommand::Show(args) => show(args, json)?,
-        ConfigCommand::Check(args) => check(&args.location.load()?, json)?,
+        ConfigCommand::Check(args) => check(&load(&args.location)?, json)?,
     }
     Ok(Exit::Ok)
 }
 
+/// The configuration of a folder that exists: with a mistyped name, all values would be defaults.
+fn load(location: &LocationArgs) -> anyhow::Result<LoadedConfig> {
+    if let Some(dir) = location.dir.as_ref().filter(|dir| !dir.exists()) {
+        let (me, dir) = (invocation(), dir.display());
+        return Err(NotFound(format!("there is no folder {dir}; `{me} init --dir {dir}` creates it")).into());
+    }
+    location.load()
+}
+
 fn show(args: &ConfigShowArgs, json: bool) -> anyhow::Result<()> {
-    let loaded = args.location.load()?;
+    let loaded = load(&args.location)?;
     let values = KEYS.into_iter().filter_map(|key| Some((key, loaded.value_of(key)?)));
     match (args.origin, json) {
         (true, true) => {
@@ -81,11 +90,18 @@ fn show(args: &ConfigShowArgs, json: bool) -> anyhow::Result<()> {
 }
 
 fn check(loaded: &LoadedConfig, json: bool) -> anyhow::Result<()> {
+    loaded.check_books_folder()?;
     loaded.config.books.warn_if_lossy();
     let changed: Vec<&str> =
         KEYS.into_iter().filter(|key| loaded.value_of(key).is_some_and(|(_, from)| from != "default")).collect();
     if json {
-        return terminal::answer_json(&json!({ "ok": true, "file": loaded.file, "set": changed }));
+        let warnings = &loaded.warnings;
+        return terminal::answer_json(
+            &json!({ "ok": true, "file": loaded.file, "set": changed, "warnings": warnings }),
+        );
+    }
+    for warning in &loaded.warnings {
+        eprintln!("{} {warning}", Paint::stderr().bad("warning:"));
     }
     let file = loaded.file.as_ref().map_or_else(|| "no file".into(), |file| file.display().to_string());
     let good = Paint::stdout().good("ok");

@@ -7,6 +7,7 @@ mod chain;
 mod cli;
 mod completions;
 mod config;
+mod deposits;
 mod doctor;
 mod exit;
 mod explain;
@@ -18,24 +19,28 @@ mod journal;
 mod location;
 mod migrate_books;
 mod nodes;
+mod players;
 mod receipt;
 mod search;
 mod serve;
 mod signer;
 mod statement;
+mod withdrawals;
 
 use std::process::ExitCode;
 
 use bankroll_bench as bench;
 use bankroll_demo as demo;
-use bankroll_terminal::{Exit, report};
+use bankroll_terminal::{Exit, report, report_usage};
 
 use cli::{Cli, Command};
 use exit::exit_of;
 
 fn main() -> ExitCode {
-    let Cli { command, json } = Cli::read().unwrap_or_else(|error| error.exit());
-    let exit = run(command, json).unwrap_or_else(|error| report(&error, json, exit_of));
+    let exit = match Cli::read() {
+        Ok(Cli { command, json }) => run(command, json).unwrap_or_else(|error| report(&error, json, exit_of)),
+        Err(error) => report_usage(&error, std::env::args_os()),
+    };
     ExitCode::from(exit as u8)
 }
 
@@ -46,9 +51,12 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
+        Command::Players(command) => players::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
         Command::Statement(args) => statement::run(&args, json),
+        Command::Deposits(command) => deposits::run(&command, json),
+        Command::Withdrawals(command) => withdrawals::run(&command, json),
         Command::Search(args) => search::run(&args, json),
         Command::Explain(args) => explain::run(&args, json),
         Command::Export(args) => export::run(&args, json),

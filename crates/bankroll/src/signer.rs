@@ -2,8 +2,8 @@
 //! crate.
 
 use bankroll_signer::cli::{self, SignerCommand};
-use bankroll_terminal::Exit;
+use bankroll_terminal::{Exit, invocation};
 
 pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<Exit> {
-    cli::run(command, json).map(|()| Exit::Ok)
+    cli::run(command, json, &format!("{} signer", invocation())).map(|()| Exit::Ok)
 }

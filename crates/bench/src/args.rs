@@ -48,7 +48,10 @@ pub struct ReadingArgs {
     #[command(flatten)]
     bench: BenchArgs,
     /// Number of entries in the account [default: 10,000,000, or 300,000 with --quick]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
+    #[arg(
+        long, value_name = "N",
+        value_parser = bankroll_terminal::whole::<u64>(10_000..=100_000_000, "the number of entries")
+    )]
     entries: Option<u64>,
 }
 

@@ -105,13 +105,22 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     dir: PathBuf,
     /// Number of players
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1_000,
+        value_parser = bankroll_terminal::whole::<u32>(1..=100_000, "the number of players")
+    )]
     players: u32,
     /// Play time in seconds; 0 plays until Ctrl-C
-    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    #[arg(
+        long, value_name = "S", default_value_t = 10,
+        value_parser = bankroll_terminal::whole::<u64>(0..=86_400, "the play time in seconds")
+    )]
     seconds: u64,
     /// Play this number of turns in each game instead of a time
-    #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        long, value_name = "N", conflicts_with = "seconds",
+        value_parser = bankroll_terminal::whole::<u64>(1..=1_000_000, "the number of turns")
+    )]
     ticks: Option<u64>,
     /// Keep the books in this database, and give each role its own process
     #[arg(long, value_name = "URL", conflicts_with = "fresh")]
@@ -123,7 +132,10 @@ pub struct DemoArgs {
     #[arg(long)]
     exit: bool,
     /// Random seed; the same seed gives players who behave the same
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = bankroll_terminal::whole::<u64>(0..=u64::MAX, "the seed")
+    )]
     seed: u64,
     /// Delete the books of earlier demos in this folder first
     #[arg(long)]
@@ -167,7 +179,8 @@ fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if let Location::Postgres(url) = &location {
         database::refuse_real_books(url)?;
     }
-    let ledger = Ledger::open(config.books.options(location.clone())).context("cannot open the demo's books")?;
+    let ledger =
+        Ledger::open_or_create(config.books.options(location.clone())).context("cannot open the demo's books")?;
     let stop_signal = StopSignal::listen()?;
     let reader = Reader::open(&location)?;
     let arena = Arena::open(&ledger, &reader)?;

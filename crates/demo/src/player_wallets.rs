@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 use bankroll_chains_simulated::{Payment, SimulatedKey, U256};
+use bankroll_deposits::credit::CREDITED;
 use bankroll_ledger::{Amount, Seq};
 use bankroll_orders::Address;
 use bankroll_roles::flows::StopFlag;
@@ -223,7 +224,7 @@ impl WalletWorker {
         let mut state = guard(&self.state.0);
         for event in events {
             self.read_until = event.seq;
-            if event.kind != "deposit.credited" {
+            if event.kind != CREDITED {
                 continue;
             }
             let Credited { tx_hash } =

@@ -56,7 +56,7 @@ pub struct HoldChange {
 
 /// Bytes that are not a record of a known version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the journal has a record that cannot be read (version {version:?})")]
+#[error("a record cannot be read: {}", .version.map_or_else(|| "it is empty".to_owned(), |version| format!("its version is {version}")))]
 pub struct RecordError {
     /// The version byte, if there was one.
     pub version: Option<u8>,

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use bankroll_input::without_excerpt;
 use bankroll_money::Amount;
 use bankroll_orders::{Address, ChainId};
 use serde::Deserialize;
@@ -29,7 +30,7 @@ pub struct SignerConfig {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SignerConfigError {
-    #[error("there is no {path}; `bankroll-signer init` makes one")]
+    #[error("there is no {path}")]
     Missing { path: PathBuf },
     #[error("cannot read {path}")]
     Io { path: PathBuf, source: io::Error },
@@ -96,6 +97,9 @@ impl SignerConfig {
         let path = folder.join(CONFIG_FILE);
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(SignerConfigError::Missing { path }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(SignerConfigError::Wrong { path, what: "it is not text in UTF-8".into() });
+            }
             Err(source) => return Err(SignerConfigError::Io { path, source }),
             Ok(text) => text,
         };
@@ -103,7 +107,7 @@ impl SignerConfig {
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
-        let file: ConfigFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        let file: ConfigFile = toml::from_str(text).map_err(|error| without_excerpt(&error.to_string()))?;
         let wallets: Vec<(Address, PathBuf)> =
             file.wallets.into_iter().map(|wallet| (wallet.address, folder.join(wallet.keystore))).collect();
         let addresses: BTreeSet<Address> = wallets.iter().map(|(address, _)| *address).collect();
@@ -115,6 +119,9 @@ impl SignerConfig {
         let mut chains = BTreeMap::new();
         for chain in file.chains {
             let id = chain.id;
+            if id == ChainId(0) {
+                return Err("0 is not the id of a chain; the id is a whole number of at least 1".into());
+            }
             if chains.insert(id, chain.rules()?).is_some() {
                 return Err(format!("chain {id} is listed twice"));
             }

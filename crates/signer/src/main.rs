@@ -1,9 +1,11 @@
 //! `bankroll-signer`: the signer as a program of its own.
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
+use bankroll_input::{plain, usage_message};
 use bankroll_signer::cli::{self, SignerCommand, SignerExitCode};
-use clap::Parser;
+use clap::{Parser, error::ErrorKind};
+use serde_json::json;
 
 /// Holds the keys of Bankroll, its own rules, and a memory of everything it has signed.
 #[derive(Debug, Parser)]
@@ -11,16 +13,45 @@ use clap::Parser;
 struct SignerCli {
     #[command(subcommand)]
     command: SignerCommand,
-    /// Print JSON on standard output
+    /// Print JSON on standard output, and errors as JSON on standard error
     #[arg(long, global = true)]
     json: bool,
 }
 
 fn main() -> ExitCode {
-    let SignerCli { command, json } = SignerCli::parse();
-    let Err(error) = cli::run(&command, json) else { return ExitCode::SUCCESS };
-    eprintln!("error: {error}");
-    error.chain().skip(1).for_each(|cause| eprintln!("  because: {cause}"));
-    let ending = error.chain().find_map(SignerExitCode::of).unwrap_or(SignerExitCode::Failed);
-    ExitCode::from(ending as u8)
+    let (command, json) = match SignerCli::try_parse() {
+        Ok(SignerCli { command, json }) => (command, json),
+        Err(error) => return report_usage(&error),
+    };
+    let me = env::args().next().unwrap_or_else(|| "bankroll-signer".into());
+    let Err(error) = cli::run(&command, json, &me) else { return ExitCode::SUCCESS };
+    let code = error.chain().find_map(SignerExitCode::of).unwrap_or(SignerExitCode::Failed);
+    let causes: Vec<String> = error.chain().skip(1).map(|cause| plain(&cause.to_string())).collect();
+    report(code, &plain(&error.to_string()), &causes, json)
+}
+
+/// What the argument parser found. It has read no `--json` when it fails.
+fn report_usage(error: &clap::Error) -> ExitCode {
+    let json = env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            error.exit()
+        }
+        _ if json => report(SignerExitCode::Usage, &plain(&usage_message(&error.render().to_string())), &[], true),
+        _ => {
+            eprint!("{}", plain(&error.render().to_string()));
+            ExitCode::from(SignerExitCode::Usage as u8)
+        }
+    }
+}
+
+/// In the form of `bankroll`'s errors.
+fn report(code: SignerExitCode, message: &str, causes: &[String], json: bool) -> ExitCode {
+    if json {
+        eprintln!("{}", json!({ "error": { "code": code.name(), "message": message, "causes": causes } }));
+    } else {
+        eprintln!("error: {message}");
+        causes.iter().for_each(|cause| eprintln!("  because: {cause}"));
+    }
+    ExitCode::from(code as u8)
 }

@@ -1,7 +1,9 @@
 //! Exit codes, and the one place that prints errors.
 
-use std::{error::Error, io::ErrorKind};
+use std::{error::Error, ffi::OsString, io::ErrorKind};
 
+use bankroll_input::{plain, usage_message};
+use clap::error::ErrorKind as UsageKind;
 use serde_json::json;
 
 use crate::output::Paint;
@@ -70,15 +72,45 @@ pub fn report(error: &anyhow::Error, json: bool, exit_of: impl Fn(&(dyn Error + 
         return Exit::Ok;
     }
     let exit = Exit::of(error, exit_of);
-    let mut causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
-    // SQLite's errors repeat their text, the second time with a number in front.
+    let mut causes: Vec<String> = error.chain().skip(1).map(|cause| plain(&cause.to_string())).collect();
+    // SQLite's errors repeat their text, the second time with a number in front or as a general one.
     causes.dedup_by(|cause, before| cause.ends_with(before.as_str()));
+    causes.retain(|cause| !cause.starts_with("Error code "));
+    let message = plain(&error.to_string());
     if json {
-        let body = json!({ "error": { "code": exit.name(), "message": error.to_string(), "causes": causes } });
-        eprintln!("{body}");
+        print_json(exit, &message, &causes);
     } else {
-        eprintln!("{} {error}", Paint::stderr().bad("error:"));
+        eprintln!("{} {message}", Paint::stderr().bad("error:"));
         causes.iter().for_each(|cause| eprintln!("  because: {cause}"));
     }
     exit
+}
+
+/// Prints what the argument parser found, and says how to end. Help and the version are no errors.
+///
+/// The parser has read no `--json` when it fails, so the arguments are searched for it.
+pub fn report_usage(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -> Exit {
+    let json = arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json");
+    match error.kind() {
+        // The reader of the help may have ended: that is no failure.
+        UsageKind::DisplayHelp | UsageKind::DisplayVersion => {
+            let _ = error.print();
+            return Exit::Ok;
+        }
+        // Without any argument, so without `--json`.
+        UsageKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+        }
+        _ if json => print_json(Exit::Usage, &plain(&usage_message(&error.render().to_string())), &[]),
+        _ => {
+            let report = error.render();
+            let report = if Paint::stderr().is_on() { report.ansi().to_string() } else { report.to_string() };
+            eprint!("{}", plain(&report));
+        }
+    }
+    Exit::Usage
+}
+
+fn print_json(exit: Exit, message: &str, causes: &[String]) {
+    eprintln!("{}", json!({ "error": { "code": exit.name(), "message": message, "causes": causes } }));
 }

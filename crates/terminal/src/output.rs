@@ -22,6 +22,10 @@ impl Paint {
         Self { on: std::io::stderr().is_terminal() && colours_wanted() }
     }
 
+    pub(crate) const fn is_on(self) -> bool {
+        self.on
+    }
+
     pub fn good(self, text: &str) -> String {
         self.with(AnsiColor::Green.on_default().bold(), text)
     }

@@ -20,6 +20,7 @@ pub enum Tier {
 /// A name that ends in `*` stands for every crate that begins so.
 const TIERS: &[(&str, Tier)] = &[
     ("bankroll-money", Tier::Pure),
+    ("bankroll-input", Tier::Pure),
     ("bankroll-ledger", Tier::Pure),
     ("bankroll-deck", Tier::Pure),
     ("bankroll-orders", Tier::Pure),

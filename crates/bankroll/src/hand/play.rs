@@ -33,16 +33,25 @@ verified offline, and the .phh file next to it is the hand history for other
 poker programs. Nothing is ever overwritten.")]
 pub struct PlayArgs {
     /// Number of players
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=10))]
+    #[arg(
+        long, value_name = "N", default_value_t = 6,
+        value_parser = terminal::whole::<u8>(2..=10, "the number of seats")
+    )]
     seats: u8,
     /// Number of shufflers
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=20))]
+    #[arg(
+        long, value_name = "N", default_value_t = 3,
+        value_parser = terminal::whole::<u8>(1..=20, "the number of shufflers")
+    )]
     shufflers: u8,
     /// Number of hands; stacks carry over from one to the next
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = terminal::whole::<u32>(1..=10_000, "the number of hands")
+    )]
     hands: u32,
     /// Random seed [default: a new one each time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = terminal::whole::<u64>(0..=u64::MAX, "the seed"))]
     seed: Option<u64>,
     /// The folder for the files; created if missing
     #[arg(long, value_name = "DIR", default_value = "bankroll-hands")]

@@ -25,10 +25,16 @@ fn unknown_keys_are_errors_with_a_suggestion_and_the_file() {
 #[test]
 fn values_that_cannot_be_used_are_named() {
     check_refused("[books]\ndurability = \"ful\"\n", &["books.durability", "did you mean `full`?"]);
-    check_refused("[books]\nqueue_max = \"many\"\n", &["./bankroll.toml: books.queue_max: invalid type"]);
-    check_refused("[books]\nqueue_max = 1\n", &["books.queue_max: 1 is not from 1024 to 1048576"]);
-    check_refused("[books]\nqueue_max = -1\n", &["books.queue_max"]);
-    check_refused("books = 3\n", &["./bankroll.toml: books: invalid type"]);
+    check_refused(
+        "[books]\nqueue_max = \"many\"\n",
+        &["./bankroll.toml: books.queue_max: \"many\" is not a whole number from 1024 to 1048576"],
+    );
+    check_refused("[books]\nqueue_max = 1\n", &["books.queue_max: 1 is not a whole number from 1024 to 1048576"]);
+    check_refused("[books]\nqueue_max = -1\n", &["books.queue_max: -1 is not a whole number"]);
+    check_refused(
+        "books = 3\n",
+        &["./bankroll.toml: books: found a number instead of keys; write [books], and its keys below"],
+    );
     check_refused("[books\n", &["./bankroll.toml: TOML parse error at line 1"]);
 }
 

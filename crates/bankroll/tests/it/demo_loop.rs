@@ -1,13 +1,14 @@
 //! The demo's loop, from the chain to the books and back: killed, with its signer killed, and with a wei missing.
 
 use std::{
-    fs::OpenOptions,
-    io::{BufRead, BufReader, Lines, Write},
+    io::{BufRead, BufReader, Lines},
     path::Path,
     process::{Child, ChildStderr, Command, Stdio},
     time::Duration,
 };
 
+use bankroll_chains_server::BlockFile;
+use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig, SimulatedKey, U256};
 use bankroll_ledger::{Amount, Time};
 use bankroll_orders::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
 use bankroll_signer_client::{SignOutcome, SignerClient};
@@ -134,13 +135,29 @@ fn stolen(folder: &Path) -> Vec<u8> {
     signed.raw
 }
 
+/// The demo's chain gets a block with a transaction that the demo does not know.
+fn mine(file: &Path, raw: &[u8]) {
+    let coins = U256::from(1_000_000_000_000_000_000_000_000_000_u128);
+    let mut chain = SimulatedChain::new(SimulatedConfig {
+        chain_id: 31_337,
+        gas_limit: 3_000_000_000,
+        pool_limit: 1_000_000,
+        base_fee: 1_000_000_000,
+        funded: [0, 1].map(|number| (SimulatedKey::derived(31_337, number).address(), coins)).into(),
+        ..SimulatedConfig::new(31_337)
+    });
+    let mut blocks = BlockFile::open(file, &mut chain).unwrap();
+    chain.send(raw).unwrap();
+    chain.set_base_fee(1_000_000_000);
+    assert_eq!(chain.mine(1).transactions.len(), 1);
+    blocks.save(&chain).unwrap();
+}
+
 #[test]
 fn a_wei_that_is_missing_on_the_chain_is_seen() {
     let folder = folder();
     assert_eq!(next(folder.path())["withdrawals_paid"], 0, "the wallet's first transaction is still to come");
-    let block = json!({ "time": 1, "transactions": [format!("0x{}", hex::encode(stolen(folder.path())))] });
-    let mut chain = OpenOptions::new().append(true).open(folder.path().join("bankroll-demo/chain.jsonl")).unwrap();
-    writeln!(chain, "{block}").unwrap();
+    mine(&folder.path().join("bankroll-demo/chain.jsonl"), &stolen(folder.path()));
 
     let args = ["demo", "--exit", "--json", "--players", "4", "--ticks", "2"];
     let again = run(folder.path(), &args);
@@ -213,13 +230,14 @@ fn a_chain_that_is_not_the_books_own_is_refused() {
     let chain = folder.path().join("bankroll-demo/chain.jsonl");
     let whole = std::fs::read_to_string(&chain).unwrap();
     // A block that was being written when the machine stopped: no reader has seen it.
-    std::fs::write(&chain, format!("{whole}{{\"time\":17")).unwrap();
+    std::fs::write(&chain, format!("{whole}{{\"after\":17")).unwrap();
     assert_eq!(next(folder.path())["reconciliation"]["ok"], true);
 
     std::fs::remove_file(&chain).unwrap();
     let args = ["demo", "--exit", "--ticks", "2"];
     run_with(folder.path(), &[], &args).fails(1, &["of another chain than the one in the demo's folder", "--fresh"]);
-    std::fs::write(&chain, format!("{}\n{{\"time\":1,\"transactions\":[\"0x02\"]}}\n", whole.lines().next().unwrap()))
-        .unwrap();
-    run(folder.path(), &args).fails(1, &["chain.jsonl cannot be replayed", "line 2"]);
+    // A file that was edited: a block's hash says so.
+    let edited = whole.replacen("\"time\":1", "\"time\":2", 1);
+    std::fs::write(&chain, edited).unwrap();
+    run(folder.path(), &args).fails(1, &["--fresh", "chain.jsonl cannot be replayed", "line 2 is damaged"]);
 }

@@ -42,6 +42,12 @@ fn every_command_has_an_example_and_json() {
         "accounts show",
         "balance",
         "statement",
+        "deposits",
+        "deposits list",
+        "deposits show",
+        "withdrawals",
+        "withdrawals list",
+        "withdrawals show",
         "search",
         "explain",
         "export",
@@ -66,6 +72,7 @@ fn every_command_has_an_example_and_json() {
         "signer run",
         "signer show",
         "chain",
+        "chain pay",
         "completions",
     ];
     assert_eq!(visited, expected);
@@ -137,6 +144,16 @@ fn there_are_completions_for_every_shell() {
 }
 
 #[test]
+fn help_and_version_are_text_with_json_too() {
+    let folder = folder();
+    assert!(run(folder.path(), &["demo", "--help", "--json"]).ok().contains("Usage: bankroll demo"));
+    assert!(run(folder.path(), &["--json", "--version"]).ok().starts_with("bankroll "));
+    let nothing = run(folder.path(), &[]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (2, ""));
+    assert!(nothing.stderr.contains("Usage: bankroll"), "{}", nothing.stderr);
+}
+
+#[test]
 fn the_version_is_printed() {
     assert_eq!(run(folder().path(), &["--version"]).ok(), format!("bankroll {}\n", env!("CARGO_PKG_VERSION")));
 }
@@ -145,5 +162,12 @@ fn the_version_is_printed() {
 fn wrong_arguments_are_a_usage_error() {
     let folder = folder();
     run(folder.path(), &["acounts"]).fails(2, &["a similar subcommand exists: 'accounts'"]);
-    run(folder.path(), &["demo", "--players", "0"]).fails(2, &["0 is not in 1..=100000"]);
+    let message = "unrecognized subcommand 'acounts'; tip: a similar subcommand exists: 'accounts'";
+    let body = format!(r#"{{"error":{{"causes":[],"code":"usage","message":"{message}"}}}}"#);
+    run(folder.path(), &["acounts", "--json"]).fails(2, &[&body]);
+    // What follows `--` is no flag.
+    run(folder.path(), &["accounts", "--", "--json"]).fails(2, &["error: "]);
+    run(folder.path(), &["demo", "--players", "-1"]).fails(2, &["the number of players is a whole number from 1"]);
+    run(folder.path(), &["demo", "--players", "0"])
+        .fails(2, &["the number of players is a whole number from 1 to 100000"]);
 }

@@ -1,7 +1,7 @@
 //! `[chain]` and `[server]`: which chain is followed and paid on, by which wallet, and for which game server.
 //!
-//! Without `chain.rpc` there is no chain, and no other key here matters. With it everything must be right before a
-//! node starts: a wallet with a mistyped digit belongs to another person.
+//! Without `chain.rpc` there is no chain, and keys may be empty. What is set must be right all the same, and with a
+//! chain everything must be: a wallet with a mistyped digit belongs to another person.
 
 use std::{
     collections::BTreeSet,
@@ -81,7 +81,7 @@ impl Default for GameServerConfig {
 type Problem = (&'static str, String);
 
 impl ChainConfig {
-    /// The settings of the flows, if there is a chain; or every problem.
+    /// The settings of the flows, if there is a chain; or every problem that the values' forms do not show.
     pub(super) fn setup(
         &self,
         server: &GameServerConfig,
@@ -89,29 +89,20 @@ impl ChainConfig {
         node: &str,
     ) -> Result<Option<FlowSetup>, Vec<Problem>> {
         let urls = self.rpc.urls();
-        if urls.is_empty() {
-            return Ok(None);
-        }
         let mut wrong = Vec::new();
-        let ranges = [
-            ("chain.id", self.id, 1..=u64::from(u32::MAX)),
-            ("chain.confirmations", self.confirmations, 1..=10_000),
-            ("chain.poll_ms", self.poll_ms, 1..=600_000),
-            ("chain.resend_ms", self.resend_ms, 100..=86_400_000),
-            ("chain.in_flight_max", self.in_flight_max as u64, 1..=1_000),
-            ("server.developer_bps", server.developer_bps.into(), 0..=10_000),
-            ("server.world_bps", server.world_bps.into(), 0..=10_000),
-        ];
-        for (key, value, range) in ranges.into_iter().filter(|(_, value, range)| !range.contains(value)) {
-            wrong.push((key, format!("{value} is not from {} to {}", range.start(), range.end())));
-        }
-        let genesis = read(&self.genesis, "chain.genesis", "the chain's genesis hash, 0x and 64 digits", &mut wrong);
+        let needed = |text: &str| !urls.is_empty() || !text.is_empty();
+        let genesis = needed(&self.genesis).then(|| {
+            let genesis = hash(&self.genesis);
+            genesis.map_err(|problem| wrong.push(("chain.genesis", problem))).ok()
+        });
+        let genesis = genesis.flatten();
         let identity = ChainIdentity { chain_id: self.id, genesis: genesis.unwrap_or_default() };
         if urls.iter().any(|url| RpcNode::http(url, identity, RpcLimits::default()).is_err()) {
             wrong.push(("chain.rpc", "write it http://host:port/path, several separated by commas".into()));
         }
         let what = "the wallet that players pay to and are paid from";
-        let wallet = read::<Address>(&self.wallet, "chain.wallet", what, &mut wrong);
+        let wallet = needed(&self.wallet).then(|| read::<Address>(&self.wallet, "chain.wallet", what, &mut wrong));
+        let wallet = wallet.flatten();
         if wallet == Some(Address::ZERO) {
             wrong.push(("chain.wallet", "this is the zero address, which has no key".into()));
         }
@@ -125,11 +116,11 @@ impl ChainConfig {
         }
         let chain = format!("eip155:{}", self.id).parse();
         let name = read(&server.name, "server.name", "the game server", &mut wrong);
-        if server.buy_in.0.is_zero() {
-            wrong.push(("server.buy_in", "must be more than 0".into()));
-        }
-        let (Some(wallet), Some(name), Ok(chain), true) = (wallet, name, chain, wrong.is_empty()) else {
+        if !wrong.is_empty() {
             return Err(wrong);
+        }
+        let (false, Some(wallet), Some(name), Ok(chain)) = (urls.is_empty(), wallet, name, chain) else {
+            return Ok(None);
         };
         let buy_in =
             BuyIn { amount: server.buy_in.0, developer_bps: server.developer_bps, world_bps: server.world_bps };
@@ -153,6 +144,13 @@ impl ChainConfig {
             node: node.to_owned(),
         }))
     }
+}
+
+fn hash<T: FromStr>(text: &str) -> Result<T, String> {
+    let what = "the chain's genesis hash, 0x and 64 hexadecimal digits";
+    let read = text.strip_prefix("0x").is_some_and(|digits| digits.len() == 64).then(|| text.parse().ok()).flatten();
+    let problem = || if text.is_empty() { format!("set this to {what}") } else { format!("\"{text}\" is not {what}") };
+    read.ok_or_else(problem)
 }
 
 fn words(list: &str) -> impl Iterator<Item = &str> {

@@ -1,12 +1,14 @@
 //! The layers of the configuration, and where each value comes from.
 
 use std::{
+    env, fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
     str::FromStr,
 };
 
 use bankroll_store::Location;
-use bankroll_terminal::NotFound;
+use bankroll_terminal::{NotFound, UsageError, plain};
 use figment::{
     Figment, Metadata, Profile, Provider,
     providers::{Env, Format, Serialized, Toml},
@@ -17,11 +19,12 @@ use figment::{
 use super::{
     CONFIG_FILE, Config,
     database::without_password,
+    environment::{ENV_PREFIX, StrayVariables, variable_of},
     problems::{self, ConfigError},
 };
 use crate::flows::{FlowSetup, without_keys};
 
-const ENV_PREFIX: &str = "BANKROLL__";
+const FOLDER_KEY: &str = "books.folder";
 const FLAG: &str = "flag --set";
 
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub struct LoadedConfig {
     pub config: Config,
     /// The file, if there is one.
     pub file: Option<PathBuf>,
+    /// Variables that look like keys of the configuration and set none.
+    pub warnings: Vec<String>,
     base: PathBuf,
     figment: Figment,
 }
@@ -36,16 +41,36 @@ pub struct LoadedConfig {
 impl LoadedConfig {
     /// Loads the file (optional, unless it was named), the environment and the flags.
     pub fn load(base: PathBuf, named: Option<PathBuf>, flags: &[SetFlag]) -> anyhow::Result<Self> {
-        if let Some(file) = named.as_ref().filter(|file| !file.is_file()) {
-            return Err(NotFound(format!("there is no configuration file {}", file.display())).into());
+        if base.is_file() {
+            return Err(UsageError(format!("{} is a file; --dir names a folder", base.display())).into());
         }
-        let file = Some(named.unwrap_or_else(|| base.join(CONFIG_FILE))).filter(|file| file.is_file());
+        let file = file_at(named.as_deref().unwrap_or(&base.join(CONFIG_FILE)))?;
+        if let (Some(named), None) = (&named, &file) {
+            return Err(NotFound(format!("there is no configuration file {}", named.display())).into());
+        }
+        let names = env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        let stray = StrayVariables::among(names);
+        if !stray.mistakes.is_empty() {
+            return Err(ConfigError { problems: stray.mistakes }.into());
+        }
         let of_file = file.as_ref().map_or_else(Figment::new, |file| Figment::from(Toml::file_exact(file)));
         let of_env = of_file.merge(Env::prefixed(ENV_PREFIX).split("__"));
         let given = flags.iter().fold(of_env, |given, flag| given.merge(flag));
         let figment = Figment::from(Serialized::defaults(Config::default())).merge(&given);
         let config = problems::extract(&given, &figment)?;
-        Ok(Self { config, file, base, figment })
+        Ok(Self { config, file, warnings: stray.warnings, base, figment })
+    }
+
+    /// The configured folder of the books must exist.
+    pub fn check_books_folder(&self) -> Result<(), ConfigError> {
+        let folder = self.books_folder();
+        if self.config.books.database.url().is_some() || folder.is_dir() {
+            return Ok(());
+        }
+        let what = if folder.exists() { "this is not a folder" } else { "there is no such folder" };
+        let origin = self.value_of(FOLDER_KEY).map_or_else(String::new, |(_, origin)| origin);
+        let what = format!("{}: {what}", folder.display());
+        Err(ConfigError { problems: vec![problems::at_place(&origin, FOLDER_KEY, &what)] })
     }
 
     fn books_folder(&self) -> PathBuf {
@@ -63,7 +88,7 @@ impl LoadedConfig {
     }
 
     /// The settings of the flows, if there is a chain.
-    pub(crate) fn chain(&self) -> Option<FlowSetup> {
+    pub fn chain(&self) -> Option<FlowSetup> {
         let Config { chain, server, node, .. } = &self.config;
         // Problems were reported when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
@@ -85,13 +110,36 @@ impl LoadedConfig {
     }
 }
 
+/// The configuration file at this path, if there is one; an error if it cannot be used.
+fn file_at(path: &Path) -> Result<Option<PathBuf>, ConfigError> {
+    let problem = |what: &str| ConfigError { problems: vec![format!("{}: {what}", path.display())] };
+    let cannot_read = |error: std::io::Error| problem(&format!("cannot be read: {}", plain(&error.to_string())));
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => {}
+        Ok(found) if found.is_dir() => return Err(problem("this is a folder, and must be a configuration file")),
+        Ok(_) => return Err(problem("this is not a configuration file")),
+        Err(error) if error.kind() == ErrorKind::NotFound && path.is_symlink() => {
+            return Err(problem("this is a link to a file that does not exist"));
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(cannot_read(error)),
+    }
+    let bytes = fs::read(path).map_err(cannot_read)?;
+    if let Err(error) = std::str::from_utf8(&bytes) {
+        let before = bytes.iter().take(error.valid_up_to());
+        let line = 1 + before.filter(|byte| **byte == b'\n').count();
+        return Err(problem(&format!("line {line} is not text in UTF-8")));
+    }
+    Ok(Some(path.to_owned()))
+}
+
 /// Where a value comes from: the file, the variable or the flag.
 pub fn origin(metadata: &Metadata, key: &str) -> String {
     if let Some(file) = metadata.source.as_ref().and_then(|source| source.file_path()) {
         return file.display().to_string();
     }
     if metadata.name.contains("environment variable") {
-        return format!("{ENV_PREFIX}{}", key.replace('.', "__").to_uppercase());
+        return variable_of(key);
     }
     if metadata.name == FLAG { format!("--set {key}") } else { "default".into() }
 }
@@ -99,7 +147,9 @@ pub fn origin(metadata: &Metadata, key: &str) -> String {
 /// `--set KEY=VALUE`.
 #[derive(Clone, Debug)]
 pub struct SetFlag {
-    key: String,
+    pub(super) key: String,
+    /// As it was given.
+    pub(super) text: String,
     value: Value,
 }
 
@@ -107,9 +157,11 @@ impl FromStr for SetFlag {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (key, value) = text.split_once('=').ok_or("write it KEY=VALUE, as in books.queue_max=8192")?;
-        let value = value.parse().unwrap_or_else(|never: std::convert::Infallible| match never {});
-        Ok(Self { key: key.trim().to_lowercase(), value })
+        let whole = |(key, _): &(&str, &str)| key.trim().split('.').all(|part| !part.trim().is_empty());
+        let given = text.split_once('=').filter(whole);
+        let (key, text) = given.ok_or("write it KEY=VALUE, as in books.queue_max=8192")?;
+        let value = text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {});
+        Ok(Self { key: key.trim().to_lowercase(), text: text.to_owned(), value })
     }
 }
 

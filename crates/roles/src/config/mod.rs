@@ -5,7 +5,9 @@
 
 mod chain;
 mod database;
+mod environment;
 mod file;
+mod keys;
 mod layers;
 mod node;
 mod problems;
@@ -20,7 +22,8 @@ use serde::{Deserialize, Serialize};
 use crate::flows;
 pub use chain::{ChainConfig, GameServerConfig};
 pub use database::DatabaseConfig;
-pub use file::commented_defaults;
+pub use file::commented;
+pub use keys::KEYS;
 pub use layers::{LoadedConfig, SetFlag};
 pub use node::NodeConfig;
 pub use problems::ConfigError;
@@ -57,39 +60,6 @@ pub enum DurabilityConfig {
 
 pub const CONFIG_FILE: &str = "bankroll.toml";
 
-/// Every key, in the order in which they are shown.
-pub const KEYS: [&str; 30] = [
-    "books.folder",
-    DATABASE_KEY,
-    "books.durability",
-    "books.lease_ms",
-    "books.queue_max",
-    "books.accounts_in_memory_max",
-    "books.keys_in_memory_max",
-    "node.name",
-    node::ROLES_KEY,
-    "node.listen",
-    "node.address",
-    "node.certificates",
-    RPC_KEY,
-    "chain.id",
-    "chain.genesis",
-    "chain.symbol",
-    "chain.confirmations",
-    "chain.start",
-    "chain.wallet",
-    "chain.treasury",
-    "chain.signer",
-    "chain.poll_ms",
-    "chain.resend_ms",
-    "chain.in_flight_max",
-    "chain.max_fee_per_gas",
-    "chain.pay_at_once",
-    "server.name",
-    "server.buy_in",
-    "server.developer_bps",
-    "server.world_bps",
-];
 const RPC_KEY: &str = "chain.rpc";
 const DATABASE_KEY: &str = "books.database";
 
@@ -135,19 +105,8 @@ impl BooksConfig {
         }
     }
 
-    /// Values that cannot work, each with the range that can.
-    fn out_of_range(&self) -> Vec<(&'static str, String)> {
-        let ranges = [
-            ("books.queue_max", self.queue_max, 1_024..=1_048_576),
-            ("books.accounts_in_memory_max", self.accounts_in_memory_max, 1_024..=16_777_216),
-            ("books.keys_in_memory_max", self.keys_in_memory_max, 1_024..=16_777_216),
-        ];
-        let lease = usize::try_from(self.lease_ms).unwrap_or(usize::MAX);
-        let ranges = ranges.into_iter().chain([("books.lease_ms", lease, 500..=300_000)]);
-        let wrong = ranges.filter(|(_, value, range)| !range.contains(value));
-        wrong
-            .map(|(key, value, range)| (key, format!("{value} is not from {} to {}", range.start(), range.end())))
-            .chain(self.database.problem().map(|problem| (DATABASE_KEY, problem)))
-            .collect()
+    /// Values that have the right form and cannot work.
+    fn problems(&self) -> Option<(&'static str, String)> {
+        self.database.problem().map(|problem| (DATABASE_KEY, problem))
     }
 }

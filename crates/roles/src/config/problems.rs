@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
+use bankroll_terminal::{plain, without_excerpt};
 use figment::{
     Figment,
     error::Kind,
     value::{Dict, Value},
 };
 
-use super::{Config, KEYS, layers::origin};
+use super::{
+    Config,
+    keys::{self, KEYS, SECTIONS},
+    layers::origin,
+};
 
 /// How alike two names must be for one to be suggested for the other.
 const ALIKE: f64 = 0.7;
@@ -23,22 +28,38 @@ pub struct ConfigError {
 /// The configuration, if every given key is known and every value is valid.
 pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     let given_dict: Dict = given.extract()?;
-    let mut unknown = Vec::new();
-    find_unknown(given, &given_dict, "", &mut unknown);
-    if !unknown.is_empty() {
-        return Err(ConfigError { problems: unknown });
+    let located = |key: &str, what: String| {
+        let place = all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
+        at_place(&place, key, &what)
+    };
+    let mut problems = Vec::new();
+    find_unknown(given, &given_dict, "", &mut problems);
+    let sections = SECTIONS.into_iter().map(|name| (name, keys::section_problem as fn(&str, &Value) -> _));
+    let forms = KEYS.into_iter().map(|key| (key, keys::problem as fn(&str, &Value) -> _));
+    for (key, check) in sections.chain(forms) {
+        let problem = all.find_value(key).ok().and_then(|value| check(key, &value));
+        problems.extend(problem.map(|what| located(key, what)));
+    }
+    if !problems.is_empty() {
+        return Err(ConfigError { problems });
     }
     let config: Config = all.extract()?;
-    let place = |key: &str| all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
-    let mut wrong = config.books.out_of_range();
+    let mut wrong: Vec<_> = config.books.problems().into_iter().collect();
     wrong.extend(config.node.problems(config.books.database.url().is_some()));
     wrong.extend(config.chain.setup(&config.server, Path::new(""), "").err().unwrap_or_default());
     if wrong.is_empty() {
         return Ok(config);
     }
-    Err(ConfigError {
-        problems: wrong.into_iter().map(|(key, what)| format!("{}: {key}: {what}", place(key))).collect(),
-    })
+    Err(ConfigError { problems: wrong.into_iter().map(|(key, what)| located(key, what)).collect() })
+}
+
+/// A problem with its key and where the value comes from. A flag is named by its key, and a default has no place.
+pub(super) fn at_place(place: &str, key: &str, what: &str) -> String {
+    match place {
+        "default" | "" => format!("{key}: {what}"),
+        place if place.ends_with(key) => format!("{place}: {what}"),
+        place => format!("{place}: {key}: {what}"),
+    }
 }
 
 fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<String>) {
@@ -49,7 +70,7 @@ fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<Stri
             Value::Dict(_, inner) if is_section || (!inner.is_empty() && !KEYS.contains(&key.as_str())) => {
                 find_unknown(given, inner, &key, unknown);
             }
-            // A section's name with a plain value: the error of the types is clearer.
+            // A section's name with a plain value is reported as such.
             _ if is_section || KEYS.contains(&key.as_str()) => {}
             _ => {
                 let place = given.get_metadata(value.tag()).map_or_else(String::new, |from| origin(from, &key));
@@ -65,18 +86,15 @@ pub fn of(error: figment::Error) -> ConfigError {
         let key = error.path.join(".");
         let place = error.metadata.as_ref().map_or_else(|| "configuration".into(), |from| origin(from, &key));
         let what = match &error.kind {
-            Kind::UnknownVariant(given, known) => {
-                let known_ones: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
-                format!("\"{given}\" is not one of {}{}", known_ones.join(", "), suggestion(given, known))
-            }
-            kind => kind.to_string().trim_end().to_owned(),
+            Kind::Message(text) => without_excerpt(text),
+            kind => plain(kind.to_string().trim_end()),
         };
-        if key.is_empty() { format!("{place}: {what}") } else { format!("{place}: {key}: {what}") }
+        if key.is_empty() { format!("{place}: {what}") } else { at_place(&place, &key, &what) }
     };
     ConfigError { problems: error.into_iter().map(problem).collect() }
 }
 
-fn suggestion(given: &str, known: &[&str]) -> String {
+pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
     let likeness = |name: &&str| strsim::normalized_damerau_levenshtein(given, name);
     let best = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     best.filter(|name| likeness(name) >= ALIKE).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))

@@ -8,11 +8,12 @@ use std::{
 };
 
 use anyhow::Context;
+use bankroll_input::whole;
 use bankroll_orders::ChainId;
 use clap::Args;
 use serde_json::json;
 
-use super::{begin_memory, password::PasswordArgs, print};
+use super::{SignerUsageError, begin_memory, hints::shown, password::PasswordArgs, print};
 use crate::{
     config::{self, CONFIG_FILE},
     key::LocalKey,
@@ -36,7 +37,7 @@ pub struct SignerInitArgs {
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
     /// The id of the first chain in the rules
-    #[arg(long, value_name = "ID", default_value_t = 31337)]
+    #[arg(long, value_name = "ID", default_value_t = 31337, value_parser = whole::<u64>(1..=4_294_967_295, "a chain id"))]
     chain: u64,
     /// A key file that opens fast but whose password is easier to guess: for play money only
     #[arg(long)]
@@ -45,11 +46,16 @@ pub struct SignerInitArgs {
     password: PasswordArgs,
 }
 
-pub fn run(args: &SignerInitArgs, json: bool) -> anyhow::Result<()> {
+pub fn run(args: &SignerInitArgs, json: bool, me: &str) -> anyhow::Result<()> {
+    let dir = shown(&args.dir);
+    if args.dir.is_file() {
+        return Err(SignerUsageError(format!("{dir} is a file; --dir names a folder")).into());
+    }
     let [config, keystore, memory] = [CONFIG_FILE, KEYSTORE_FILE, MEMORY_FILE].map(|file| args.dir.join(file));
     for file in [&config, &keystore, &memory] {
         let taken = file.try_exists().with_context(|| format!("cannot access {}", file.display()))?;
-        anyhow::ensure!(!taken, "{} exists already; nothing was changed", file.display());
+        let file = file.display();
+        anyhow::ensure!(!taken, "{file} exists already; nothing was changed. See it with `{me} show --dir {dir}`");
     }
     let password = args.password.read()?;
     let mut folder = DirBuilder::new();
@@ -63,12 +69,13 @@ pub fn run(args: &SignerInitArgs, json: bool) -> anyhow::Result<()> {
     // Last: a folder with a configuration always has a key and a memory.
     write_new(&config, &config::template(wallet, KEYSTORE_FILE, ChainId(args.chain)))?;
     File::open(&args.dir).and_then(|folder| folder.sync_all()).context("cannot sync the folder")?;
-    let value = json!({ "dir": args.dir, "wallet": wallet, "config": config, "memory": memory });
-    let dir = args.dir.display();
-    let text = format!(
-        "created {dir}: wallet {wallet}\nNext: check the limits in {}, then\n  bankroll signer run --dir {dir}",
-        config.display()
-    );
+    // Works as it is printed: with the password from where it came from.
+    let password = args.password.file().map(|file| format!(" --password-file {}", shown(file))).unwrap_or_default();
+    let next = format!("{me} run --dir {dir}{password}");
+    let value = json!({ "dir": args.dir, "wallet": wallet, "config": config, "memory": memory, "next": next });
+    let set = if args.password.file().is_some() { "" } else { "    with BANKROLL_SIGNER_PASSWORD set" };
+    let config = config.display();
+    let text = format!("created {dir}: wallet {wallet}\nNext: check the limits in {config}, then\n  {next}{set}");
     print(json, &value, &text)
 }
 

@@ -1,5 +1,7 @@
 //! The commands of `bankroll-signer` and `bankroll signer`.
 
+mod address;
+mod hints;
 mod init;
 mod password;
 mod run;
@@ -43,6 +45,8 @@ pub enum SignerCommand {
     Run(run::SignerRunArgs),
     /// Show wallets, rules and signed orders; needs no password
     Show(show::SignerShowArgs),
+    /// Print the address of the wallet, and nothing else: for scripts
+    Address(address::SignerAddressArgs),
 }
 
 /// The exit code of a failed command.
@@ -62,24 +66,45 @@ pub enum SignerExitCode {
 #[error("{0}")]
 pub struct SignerUsageError(pub String);
 
-/// Carries out a command.
+/// A named file that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct SignerNotFound(pub String);
+
+/// Carries out a command. `me` is what the user types before it, for the commands in messages: `bankroll signer`, or
+/// `bankroll-signer`.
 ///
 /// # Errors
 /// Any failure; [`SignerExitCode::of`] maps it to an exit code.
-pub fn run(command: &SignerCommand, json: bool) -> anyhow::Result<()> {
+pub fn run(command: &SignerCommand, json: bool, me: &str) -> anyhow::Result<()> {
     match command {
-        SignerCommand::Init(args) => init::run(args, json),
-        SignerCommand::Run(args) => run::run(args, json),
-        SignerCommand::Show(args) => show::run(args, json),
+        SignerCommand::Init(args) => init::run(args, json, me),
+        SignerCommand::Run(args) => run::run(args, json, me),
+        SignerCommand::Show(args) => show::run(args, json, me),
+        SignerCommand::Address(args) => address::run(args, json, me),
     }
 }
 
 impl SignerExitCode {
+    /// As it is written in errors as JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Unsound => "unsound",
+        }
+    }
+
     /// The exit code of an error, if it is one of the signer's.
     #[must_use]
     pub fn of(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
         if cause.is::<SignerUsageError>() || cause.is::<KeystoreError>() {
             return Some(Self::Usage);
+        }
+        if cause.is::<SignerNotFound>() {
+            return Some(Self::NotFound);
         }
         if let Some(error) = cause.downcast_ref::<SignerConfigError>() {
             return Some(match error {

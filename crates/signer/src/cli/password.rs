@@ -1,12 +1,16 @@
 //! Reads the password of the key files. It is wiped from memory and appears in no message.
 
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use clap::Args;
 use zeroize::Zeroizing;
 
-use super::SignerUsageError;
+use super::{SignerNotFound, SignerUsageError};
 
 pub const PASSWORD_VARIABLE: &str = "BANKROLL_SIGNER_PASSWORD";
 
@@ -20,7 +24,7 @@ pub struct PasswordArgs {
 impl PasswordArgs {
     pub fn read(&self) -> anyhow::Result<Zeroizing<Vec<u8>>> {
         let mut password = match &self.password_file {
-            Some(file) => Zeroizing::new(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?),
+            Some(file) => read_file(file)?,
             None => Zeroizing::new(env::var(PASSWORD_VARIABLE).unwrap_or_default().into_bytes()),
         };
         // Editors append a newline that is not part of the password.
@@ -28,10 +32,30 @@ impl PasswordArgs {
             password.pop();
         }
         if password.is_empty() {
-            return Err(
-                SignerUsageError(format!("no password: give --password-file or set {PASSWORD_VARIABLE}")).into()
-            );
+            let what = match &self.password_file {
+                Some(file) => format!("the password file {} is empty; write the password into it", file.display()),
+                None => format!("no password: give --password-file FILE, or set {PASSWORD_VARIABLE}"),
+            };
+            return Err(SignerUsageError(what).into());
         }
         Ok(password)
+    }
+
+    /// The file, if the password comes from one.
+    pub fn file(&self) -> Option<&Path> {
+        self.password_file.as_deref()
+    }
+}
+
+fn read_file(file: &Path) -> anyhow::Result<Zeroizing<Vec<u8>>> {
+    let name = file.display();
+    if file.is_dir() {
+        return Err(SignerUsageError(format!("the password file {name} is a folder")).into());
+    }
+    match fs::read(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(SignerNotFound(format!("there is no password file {name}")).into())
+        }
+        read => Ok(Zeroizing::new(read.with_context(|| format!("cannot read the password file {name}"))?)),
     }
 }

@@ -11,13 +11,13 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use super::{begin_memory, password::PasswordArgs, print};
+use super::{SignerNotFound, begin_memory, hints, password::PasswordArgs, print};
 use crate::{
     clock,
     config::SignerConfig,
     key::LocalKey,
     keystore,
-    memory::Memory,
+    memory::{Memory, OpenError},
     server::{SignerServer, SignerServerHandle},
     signer::Signer,
 };
@@ -47,11 +47,12 @@ pub struct SignerRunArgs {
     password: PasswordArgs,
 }
 
-pub fn run(args: &SignerRunArgs, json: bool) -> anyhow::Result<()> {
-    let config = SignerConfig::read(&args.dir)?;
+pub fn run(args: &SignerRunArgs, json: bool, me: &str) -> anyhow::Result<()> {
+    let config = hints::config(&args.dir, me)?;
     let keys = keys(args, &config)?;
-    let memory = memory(args, &config)?;
-    let signer = Signer::new(config.policy.clone(), keys, memory)?;
+    let hint = |error| hints::memory(error, &args.dir, me);
+    let memory = memory(args, &config, hint)?;
+    let signer = Signer::new(config.policy.clone(), keys, memory).map_err(hint)?;
     let head = signer.memory().head();
     let stopped = signer.memory().stopped().map(|why| why.to_string());
     let server = SignerServer::bind(&config.socket, config.client_uid, signer)
@@ -83,8 +84,14 @@ fn keys(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Vec<Local
     let password = args.password.read()?;
     let mut keys = Vec::new();
     for (wallet, file) in &config.wallets {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let key = keystore::decrypt(&text, &password).with_context(|| format!("cannot open {}", file.display()))?;
+        let text = match fs::read_to_string(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let missing = format!("there is no key file {}; put a copy of it back", file.display());
+                return Err(SignerNotFound(missing).into());
+            }
+            read => read.with_context(|| format!("cannot read {}", file.display()))?,
+        };
+        let key = keystore::decrypt(&text, &password).map_err(|error| hints::keystore(error, file))?;
         if key.address() != *wallet {
             bail!("{} has the key of {}, not that of {wallet}", file.display(), key.address());
         }
@@ -93,12 +100,16 @@ fn keys(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Vec<Local
     Ok(keys)
 }
 
-fn memory(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Memory> {
+fn memory(
+    args: &SignerRunArgs,
+    config: &SignerConfig,
+    hint: impl Fn(OpenError) -> anyhow::Error,
+) -> anyhow::Result<Memory> {
     let mut memory = if args.new_memory {
         let wallets: Vec<Address> = config.policy.wallets.iter().copied().collect();
-        begin_memory(&config.memory, &wallets)?
+        begin_memory(&config.memory, &wallets).map_err(hint)?
     } else {
-        Memory::open(&config.memory)?
+        Memory::open(&config.memory).map_err(hint)?
     };
     for wallet in &args.new_wallet {
         memory.adopt(*wallet, clock::now())?;

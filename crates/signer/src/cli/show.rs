@@ -1,12 +1,19 @@
 //! `bankroll-signer show`: wallets, rules and signed orders. Works while the signer runs, and needs no password.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{
+    fmt::Write,
+    fs,
+    io::ErrorKind,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
+use bankroll_input::{plain, whole};
 use bankroll_orders::format_time;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::print;
+use super::{hints, print};
 use crate::{
     config::SignerConfig,
     memory::{MemoryEntry, MemorySnapshot},
@@ -22,14 +29,30 @@ pub struct SignerShowArgs {
     #[arg(long, value_name = "DIR", default_value = "signer")]
     dir: PathBuf,
     /// Number of newest memory entries to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<u64>(0..=1_000_000, "the number of entries"))]
     entries: u64,
 }
 
-pub fn run(args: &SignerShowArgs, json: bool) -> anyhow::Result<()> {
-    let config = SignerConfig::read(&args.dir)?;
-    let snapshot = MemorySnapshot::read(&config.memory, args.entries)?;
-    print(json, &value(&config, &snapshot), &text(&config, &snapshot)?)
+pub fn run(args: &SignerShowArgs, json: bool, me: &str) -> anyhow::Result<()> {
+    let config = hints::config(&args.dir, me)?;
+    let snapshot = MemorySnapshot::read(&config.memory, args.entries);
+    let snapshot = snapshot.map_err(|error| hints::memory(error, &args.dir, me))?;
+    let warnings: Vec<String> = config.wallets.iter().filter_map(|(_, file)| key_file_warning(file)).collect();
+    let mut value = value(&config, &snapshot);
+    value["warnings"] = json!(warnings);
+    let warnings: String = warnings.iter().map(|warning| format!("warning {warning}\n")).collect();
+    print(json, &value, &format!("{warnings}{}", text(&config, &snapshot)?))
+}
+
+/// The password protects the key only against those who cannot guess it at leisure.
+fn key_file_warning(file: &Path) -> Option<String> {
+    let shown = hints::shown(file);
+    match fs::metadata(file) {
+        Ok(found) if found.permissions().mode() & 0o077 == 0 => None,
+        Ok(_) => Some(format!("the key file {shown} is open to other users; run `chmod 600 {shown}`")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(format!("the key file {shown} is missing")),
+        Err(error) => Some(format!("the key file {shown} cannot be read: {}", plain(&error.to_string()))),
+    }
 }
 
 fn value(config: &SignerConfig, snapshot: &MemorySnapshot) -> Value {

@@ -123,12 +123,12 @@ fn a_wrong_configuration_is_refused() {
     let folder = folder();
     let write = |text: &str| fs::write(folder.path().join("signer.toml"), text).unwrap();
     let cases = [
-        ("per_window = \"9000\"", "per_windov = \"9000\"", "unknown field `per_windov`"),
-        ("per_payout = \"1000000\"", "per_payout = 1000000", "invalid type: integer"),
+        ("per_window = \"9000\"", "per_windov = \"9000\"", "unknown key `per_windov`"),
+        ("per_payout = \"1000000\"", "per_payout = 1000000", "found integer"),
         ("window_seconds = 86400", "window_seconds = 0", "window_seconds must be positive"),
         ("token = ", "# ", "an asset of chain 31337 is listed twice"),
         (&wallet().to_string(), "0x17c5185167401eD00cF5F5b2fc97D9BBfDb7D026", "mistyped"),
-        ("eip1559", "eip4844", "unknown variant"),
+        ("eip1559", "eip4844", "unknown value `eip4844`"),
     ];
     for (from, to, says) in cases {
         write(&config("").replace(from, to));
@@ -137,5 +137,21 @@ fn a_wrong_configuration_is_refused() {
     write(&config("").replace(&wallet().to_string(), "0x1111111111111111111111111111111111111111"));
     fails(&["run"], folder.path(), 1, "has the key of");
     fs::remove_file(folder.path().join("signer.toml")).unwrap();
-    fails(&["run"], folder.path(), 3, "`bankroll-signer init` makes one");
+    fails(&["run"], folder.path(), 3, "bankroll-signer init --dir");
+}
+
+#[test]
+fn errors_are_json_if_that_is_asked_for() {
+    let folder = folder();
+    let check = |args: &[&str], code: i32, name: &str, message: &str| {
+        let (found, out, said) = run(args, folder.path());
+        let body = format!(r#"{{"error":{{"causes":[],"code":"{name}","message":"{message}"}}}}"#);
+        assert_eq!((found, out.as_str(), said.trim_end()), (code, "", body.as_str()));
+    };
+    let message = "invalid value 'many' for '--entries <N>': the number of entries is a whole number from 0 to 1000000";
+    check(&["show", "--json", "--entries", "many"], 2, "usage", message);
+    let missing = folder.path().join("nope");
+    let file = missing.to_str().unwrap();
+    let message = format!("there is no password file {file}");
+    check(&["run", "--json", "--password-file", file], 3, "not_found", &message);
 }

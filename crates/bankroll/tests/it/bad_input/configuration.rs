@@ -1,0 +1,233 @@
+//! `bankroll config`: files, variables and flags, each wrong in its own way.
+
+use super::row::Row;
+
+pub const ROWS: &[Row] = &[
+    Row("config show --dir nope", 3, "there is no folder nope"),
+    Row("config show --dir file", 2, "file is a file; --dir names a folder"),
+    Row("config show --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row("config show --config empty", 2, "empty: this is a folder, and must be a configuration file"),
+    Row("config show --config bytes.toml", 2, "bytes.toml: line 2 is not text in UTF-8"),
+    Row("config show --set =5", 2, "write it KEY=VALUE, as in books.queue_max=8192"),
+    Row("config show --set books", 2, "write it KEY=VALUE, as in books.queue_max=8192"),
+    Row("config show --set books.=5", 2, "write it KEY=VALUE, as in books.queue_max=8192"),
+    Row("config show --set books..folder=5", 2, "write it KEY=VALUE, as in books.queue_max=8192"),
+    Row("config check --dir nope", 3, "there is no folder nope"),
+    Row(
+        "config check --dir config-folder",
+        2,
+        "config-folder/bankroll.toml: this is a folder, and must be a configuration file",
+    ),
+    Row("config check --config empty", 2, "empty: this is a folder, and must be a configuration file"),
+    Row("config check --config bytes.toml", 2, "bytes.toml: line 2 is not text in UTF-8"),
+    Row(
+        "config check --config broken.toml",
+        2,
+        "broken.toml: TOML parse error at line 1, column 7: invalid table header, expected `.`, `]`",
+    ),
+    Row(
+        "config check --config twice.toml",
+        2,
+        "twice.toml: TOML parse error at line 3, column 1: duplicate key `folder` in table `books`",
+    ),
+    Row(
+        "config check --config section.toml",
+        2,
+        "section.toml: books: found a number instead of keys; write [books], and its keys below",
+    ),
+    Row(
+        "config check --config secret.toml",
+        2,
+        "secret.toml: books: found a text instead of keys; write [books], and its keys below",
+    ),
+    Row("config check --config types.toml", 2, "types.toml: server.name: 7 is not a text; write it in quotes"),
+    Row(
+        "config check --config unknown.toml",
+        2,
+        "unknown.toml: there is no key `boks.folder`; did you mean `books.folder`?",
+    ),
+    Row("config check --config link.toml", 2, "link.toml: this is a link to a file that does not exist"),
+    Row("config check --set books.folder=nope", 2, "--set books.folder: ./nope: there is no such folder"),
+    Row("config check --set books.folder=file", 2, "--set books.folder: ./file: this is not a folder"),
+    Row("config check --set books.folder=", 2, "--set books.folder: set this to a folder, as in \".\""),
+    Row(
+        "config check --set books.queue_max=many",
+        2,
+        "--set books.queue_max: \"many\" is not a whole number from 1024 to 1048576",
+    ),
+    Row(
+        "config check --set books.queue_max=-1",
+        2,
+        "--set books.queue_max: -1 is not a whole number from 1024 to 1048576",
+    ),
+    Row(
+        "config check --set books.queue_max=1.5",
+        2,
+        "--set books.queue_max: 1.5 is not a whole number from 1024 to 1048576",
+    ),
+    Row(
+        "config check --set books.queue_max=99999999999999999999",
+        2,
+        "--set books.queue_max: \"99999999999999999999\" is not a whole number from 1024 to 1048576",
+    ),
+    Row(
+        "config check --set books.durability=ful",
+        2,
+        "--set books.durability: \"ful\" is not one of \"full\", \"may_lose_recent_commits\"; did you mean `full`?",
+    ),
+    Row(
+        "config check --set books.durability=true",
+        2,
+        "--set books.durability: true is not one of \"full\", \"may_lose_recent_commits\"",
+    ),
+    Row("config check --set books.lease_ms=1", 2, "--set books.lease_ms: 1 is not a whole number from 500 to 300000"),
+    Row(
+        "config check --set books=3",
+        2,
+        "--set books: found a number instead of keys; write [books], and its keys below",
+    ),
+    Row(
+        "config check --set boks.folder=.",
+        2,
+        "--set boks.folder: there is no key `boks.folder`; did you mean `books.folder`?",
+    ),
+    Row("config check --set nothing=1", 2, "--set nothing: there is no key `nothing`"),
+    Row(
+        "config check --set node.name=Ärger",
+        2,
+        "--set node.name: \"Ärger\" is not a node name: use up to 40 lower-case letters, digits and hyphens, as in books-1",
+    ),
+    Row(
+        "config check --set node.roles=nothing",
+        2,
+        "--set node.roles: there is no role \"nothing\": give \"all\", or some of books,api,indexer,payouts,notify,reconciler,drainer",
+    ),
+    Row(
+        "config check --set node.roles=books",
+        2,
+        "--set node.roles: \"books\": books in a folder are one process with all roles; several nodes need books.database",
+    ),
+    Row("config check --set node.listen=nowhere", 2, "--set node.listen: \"nowhere\" is not of the form host:port"),
+    Row("config check --set node.listen=a:99999", 2, "--set node.listen: \"a:99999\" is not of the form host:port"),
+    Row("config check --set chain.id=0", 2, "--set chain.id: 0 is not a whole number from 1 to 4294967295"),
+    Row("config check --set chain.id=ten", 2, "--set chain.id: \"ten\" is not a whole number from 1 to 4294967295"),
+    Row(
+        "config check --set chain.confirmations=0",
+        2,
+        "--set chain.confirmations: 0 is not a whole number from 1 to 10000",
+    ),
+    Row("config check --set chain.symbol=", 2, "--set chain.symbol: set this to the coin of the chain, as in \"ETH\""),
+    Row(
+        "config check --set chain.max_fee_per_gas=0",
+        2,
+        "--set chain.max_fee_per_gas: 0 is too small: it must be more than 0",
+    ),
+    Row(
+        "config check --set chain.max_fee_per_gas=1.5",
+        2,
+        "--set chain.max_fee_per_gas: 1.5 is not an amount: give base units (wei), in digits",
+    ),
+    Row(
+        "config check --set chain.max_fee_per_gas=-1",
+        2,
+        "--set chain.max_fee_per_gas: -1 is not an amount: give base units (wei), in digits",
+    ),
+    Row(
+        "config check --set chain.max_fee_per_gas=ten",
+        2,
+        "--set chain.max_fee_per_gas: \"ten\": an amount is a whole number of base units in decimal digits, without sign, spaces or leading zeros",
+    ),
+    Row(
+        "config check --set chain.pay_at_once=340282366920938463463374607431768211456",
+        2,
+        "--set chain.pay_at_once: \"340282366920938463463374607431768211456\": an amount is at most 340282366920938463463374607431768211455 (2^128 - 1)",
+    ),
+    Row("config check --set chain.start=-1", 2, "--set chain.start: -1 is not a whole number of at least 0"),
+    Row("config check --set chain.poll_ms=0", 2, "--set chain.poll_ms: 0 is not a whole number from 1 to 600000"),
+    Row(
+        "config check --set chain.wallet=0x12",
+        2,
+        "--set chain.wallet: \"0x12\": an address is 0x and 40 hexadecimal digits",
+    ),
+    Row(
+        "config check --set chain.genesis=0x12",
+        2,
+        "--set chain.genesis: \"0x12\" is not the chain's genesis hash, 0x and 64 hexadecimal digits",
+    ),
+    Row(
+        "config check --set chain.genesis=zz",
+        2,
+        "--set chain.genesis: \"zz\" is not the chain's genesis hash, 0x and 64 hexadecimal digits",
+    ),
+    Row(
+        "config check --set chain.treasury=0x12,0x13",
+        2,
+        "--set chain.treasury: \"0x13\": an address is 0x and 40 hexadecimal digits",
+    ),
+    Row(
+        "config check --set chain.rpc=nonsense",
+        2,
+        "chain.wallet: set this to the wallet that players pay to and are paid from",
+    ),
+    Row(
+        "config check --set server.name=Ärena",
+        2,
+        "--set server.name: \"Ärena\": a name is 1 to 128 characters of a-z, 0-9, '_', '.', ':' and '-'; got \"Ärena\"",
+    ),
+    Row("config check --set server.name=", 2, "--set server.name: set this to the game server"),
+    Row("config check --set server.name=5", 2, "--set server.name: 5 is not a text; write it in quotes"),
+    Row("config check --set server.buy_in=0", 2, "--set server.buy_in: 0 is too small: it must be more than 0"),
+    Row(
+        "config check --set server.developer_bps=20000",
+        2,
+        "--set server.developer_bps: 20000 is not a whole number from 0 to 10000",
+    ),
+    Row(
+        "config check --set server.world_bps=-1",
+        2,
+        "--set server.world_bps: -1 is not a whole number from 0 to 10000",
+    ),
+    Row(
+        "config check --set books.database=nonsense",
+        2,
+        "--set books.database: write it postgres://user@host:5432/database",
+    ),
+    Row(
+        "BANKROLL__BOOKS__QUEUE_MAX=many config check",
+        2,
+        "BANKROLL__BOOKS__QUEUE_MAX: books.queue_max: \"many\" is not a whole number from 1024 to 1048576",
+    ),
+    Row(
+        "BANKROLL__BOOKS__FOLDR=x config check",
+        2,
+        "BANKROLL__BOOKS__FOLDR: there is no key `books.foldr`; did you mean `books.folder`?",
+    ),
+    Row(
+        "BANKROLL__BOOKS=3 config check",
+        2,
+        "BANKROLL__BOOKS: books: found a number instead of keys; write [books], and its keys below",
+    ),
+    Row("BANKROLL__=3 config check", 2, "BANKROLL__: this variable names no key; write BANKROLL__SECTION__KEY"),
+    Row(
+        "BANKROLL_BOOKS_FOLDER=x config check",
+        2,
+        "BANKROLL_BOOKS_FOLDER: this variable sets no key; did you mean BANKROLL__BOOKS__FOLDER?",
+    ),
+    Row(
+        "BANKROLL_CHAIN_RPC=x config check",
+        2,
+        "BANKROLL_CHAIN_RPC: this variable sets no key; did you mean BANKROLL__CHAIN__RPC?",
+    ),
+    Row(
+        "BANKROLL_BOOKS_X=1 config check",
+        0,
+        "BANKROLL_BOOKS_X sets no key of the configuration: variables of keys have two underscores, as in BANKROLL__BOOKS__KEY",
+    ),
+    Row(
+        "config check --config password.toml",
+        2,
+        "password.toml: TOML parse error at line 2, column 12: invalid string, expected `\"`, `'`",
+    ),
+    Row("config show --set chain.rpc=5", 2, "--set chain.rpc: 5 is not a text; write it in quotes"),
+    Row("config show --set books.database=true", 2, "--set books.database: true is not a text; write it in quotes"),
+];
