@@ -11,7 +11,7 @@
 use clap::Command;
 
 /// Fits 80 columns with a margin.
-pub const WIDTH: usize = 78;
+const WIDTH: usize = 78;
 const EXAMPLES: &str = "Examples:";
 /// Under an example: what it shows, and how it continues.
 const UNDER: &str = "      ";
@@ -50,7 +50,7 @@ fn lay_out(text: &str) -> String {
 }
 
 /// An example, and what it shows.
-struct Example {
+struct ExampleLine {
     command: String,
     shows: String,
     /// Whether there is a line that continues it as it stands.
@@ -58,7 +58,7 @@ struct Example {
 }
 
 fn lay_out_examples(lines: &[&str]) -> String {
-    let mut examples: Vec<Example> = Vec::new();
+    let mut examples: Vec<ExampleLine> = Vec::new();
     for line in lines {
         let (command, shows) = columns(line);
         match examples.last_mut() {
@@ -68,12 +68,11 @@ fn lay_out_examples(lines: &[&str]) -> String {
                 let continues = last.is_some_and(|last| last.is_open);
                 let command = if continues { (*line).to_owned() } else { command.to_owned() };
                 let shows = if continues { "" } else { shows };
-                examples.push(Example { is_open: line.ends_with('\\'), command, shows: shows.to_owned() });
+                examples.push(ExampleLine { is_open: line.ends_with('\\'), command, shows: shows.to_owned() });
             }
         }
     }
-    let fits = |line: &&str| line.chars().count() <= WIDTH;
-    if lines.iter().all(|line| fits(&line)) {
+    if lines.iter().all(|line| line.chars().count() <= WIDTH) {
         return lines.join("\n");
     }
     let in_two = examples.iter().map(|example| {

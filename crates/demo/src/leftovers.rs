@@ -11,7 +11,7 @@ use bankroll_terminal::counted;
 use super::{
     arena::Arena,
     progress::open_payouts,
-    stakes::{self, Stake},
+    stakes::{self, PlayerStake},
 };
 
 /// Players who get their stakes back in one call: fits the smallest queue.
@@ -46,7 +46,7 @@ pub fn settle(ledger: &Ledger, reader: &Reader, arena: &Arena) -> anyhow::Result
     (leftovers.players, leftovers.stakes) = (staked.len() as u64, stakes::sum(&staked));
     (leftovers.returned, leftovers.to_ecosystem) = (stakes::sum(&shares), rest);
     for shares in shares.chunks(RETURNS_AT_ONCE) {
-        let requests = shares.iter().map(|Stake { funds, amount }| {
+        let requests = shares.iter().map(|PlayerStake { funds, amount }| {
             let leg = Leg::Move { from: arena.world, to: *funds, amount: *amount };
             arena.of_server(format!("return/{}/{funds}", arena.run), vec![leg])
         });

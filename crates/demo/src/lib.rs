@@ -128,7 +128,7 @@ pub struct DemoArgs {
     /// Kill the process that holds the books in the middle of the game
     #[arg(long, requires = "postgres")]
     kill_books: bool,
-    /// End when the play time is over (today the demo always does)
+    /// For scripts: refuse a play time of 0, which has no end
     #[arg(long)]
     exit: bool,
     /// Random seed; the same seed gives players who behave the same

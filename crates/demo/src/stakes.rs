@@ -26,13 +26,13 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// An amount that a player has in the world, or gets back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stake {
+pub struct PlayerStake {
     pub funds: AccountId,
     pub amount: Amount,
 }
 
 /// The stakes of the players of the last run who have not left the world, in the order of their accounts.
-pub fn in_world(reader: &Reader, arena: &Arena) -> anyhow::Result<Vec<Stake>> {
+pub fn in_world(reader: &Reader, arena: &Arena) -> anyhow::Result<Vec<PlayerStake>> {
     wait_for_index(reader)?;
     let filter = AccountFilter { kind: Some(AccountKind::Funds), ..AccountFilter::default() };
     let (mut last_run, mut stakes) = (None, Vec::new());
@@ -43,7 +43,7 @@ pub fn in_world(reader: &Reader, arena: &Arena) -> anyhow::Result<Vec<Stake>> {
             break;
         }
         if !amount.is_zero() {
-            stakes.push(Stake { funds: account.id, amount });
+            stakes.push(PlayerStake { funds: account.id, amount });
         }
     }
     stakes.reverse();
@@ -81,7 +81,7 @@ fn run_of(key: &str) -> Option<u64> {
 }
 
 /// What each player gets back of what the world holds, and the rest, which is the game's.
-pub fn share(world: Amount, stakes: &[Stake]) -> (Vec<Stake>, Amount) {
+pub fn share(world: Amount, stakes: &[PlayerStake]) -> (Vec<PlayerStake>, Amount) {
     let all = sum(stakes);
     if let Some(rest) = world.checked_sub(all) {
         return (stakes.to_vec(), rest);
@@ -90,7 +90,8 @@ pub fn share(world: Amount, stakes: &[Stake]) -> (Vec<Stake>, Amount) {
         let part = U256::from(stake.units()) * U256::from(world.units()) / U256::from(all.units());
         Amount::new(u128::try_from(part).expect("a part is less than the whole"))
     };
-    let mut shares: Vec<Stake> = stakes.iter().map(|stake| Stake { amount: part(stake.amount), ..*stake }).collect();
+    let mut shares: Vec<PlayerStake> =
+        stakes.iter().map(|stake| PlayerStake { amount: part(stake.amount), ..*stake }).collect();
     // Rounding down leaves fewer wei than there are players: the first of them get one more each.
     let mut left = world;
     take(&mut left, sum(&shares));
@@ -103,7 +104,7 @@ pub fn share(world: Amount, stakes: &[Stake]) -> (Vec<Stake>, Amount) {
     (shares, left)
 }
 
-pub fn sum(stakes: &[Stake]) -> Amount {
+pub fn sum(stakes: &[PlayerStake]) -> Amount {
     let mut all = Amount::ZERO;
     stakes.iter().for_each(|stake| add(&mut all, stake.amount));
     all
@@ -129,8 +130,8 @@ mod tests {
     use super::*;
 
     fn check(world: u128, stakes: &[u128], shares: &[u128], rest: u128) {
-        let stake = |(amount, id): (&u128, u64)| Stake { funds: AccountId(id), amount: Amount::new(*amount) };
-        let stakes: Vec<Stake> = stakes.iter().zip(1..).map(stake).collect();
+        let stake = |(amount, id): (&u128, u64)| PlayerStake { funds: AccountId(id), amount: Amount::new(*amount) };
+        let stakes: Vec<PlayerStake> = stakes.iter().zip(1..).map(stake).collect();
         let (given, left) = share(Amount::new(world), &stakes);
         let given: Vec<u128> = given.iter().map(|share| share.amount.units()).collect();
         assert_eq!((given, left.units()), (shares.to_vec(), rest));

@@ -41,7 +41,7 @@ pub struct DemoView {
 enum Screen {
     Quiet,
     Lines { next: Duration },
-    Live { all: MultiProgress, time: ProgressBar, lines: [ProgressBar; 8] },
+    Live { all: MultiProgress, time: ProgressBar, lines: Vec<ProgressBar> },
 }
 
 impl DemoView {
@@ -232,8 +232,9 @@ fn live(seconds: u64) -> Screen {
         _ => ProgressBar::new(seconds * 1_000).with_style(style("  play       {wide_bar:.green} {elapsed}")),
     };
     let time = all.add(time);
-    let lines = ["players", "deposits", "transfers", "payouts", "refused", "we own", "we owe", ""]
-        .map(|name| all.add(ProgressBar::no_length().with_style(style(&format!("  {name:<10} {{wide_msg}}")))));
+    let names = ["players", "deposits", "transfers", "payouts", "refused", "we own", "we owe", ""];
+    let line = |name| ProgressBar::no_length().with_style(style(&format!("  {name:<10} {{wide_msg}}")));
+    let lines = names.map(|name| all.add(line(name))).into();
     Screen::Live { all, time, lines }
 }
 

@@ -2,12 +2,12 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bankroll_deck::{Parameters, Secp256k1};
 use bankroll_poker::{
     HandTime,
@@ -102,7 +102,12 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
 }
 
 fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let made = fs::File::create_new(file).with_context(|| format!("cannot create {}", file.display()));
+    let made = match fs::File::create_new(file) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("{} exists, and nothing is overwritten; give another --seed or --out", file.display())
+        }
+        made => made.with_context(|| format!("cannot create {}", file.display())),
+    };
     made?.write_all(bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 

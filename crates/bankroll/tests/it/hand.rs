@@ -57,7 +57,7 @@ fn hands_are_played_verified_shown_and_replayed() {
     let again = ["hand", "play", "--seats", "3", "--shufflers", "2", "--seed", "7", "--out"];
     let other = run(at, &[&again[..], &["other", "--json"]].concat()).json();
     assert_eq!(other["hands"][0]["state"], verified["state"]);
-    run(at, &[&again[..], &["hands", "--json"]].concat()).fails(1, &["cannot create hands/hand-7-1.hand"]);
+    run(at, &[&again[..], &["hands", "--json"]].concat()).fails(1, &["hands/hand-7-1.hand exists", "--seed or --out"]);
 }
 
 #[test]

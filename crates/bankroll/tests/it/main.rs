@@ -9,6 +9,7 @@ mod casino;
 mod chain;
 mod config;
 mod demo;
+mod demo_interrupted;
 mod demo_loop;
 mod demo_nodes;
 mod doctor;

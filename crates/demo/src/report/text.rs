@@ -50,7 +50,7 @@ impl DemoReport<'_> {
         writeln!(text, "  came      {deposits} credited, {entries} into the world")?;
         writeln!(text, "  played    {pellets} of food appeared, mass was burnt {burnt}")?;
         writeln!(text, "  left      {exits}, {}", self.payouts())?;
-        writeln!(text, "  stayed    {returns} until the close: their money is on the books")?;
+        writeln!(text, "  stayed    {returns} to the end; their money is on the books, not paid out")?;
         if let Some(earlier) = self.of_earlier_demo() {
             writeln!(text, "  earlier   of the interrupted demo: {earlier}")?;
         }
