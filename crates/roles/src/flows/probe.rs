@@ -24,6 +24,9 @@ const SIGNER_PATIENCE: Duration = Duration::from_secs(3);
 /// An indexer that is behind and has not moved for this long does not run, or cannot go on.
 const STILL: Duration = Duration::from_secs(120);
 
+/// The number of the newest block, and what the wallet holds there.
+type HeadAndBalance = (u64, Quantity);
+
 /// What works: as it was found. What does not: with what to do.
 pub type ProbeResult = Result<String, ProbeTrouble>;
 
@@ -92,7 +95,7 @@ impl FlowSetup {
     }
 
     /// The newest block and the balance of the wallet, by each node.
-    fn ask_rpc_nodes(&self) -> Vec<(String, Result<(u64, Quantity), RpcError>)> {
+    fn ask_rpc_nodes(&self) -> Vec<(String, Result<HeadAndBalance, RpcError>)> {
         let ask = |node: &RpcNode| {
             let head = node.header(BlockTag::Latest)?.map_or(0, |header| header.number);
             Ok((head, node.balance(self.wallet, BlockTag::Number(head))?))
