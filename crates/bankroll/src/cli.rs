@@ -95,7 +95,7 @@ pub enum Command {
     Receipt(receipt::ReceiptArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
-    /// Check a folder, and say how to fix what is wrong
+    /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
     /// Show or check the configuration
     #[command(subcommand, after_help = config::EXAMPLES)]

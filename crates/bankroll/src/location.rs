@@ -76,9 +76,7 @@ impl LocationArgs {
                     Location::Postgres(_) => "cannot read the books in the database".into(),
                 })?;
                 if let Some(MovedBooks { to, at }) = reader.moved()? {
-                    eprintln!(
-                        "note: these books were moved to {to} at {at}; the ledger is there, and goes on without them"
-                    );
+                    eprintln!("note: these books were moved to {to} at {at}; the ledger is there");
                 }
                 Ok(reader)
             }

@@ -92,7 +92,8 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
     } else {
         terminal::answer(&format!(
             "{} {} in {}, {}: the same in the database, to the wei\nhead {head}\n\n\
-             Next: set books.database = \"{shown}\" (a password in BANKROLL__BOOKS__DATABASE).\n\
+             Next: set books.database = \"{shown}\"\n      \
+             (a URL with a password: in the environment, BANKROLL__BOOKS__DATABASE)\n\
              The books in {} are marked as moved: they can be read, and no writer opens them.\n",
             Paint::stdout().good("moved"),
             counted(report.rows, "record", "records"),
@@ -117,8 +118,9 @@ fn undo(args: &MigrateBooksArgs, to: Option<DatabaseUrl>, json: bool) -> anyhow:
         terminal::answer_json(&json!({ "undone": true, "moved_to": to, "moved_at": at }))?;
     } else {
         terminal::answer(&format!(
-            "{} the books in {} are the ledger again, as they were at {at}\n\
-             Never open those in {to} again. What was written there since is missing here.\n",
+            "{}: the books in {} are the ledger again, as they were at {at}\n\
+             Never open those in {to} again.\n\
+             What was written there since is missing here.\n",
             Paint::stdout().good("undone"),
             args.from.display(),
         ))?;

@@ -72,8 +72,8 @@ pub enum StoreError {
     },
     /// The books were moved into a database, which has the ledger now.
     #[error(
-        "the books in {path} were moved to {} at {}, and are not the ledger any more: set books.database; \
-         `bankroll migrate-books --help` says how to undo a move",
+        "the books in {path} were moved to {} at {}: set books.database (`bankroll migrate-books --help` says how to \
+         undo a move)",
         moved.to,
         moved.at
     )]

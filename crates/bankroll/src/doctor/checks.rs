@@ -151,7 +151,8 @@ fn lease(database: &Location) -> Check {
             Check::red(
                 "lease",
                 found,
-                "wait for the move to end; if it was interrupted, drop this database and move again",
+                "wait for the move to end; if it was interrupted, run it again, and if that is refused, drop this database and \
+                 move again",
             )
         }
         Ok(Some(holder)) if !holder.left.is_zero() => {

@@ -1,4 +1,4 @@
-//! `bankroll doctor`: checks a folder, and says how to fix what is wrong. Reads only.
+//! `bankroll doctor`: checks a folder, its chain and its signer, and says how to fix what is wrong. Reads only.
 
 mod chain;
 mod checks;

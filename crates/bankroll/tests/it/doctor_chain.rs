@@ -6,13 +6,15 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Stdio},
+    time::Instant,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
+    chain::post,
     program::{command, folder, run, run_with},
-    running::Running,
+    running::{PATIENCE, Running},
 };
 
 const PASSWORD: (&str, &str) = ("BANKROLL_SIGNER_PASSWORD", "correct horse");
@@ -70,7 +72,7 @@ fn doctor(folder: &Path, settings: &[String], more: &[&str]) -> (i32, Vec<(Strin
     let run = run(folder, &args.collect::<Vec<_>>());
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     let text = |check: &Value, key: &str| check[key].as_str().unwrap_or_default().to_owned();
-    let names = ["chain", "wallet", "indexer", "signer", "keys"];
+    let names = ["chain", "wallet", "indexer", "payouts", "signer", "keys"];
     let checks =
         report["checks"].as_array().unwrap().iter().filter(|check| names.contains(&check["name"].as_str().unwrap()));
     let checks =
@@ -119,9 +121,48 @@ fn what_does_not_work_is_red_with_what_to_do() {
     check_red(with(&genesis), "chain", "wrong chain: the node reports genesis block", "chain.genesis");
     check_red(with(&format!("chain.wallet={OTHER_WALLET}")), "signer", "does not have the key", "signer show --dir");
 
+    let books = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
+    let stop =
+        "INSERT INTO operation_wallet_addresses (chain, address, stopped) VALUES ('eip155:31337', ?1, 'foreign_nonce')";
+    books.execute(stop, [&wallet]).unwrap();
+    check_red(doctor(folder.path(), &right, &[]), "payouts", "nothing new is paid from", "another program");
+    books.execute("DELETE FROM operation_wallet_addresses", []).unwrap();
+    drop(books);
+
     let key = folder.path().join("signer/wallet.json");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
     check_red(doctor(folder.path(), &right, &[]), "keys", "readable by other users", "chmod 600 ./signer/wallet.json");
+}
+
+#[test]
+fn the_indexers_place_is_compared_with_the_chain() {
+    let folder = folder();
+    let wallet = casino(folder.path());
+    let chain = chain(folder.path());
+    let _signer = Started::new(folder.path(), &["signer", "run", "--json"]);
+    let settings = settings(&chain, &wallet);
+    let mine = |blocks: u32| {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "sim_mine", "params": [blocks] }).to_string();
+        post(chain.line["url"].as_str().unwrap(), &request);
+    };
+    let place = || {
+        let (code, checks) = doctor(folder.path(), &settings, &[]);
+        assert_eq!(code, 0, "{checks:?}");
+        checks.into_iter().find(|(name, ..)| name == "indexer").unwrap().2
+    };
+    mine(3);
+    let mut serve = command(folder.path());
+    serve.args(["serve", "--json", "--set", "chain.poll_ms=10"]).args(&settings);
+    let node = Running::spawn(serve, "node-1");
+    node.until("follows");
+    let deadline = Instant::now() + PATIENCE;
+    while !place().starts_with("at block 3, 0 blocks behind, moved ") {
+        assert!(Instant::now() < deadline, "{}", place());
+    }
+    node.signal("-TERM");
+    assert_eq!(node.ended().0, 0);
+    mine(2);
+    assert!(place().starts_with("at block 3, 2 blocks behind, moved "), "{}", place());
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn check(copy: TempDir) {
         &["statement", "arena/world/1"],
         &["explain", "=spawn"],
         &["search", "--wallet", "0xa1"],
-        &["export", "--journal"],
+        &["export"],
     ] {
         read(copy.0.path(), args).ok();
     }

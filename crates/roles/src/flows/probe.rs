@@ -24,6 +24,9 @@ const SIGNER_PATIENCE: Duration = Duration::from_secs(3);
 /// An indexer that is behind and has not moved for this long does not run, or cannot go on.
 const STILL: Duration = Duration::from_secs(120);
 
+/// The number of the newest block, and what the wallet holds there.
+type HeadAndBalance = (u64, Quantity);
+
 /// What works: as it was found. What does not: with what to do.
 pub type ProbeResult = Result<String, ProbeTrouble>;
 
@@ -92,7 +95,7 @@ impl FlowSetup {
     }
 
     /// The newest block and the balance of the wallet, by each node.
-    fn ask_rpc_nodes(&self) -> Vec<(String, Result<(u64, Quantity), RpcError>)> {
+    fn ask_rpc_nodes(&self) -> Vec<(String, Result<HeadAndBalance, RpcError>)> {
         let ask = |node: &RpcNode| {
             let head = node.header(BlockTag::Latest)?.map_or(0, |header| header.number);
             Ok((head, node.balance(self.wallet, BlockTag::Number(head))?))
@@ -124,25 +127,24 @@ impl FlowSetup {
     fn probe_indexer(&self, reader: &Reader, head: Option<u64>, now: Time) -> ProbeResult {
         let cursor = view::last_step(reader, self.chain().as_str())
             .map_err(|error| ProbeTrouble::new(on_one_line(&error), format!("run `{} doctor --full`", invocation())))?;
-        Ok(match (cursor, head) {
-            (None, _) => "has read no block yet".into(),
-            (Some((block, at)), None) => format!("at block {}, {}", thousands(block), since(at, now)),
-            (Some((block, at)), Some(head)) => {
-                let behind = head.saturating_sub(block);
-                let found = format!(
-                    "at block {}, {} behind, {}",
-                    thousands(block),
-                    counted(behind, "block", "blocks"),
-                    since(at, now)
-                );
-                if behind > 0 && now.0.saturating_sub(at.0) > STILL.as_micros() as u64 {
-                    let fix = "start `serve`; if it runs, its lines of `indexer` say what it waits for";
-                    return Err(ProbeTrouble::new(found, fix));
-                }
-                found
-            }
-        })
+        indexer_state(cursor, head, now)
     }
+}
+
+/// Behind is normal while it reads; behind and still is not.
+fn indexer_state(cursor: Option<(u64, Time)>, head: Option<u64>, now: Time) -> ProbeResult {
+    let Some((block, at)) = cursor else { return Ok("has read no block yet".into()) };
+    let still = Duration::from_micros(now.0.saturating_sub(at.0));
+    let at = format!("at block {}", thousands(block));
+    let moved = format!("moved {} ago", counted(still.as_secs(), "second", "seconds"));
+    let Some(head) = head else { return Ok(format!("{at}, {moved}")) };
+    let behind = head.saturating_sub(block);
+    let found = format!("{at}, {} behind, {moved}", counted(behind, "block", "blocks"));
+    if behind > 0 && still > STILL {
+        let fix = "start `serve`; if it runs, the lines of `indexer` in its log say what it waits for";
+        return Err(ProbeTrouble::new(found, fix));
+    }
+    Ok(found)
 }
 
 impl FlowSetup {
@@ -181,7 +183,20 @@ fn rpc_fix(error: &RpcError, folder: &str) -> String {
     }
 }
 
-fn since(at: Time, now: Time) -> String {
-    let seconds = now.0.saturating_sub(at.0) / 1_000_000;
-    format!("moved {} ago", counted(seconds, "second", "seconds"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_indexer_that_is_behind_and_does_not_move_is_in_trouble() {
+        let seconds = |seconds: u64| Time(seconds * 1_000_000);
+        let state = |head, now| indexer_state(Some((1_000, seconds(60))), head, seconds(now));
+        assert_eq!(indexer_state(None, Some(9), seconds(0)), Ok("has read no block yet".into()));
+        assert_eq!(state(None, 61), Ok("at block 1,000, moved 1 second ago".into()));
+        assert_eq!(state(Some(1_000), 3_660), Ok("at block 1,000, 0 blocks behind, moved 3,600 seconds ago".into()));
+        assert_eq!(state(Some(1_001), 180), Ok("at block 1,000, 1 block behind, moved 120 seconds ago".into()));
+        let trouble = state(Some(1_500), 181).unwrap_err();
+        assert_eq!(trouble.found, "at block 1,000, 500 blocks behind, moved 121 seconds ago");
+        assert!(trouble.fix.contains("start `serve`"), "{}", trouble.fix);
+    }
 }

@@ -81,7 +81,8 @@ impl BooksMove {
         }
         let begun = self.now.0;
         let holder = format!(
-            "a move from a folder (begun at {begun}; if it was interrupted, drop this database and move again)"
+            "a move from a folder (begun at {begun}; if it was interrupted, run it again; if that is refused, drop this \
+             database and move again)"
         );
         let claim = LeaseClaim { holder: holder.clone(), address: String::new(), lease: LEASE, moves: true };
         let mut engine =

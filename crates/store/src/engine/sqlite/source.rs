@@ -207,9 +207,10 @@ impl Source for SqliteSource {
         let (done, is_done) = channel::<()>();
         let checked = thread::scope(|scope| {
             if let Some(within) = within {
-                scope.spawn(move || match is_done.recv_timeout(within) {
-                    Err(RecvTimeoutError::Timeout) => interrupt.interrupt(),
-                    _ => {}
+                scope.spawn(move || {
+                    if is_done.recv_timeout(within) == Err(RecvTimeoutError::Timeout) {
+                        interrupt.interrupt();
+                    }
                 });
             }
             let checked = self.0.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
