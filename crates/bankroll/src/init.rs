@@ -57,7 +57,7 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
     if json {
         terminal::answer_json(&json!({ "dir": args.dir, "config": made.config, "books": made.books }))?;
     } else {
-        terminal::answer(&text(args, &made))?;
+        terminal::answer(&text(args, &made, loaded.chain().is_some()))?;
     }
     Ok(Exit::Ok)
 }
@@ -113,28 +113,31 @@ fn write_config(path: &Path, given: &[SetFlag]) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn text(args: &InitArgs, made: &InitOutcome) -> String {
+fn text(args: &InitArgs, made: &InitOutcome, has_chain: bool) -> String {
     let (paint, me, dir) = (Paint::stdout(), invocation(), args.dir.display());
-    let signer = args.dir.join("signer");
-    let (signer, password) = (signer.display(), args.dir.join("password"));
-    let password = password.display();
     let config = if made.is_config_new {
         format!("{} {} (every key, with comments)\n", paint.good("created"), made.config.display())
     } else {
         String::new()
     };
+    let next = if has_chain { String::new() } else { chain_steps(args, made) };
+    let lead = if has_chain { "Next:" } else { "Next, for deposits and payouts on a simulated chain:" };
     format!(
-        "{config}{} {} (empty books)\n\n\
-         Next, for deposits and payouts on a simulated chain:\n  \
-         (umask 077; openssl rand -hex 32 > {password})\n  \
+        "{config}{} {} (empty books)\n\n{lead}\n{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n",
+        paint.good("created"),
+        made.books,
+    )
+}
+
+/// The way to a chain and a signer. docs/tutorial.md has the same steps, with their output.
+fn chain_steps(args: &InitArgs, made: &InitOutcome) -> String {
+    let (me, signer, password) = (invocation(), args.dir.join("signer"), args.dir.join("password"));
+    let (signer, password, config) = (signer.display(), password.display(), made.config.display());
+    format!(
+        "  (umask 077; openssl rand -hex 32 > {password})\n  \
          {me} signer init --dir {signer} --password-file {password}\n  \
          {me} signer run --dir {signer} --password-file {password}  # leave it running\n  \
          {me} chain  # leave it running, too\n  \
-         set chain.rpc, id, genesis and wallet in {}: the commands above print them\n  \
-         {me} doctor --dir {dir}\n  \
-         {me} serve --dir {dir}\n",
-        paint.good("created"),
-        made.books,
-        made.config.display(),
+         set chain.rpc, id, genesis and wallet in {config}: the commands above print them\n"
     )
 }

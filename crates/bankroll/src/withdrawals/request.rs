@@ -89,7 +89,7 @@ fn text(
         _ => "",
     };
     Ok(format!(
-        "{} {}: {amount} to {}\n{next}\nNext:\n  {} withdrawals show {} --dir {}\n",
+        "{} {}\n  {amount} to {}\n{next}\nNext:\n  {} withdrawals show {} --dir {}\n",
         Paint::stdout().good(verb),
         payout.id,
         order.to,

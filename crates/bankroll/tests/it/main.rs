@@ -31,4 +31,5 @@ mod running;
 mod serve;
 mod serve_chain;
 mod signer;
+mod tutorial;
 mod widths;
