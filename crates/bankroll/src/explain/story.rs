@@ -67,7 +67,10 @@ impl WalletStory<'_> {
                 text.push_str(&paint.quiet(&format!("  ... {more} left out here: --all lists every record\n")));
             }
             if left_out == 0 || place < FIRST_LINES || place >= FIRST_LINES + left_out {
-                text.push_str(&wrapped(&when::seconds(*at), line, display.width, paint));
+                // A line of a summary has no time of its own.
+                let at = when::seconds(*at);
+                let at = if line.starts_with(' ') { " ".repeat(at.len()) } else { at };
+                text.push_str(&wrapped(&at, line, display.width, paint));
             }
         }
         text.push_str(&self.balances(display, paint));
