@@ -26,10 +26,7 @@ pub struct ExplainArgs {
     #[arg(value_name = "KEY|WALLET|TX")]
     what: String,
     /// Maximum number of records
-    #[arg(
-        long, value_name = "N", default_value_t = 100,
-        value_parser = terminal::whole::<u32>(1..=10_000, "the limit")
-    )]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     #[command(flatten)]
     location: LocationArgs,

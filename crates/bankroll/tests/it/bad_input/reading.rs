@@ -83,8 +83,8 @@ pub const ROWS: &[Row] = &[
     Row("explain --dir good", 2, "the following required arguments were not provided"),
     Row("explain nothing --dir good", 3, "no match for \"nothing\""),
     Row("explain '' --dir good", 3, "no match for \"\""),
-    Row("explain a --limit 0 --dir good", 2, "the limit is a whole number from 1 to 10000"),
-    Row("explain a --limit 99999999999 --dir good", 2, "the limit is a whole number from 1 to 10000"),
+    Row("explain a --limit 0 --dir good", 2, "from 1 to 10000"),
+    Row("explain a --limit 99999999999 --dir good", 2, "from 1 to 10000"),
     Row(
         "export --dir good --account nothing",
         2,

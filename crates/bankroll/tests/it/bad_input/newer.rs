@@ -1,4 +1,4 @@
-//! Rows that turn green when other work is merged; no other row depends on it.
+//! Newer commands and answers: lists of deposits and payouts, payments on the test chain, codes of damaged books.
 
 use super::row::Row;
 
@@ -25,7 +25,7 @@ pub const ROWS: &[Row] = &[
     Row("search --key nothing --dir good", 3, "no match"),
     Row("balance arena/world/1 --at 12345 --dir good", 2, "not 5"),
     Row("statement arena/world/1 --from 2026-11-16 --to 2026-11-15 --dir good", 2, "--from"),
-    // Commands that are not here yet.
+    // Lists, and payments on the test chain.
     Row("deposits list --state nothing --dir good", 2, "the states are seen, final"),
     Row("deposits list --player '\u{c4}' --dir good", 2, "a name is 1 to 128 characters"),
     Row("deposits list --limit 0 --dir good", 2, "'--limit <N>'"),
@@ -44,7 +44,26 @@ pub const ROWS: &[Row] = &[
     Row("withdrawals show nothing --dir good", 3, "there is no payout nothing"),
     Row("withdrawals show nothing --config nope.toml", 3, "there is no configuration file nope.toml"),
     Row("withdrawals show nothing --set =5", 2, "write it KEY=VALUE"),
-    // The folder is made before the address is read.
+    Row("chain --state file", 1, "file cannot be replayed"),
+    Row("chain --state empty", 1, "cannot open empty"),
+    Row("chain pay --to 0x1111111111111111111111111111111111111111", 2, "--amount <COINS>"),
+    Row("chain pay --to 0x12 --amount 1", 2, "an address is 0x and 40 hexadecimal digits"),
+    Row("chain pay --to 0x1111111111111111111111111111111111111111 --amount many", 2, "'--amount <COINS>'"),
+    Row(
+        "chain pay --to 0x1111111111111111111111111111111111111111 --amount 1 --from x",
+        2,
+        "a test account is a number from 0 to 9",
+    ),
+    Row("chain pay --to 0x1111111111111111111111111111111111111111 --amount 1 --wait x", 2, "'--wait <CONFIRMATIONS>'"),
+    Row("chain pay --to 0x1111111111111111111111111111111111111111 --amount 1 --timeout x", 2, "'--timeout <SECONDS>'"),
+    Row("chain pay --to 0x1111111111111111111111111111111111111111 --amount 1 --seed x", 2, "'--seed <N>'"),
+    Row("chain pay --to 0x1111111111111111111111111111111111111111 --amount 1 --rpc nonsense", 2, "--rpc"),
+    Row(
+        "chain pay --to 0x1111111111111111111111111111111111111111 --amount 1 --rpc http://127.0.0.1:1 --key-file nope",
+        1,
+        "no chain answers",
+    ),
+    // A demo that cannot start leaves no folder.
     Row("demo --postgres nonsense", 1, "postgres://"),
     Row("demo --postgres postgres://nobody@127.0.0.1:1/x --exit", 1, "Postgres"),
 ];
