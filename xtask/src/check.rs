@@ -4,7 +4,9 @@ mod banned;
 mod deny;
 mod direction;
 mod ownership;
+mod pages;
 mod purity;
+mod root;
 mod sizes;
 mod tiers;
 mod tree;
@@ -29,6 +31,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     })?;
     stages.run("dependency direction", || verdict(&direction::findings(&metadata::of(workspace)?)))?;
     stages.run("file sizes", || verdict(&sizes::findings(&tree::files(workspace)?)))?;
+    stages.run("pages", || verdict(&pages::findings(&tree::files(workspace)?)))?;
+    stages.run("root of the repository", || verdict(&root::findings(&tree::files(workspace)?)))?;
     stages.run("banned names and text", || verdict(&banned::findings(&tree::files(workspace)?)))?;
     stages.run("binary files", || verdict(&tree::binaries(workspace)?))?;
     stages.run("who names which table", || verdict(&ownership::findings(&tree::files(workspace)?)))?;

@@ -14,10 +14,12 @@ use crate::{
 #[command(after_help = "\
 Examples:
   bankroll balance arena/world/1 --dir bankroll-demo
-  bankroll balance arena/funds/1/0xab12 --at 2026-11-15T08:30:00Z
+  bankroll balance arena/funds/1/0x63fa... --at 2026-11-15T08:30:00Z
   bankroll balance 3 --at 2026-11-15 --json
 
-A balance at a time is the balance after the last commit at or before it.")]
+A balance at a time is the balance after the last commit at or before it. A TIME
+is 2026-11-15T08:30:00Z, a date (its first moment, UTC), or a number since 1970:
+10 digits are seconds, 13 milliseconds, 16 microseconds.")]
 pub struct BalanceArgs {
     /// The account's number or name
     #[arg(value_name = "ACCOUNT")]

@@ -5,8 +5,8 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, doctor, explain, export, hand, init, migrate_books, nodes,
-    receipt, search, serve, statement,
+    accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, help_layout, init,
+    migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -15,8 +15,8 @@ Exit codes:
   0  done
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
-  3  not found: no ledger, no such account
-  4  the books are unsound: they diverge from the journal; or a hand does not verify
+  3  not found: no ledger, no such account, no match
+  4  the books are unsound: they diverge from the journal; or a hand or receipt does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -24,12 +24,13 @@ Examples:
   bankroll init --dir casino         a folder with a configuration and empty books
   bankroll accounts list --dir casino
   bankroll statement arena/world/1 --dir bankroll-demo
-  bankroll explain 0xab12 --dir casino
+  bankroll explain 0x63fa... --dir casino
   bankroll audit --dir casino";
 
 /// The back office of real-money games.
 #[derive(Debug, Parser)]
 #[command(name = "bankroll", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -39,9 +40,9 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads the arguments of this process.
+    /// Reads the arguments of this process; every help is laid out.
     pub fn read() -> Result<Self, clap::Error> {
-        let matches = with_negative_numbers(Self::command()).try_get_matches()?;
+        let matches = with_negative_numbers(help_layout::laid_out(Self::command())).try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
 }
@@ -68,6 +69,9 @@ pub enum Command {
     Init(init::InitArgs),
     /// Move books from a folder to a Postgres database, and prove that they are the same
     MigrateBooks(migrate_books::MigrateBooksArgs),
+    /// Open accounts for players
+    #[command(subcommand, after_help = players::EXAMPLES)]
+    Players(players::PlayersCommand),
     /// Show accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),
@@ -75,9 +79,15 @@ pub enum Command {
     Balance(balance::BalanceArgs),
     /// List the entries of an account, each with the balance after it
     Statement(statement::StatementArgs),
+    /// Show deposits: seen, final, credited, in suspense, reversed
+    #[command(subcommand, after_help = deposits::EXAMPLES)]
+    Deposits(deposits::DepositsCommand),
+    /// Show payouts: waiting, sent, in a block, paid, failed
+    #[command(subcommand, after_help = withdrawals::EXAMPLES)]
+    Withdrawals(withdrawals::WithdrawalsCommand),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
-    /// Show everything that happened to a key, a wallet or a transaction
+    /// Tell the story of a wallet, a transaction, a deposit, a payout or a key
     Explain(explain::ExplainArgs),
     /// Write a statement or the whole journal to standard output
     Export(export::ExportArgs),
@@ -85,7 +95,7 @@ pub enum Command {
     Receipt(receipt::ReceiptArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
-    /// Check a folder, and say how to fix what is wrong
+    /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
     /// Show or check the configuration
     #[command(subcommand, after_help = config::EXAMPLES)]

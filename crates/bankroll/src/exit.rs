@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use bankroll_roles::config::ConfigError;
+use bankroll_nodes::AuthorityError;
+use bankroll_roles::{config::ConfigError, requests::WithdrawalRequestError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -11,6 +12,10 @@ use bankroll_terminal::Exit;
 pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if cause.is::<ConfigError>() {
         Some(Exit::Usage)
+    } else if matches!(cause.downcast_ref(), Some(WithdrawalRequestError::NoAccount(_))) {
+        Some(Exit::NotFound)
+    } else if let Some(AuthorityError::NoFolder { .. }) = cause.downcast_ref() {
+        Some(Exit::NotFound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
             SignerExitCode::Failed => Exit::Failed,
@@ -20,9 +25,11 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         })
     } else {
         match cause.downcast_ref::<StoreError>()? {
-            StoreError::NoLedger { .. } | StoreError::NoBooks => Some(Exit::NotFound),
+            StoreError::NoLedger { .. } | StoreError::NoBooksInFile { .. } | StoreError::NoBooks => {
+                Some(Exit::NotFound)
+            }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            StoreError::Diverged { .. } => Some(Exit::Unsound),
+            StoreError::Diverged { .. } | StoreError::Damaged { .. } => Some(Exit::Unsound),
             _ => None,
         }
     }

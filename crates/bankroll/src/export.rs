@@ -26,9 +26,11 @@ Examples:
   bankroll export --account arena/world/1 --format csv > world.csv
   bankroll export --format json | jq -c 'select(.type == \"decided\")'
 
-JSON is one object per line. The journal's CSV has a row for each move and each
-change of a hold, and one for each record without either. A cell that would be
-a formula in a spreadsheet begins with an apostrophe.")]
+JSON is one object per line. The journal's CSV has a row for each posting and
+each change of a hold, and one for each record without either. A posting debits
+one account and credits another; `direction` says what that means: `in` both
+balances rise, `out` both fall, `move` one falls and the other rises. A cell that
+would be a formula in a spreadsheet begins with an apostrophe.")]
 pub struct ExportArgs {
     /// Only the statement of this account, by its number or name
     #[arg(long, value_name = "ACCOUNT")]
@@ -124,7 +126,7 @@ fn export_journal(reader: &Reader, display: &DisplayContext<'_>, format: ExportF
 }
 
 /// The columns of the journal. New ones go to the end.
-const JOURNAL_HEADER: [&str; 25] = [
+const JOURNAL_HEADER: [&str; 27] = [
     "seq",
     "at",
     "type",
@@ -133,13 +135,13 @@ const JOURNAL_HEADER: [&str; 25] = [
     "key_scope",
     "key",
     "principal",
-    "from",
-    "to",
+    "debit",
+    "credit",
     "amount",
     "amount_decimal",
     "symbol",
-    "from_balance_after",
-    "to_balance_after",
+    "debit_balance_after",
+    "credit_balance_after",
     "hold",
     "hold_state",
     "hold_remaining",
@@ -150,10 +152,16 @@ const JOURNAL_HEADER: [&str; 25] = [
     "hand",
     "block",
     "reverses",
+    "direction",
+    "account",
 ];
 
-/// The cells that differ between rows of one record: the columns from `from` to `held_after`.
-type MoveCells = [String; 11];
+/// The cells that differ between rows of one record: the columns from `debit` to `held_after`, and the last two.
+#[derive(Default)]
+struct MoveCells {
+    middle: [String; 11],
+    last: [String; 2],
+}
 
 /// A row for each posting and each change of a hold; one for a record that has neither.
 fn rows_of(entry: &JournalEntry, display: &DisplayContext<'_>) -> Vec<Vec<String>> {
@@ -196,7 +204,10 @@ fn rows_of(entry: &JournalEntry, display: &DisplayContext<'_>) -> Vec<Vec<String
         effects.reverses.map_or_else(String::new, |seq| seq.to_string()),
     ];
     let moved = moved(&entry.record, effects, display);
-    moved.into_iter().map(|moved| before.iter().cloned().chain(moved).chain(behind.iter().cloned()).collect()).collect()
+    let row = |moved: MoveCells| {
+        before.iter().cloned().chain(moved.middle).chain(behind.iter().cloned()).chain(moved.last).collect()
+    };
+    moved.into_iter().map(row).collect()
 }
 
 fn moved(record: &Record, effects: &Effects, display: &DisplayContext<'_>) -> Vec<MoveCells> {
@@ -206,12 +217,15 @@ fn moved(record: &Record, effects: &Effects, display: &DisplayContext<'_>) -> Ve
         let after = [posting.from_after, posting.to_after].map(|after| after.to_string());
         let [from_after, to_after] = after;
         let none = String::new;
-        [from, to, amount, decimal, symbol, from_after, to_after, none(), none(), none(), none()]
+        let middle = [from, to, amount, decimal, symbol, from_after, to_after, none(), none(), none(), none()];
+        let direction = display.readable(posting).map_or_else(none, |posting| posting.direction.word().to_owned());
+        MoveCells { middle, last: [direction, none()] }
     });
     let expired = if let Record::HoldExpired(change) = record { Some(change) } else { None };
     let holds = effects.holds.iter().chain(expired).map(|change| {
-        let (hold, mut cells) = (&change.hold, MoveCells::default());
-        cells[0] = display.account(hold.account);
+        let hold = &change.hold;
+        let mut moved = MoveCells { last: [String::new(), display.account(hold.account)], ..MoveCells::default() };
+        let cells = &mut moved.middle;
         cells[4] = amount_cells(hold.account, hold.remaining, display)[2].clone();
         let state = match hold.state {
             HoldState::Open => "open",
@@ -222,17 +236,14 @@ fn moved(record: &Record, effects: &Effects, display: &DisplayContext<'_>) -> Ve
         cells[8] = state.into();
         cells[9] = hold.remaining.to_string();
         cells[10] = change.held_after.to_string();
-        cells
+        moved
     });
     let all: Vec<MoveCells> = postings.chain(holds).collect();
     if !all.is_empty() {
         return all;
     }
-    let mut cells = MoveCells::default();
-    if let Record::AccountOpened { name, .. } = record {
-        cells[0] = name.to_string();
-    }
-    vec![cells]
+    let opened = if let Record::AccountOpened { name, .. } = record { name.to_string() } else { String::new() };
+    vec![MoveCells { last: [String::new(), opened], ..MoveCells::default() }]
 }
 
 fn amount_cells(account: AccountId, amount: Amount, display: &DisplayContext<'_>) -> [String; 3] {

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use bankroll_roles::{
-    config::{self, CONFIG_FILE, LoadedConfig},
+    config::{self, CONFIG_FILE, LoadedConfig, SetFlag},
     flows,
 };
 use bankroll_store::{BOOKS_FILE, DatabaseUrl, Ledger, LedgerOptions, Location, Reader, StoreError};
@@ -23,6 +23,7 @@ use crate::location::LocationArgs;
 Examples:
   bankroll init --dir casino    casino/bankroll.toml with all defaults, and casino/books.db
   bankroll init                 the same in this folder
+  bankroll init --dir casino --set chain.id=31337 --set chain.confirmations=3
 
 With books.database set, in the folder's bankroll.toml or in the environment as
 BANKROLL__BOOKS__DATABASE, the empty books are created in that database.
@@ -33,6 +34,9 @@ pub struct InitArgs {
     /// The folder; created if missing
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
+    /// Write a value into the new bankroll.toml: --set chain.rpc=http://127.0.0.1:8545
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<SetFlag>,
 }
 
 struct InitOutcome {
@@ -44,30 +48,31 @@ struct InitOutcome {
 }
 
 pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
-    let location = LocationArgs { dir: Some(args.dir.clone()), ..LocationArgs::default() };
+    let location = LocationArgs { dir: Some(args.dir.clone()), set: args.set.clone(), ..LocationArgs::default() };
     let loaded = location.load()?;
     let made = match loaded.books() {
-        Location::Folder(_) => in_folder(args)?,
+        Location::Folder(folder) => in_folder(args, &folder)?,
         Location::Postgres(url) => in_database(args, &loaded, url)?,
     };
     if json {
         terminal::answer_json(&json!({ "dir": args.dir, "config": made.config, "books": made.books }))?;
     } else {
-        terminal::answer(&text(args, &made))?;
+        terminal::answer(&text(args, &made, loaded.chain().is_some()))?;
     }
     Ok(Exit::Ok)
 }
 
-fn in_folder(args: &InitArgs) -> anyhow::Result<InitOutcome> {
-    let (config, books) = (args.dir.join(CONFIG_FILE), args.dir.join(BOOKS_FILE));
+/// `folder` is the one of the books: another than the one of the configuration if the environment says so.
+fn in_folder(args: &InitArgs, folder: &Path) -> anyhow::Result<InitOutcome> {
+    let (config, books) = (args.dir.join(CONFIG_FILE), folder.join(BOOKS_FILE));
     for file in [&config, &books] {
         let taken = file.try_exists().with_context(|| format!("cannot check {}", file.display()))?;
         anyhow::ensure!(!taken, "{} exists already; nothing was changed", file.display());
     }
     make_folder(args)?;
-    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(&args.dir) })?;
+    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) })?;
     // Written last, and never over another file: a folder with a configuration has its books.
-    write_defaults(&config)?;
+    write_config(&config, &args.set)?;
     Ok(InitOutcome { config, is_config_new: true, books: books.display().to_string() })
 }
 
@@ -82,7 +87,7 @@ fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyh
     make_books(loaded.config.books.options(url))?;
     let config = args.dir.join(CONFIG_FILE);
     if loaded.file.is_none() {
-        write_defaults(&config)?;
+        write_config(&config, &args.set)?;
     }
     Ok(InitOutcome { config, is_config_new: loaded.file.is_none(), books: loaded.config.books.database.shown() })
 }
@@ -92,27 +97,47 @@ fn make_folder(args: &InitArgs) -> anyhow::Result<()> {
 }
 
 fn make_books(options: LedgerOptions) -> anyhow::Result<()> {
-    Ledger::open(options).context("cannot create the books")?.close();
+    Ledger::create(options).context("cannot create the books")?.close();
     Ok(())
 }
 
-fn write_defaults(config: &Path) -> anyhow::Result<()> {
-    let mut file = fs::File::create_new(config).with_context(|| format!("cannot create {}", config.display()))?;
-    file.write_all(config::commented_defaults().as_bytes())
+/// A value may be a secret: the file is for this user alone.
+fn write_config(path: &Path, given: &[SetFlag]) -> anyhow::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.write(true).create_new(true).open(path);
+    let mut file = file.with_context(|| format!("cannot create {}", path.display()))?;
+    file.write_all(config::commented(given).as_bytes())
         .and_then(|()| file.sync_all())
-        .with_context(|| format!("cannot write {}", config.display()))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn text(args: &InitArgs, made: &InitOutcome) -> String {
+fn text(args: &InitArgs, made: &InitOutcome, has_chain: bool) -> String {
     let (paint, me, dir) = (Paint::stdout(), invocation(), args.dir.display());
     let config = if made.is_config_new {
         format!("{} {} (every key, with comments)\n", paint.good("created"), made.config.display())
     } else {
         String::new()
     };
+    let next = if has_chain { String::new() } else { chain_steps(args, made) };
+    let lead = if has_chain { "Next:" } else { "Next, for deposits and payouts on a simulated chain:" };
     format!(
-        "{config}{} {} (empty books)\n\nNext:\n  {me} doctor --dir {dir}\n  {me} config show --origin --dir {dir}\n",
+        "{config}{} {} (empty books)\n\n{lead}\n{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n",
         paint.good("created"),
         made.books,
+    )
+}
+
+/// The way to a chain and a signer. docs/tutorial.md has the same steps, with their output.
+fn chain_steps(args: &InitArgs, made: &InitOutcome) -> String {
+    let (me, signer, password) = (invocation(), args.dir.join("signer"), args.dir.join("password"));
+    let (signer, password, config) = (signer.display(), password.display(), made.config.display());
+    format!(
+        "  (umask 077; openssl rand -hex 32 > {password})\n  \
+         {me} signer init --dir {signer} --password-file {password}\n  \
+         {me} signer run --dir {signer} --password-file {password}  # leave it running\n  \
+         {me} chain  # leave it running, too\n  \
+         set chain.rpc, id, genesis and wallet in {config}: the commands above print them\n"
     )
 }

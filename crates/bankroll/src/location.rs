@@ -4,8 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bankroll_demo as demo;
-use bankroll_roles::config::{LoadedConfig, SetFlag};
-use bankroll_store::{Location, Reader, StoreError};
+use bankroll_ledger::AssetId;
+use bankroll_roles::{
+    config::{LoadedConfig, SetFlag},
+    flows::FlowSetup,
+};
+use bankroll_store::{Location, MovedBooks, Reader, StoreError};
+use bankroll_terminal::{NotFound, UsageError};
 use clap::Args;
 
 #[derive(Clone, Debug, Default, Args)]
@@ -21,6 +26,15 @@ pub struct LocationArgs {
     pub set: Vec<SetFlag>,
 }
 
+/// Books whose configuration names a chain.
+pub struct ChainBooks {
+    pub loaded: LoadedConfig,
+    pub setup: FlowSetup,
+    pub reader: Reader,
+    /// The chain's coin as the ledger numbers it.
+    pub asset: AssetId,
+}
+
 impl LocationArgs {
     /// The base of relative paths in the configuration.
     pub fn base(&self) -> PathBuf {
@@ -33,6 +47,20 @@ impl LocationArgs {
         LoadedConfig::load(self.base(), self.config.clone(), &self.set)
     }
 
+    /// The books and the chain that the configuration names, for commands that need both.
+    pub fn with_chain(&self) -> anyhow::Result<ChainBooks> {
+        let loaded = self.load()?;
+        let setup = loaded.chain().ok_or_else(|| {
+            UsageError("no chain is configured; set chain.rpc, chain.id, chain.genesis and chain.wallet".into())
+        })?;
+        let reader = self.reader()?;
+        let asset = setup.listed(&reader)?.ok_or_else(|| {
+            let chain = &setup.coin.chain;
+            NotFound(format!("the ledger does not list the coin of {chain} yet; start `bankroll serve` once"))
+        })?;
+        Ok(ChainBooks { loaded, setup, reader, asset })
+    }
+
     /// Opens the books for reading.
     pub fn reader(&self) -> anyhow::Result<Reader> {
         let books = self.load()?.books();
@@ -42,10 +70,16 @@ impl LocationArgs {
             {
                 Err(error).context(format!("no ledger here; the demo's is in {0}: add `--dir {0}`", demo::FOLDER))
             }
-            opened => opened.with_context(|| match books {
-                Location::Folder(folder) => format!("cannot read the books in {}", folder.display()),
-                Location::Postgres(_) => "cannot read the books in the database".into(),
-            }),
+            opened => {
+                let reader = opened.with_context(|| match books {
+                    Location::Folder(folder) => format!("cannot read the books in {}", folder.display()),
+                    Location::Postgres(_) => "cannot read the books in the database".into(),
+                })?;
+                if let Some(MovedBooks { to, at }) = reader.moved()? {
+                    eprintln!("note: these books were moved to {to} at {at}; the ledger is there");
+                }
+                Ok(reader)
+            }
         }
     }
 }

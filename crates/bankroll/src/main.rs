@@ -7,21 +7,26 @@ mod chain;
 mod cli;
 mod completions;
 mod config;
+mod deposits;
 mod doctor;
 mod exit;
 mod explain;
 mod export;
 mod hand;
+mod help_layout;
 mod init;
 mod journal;
 mod location;
 mod migrate_books;
 mod nodes;
+mod players;
 mod receipt;
 mod search;
 mod serve;
 mod signer;
 mod statement;
+mod wait;
+mod withdrawals;
 
 use std::process::ExitCode;
 
@@ -47,9 +52,12 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
+        Command::Players(command) => players::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
         Command::Statement(args) => statement::run(&args, json),
+        Command::Deposits(command) => deposits::run(&command, json),
+        Command::Withdrawals(command) => withdrawals::run(&command, json),
         Command::Search(args) => search::run(&args, json),
         Command::Explain(args) => explain::run(&args, json),
         Command::Export(args) => export::run(&args, json),

@@ -15,7 +15,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   bankroll nodes init --dir casino                      the authority: casino/nodes/ca.pem and ca.key
   bankroll nodes add books-1 --roles books --dir casino
-  bankroll nodes add api-1 --roles api,notify --days 90 --dir casino
+  bankroll nodes add payouts-1 --roles indexer,payouts --days 90 --dir casino
 
 Give each node ca.pem and its own two files, and keep ca.key away from all of
 them: with that key anyone can create a node with any role. A certificate names
@@ -41,7 +41,8 @@ pub struct NodesInitArgs {
 pub struct NodesAddArgs {
     /// The node's name: lower-case letters, digits, hyphens
     name: NodeName,
-    /// The node's roles: "all", or some of books,api,indexer,payouts,notify,reconciler,drainer
+    /// The node's roles: "all", or some of books,indexer,payouts; api,notify,reconciler,drainer are
+    /// reserved and do nothing yet
     #[arg(long, value_name = "ROLES")]
     roles: NodeRoles,
     /// Days until the certificate expires
@@ -64,8 +65,10 @@ pub fn run(command: &NodesCommand, json: bool) -> anyhow::Result<Exit> {
         }
         NodesCommand::Add(args) => {
             let folder = args.location.load()?.certificates();
-            let authority = Authority::open(&folder, now)
-                .context("no certificate authority; create one with `bankroll nodes init`")?;
+            let authority = Authority::open(&folder, now).with_context(|| {
+                let dir = args.location.base();
+                format!("no certificate authority; create one with `bankroll nodes init --dir {}`", dir.display())
+            })?;
             authority.add(&folder, &args.name, args.roles, args.days, now)?
         }
     };

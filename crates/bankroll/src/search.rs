@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use bankroll_ledger::{Name, Namespace, Scope};
+use bankroll_orders::wallet_name;
 use bankroll_store::{Cursor, KeyQuery, SearchQuery, SearchSubject};
-use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, Width};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -13,16 +14,24 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll search [OPTIONS] --key KEY (or --wallet, --reference, --tx)")]
 #[command(after_help = "\
 Examples:
-  bankroll search --key spawn-81
-  bankroll search --key spawn-81 --namespace client --scope arena --json
-  bankroll search --wallet 0xab12 --descending --limit 20
+  bankroll search --key 0-2-000024278
+  bankroll search --key 0-2-000024278 --namespace client --scope arena --json
+  bankroll search --wallet 0x63fa... --descending --limit 20
   bankroll search --tx 0x5f3a...
-  bankroll search --reference eip155:1:0x5f...  a deposit, an intent, a transaction, a hand or a block
+  bankroll search --reference eip155:31337:0x5f3a...:native:0     a deposit
+  bankroll search --reference wd-2f6e...                          a payout
 
-A key belongs to a namespace and a server; without these, every key with that
-text is found. `bankroll explain` also follows holds and reversals.")]
+A reference is a deposit, a payout's intent, a transaction, a hand or a block. A
+key belongs to a namespace and a server; without these, every key with that text
+is found. Exit code 3 if nothing is found. `bankroll explain` also follows holds and
+reversals, and knows deposits and payouts that are not in the books yet.
+
+`in` is money that came in (the player's balance and the wallet's custody rise),
+`out` money that went out (both fall), `move` money inside the books. Hashes and
+addresses are shortened in text; --wide and --json have them whole.")]
 pub struct SearchArgs {
     #[command(flatten)]
     what: SearchFor,
@@ -32,6 +41,9 @@ pub struct SearchArgs {
     /// With --key: only of this game server; @house for the operator's own
     #[arg(long, value_name = "SERVER", requires = "key")]
     scope: Option<Scope>,
+    /// Show whole hashes and addresses, microseconds and base units
+    #[arg(long)]
+    wide: bool,
     /// Continue after this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
@@ -49,16 +61,16 @@ pub struct SearchArgs {
 #[group(required = true, multiple = false)]
 struct SearchFor {
     /// An idempotency key
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = not_empty)]
     key: Option<String>,
     /// A player or wallet
-    #[arg(long, value_name = "WALLET")]
-    wallet: Option<String>,
+    #[arg(long, value_name = "WALLET", value_parser = wallet_name)]
+    wallet: Option<Name>,
     /// A reference of any kind
-    #[arg(long, value_name = "REFERENCE")]
+    #[arg(long, value_name = "REFERENCE", value_parser = not_empty)]
     reference: Option<String>,
     /// A transaction on chain
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = transaction)]
     tx: Option<String>,
 }
 
@@ -68,7 +80,7 @@ impl SearchArgs {
         let by_key = key
             .clone()
             .map(|text| SearchSubject::Key(KeyQuery { text, namespace: self.namespace, scope: self.scope.clone() }));
-        let by_wallet = wallet.as_deref().map(parse_wallet).transpose()?.map(SearchSubject::Wallet);
+        let by_wallet = wallet.clone().map(SearchSubject::Wallet);
         let by_reference = reference.clone().map(SearchSubject::Reference);
         let by_tx = tx.clone().map(SearchSubject::Transaction);
         let subject = by_key.or(by_wallet).or(by_reference).or(by_tx);
@@ -76,18 +88,32 @@ impl SearchArgs {
     }
 }
 
-/// A wallet as people paste it: the ledger's names have no upper case.
-pub fn parse_wallet(text: &str) -> anyhow::Result<Name> {
-    Ok(text.to_lowercase().parse().map_err(|error| UsageError(format!("{text:?}: {error}")))?)
+fn not_empty(text: &str) -> Result<String, String> {
+    if text.is_empty() { Err("give the full text; an empty one matches nothing".into()) } else { Ok(text.to_owned()) }
+}
+
+/// A transaction's hash. Chains differ in its length, so only the digits are checked.
+fn transaction(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err("a transaction's hash is 0x and hexadecimal digits; for other references use --reference".into());
+    }
+    Ok(text.to_owned())
 }
 
 pub fn run(args: &SearchArgs, json: bool) -> anyhow::Result<Exit> {
+    if args.what.key.is_none() && (args.scope.is_some() || args.namespace.is_some()) {
+        return Err(UsageError("--namespace and --scope belong to --key: remove them, or give --key".into()).into());
+    }
     let subject = args.subject()?;
     let after: Option<Cursor> = args.after.as_ref().map(|text| text.parse()).transpose().context("--after")?;
     let reader = args.location.reader()?;
     let query = SearchQuery { subject, descending: args.descending, after, most: args.limit as usize };
     let page = reader.search(&query)?;
-    let display = DisplayContext::new(&reader)?;
+    if page.items.is_empty() {
+        return Err(NotFound("no matches; give the full key, reference, wallet or hash".into()).into());
+    }
+    let display = DisplayContext::new(&reader)?.with_width(Width::of_flag(args.wide));
     let next = page.next.as_ref().map(ToString::to_string);
     if json {
         let mut found = Vec::new();
@@ -101,9 +127,6 @@ pub fn run(args: &SearchArgs, json: bool) -> anyhow::Result<Exit> {
     let mut text = String::new();
     for entry in &page.items {
         text.push_str(&journal::entry_text(entry, reader.reversal_of(entry.seq)?, &display, paint)?);
-    }
-    if page.items.is_empty() {
-        text.push_str("no matches; give the full key, reference or wallet\n");
     }
     if let Some(next) = next {
         text.push_str(&paint.quiet(&format!("\nmore: --after {next}\n")));

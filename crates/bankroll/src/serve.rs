@@ -12,9 +12,11 @@ use crate::location::LocationArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll serve --dir casino                     books in a folder: one process, all roles
-  bankroll serve --dir casino --roles books       one of several nodes: holds the books, or stands by
-  bankroll serve --dir casino --roles api --json  one JSON object per line
+  bankroll serve --dir casino                  books in a folder: one process, all roles
+  bankroll serve --dir casino --roles books    one of several nodes: holds the books, or stands by
+  bankroll serve --dir casino --json           one JSON object per line
+
+The books must exist: `bankroll init` creates them, and nothing else does.
 
 Several nodes need books.database, and certificates by which they recognise each
 other: `bankroll nodes`. Each node has its own name (node.name). One of the
@@ -25,7 +27,8 @@ its work and releases the books at once.
 With chain.rpc set, the role `indexer` follows the chain, `books` credits what
 is final and settles payouts, and `payouts` has them signed by the signer at
 chain.signer (`bankroll signer`), sends them and tracks them. When the chain,
-the signer or the database is unreachable, the node reports it once and waits.")]
+the signer or the database is unreachable, the node reports it once and waits.
+The roles api, notify, reconciler and drainer are reserved: they do nothing yet.")]
 pub struct ServeArgs {
     #[command(flatten)]
     location: LocationArgs,

@@ -8,22 +8,38 @@ use super::BenchOptions;
 
 pub const EXAMPLES: &str = "\
 Examples:
+  bankroll bench ledger --quick
+  bankroll bench reading --quick
+  bankroll bench poker --quick";
+
+const LEDGER_EXAMPLES: &str = "\
+Examples:
   bankroll bench ledger --quick           under 45 seconds
   bankroll bench ledger --json > a.json   the long one, for comparing
-  bankroll bench ledger --quick --postgres postgres://bankroll@127.0.0.1:5432
-  bankroll bench reading --quick          300,000 entries in one account; without --quick, ten million
-  bankroll bench poker                    the cost of the proofs and the evaluation of a hand";
+  bankroll bench ledger --quick --postgres postgres://bankroll@127.0.0.1:5432";
+
+const READING_EXAMPLES: &str = "\
+Examples:
+  bankroll bench reading --quick              300,000 entries in one account
+  bankroll bench reading                      ten million
+  bankroll bench reading --entries 1000000 --json";
+
+const POKER_EXAMPLES: &str = "\
+Examples:
+  bankroll bench poker            the best of fifty runs
+  bankroll bench poker --quick    the best of three
+  bankroll bench poker --json";
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Durable transfers per second and their latency, compared with the database alone
-    #[command(after_help = EXAMPLES)]
+    #[command(after_help = LEDGER_EXAMPLES)]
     Ledger(BenchArgs),
     /// Cost of shuffling, proving, verifying and evaluating hands on one core
-    #[command(after_help = EXAMPLES)]
+    #[command(after_help = POKER_EXAMPLES)]
     Poker(PokerBenchArgs),
     /// Cost of reading the history of one hot account, also for the writer
-    #[command(after_help = EXAMPLES)]
+    #[command(after_help = READING_EXAMPLES)]
     Reading(ReadingArgs),
 }
 

@@ -23,6 +23,7 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use bankroll_store::Location;
+use bankroll_terminal::counted;
 
 pub use args::{BenchCommand, EXAMPLES, run};
 use growth::GrowthLength;
@@ -51,11 +52,10 @@ const ACCOUNTS: usize = 10_000;
 fn run_ledger(options: &BenchOptions) -> anyhow::Result<()> {
     let report = in_folder(options, |folder| measure(options, folder))?;
     if options.json {
-        report.print_json()
-    } else {
-        report.print_table()
+        report.print_json();
+        return Ok(());
     }
-    Ok(())
+    report.print_table()
 }
 
 /// Runs the benchmark of reading and prints its report.
@@ -185,8 +185,8 @@ fn measure_on(target: &BenchTarget, cell: Duration, side: Duration) -> anyhow::R
         seats.remember(load::HISTORY)?;
         for shape in target.shapes() {
             for keys in Keys::ALL {
-                let name = keys.name();
-                log(&format!("{engine}: {} x {}, {accounts} accounts, {name} keys", shape.callers, shape.per_call));
+                let (name, of) = (keys.name(), counted(accounts as u64, "account", "accounts"));
+                log(&format!("{engine}: {} x {}, {of}, {name} keys", shape.callers, shape.per_call));
                 let run = load::run(&seats, shape, keys, cell)?;
                 // The raw engine stores batches of the same size, without deciding anything. It runs right after the
                 // books, because the speed of a disk changes from one minute to the next. A replay stores no rows.

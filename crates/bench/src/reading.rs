@@ -15,7 +15,7 @@ use std::{
 
 use bankroll_ledger::{AccountId, Seq, Time};
 use bankroll_store::{Reader, StatementQuery};
-use bankroll_terminal::{self as terminal, table, thousands};
+use bankroll_terminal::{self as terminal, counted, table, thousands};
 use serde::Serialize;
 
 use super::{
@@ -282,10 +282,11 @@ impl ReadingReport {
             writer.add_row([row.company.text().to_owned(), p50, p99, format!("{:.0}", row.reads_per_s)]);
         }
         terminal::answer(&format!(
-            "{} entries of one account; index of {} runs, {} KiB, complete {} ms after the last transfer\n\n{}\n\n{}\n\n\
-             a reader that never pauses: p50 {:+.1} %, p99 {:+.1} %; compared with a busy core: p50 {:+.1} %, p99 {:+.1} %\n",
-            thousands(self.entries),
-            self.runs,
+            "{} of one account\nindex: {}, {} KiB, complete {} ms after the last transfer\n\n{}\n\n{}\n\n\
+             a reader that never pauses makes the writer slower: p50 {:+.1} %, p99 {:+.1} %\n  \
+             compared with a thread that only computes: p50 {:+.1} %, p99 {:+.1} %\n",
+            counted(self.entries, "entry", "entries"),
+            counted(self.runs as u64, "run", "runs"),
             thousands(self.index_bytes >> 10),
             thousands(self.index_trailed_ms),
             questions.trim_fmt(),

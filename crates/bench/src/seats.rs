@@ -36,7 +36,7 @@ pub(super) struct Seats {
 impl Seats {
     /// Creates books with this number of funded seats; with `hot`, the first one pays everything.
     pub fn open(location: &Location, count: usize, hot: bool) -> anyhow::Result<Self> {
-        let ledger = Ledger::open(LedgerOptions::new(location))?;
+        let ledger = Ledger::create(LedgerOptions::new(location))?;
         let server: Name = "bench".parse()?;
         let asset = ledger.list_asset(Asset {
             chain: "eip155:31337".parse()?,

@@ -2,11 +2,11 @@
 
 use std::{thread, time::Duration};
 
-use anyhow::bail;
 use bankroll_store::{Answer, Ledger, SubmitFailure, SubmitRefusal};
 use bankroll_withdrawals::Intents;
 
 use super::{
+    disk::DiskFull,
     game::{ArenaGame, RequestOutcome},
     nodes::NodeProcesses,
     requests::NumberedRequest,
@@ -88,11 +88,7 @@ fn ask(ledger: &Ledger, room: &ArenaGame, asked: &[NumberedRequest], busy: impl 
             Ok(answers) => return Ok(answers),
             // Another program has locked the file, or the server is unreachable; nothing happened.
             Err(SubmitFailure::Locked | SubmitFailure::Unreachable) => thread::sleep(BUSY_PAUSE),
-            Err(SubmitFailure::StorageFull) => {
-                bail!(
-                    "the disk is full: nothing was lost, but no game can continue; free some space and start the demo again"
-                )
-            }
+            Err(SubmitFailure::StorageFull) => return Err(DiskFull.into()),
             Err(failure @ SubmitFailure::Unknown) => return Err(failure.into()),
         }
     }

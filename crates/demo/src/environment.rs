@@ -2,11 +2,12 @@
 //! the books. The flows are the product's own code: threads of this process, or nodes with `--postgres`.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{Receiver, channel},
     },
+    time::Instant,
 };
 
 use anyhow::ensure;
@@ -27,13 +28,15 @@ use super::{
     arena::{self, Arena},
     backend::Backend,
     chain::{CHAIN, ChainServer, DemoChain, treasury},
+    disk,
     nodes::{ChainSettings, NodeProcesses},
-    player_wallets::{PlayerWallets, TREASURY},
+    player_wallets::{self, PlayerWallets, TREASURY},
     signer::SignerProcess,
     tempo,
 };
 
 pub struct Environment {
+    folder: PathBuf,
     pub chain: DemoChain,
     pub wallets: PlayerWallets,
     signer: SignerProcess,
@@ -78,7 +81,18 @@ impl Environment {
             node: "demo".into(),
         };
         let custody = setup.custody(arena.asset);
-        Ok(Self { chain, wallets, signer, setup, custody, served: None, running: None, notes, since })
+        Ok(Self {
+            folder: folder.clone(),
+            chain,
+            wallets,
+            signer,
+            setup,
+            custody,
+            served: None,
+            running: None,
+            notes,
+            since,
+        })
     }
 
     /// Starts the flows as threads of this process.
@@ -117,9 +131,21 @@ impl Environment {
         let left = balance(arena.house)?.checked_sub(balance(arena.network_fees)?).unwrap_or(Amount::ZERO);
         if left.units() < tempo::CAPITAL / 2 {
             let payment = self.wallets.pay(TREASURY, Amount::new(tempo::CAPITAL));
-            self.wallets.wait(payment)?;
+            let until = Instant::now() + player_wallets::PATIENCE;
+            while !self.wallets.wait_within(payment, tempo::CHECK_EVERY) {
+                self.check()?;
+                ensure!(Instant::now() < until, "the house paid its capital, but the books did not credit it in time");
+            }
         }
         Ok(())
+    }
+
+    /// Fails if waiting is in vain: the disk is full, or the chain or the wallets have stopped. Called when nothing
+    /// has happened for [`tempo::CHECK_EVERY`].
+    pub fn check(&self) -> anyhow::Result<()> {
+        disk::check(&self.folder)?;
+        self.chain.check()?;
+        self.wallets.check()
     }
 
     /// Compares the chain with the books.

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, bail};
 use bankroll_store::{BOOKS_FILE, LOCK_FILE, STATEMENTS_FILE};
 
-use super::{chain, signer};
+use super::{chain, disk, signer};
 
 const MARKER: &str = ".bankroll-demo";
 const MARKER_TEXT: &str =
@@ -51,7 +51,7 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
     // The write-ahead log first: a database without its log is only old, but a log without its database would be
     // applied to the next one.
     let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
-    let files = files.into_iter().flatten().chain([chain::FILE.to_owned()]);
+    let files = files.into_iter().flatten().chain([chain::FILE, disk::CHECK_FILE].map(str::to_owned));
     for name in files {
         let file = folder.join(name);
         match fs::remove_file(&file) {

@@ -1,10 +1,21 @@
-//! What a killed demo left: money in a world without players, and payouts in flight, which the flows continue by
+//! What an interrupted demo left: stakes in a world without players, and payouts in flight, which the flows continue by
 //! themselves.
+//!
+//! Guarantees: what was in the world is moved out of it, to the wei. Players get back their stakes before the game's
+//! budget gets anything. A start that is interrupted while it does this is continued by the next one.
 
 use bankroll_ledger::{Amount, Leg};
 use bankroll_store::{Ledger, Reader};
+use bankroll_terminal::counted;
 
-use super::{arena::Arena, progress::open_payouts};
+use super::{
+    arena::Arena,
+    progress::open_payouts,
+    stakes::{self, PlayerStake},
+};
+
+/// Players who get their stakes back in one call: fits the smallest queue.
+const RETURNS_AT_ONCE: usize = 512;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Leftovers {
@@ -13,15 +24,109 @@ pub struct Leftovers {
     pub paid_out: Amount,
     /// The amount that was in the world.
     pub swept: Amount,
+    /// The players who had stakes in it, and the sum of these.
+    pub players: u64,
+    pub stakes: Amount,
+    /// What these players got back.
+    pub returned: Amount,
+    /// What the game's budget got back.
+    pub to_ecosystem: Amount,
 }
 
-/// Counts the payouts in flight, and recycles the money in the world: only the killed game knew its owners.
+/// Counts the payouts in flight, and moves what is in the world back to its owners.
 pub fn settle(ledger: &Ledger, reader: &Reader, arena: &Arena) -> anyhow::Result<Leftovers> {
     let (payouts, paid_out) = open_payouts(reader)?;
     let swept = reader.account(arena.world)?.map_or(Amount::ZERO, |account| account.balance);
-    if !swept.is_zero() {
-        let leg = Leg::Move { from: arena.world, to: arena.ecosystem, amount: swept };
+    let mut leftovers = Leftovers { payouts, paid_out, swept, ..Leftovers::default() };
+    if swept.is_zero() {
+        return Ok(leftovers);
+    }
+    let staked = stakes::in_world(reader, arena)?;
+    let (shares, rest) = stakes::share(swept, &staked);
+    (leftovers.players, leftovers.stakes) = (staked.len() as u64, stakes::sum(&staked));
+    (leftovers.returned, leftovers.to_ecosystem) = (stakes::sum(&shares), rest);
+    for shares in shares.chunks(RETURNS_AT_ONCE) {
+        let requests = shares.iter().map(|PlayerStake { funds, amount }| {
+            let leg = Leg::Move { from: arena.world, to: *funds, amount: *amount };
+            arena.of_server(format!("return/{}/{funds}", arena.run), vec![leg])
+        });
+        for answer in ledger.submit_in_turn(requests.collect())?.wait()? {
+            answer.effects()?;
+        }
+    }
+    if !rest.is_zero() {
+        let leg = Leg::Move { from: arena.world, to: arena.ecosystem, amount: rest };
         ledger.apply(arena.of_server(format!("sweep/{}", arena.run), vec![leg]))?.effects()?;
     }
-    Ok(Leftovers { payouts, paid_out, swept })
+    Ok(leftovers)
+}
+
+impl Leftovers {
+    /// What was left, and where it went. Nothing if the last demo ended by itself.
+    pub fn lines(&self, money: impl Fn(Amount) -> String) -> Vec<String> {
+        if self.payouts == 0 && self.swept.is_zero() {
+            return Vec::new();
+        }
+        let mut lines = vec!["the last demo was interrupted; this one finishes what it left:".to_owned()];
+        if self.payouts > 0 {
+            let payouts = counted(self.payouts, "payout", "payouts");
+            lines.push(format!("  {payouts} of {} in all: paid now", money(self.paid_out)));
+        }
+        let players = counted(self.players, "player", "players");
+        if self.returned < self.stakes {
+            lines.push(format!(
+                "  {} in its world: back to the {players} who had staked {}, to each in proportion to their stakes, to \
+                 the wei",
+                money(self.returned),
+                money(self.stakes)
+            ));
+        } else if self.players > 0 {
+            lines.push(format!("  {} of stakes in its world: back to {players}, in full", money(self.returned)));
+        }
+        if !self.to_ecosystem.is_zero() {
+            lines.push(format!("  {} of the game's own: back to its budget (ecosystem)", money(self.to_ecosystem)));
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(leftovers: &Leftovers, expected: &[&str]) {
+        assert_eq!(leftovers.lines(|amount| format!("{amount} wei")), expected);
+    }
+
+    #[test]
+    fn a_reader_learns_where_the_money_went() {
+        let [ten, twelve, two] = [10, 12, 2].map(Amount::new);
+        let full = Leftovers {
+            swept: twelve,
+            players: 5,
+            stakes: ten,
+            returned: ten,
+            to_ecosystem: two,
+            ..Leftovers::default()
+        };
+        let first = "the last demo was interrupted; this one finishes what it left:";
+        check(
+            &Leftovers { payouts: 1, paid_out: two, ..full },
+            &[
+                first,
+                "  1 payout of 2 wei in all: paid now",
+                "  10 wei of stakes in its world: back to 5 players, in full",
+                "  2 wei of the game's own: back to its budget (ecosystem)",
+            ],
+        );
+        check(
+            &Leftovers { swept: ten, stakes: twelve, returned: ten, players: 1, ..Leftovers::default() },
+            &[
+                first,
+                "  10 wei in its world: back to the 1 player who had staked 12 wei, to each in proportion to their \
+                 stakes, to the wei",
+            ],
+        );
+        check(&Leftovers::default(), &[]);
+    }
 }

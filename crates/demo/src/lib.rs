@@ -18,7 +18,8 @@
 //! | `environment` | chain, signer, wallets and flows, joined; `chain`, `signer`, `player_wallets` are its parts |
 //! | `context` | backend and environment, as `play` and `view` use them |
 //! | `tempo` | the timing of all that |
-//! | `leftovers` | what a killed demo left behind |
+//! | `leftovers`, `stakes` | what a killed demo left behind: payouts, and stakes that go back to their players |
+//! | `disk` | what happens when the disk is full |
 //! | `progress`, `view`, `report` | the output while it runs, and afterwards |
 //!
 //! It guarantees: it uses only a folder or a database that is empty or an earlier demo's, and empties no other. Killing
@@ -31,6 +32,7 @@ mod backend;
 mod chain;
 mod context;
 mod database;
+mod disk;
 mod environment;
 mod folder;
 mod game;
@@ -43,9 +45,11 @@ mod progress;
 mod report;
 mod requests;
 mod signer;
+mod stakes;
 mod tally;
 mod tempo;
 mod view;
+mod wrap;
 
 use std::{
     path::PathBuf,
@@ -68,30 +72,34 @@ use progress::DemoProgress;
 use report::DemoReport;
 use view::DemoView;
 
+/// How many looks without a change make [`tempo::CHECK_EVERY`].
+const LOOKS_PER_CHECK: u32 = 50;
+
 /// The default folder of a demo.
 pub const FOLDER: &str = "bankroll-demo";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll demo                              ten seconds of play, then compares books and chain
+  bankroll demo                        ten seconds of play, then compares all
   bankroll demo --players 5000 --seconds 30
-  bankroll demo --seconds 0                  plays until Ctrl-C
-  bankroll demo --exit --json                one JSON object, for scripts
-  bankroll demo --fresh                      deletes the books of earlier demos first
-  bankroll demo --seed 7 --ticks 50          the same game each time, to the wei
+  bankroll demo --seconds 0            plays until Ctrl-C
+  bankroll demo --exit --json          one JSON object, for scripts
+  bankroll demo --fresh                deletes the books of earlier demos
+  bankroll demo --seed 7 --ticks 50    the same game each time, to the wei
   bankroll demo --postgres postgres://bankroll@127.0.0.1/demo --kill-books
 
-A demo in the folder of an earlier demo continues in its books, with new players.
-Kill it at any time: the next start verifies the books and finishes open payouts;
-the chain and the signer's memory are in the folder, too. A demo writes tens of
-megabytes a second; delete the folder when you are done.
+A demo in the folder of an earlier demo continues in its books, with new
+players. Kill it at any time: the next start verifies the books, pays what is
+open, and returns the stakes in the world to their players; the chain and the
+signer's memory are in the folder, too. A demo writes tens of megabytes a
+second; delete the folder when you are done.
 
 With --postgres each role has its own process: two nodes for the books, one of
 which stands by, an indexer, payouts, the signer, and the game with its chain.
-They recognise each other by certificates in DIR/nodes. With --ticks the result
-is the same as in one process, even if the node that holds the books is killed
-(--kill-books).")]
+They recognise each other by certificates in DIR/nodes. With --ticks the
+result is the same as in one process, even if the node that holds the books is
+killed (--kill-books).")]
 pub struct DemoArgs {
     /// The folder for the books; created if missing
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
@@ -120,7 +128,7 @@ pub struct DemoArgs {
     /// Kill the process that holds the books in the middle of the game
     #[arg(long, requires = "postgres")]
     kill_books: bool,
-    /// End when the play time is over (today the demo always does)
+    /// For scripts: refuse a play time of 0, which has no end
     #[arg(long)]
     exit: bool,
     /// Random seed; the same seed gives players who behave the same
@@ -155,6 +163,10 @@ impl DemoArgs {
 }
 
 pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
+    play_and_report(args, json).map_err(|error| disk::explain(&args.dir, error))
+}
+
+fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if args.exit && matches!(args.length(), Length::Endless) {
         return Err(UsageError("--exit needs an end: give --seconds of more than 0".into()).into());
     }
@@ -167,7 +179,8 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if let Location::Postgres(url) = &location {
         database::refuse_real_books(url)?;
     }
-    let ledger = Ledger::open(config.books.options(location.clone())).context("cannot open the demo's books")?;
+    let ledger =
+        Ledger::open_or_create(config.books.options(location.clone())).context("cannot open the demo's books")?;
     let stop_signal = StopSignal::listen()?;
     let reader = Reader::open(&location)?;
     let arena = Arena::open(&ledger, &reader)?;
@@ -175,7 +188,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     let leftovers = leftovers::settle(&ledger, &view.reader, &arena)?;
     let before = DemoProgress::read(&view.reader)?;
     let mut environment = Environment::open(args, &location, &arena, &view.reader)?;
-    view.begin(&leftovers);
+    view.begin(&leftovers, before);
     let games = game::open_games(&arena, &ledger, &environment.wallets, &args.people())?;
     let backend = match &location {
         Location::Folder(_) => environment.run_here(&ledger, config.books.queue_max)?,
@@ -202,7 +215,7 @@ pub fn run(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     closed?;
 
     if !json {
-        view.note("the arena is closed; recomputing the books from the journal and comparing them with the chain");
+        view.note("the arena is closed; recomputing the books and comparing them with the chain");
     }
     let reconciled = environment.reconcile(&view.reader)?;
     // This closes the view's reader, too: the last connection removes the write-ahead log.
@@ -225,6 +238,9 @@ fn come_to_rest(context: &GameContext<'_>, view: &mut DemoView, played: &play::P
             return Ok(now);
         }
         last = now;
+        if still > 0 && still.is_multiple_of(LOOKS_PER_CHECK) {
+            context.environment.check()?;
+        }
         view.show(context, &played.tally, played.took + begun.elapsed());
         thread::sleep(tempo::LOOK_EVERY);
     }

@@ -20,6 +20,7 @@ use super::{
     player_wallets::{PaymentId, PlayerWallets},
     requests::NumberedRequest,
     tally::GameTally,
+    tempo,
     view::DemoView,
 };
 
@@ -98,11 +99,23 @@ pub fn run(
     let (begun, backend, wallets) = (Instant::now(), context.backend, &context.environment.wallets);
     let play =
         Play { backend, wallets, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
+    let (mut last, mut failure) = ((0, begun), None);
     let ended = thread::scope(|scope| {
         let threads: Vec<_> = games.into_iter().map(|game| scope.spawn(|| play.play(game))).collect();
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
             thread::sleep(VIEW_PAUSE);
-            view.show(context, &play.tally().clone(), begun.elapsed());
+            let tally = play.tally().clone();
+            view.show(context, &tally, begun.elapsed());
+            if tally.transfers != last.0 {
+                last = (tally.transfers, Instant::now());
+            } else if last.1.elapsed() >= tempo::CHECK_EVERY && failure.is_none() {
+                last.1 = Instant::now();
+                failure = context.environment.check().err();
+                if failure.is_some() {
+                    wallets.give_up();
+                    play.over.store(true, Ordering::Relaxed);
+                }
+            }
             if stop_signal.is_requested() || length.is_over(begun.elapsed()) {
                 play.over.store(true, Ordering::Relaxed);
             }
@@ -111,6 +124,9 @@ pub fn run(
             .into_iter()
             .try_for_each(|game| game.join().map_err(|_| anyhow!("a game panicked; its message is above"))?)
     });
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     ended.map_err(|error| backend.explain(error))?;
     let interrupted = stop_signal.is_requested();
     stop_signal.exit_on_next();
@@ -150,6 +166,8 @@ impl Play<'_> {
             self.wallets.wait(paid.payment)?;
             game.credited(paid.player, paid.paid, &mut self.tally());
         }
+        // Players may have come without a single request.
+        self.tally().crowds.insert(game.number, game.crowd());
         loop {
             let requests = game.close(self.call_max);
             if requests.is_empty() {

@@ -7,7 +7,7 @@ use super::player_wallets::WalletId;
 
 #[derive(Debug)]
 pub struct ArenaPlayer {
-    /// His wallet on the wallets, its name in the books, and its address on the chain.
+    /// The player's wallet, its name in the books, and its address on the chain.
     pub wallet: WalletId,
     pub name: Name,
     pub address: Address,

@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 use bankroll_chains_simulated::{Payment, SimulatedKey, U256};
+use bankroll_deposits::credit::CREDITED;
 use bankroll_ledger::{Amount, Seq};
 use bankroll_orders::Address;
 use bankroll_roles::flows::StopFlag;
@@ -24,7 +25,7 @@ use super::chain::{CHAIN_ID, SharedChain, exchange, lock, treasury};
 /// How often payments are sent and events are read.
 const STEP: Duration = Duration::from_millis(5);
 /// Far longer than a deposit takes, a takeover of the books included.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(90);
 /// What a player buys at the exchange when they have too little: one coin.
 const COINS: u128 = 1_000_000_000_000_000_000;
 /// More than gas ever costs here.
@@ -44,7 +45,7 @@ pub const TREASURY: WalletId = WalletId(0);
 pub struct PlayerWallets {
     state: Arc<(Mutex<WalletsState>, Condvar)>,
     stop: StopFlag,
-    thread: JoinHandle<anyhow::Result<()>>,
+    thread: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
@@ -55,8 +56,10 @@ struct WalletsState {
     /// Payments that are sent and not credited, by their transaction hashes.
     sent: HashMap<String, PaymentId>,
     credited: Vec<bool>,
-    /// Whether the worker has failed: no payment will be credited any more.
+    /// Whether the worker has failed, or the game has given up: no payment will be credited any more.
     failed: bool,
+    /// Why the worker failed, until it is reported.
+    failure: Option<anyhow::Error>,
 }
 
 #[derive(Debug)]
@@ -116,6 +119,26 @@ impl PlayerWallets {
         self.state().credited.get(payment.0).is_some_and(|credited| *credited)
     }
 
+    /// Fails if the worker has failed: no player can pay any more.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.state().failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Ends all waits: the game cannot continue.
+    pub fn give_up(&self) {
+        self.state().failed = true;
+        self.state.1.notify_all();
+    }
+
+    /// Waits until the books have credited the payment, and returns whether they have after this time.
+    pub fn wait_within(&self, payment: PaymentId, time: Duration) -> bool {
+        let is_open = |state: &mut WalletsState| {
+            !state.failed && !state.credited.get(payment.0).is_some_and(|credited| *credited)
+        };
+        drop(self.state.1.wait_timeout_while(self.state(), time, is_open));
+        self.is_credited(payment)
+    }
+
     /// Waits until the books have credited the payment.
     pub fn wait(&self, payment: PaymentId) -> anyhow::Result<()> {
         let (until, mut state) = (Instant::now() + PATIENCE, self.state());
@@ -131,7 +154,9 @@ impl PlayerWallets {
 
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.request();
-        self.thread.join().map_err(|_| anyhow!("the thread of the players' wallets panicked; its message is above"))?
+        let panicked = "the thread of the players' wallets panicked; its message is above";
+        self.thread.join().map_err(|_| anyhow!(panicked))?;
+        guard(&self.state.0).failure.take().map_or(Ok(()), Err)
     }
 
     fn state(&self) -> MutexGuard<'_, WalletsState> {
@@ -153,17 +178,17 @@ struct WalletWorker {
 }
 
 impl WalletWorker {
-    fn run(&mut self, stop: &StopFlag) -> anyhow::Result<()> {
+    fn run(&mut self, stop: &StopFlag) {
         while !stop.is_requested() {
-            let done = self.send().and_then(|()| self.read_events());
-            if done.is_err() {
-                guard(&self.state.0).failed = true;
+            if let Err(error) = self.send().and_then(|()| self.read_events()) {
+                let mut state = guard(&self.state.0);
+                (state.failed, state.failure) = (true, Some(error.context("players cannot pay any more")));
+                drop(state);
                 self.state.1.notify_all();
-                return done.context("players cannot pay any more");
+                return;
             }
             stop.rest(STEP);
         }
-        Ok(())
     }
 
     /// Sends every payment whose wallet has the coins; the others get coins from the exchange first.
@@ -199,7 +224,7 @@ impl WalletWorker {
         let mut state = guard(&self.state.0);
         for event in events {
             self.read_until = event.seq;
-            if event.kind != "deposit.credited" {
+            if event.kind != CREDITED {
                 continue;
             }
             let Credited { tx_hash } =

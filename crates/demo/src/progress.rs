@@ -73,8 +73,16 @@ impl DemoProgress {
         self.confirming + self.due + self.capital_open + self.open == 0
     }
 
-    pub fn seen(&self) -> u64 {
-        self.confirming + self.due + self.credited
+    /// The same, with what had ended before not counted.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            credited: self.credited.saturating_sub(before.credited),
+            capital: self.capital.saturating_sub(before.capital),
+            final_: self.final_.saturating_sub(before.final_),
+            paid: self.paid.saturating_sub(before.paid),
+            refunded: self.refunded.saturating_sub(before.refunded),
+            ..*self
+        }
     }
 }
 

@@ -66,14 +66,14 @@ impl DemoReport<'_> {
         self.finding() == Finding::Agree
     }
 
-    /// Players' deposits that were credited in this run.
+    /// Players' deposits that were credited in this run, those that an interrupted demo left included.
     fn credited(&self) -> u64 {
-        self.after.credited.saturating_sub(self.before.credited)
+        self.after.since(&self.before).credited
     }
 
-    /// Payouts that were settled as paid in this run.
+    /// Payouts that were settled as paid in this run, those that an interrupted demo left included.
     fn paid(&self) -> u64 {
-        self.after.paid.saturating_sub(self.before.paid)
+        self.after.since(&self.before).paid
     }
 
     /// All money that entered the world has left it when the arena is closed.
@@ -128,6 +128,10 @@ impl DemoReport<'_> {
                 "payouts": self.leftovers.payouts,
                 "paid_out": self.leftovers.paid_out,
                 "swept": self.leftovers.swept,
+                "players": self.leftovers.players,
+                "stakes": self.leftovers.stakes,
+                "returned": self.leftovers.returned,
+                "to_ecosystem": self.leftovers.to_ecosystem,
             },
             "dir": self.args.dir,
         });

@@ -21,7 +21,7 @@ use bankroll_roles::flows::StopFlag;
 use bankroll_signer::{cli::PASSWORD_VARIABLE, config};
 use serde_json::Value;
 
-use super::chain::CHAIN_ID;
+use super::{chain::CHAIN_ID, disk};
 
 /// In the demo's folder.
 pub const FOLDER: &str = "signer";
@@ -140,6 +140,7 @@ fn run(folder: &Path, notes: &Sender<String>) -> anyhow::Result<Child> {
         }
         let failed = child.wait_with_output().context("cannot read the signer's output")?;
         let message = String::from_utf8_lossy(&failed.stderr).trim().to_owned();
+        disk::check(folder)?;
         ensure!(Instant::now() < until, "the signer does not start: {message}");
         thread::sleep(STEP);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{Amount, Rejection};
+use bankroll_ledger::{Amount, Name, Rejection};
 
 #[derive(Clone, Debug, Default)]
 pub struct GameTally {
@@ -14,6 +14,8 @@ pub struct GameTally {
     pub pellets: u64,
     pub recycled: u64,
     pub exits: u64,
+    /// A player who left and requested a payout.
+    pub left: Option<Name>,
     /// Players whose mass was returned to their balance when the arena closed.
     pub returns: u64,
     /// Requests that were sent again and got the stored answer.

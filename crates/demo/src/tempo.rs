@@ -20,3 +20,5 @@ pub const CAPITAL: u128 = 1_000_000_000_000_000_000;
 /// up.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub const STILL_LOOKS: u32 = 1_000;
+/// After how long without progress the demo checks whether progress is still possible.
+pub const CHECK_EVERY: Duration = Duration::from_secs(1);

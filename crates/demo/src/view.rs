@@ -7,11 +7,12 @@ use std::{
 
 use bankroll_ledger::{AccountId, Amount};
 use bankroll_store::Reader;
-use bankroll_terminal::{Paint, counted, decimal_cut, per_second, thousands};
+use bankroll_terminal::{Paint, counted, decimal, decimal_cut, per_second, thousands};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::{
     DemoArgs, arena::Arena, context::GameContext, leftovers::Leftovers, progress::DemoProgress, tally::GameTally,
+    wrap::wrapped,
 };
 
 /// How often a plain line is printed.
@@ -27,19 +28,20 @@ pub struct DemoView {
     arena: Arena,
     screen: Screen,
     head: String,
-    time: u64,
     /// When the rate was last computed, and the transfers at that time.
     earlier: (Instant, u64),
     rate: u64,
     /// When deposits and payouts were last counted, and the result.
     progress: (Instant, DemoProgress),
+    /// The same before this run.
+    before: DemoProgress,
 }
 
 #[derive(Debug)]
 enum Screen {
     Quiet,
     Lines { next: Duration },
-    Live { all: MultiProgress, time: ProgressBar, lines: [ProgressBar; 7] },
+    Live { all: MultiProgress, time: ProgressBar, lines: Vec<ProgressBar> },
 }
 
 impl DemoView {
@@ -61,27 +63,23 @@ impl DemoView {
             arena: arena.clone(),
             screen,
             head,
-            time,
             earlier: (Instant::now(), 0),
             rate: 0,
             progress: (Instant::now(), DemoProgress::default()),
+            before: DemoProgress::default(),
         }
     }
 
-    /// Prints what starts now, and what an earlier demo left undone.
-    pub fn begin(&mut self, leftovers: &Leftovers) {
+    /// Prints what starts now, and what an interrupted demo left. From now on counts begin at `before`.
+    pub fn begin(&mut self, leftovers: &Leftovers, before: DemoProgress) {
+        self.before = before;
         if matches!(self.screen, Screen::Quiet) {
             return;
         }
         let paint = Paint::stderr();
         eprintln!("{}  {}", paint.strong("bankroll demo"), self.head);
-        if leftovers.payouts > 0 || !leftovers.swept.is_zero() {
-            let payouts = counted(leftovers.payouts, "payout continues", "payouts continue");
-            let swept = self.money(leftovers.swept);
-            eprintln!(
-                "an earlier demo was interrupted: {payouts}, {swept} from its world moved to the ecosystem account"
-            );
-        }
+        let money = |amount| format!("{} {}", decimal(amount, self.arena.decimals), self.arena.symbol);
+        leftovers.lines(money).iter().for_each(|line| eprintln!("{}", wrapped(line, "  ")));
         self.earlier = (Instant::now(), 0);
     }
 
@@ -110,14 +108,17 @@ impl DemoView {
             }
             Screen::Live { time, lines, .. } => {
                 time.set_position(elapsed.as_millis().try_into().unwrap_or(u64::MAX));
+                let progress = self.progress.1.since(&self.before);
+                let [owed, owed_too] = self.owed();
                 let texts = [
-                    self.deposits(),
-                    self.players(tally),
+                    players(tally),
+                    deposits(&progress),
                     self.transfers(tally),
-                    self.payouts(),
-                    self.owned(),
-                    self.owed(),
+                    payouts(&progress),
                     refused(tally),
+                    self.owned(),
+                    owed,
+                    owed_too,
                 ];
                 for (line, text) in lines.iter().zip(texts) {
                     line.set_message(text);
@@ -126,8 +127,9 @@ impl DemoView {
         }
     }
 
-    /// Prints a line that stays.
+    /// Prints a note that stays.
     pub fn note(&self, note: &str) {
+        let note = wrapped(note, "  ");
         match &self.screen {
             Screen::Quiet => {}
             Screen::Lines { .. } => eprintln!("{note}"),
@@ -148,38 +150,7 @@ impl DemoView {
     }
 
     fn line(&self, tally: &GameTally, elapsed: Duration) -> String {
-        let of = if self.time > 0 { format!(" of {}", self.time) } else { String::new() };
-        let DemoProgress { credited, confirming, paid, open, .. } = self.progress.1;
-        let [credited, confirming, paid, open] = [credited, confirming, paid, open].map(thousands);
-        format!(
-            "{:>3}{of} s  {} in the world  {} transfers  {}/s  deposits {credited} credited, {confirming} confirming  \
-             payouts {paid} final, {open} in flight",
-            elapsed.as_secs(),
-            thousands(tally.in_world()),
-            thousands(tally.transfers),
-            thousands(self.rate),
-        )
-    }
-
-    fn deposits(&self) -> String {
-        let DemoProgress { confirming, credited, .. } = self.progress.1;
-        let [seen, confirming, credited] = [self.progress.1.seen(), confirming, credited].map(thousands);
-        format!("{seen} seen, {confirming} confirming, {credited} credited")
-    }
-
-    fn payouts(&self) -> String {
-        let DemoProgress { wanted, signed, sent, mined, paid, .. } = self.progress.1;
-        let [wanted, signed, sent, mined, paid] = [wanted, signed, sent, mined, paid].map(thousands);
-        format!("{wanted} requested, {signed} signed, {sent} sent, {mined} in a block, {paid} final")
-    }
-
-    fn players(&self, tally: &GameTally) -> String {
-        format!(
-            "{} in the world now, {} arrived in all, {} exits",
-            thousands(tally.in_world()),
-            thousands(tally.players()),
-            thousands(tally.exits)
-        )
+        line(elapsed, tally, self.rate, &self.progress.1.since(&self.before))
     }
 
     fn transfers(&self, tally: &GameTally) -> String {
@@ -193,14 +164,17 @@ impl DemoView {
 
     /// The balances are read one after another while the writer runs, so the rest, which is the players', is
     /// approximate.
-    fn owed(&self) -> String {
+    fn owed(&self) -> [String; 2] {
         let Arena { custody, network_fees, world, ecosystem, developer, house, .. } = self.arena;
         let owned = self.balance(custody).checked_add(self.balance(network_fees));
         let parts = [world, ecosystem, developer, house].map(|account| self.balance(account));
         let rest = parts.into_iter().try_fold(owned.unwrap_or(Amount::ZERO), Amount::checked_sub);
         let rest = self.digits(rest.unwrap_or(Amount::ZERO));
         let [world, ecosystem, developer, house] = parts.map(|amount| self.digits(amount));
-        format!("world {world}  ecosystem {ecosystem}  developer {developer}  house {house}  players {rest}")
+        [
+            format!("{rest} to players  {world} in the world  {house} to the house"),
+            format!("{ecosystem} to the game's budget  {developer} to its developer"),
+        ]
     }
 
     fn balance(&self, account: AccountId) -> Amount {
@@ -215,6 +189,32 @@ impl DemoView {
     fn digits(&self, amount: Amount) -> String {
         decimal_cut(amount, self.arena.decimals, PLACES)
     }
+}
+
+/// One line of a view that is not on a terminal. All counts are of this run.
+fn line(elapsed: Duration, tally: &GameTally, rate: u64, progress: &DemoProgress) -> String {
+    let [playing, rate, credited, paid, open] =
+        [tally.in_world(), rate, progress.credited, progress.paid, progress.open].map(thousands);
+    let seconds = elapsed.as_secs();
+    format!("{seconds:>3} s  {playing} playing  {rate} transfers/s  {credited} credited  {paid} paid  {open} in flight")
+}
+
+/// Every player who has come is either in the world or outside it.
+fn players(tally: &GameTally) -> String {
+    let (come, in_world) = (tally.players(), tally.in_world());
+    let [come, in_world, outside] = [come, in_world, come.saturating_sub(in_world)].map(thousands);
+    format!("{come} have come: {in_world} in the world, {outside} outside")
+}
+
+fn deposits(progress: &DemoProgress) -> String {
+    let [confirming, credited] = [progress.confirming + progress.due, progress.credited].map(thousands);
+    format!("{confirming} confirming, {credited} credited")
+}
+
+fn payouts(progress: &DemoProgress) -> String {
+    let DemoProgress { wanted, signed, sent, mined, paid, .. } = *progress;
+    let [wanted, signed, sent, mined, paid] = [wanted, signed, sent, mined, paid].map(thousands);
+    format!("{wanted} requested, {signed} signed, {sent} sent, {mined} in a block, {paid} paid")
 }
 
 fn refused(tally: &GameTally) -> String {
@@ -232,7 +232,44 @@ fn live(seconds: u64) -> Screen {
         _ => ProgressBar::new(seconds * 1_000).with_style(style("  play       {wide_bar:.green} {elapsed}")),
     };
     let time = all.add(time);
-    let lines = ["deposits", "players", "transfers", "payouts", "we own", "we owe", "refused"]
-        .map(|name| all.add(ProgressBar::no_length().with_style(style(&format!("  {name:<10} {{wide_msg}}")))));
+    let names = ["players", "deposits", "transfers", "payouts", "refused", "we own", "we owe", ""];
+    let line = |name| ProgressBar::no_length().with_style(style(&format!("  {name:<10} {{wide_msg}}")));
+    let lines = names.map(|name| all.add(line(name))).into();
     Screen::Live { all, time, lines }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{tally::Crowd, wrap::WIDTH};
+    use super::*;
+
+    /// Larger counts than a demo of an hour has.
+    fn large() -> (GameTally, DemoProgress) {
+        let mut tally = GameTally { transfers: 999_999_999, replayed: 9_999_999, ..GameTally::default() };
+        tally.crowds.insert(0, Crowd { arrived: 9_999, in_world: 9_990 });
+        tally.rejected = [("insufficient_funds", 9_999), ("key_reused", 9_999), ("not_allowed", 9_999)].into();
+        let progress = DemoProgress { credited: 9_999, paid: 999, open: 9, ..DemoProgress::default() };
+        (tally, progress)
+    }
+
+    #[test]
+    fn every_line_fits_a_narrow_terminal() {
+        let (tally, progress) = large();
+        let plain = line(Duration::from_secs(999), &tally, 299_999, &progress);
+        assert_eq!(plain, "999 s  9,990 playing  299,999 transfers/s  9,999 credited  999 paid  9 in flight");
+        assert!(plain.chars().count() <= WIDTH, "{plain}");
+        assert_eq!(players(&tally), "9,999 have come: 9,990 in the world, 9 outside");
+        for text in [players(&tally), deposits(&progress), payouts(&progress), refused(&tally)] {
+            // A live line begins with its name.
+            assert!(13 + text.chars().count() <= WIDTH, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_of_this_run() {
+        let before = DemoProgress { credited: 100, paid: 7, ..DemoProgress::default() };
+        let now = DemoProgress { credited: 103, paid: 9, confirming: 2, open: 1, ..DemoProgress::default() };
+        let run = now.since(&before);
+        assert_eq!((run.credited, run.paid, run.confirming, run.open), (3, 2, 2, 1));
+    }
 }

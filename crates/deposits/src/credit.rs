@@ -17,6 +17,13 @@ use serde_json::json;
 
 use crate::{BuyIn, DepositId, LedgerState, Purpose};
 
+/// The event of a deposit that is credited to its player, or to the house if the treasury sent it.
+pub const CREDITED: &str = "deposit.credited";
+/// The event of a deposit that is booked in suspense; `reason` says why.
+pub const SUSPENDED: &str = "deposit.suspended";
+/// The event of a credit, or of a booking in suspense, that is reversed because the chain dropped the deposit.
+pub const REVERSED: &str = "deposit.reversed";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerRules {
     /// What a place in its world costs.
@@ -39,6 +46,8 @@ pub struct CreditDue {
     pub server: Option<Name>,
     pub wallet: Option<Name>,
     pub custody: AccountName,
+    /// The sender's address.
+    pub from: String,
     pub amount: Amount,
     pub tx_hash: String,
     /// The block of this inclusion.
@@ -158,9 +167,12 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
     };
     let body = json!({
         "deposit": due.id.as_str(), "epoch": due.epoch, "amount": due.amount, "tx_hash": due.tx_hash,
-        "server": due.server, "wallet": due.wallet, "state": allocation.state.as_str(), "reason": allocation.reason,
+        "from": due.from, "purpose": due.purpose.as_str(), "server": due.server, "wallet": due.wallet,
+        "state": allocation.state.as_str(), "reason": allocation.reason,
     });
-    let events = vec![event("deposit.credited", &due.id, &body)];
+    // Money in suspense is booked and belongs to no player: a consumer must not take it for a credit.
+    let kind = if allocation.state == LedgerState::Suspense { SUSPENDED } else { CREDITED };
+    let events = vec![event(kind, &due.id, &body)];
     let action = Action::Legs(legs);
     Some(Request {
         key,
@@ -181,6 +193,8 @@ pub struct ReversalDue {
     /// The inclusion that was booked.
     pub epoch: u64,
     pub ledger_state: LedgerState,
+    pub from: String,
+    pub amount: Amount,
     pub tx_hash: String,
 }
 
@@ -198,7 +212,10 @@ pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
         otherwise: GuardFailure::Conflict,
         set: vec![("ledger_state".to_owned(), text(LedgerState::Reversed.as_str()))],
     };
-    let body = json!({ "deposit": lost.id.as_str(), "epoch": lost.epoch, "tx_hash": lost.tx_hash });
+    let body = json!({
+        "deposit": lost.id.as_str(), "epoch": lost.epoch, "amount": lost.amount, "tx_hash": lost.tx_hash,
+        "from": lost.from,
+    });
     Request {
         key: IdempotencyKey {
             namespace: Namespace::Deposits,
@@ -214,7 +231,7 @@ pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
             ..References::default()
         },
         facts: vec![fact],
-        events: vec![event("deposit.reversed", &lost.id, &body)],
+        events: vec![event(REVERSED, &lost.id, &body)],
     }
 }
 

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{AccountId, AccountName, BlockRef, Principal, Rejection, Request, Row};
+use bankroll_ledger::{AccountId, AccountName, Amount, BlockRef, Name, Principal, Rejection, Request, Row};
 use bankroll_store::{
     Ledger, Rows, Statement, SubmitError,
     columns::{BadRow, amount_of, any, int, maybe, number_of, parsed, text, text_of},
@@ -21,15 +21,32 @@ use bankroll_store::{
 
 use crate::{
     DepositId, LedgerState, Purpose,
-    credit::{CreditDue, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal},
+    credit::{Allocation, CreditDue, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal},
     error::CreditError,
 };
 
+/// A deposit that was booked, or whose booking was reversed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookedDeposit {
+    pub id: DepositId,
+    /// Which inclusion, from 1.
+    pub epoch: u64,
+    pub amount: Amount,
+    /// The sender's address.
+    pub from: String,
+    pub purpose: Option<Purpose>,
+    pub server: Option<Name>,
+    pub wallet: Option<Name>,
+    /// Why it is not a buy-in.
+    pub reason: Option<&'static str>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BookingOutcome {
-    /// Deposits that were credited or put into suspense, each with its epoch.
-    pub credited: Vec<(DepositId, u64)>,
-    pub reversed: Vec<(DepositId, u64)>,
+    pub credited: Vec<BookedDeposit>,
+    /// Booked in suspense: no player has them.
+    pub suspended: Vec<BookedDeposit>,
+    pub reversed: Vec<BookedDeposit>,
     /// Deposits that the books refuse, and why. A refusal that cannot change is recorded in the row and needs an
     /// operator; the others are retried.
     pub refused: Vec<(DepositId, Rejection)>,
@@ -39,7 +56,13 @@ impl BookingOutcome {
     /// Whether there was nothing to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.credited.is_empty() && self.reversed.is_empty() && self.refused.is_empty()
+        !self.has_booked() && self.refused.is_empty()
+    }
+
+    /// Whether money was moved.
+    #[must_use]
+    pub fn has_booked(&self) -> bool {
+        !(self.credited.is_empty() && self.suspended.is_empty() && self.reversed.is_empty())
     }
 }
 
@@ -49,9 +72,16 @@ impl BookingOutcome {
 pub struct PreparedRequests {
     /// The requests, each about one inclusion.
     pub requests: Vec<Request>,
-    inclusions: Inclusions,
+    inclusions: Vec<Inclusion>,
     refused: Refusals,
     is_credit: bool,
+}
+
+/// What a request does if it is applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inclusion {
+    deposit: BookedDeposit,
+    state: LedgerState,
 }
 
 /// One step, over so many reversals and so many credits at the most.
@@ -62,7 +92,7 @@ pub fn step(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Res
     let reversed = submit(prepare_reversals(rows, most)?, ledger, rows)?;
     let credited = submit(prepare_credits(servers, ledger, rows, most)?, ledger, rows)?;
     let refused = reversed.refused.into_iter().chain(credited.refused).collect();
-    Ok(BookingOutcome { credited: credited.credited, reversed: reversed.reversed, refused })
+    Ok(BookingOutcome { reversed: reversed.reversed, refused, ..credited })
 }
 
 /// The requests that reverse what is booked and no longer canonical.
@@ -71,7 +101,7 @@ pub fn step(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Res
 /// See [`CreditError`]; nothing has happened.
 pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, CreditError> {
     let sql = format!(
-        "SELECT id, custody, ledger_epoch, ledger_state, tx_hash FROM deposits
+        "SELECT id, custody, ledger_epoch, ledger_state, from_address, amount, tx_hash FROM deposits
          WHERE ledger_state IN ('credited', 'suspense')
            AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
          ORDER BY block_number LIMIT {most}"
@@ -83,7 +113,7 @@ pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, C
         let entry =
             entry.ok_or_else(|| CreditError::NoSuchCredit { deposit: credit.id.to_string(), epoch: credit.epoch })?;
         prepared.requests.push(reversal(&credit, entry.seq));
-        prepared.inclusions.push((credit.id, credit.epoch));
+        prepared.inclusions.push(Inclusion { deposit: reversed(credit), state: LedgerState::Reversed });
     }
     Ok(prepared)
 }
@@ -99,7 +129,8 @@ pub fn prepare_credits(
     most: usize,
 ) -> Result<PreparedRequests, CreditError> {
     let sql = format!(
-        "SELECT id, epoch, purpose, server, wallet, custody, amount, tx_hash, block_number, block_hash, ledger_state
+        "SELECT id, epoch, purpose, server, wallet, custody, from_address, amount, tx_hash, block_number, block_hash,
+           ledger_state
          FROM deposits
          WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed')
            AND ledger_epoch <> epoch AND ledger_error_epoch <> epoch AND review_state = 'none' AND purpose <> 'internal'
@@ -115,7 +146,7 @@ pub fn prepare_credits(
         match credit(due, allocation, &numbers) {
             Some(request) => {
                 prepared.requests.push(request);
-                prepared.inclusions.push((due.id.clone(), due.epoch));
+                prepared.inclusions.push(Inclusion { deposit: booked(due, allocation), state: allocation.state });
             }
             None => prepared.refused.push((due.id.clone(), due.epoch, Rejection::AccountNotFound)),
         }
@@ -137,8 +168,33 @@ pub fn submit(prepared: PreparedRequests, ledger: &Ledger, rows: &Rows) -> Resul
         rows.write(marks)?;
     }
     let refused = without_account.into_iter().chain(refused).map(|(id, _, rejection)| (id, rejection)).collect();
-    let (credited, reversed) = if is_credit { (done, Vec::new()) } else { (Vec::new(), done) };
-    Ok(BookingOutcome { credited, reversed, refused })
+    let mut outcome = BookingOutcome { refused, ..BookingOutcome::default() };
+    for Inclusion { deposit, state } in done {
+        match state {
+            LedgerState::Credited => outcome.credited.push(deposit),
+            LedgerState::Suspense => outcome.suspended.push(deposit),
+            LedgerState::Reversed | LedgerState::None => outcome.reversed.push(deposit),
+        }
+    }
+    Ok(outcome)
+}
+
+fn booked(due: &CreditDue, allocation: &Allocation) -> BookedDeposit {
+    BookedDeposit {
+        id: due.id.clone(),
+        epoch: due.epoch,
+        amount: due.amount,
+        from: due.from.clone(),
+        purpose: Some(due.purpose),
+        server: due.server.clone(),
+        wallet: due.wallet.clone(),
+        reason: allocation.reason,
+    }
+}
+
+fn reversed(lost: ReversalDue) -> BookedDeposit {
+    let ReversalDue { id, epoch, amount, from, .. } = lost;
+    BookedDeposit { id, epoch, amount, from, purpose: None, server: None, wallet: None, reason: None }
 }
 
 fn mark(id: &DepositId, epoch: u64, rejection: Rejection) -> Statement {
@@ -148,27 +204,25 @@ fn mark(id: &DepositId, epoch: u64, rejection: Rejection) -> Statement {
     )
 }
 
-/// Each inclusion: the deposit and its epoch.
-type Inclusions = Vec<(DepositId, u64)>;
 type Refusals = Vec<(DepositId, u64, Rejection)>;
 
 fn submit_all(
     ledger: &Ledger,
     requests: Vec<Request>,
-    inclusions: Inclusions,
-) -> Result<(Inclusions, Refusals), CreditError> {
+    inclusions: Vec<Inclusion>,
+) -> Result<(Vec<Inclusion>, Refusals), CreditError> {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
     if requests.is_empty() {
         return Ok((done, refused));
     }
     let answers = ledger.submit_in_turn(requests).map_err(SubmitError::from)?.wait().map_err(SubmitError::from)?;
-    for ((id, epoch), answer) in inclusions.into_iter().zip(&answers) {
+    for (inclusion, answer) in inclusions.into_iter().zip(&answers) {
         match answer.effects() {
-            Ok(_) => done.push((id, epoch)),
+            Ok(_) => done.push(inclusion),
             // The row has changed since it was read: by the chain, or by an answer that was lost. The next step
             // sees it.
             Err(Rejection::GuardFailed | Rejection::FactRefused | Rejection::KeyReused) => {}
-            Err(rejection) => refused.push((id, epoch, rejection)),
+            Err(rejection) => refused.push((inclusion.deposit.id, inclusion.deposit.epoch, rejection)),
         }
     }
     Ok((done, refused))
@@ -196,6 +250,7 @@ fn credit_due_of(row: &Row) -> Result<CreditDue, BadRow> {
         server: maybe(row, "server", parsed)?,
         wallet: maybe(row, "wallet", parsed)?,
         custody: parsed(row, "custody")?,
+        from: text_of(row, "from_address")?.to_owned(),
         amount: amount_of(row, "amount")?,
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
         block: BlockRef { number: number_of(row, "block_number")?, hash },
@@ -209,6 +264,8 @@ fn reversal_due_of(row: &Row) -> Result<ReversalDue, BadRow> {
         custody: parsed(row, "custody")?,
         epoch: number_of(row, "ledger_epoch")?,
         ledger_state: ledger_state_of(row)?,
+        from: text_of(row, "from_address")?.to_owned(),
+        amount: amount_of(row, "amount")?,
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
     })
 }

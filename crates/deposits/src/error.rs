@@ -23,7 +23,8 @@ pub enum ScanError {
     /// The chain was reorganised below every remembered header. Which branch is right cannot be decided here.
     #[error(
         "the chain differs from the one in the books below block {below}, deeper than the {window} blocks that are \
-         remembered: needs an operator; check that chain.rpc and chain.genesis name the right chain"
+         remembered: needs an operator; check that chain.rpc and chain.genesis name the right chain (a simulated \
+         chain keeps its blocks with `bankroll chain --state FILE`)"
     )]
     TooDeep { below: u64, window: u64 },
     /// The rows were not written, or it is unknown whether they were.

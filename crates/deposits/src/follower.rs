@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::{B256, BlockHeader, confirmations};
+use bankroll_chains_evm::{B256, BlockHeader, Quantity, confirmations};
 
 use crate::{ChainState, DepositId, Sighting};
 
@@ -34,6 +34,8 @@ pub struct TrackedDeposit {
     pub block: u64,
     /// Confirmations until it is final.
     pub required: u64,
+    /// In base units.
+    pub value: Quantity,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,10 +131,17 @@ impl ChainFollower {
         &self.changes
     }
 
+    /// A deposit that was given at the start, or was included since.
+    #[must_use]
+    pub fn tracked(&self, id: &DepositId) -> Option<&TrackedDeposit> {
+        self.deposits.get(id)
+    }
+
     fn include(&mut self, sighting: Sighting) {
         let epoch = self.deposits.get(&sighting.id).map_or(0, |known| known.epoch).saturating_add(1);
         let (block, required) = (sighting.header.number, sighting.required);
-        let known = TrackedDeposit { epoch, state: ChainState::Included, block, required };
+        let value = sighting.transfer.value;
+        let known = TrackedDeposit { epoch, state: ChainState::Included, block, required, value };
         self.deposits.insert(sighting.id.clone(), known);
         self.changes.push(ChainChange::Included { sighting: Box::new(sighting), epoch });
     }

@@ -48,6 +48,12 @@ impl DepositId {
         &self.0
     }
 
+    /// The hash of its transaction, as explorers of the chain show it.
+    #[must_use]
+    pub fn transaction(&self) -> &str {
+        self.0.rsplit(':').nth(2).unwrap_or(&self.0)
+    }
+
     pub(crate) fn from_row(text: &str) -> Self {
         Self(text.to_owned())
     }

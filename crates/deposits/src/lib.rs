@@ -21,7 +21,7 @@
 //! | what is watched, and whose money it is | [`WatchList`], [`Payer`], [`Purpose`] |
 //! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
-//! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`view`] |
+//! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
@@ -42,14 +42,14 @@ mod watch;
 
 pub use buy_in::BuyIn;
 pub use credit::{ServerRules, Servers};
-pub use crediting::BookingOutcome;
+pub use crediting::{BookedDeposit, BookingOutcome};
 pub use error::{CreditError, ScanError};
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
 pub use rows::DEPOSITS;
-pub use scanner::{BlocksAhead, DepositChange, ScanConfig, ScanOutcome};
+pub use scanner::{BlocksAhead, ChainProgress, DepositChange, ScanConfig, ScanOutcome};
 pub use sighting::{CoinTransfer, DepositRules, Sighting};
-pub use state::{ChainState, DepositStatus, LedgerState, ReviewState};
+pub use state::{ChainState, DepositStage, DepositStatus, LedgerState, ReviewState};
 pub use watch::{Attribution, Payer, Purpose, WatchList, WatchedAddress};
 
 #[cfg(test)]

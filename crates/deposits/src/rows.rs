@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::B256;
+use bankroll_chains_evm::{B256, Quantity, U256};
 use bankroll_ledger::{ColumnValue, Row, Time};
 use bankroll_store::{
     Migrations, Rows, Statement,
@@ -45,7 +45,8 @@ pub(crate) fn deposits(
     above: u64,
     named: &[DepositId],
 ) -> Result<BTreeMap<DepositId, TrackedDeposit>, ScanError> {
-    const COLUMNS: &str = "SELECT id, epoch, chain_state, block_number, required_confirmations FROM deposits";
+    const COLUMNS: &str =
+        "SELECT id, epoch, chain_state, block_number, required_confirmations, amount_raw FROM deposits";
     let mut found =
         rows.read(&format!("{COLUMNS} WHERE chain = $1 AND chain_state = 'included'"), vec![text(chain)])?;
     let sql = format!("{COLUMNS} WHERE chain = $1 AND block_number > $2");
@@ -59,7 +60,8 @@ pub(crate) fn deposits(
         let state = ChainState::from_row(text_of(row, "chain_state")?).ok_or(BadRow { column: "chain_state" })?;
         let (epoch, block) = (number_of(row, "epoch")?, number_of(row, "block_number")?);
         let required = number_of(row, "required_confirmations")?;
-        Ok((DepositId::from_row(text_of(row, "id")?), TrackedDeposit { epoch, state, block, required }))
+        let value = Quantity::new(parsed::<U256>(row, "amount_raw")?);
+        Ok((DepositId::from_row(text_of(row, "id")?), TrackedDeposit { epoch, state, block, required, value }))
     };
     found.iter().map(known).collect()
 }

@@ -18,16 +18,16 @@
 //! It has no clock, thread or randomness of its own. It does not know the books: whether a deposit is credited is
 //! not its concern.
 
-use bankroll_chains_evm::{Block, BlockHeader, BlockTag, RpcError, RpcNode};
+use bankroll_chains_evm::{Address, Block, BlockHeader, BlockTag, Quantity, RpcError, RpcNode};
 use bankroll_ledger::Time;
 use bankroll_store::Rows;
 
 use crate::{
-    DepositId, DepositRules, WatchList,
+    DepositId, DepositRules, Purpose, WatchList,
     error::ScanError,
     follower::{BlockPoint, ChainChange, ChainFollower},
     rows,
-    sighting::sightings,
+    sighting::{Sighting, sightings},
 };
 
 /// Deposits after which a step applies no further block, so that one write stays small.
@@ -61,12 +61,28 @@ pub enum ScanOutcome {
     },
 }
 
-/// What happened to a deposit, in which epoch.
+/// What happened to a deposit on the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DepositChange {
-    Included(DepositId, u64),
-    Final(DepositId, u64),
-    Orphaned(DepositId, u64),
+pub struct DepositChange {
+    pub id: DepositId,
+    /// Which inclusion, from 1.
+    pub epoch: u64,
+    /// In base units.
+    pub value: Quantity,
+    pub progress: ChainProgress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainProgress {
+    Included {
+        from: Address,
+        purpose: Purpose,
+        block: u64,
+        /// The block that makes it final.
+        final_at: u64,
+    },
+    Final,
+    Orphaned,
 }
 
 /// Blocks ahead on the chain: read and verified, not yet searched for deposits.
@@ -154,7 +170,7 @@ pub fn apply_blocks(
     }
     store.write(rows::step(config, Some(cursor), follower.head(), follower.changes(), now))?;
     let unwound_to = (fork != cursor).then_some(fork.number);
-    Ok(ScanOutcome::Moved { to: follower.head(), unwound_to, deposits: deposit_changes(follower.changes()) })
+    Ok(ScanOutcome::Moved { to: follower.head(), unwound_to, deposits: deposit_changes(&follower) })
 }
 
 fn before_first(config: &ScanConfig, node: &RpcNode, head: u64) -> Result<BlockHeader, ScanError> {
@@ -210,12 +226,26 @@ fn read(node: &RpcNode, fork: BlockPoint, cursor: BlockPoint, last: u64, head: u
     Ok(blocks)
 }
 
-fn deposit_changes(changes: &[ChainChange]) -> Vec<DepositChange> {
-    let deposit_change = |change: &ChainChange| match change {
-        ChainChange::Included { sighting, epoch } => Some(DepositChange::Included(sighting.id.clone(), *epoch)),
-        ChainChange::Final { id, epoch } => Some(DepositChange::Final(id.clone(), *epoch)),
-        ChainChange::Orphaned { id, epoch, .. } => Some(DepositChange::Orphaned(id.clone(), *epoch)),
-        ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => None,
+fn deposit_changes(follower: &ChainFollower) -> Vec<DepositChange> {
+    let deposit_change = |change: &ChainChange| {
+        let (id, epoch, progress) = match change {
+            ChainChange::Included { sighting, epoch } => (&sighting.id, *epoch, included(sighting)),
+            ChainChange::Final { id, epoch } => (id, *epoch, ChainProgress::Final),
+            ChainChange::Orphaned { id, epoch, .. } => (id, *epoch, ChainProgress::Orphaned),
+            ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => return None,
+        };
+        let value = follower.tracked(id).map_or_else(Quantity::default, |deposit| deposit.value);
+        Some(DepositChange { id: id.clone(), epoch, value, progress })
     };
-    changes.iter().filter_map(deposit_change).collect()
+    follower.changes().iter().filter_map(deposit_change).collect()
+}
+
+fn included(sighting: &Sighting) -> ChainProgress {
+    let (block, from, purpose) = (sighting.header.number, sighting.transfer.from, sighting.attribution.purpose);
+    ChainProgress::Included {
+        from,
+        purpose,
+        block,
+        final_at: block.saturating_add(sighting.required.saturating_sub(1)),
+    }
 }

@@ -101,6 +101,54 @@ impl LedgerState {
     }
 }
 
+/// Where a deposit is on its way into the books, as lists name it. The first line of its SQL that is true
+/// decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DepositStage {
+    /// In a block that is not deep enough yet.
+    Seen,
+    /// Deep enough; the books credit it next.
+    Final,
+    /// An operator must look at it before it is credited.
+    Held,
+    /// The books refused to credit it.
+    Refused,
+    Credited,
+    /// Booked, and belongs to no known player.
+    Suspense,
+    /// The chain dropped it before it was credited.
+    Orphaned,
+    /// The chain dropped it, and the books took it back.
+    Reversed,
+}
+
+impl DepositStage {
+    pub const ALL: [Self; 8] = [
+        Self::Seen,
+        Self::Final,
+        Self::Held,
+        Self::Refused,
+        Self::Credited,
+        Self::Suspense,
+        Self::Orphaned,
+        Self::Reversed,
+    ];
+
+    /// Whether the indexer or the books still have to do something with it.
+    #[must_use]
+    pub const fn is_on_its_way(self) -> bool {
+        matches!(self, Self::Seen | Self::Final)
+    }
+
+    /// The stage of a row, as SQL: lists filter by it, and no second definition exists.
+    pub(crate) const SQL: &'static str = "CASE WHEN ledger_state IN ('credited', 'suspense') THEN ledger_state
+       WHEN chain_state IN ('orphaned', 'orphaned_after_final') AND ledger_state = 'reversed' THEN 'reversed'
+       WHEN chain_state IN ('orphaned', 'orphaned_after_final') THEN 'orphaned'
+       WHEN review_state = 'held' THEN 'held'
+       WHEN ledger_error IS NOT NULL AND ledger_error_epoch = epoch THEN 'refused'
+       WHEN chain_state = 'final' THEN 'final' ELSE 'seen' END";
+}
+
 /// The words in rows for the states of a column.
 macro_rules! words {
     ($state:ident { $($variant:ident = $word:literal),* }) => {
@@ -121,3 +169,13 @@ macro_rules! words {
 words!(ChainState { Included = "included", Final = "final", Orphaned = "orphaned", OrphanedAfterFinal = "orphaned_after_final" });
 words!(ReviewState { None = "none", Held = "held" });
 words!(LedgerState { None = "none", Suspense = "suspense", Credited = "credited", Reversed = "reversed" });
+words!(DepositStage {
+    Seen = "seen",
+    Final = "final",
+    Held = "held",
+    Refused = "refused",
+    Credited = "credited",
+    Suspense = "suspense",
+    Orphaned = "orphaned",
+    Reversed = "reversed"
+});

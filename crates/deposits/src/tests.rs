@@ -195,7 +195,8 @@ fn a_deposit_that_rows_know_goes_on_from_there() {
     let six = header(6, 0, start.hash);
     let again = sighting(six, 0xd1, 1);
     let waiting = sighting(header(4, 0, B256::ZERO), 0xd2, 3);
-    let known = |state, epoch, block, required| TrackedDeposit { epoch, state, block, required };
+    let known =
+        |state, epoch, block, required| TrackedDeposit { epoch, state, block, required, value: Quantity::default() };
     let deposits = BTreeMap::from([
         (again.id.clone(), known(ChainState::OrphanedAfterFinal, 4, 3, 1)),
         (waiting.id, known(ChainState::Included, 1, 4, 3)),
@@ -214,6 +215,7 @@ fn due(purpose: Purpose, amount: u128) -> CreditDue {
         server: Some(name("arena")),
         wallet: player.then(|| name("bob")),
         custody: "@house/custody/1/hot".parse().unwrap(),
+        from: "0xb0".into(),
         amount: Amount::new(amount),
         tx_hash: "0xd1".into(),
         block: BlockRef { number: 9, hash: "0xb9".into() },
@@ -280,11 +282,37 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
         custody: due.custody.clone(),
         epoch: 2,
         ledger_state: LedgerState::Credited,
+        from: due.from,
+        amount: due.amount,
         tx_hash: due.tx_hash,
     };
     let back = reversal(&lost, Seq(77));
     assert_eq!((back.check(), back.action), (Ok(()), Action::Reverse(Seq(77))));
     assert_eq!(back.key.text, format!("reverse/{}/2", due.id));
+}
+
+/// What a consumer of the outbox reads: money in suspense is not a credit.
+#[test]
+fn the_event_of_a_deposit_says_where_its_money_went() {
+    let check = |due: CreditDue, servers: &Servers, kind: &str, says: [&str; 2]| {
+        let allocation = allocate(&due, servers);
+        let numbers = accounts(&due, &allocation).into_iter().zip((1..).map(AccountId)).collect();
+        let request = credit(&due, &allocation, &numbers).unwrap();
+        let [event] = &request.events[..] else { panic!("one event") };
+        assert_eq!(event.kind.as_str(), kind);
+        for what in says {
+            assert!(event.body.contains(what), "{what} is not in {}", event.body);
+        }
+    };
+    let (open, closed) = (servers(true), servers(false));
+    check(due(Purpose::Player, 1_125), &open, "deposit.credited", [r#""wallet":"bob""#, r#""reason":null"#]);
+    check(due(Purpose::Player, 9), &open, "deposit.credited", [r#""wallet":"bob""#, r#""reason":"wrong_amount""#]);
+    check(due(Purpose::Player, 9), &closed, "deposit.credited", [r#""wallet":"bob""#, r#""reason":"server_paused""#]);
+    check(due(Purpose::Treasury, 9), &open, "deposit.credited", [r#""purpose":"treasury""#, r#""wallet":null"#]);
+    let strangers = [r#""from":"0xb0""#, r#""reason":"unknown_player""#];
+    check(due(Purpose::Unknown, 9), &open, "deposit.suspended", strangers);
+    let unserved = [r#""state":"suspense""#, r#""reason":"unknown_server""#];
+    check(due(Purpose::Player, 9), &Servers::new(), "deposit.suspended", unserved);
 }
 
 #[test]

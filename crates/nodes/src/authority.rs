@@ -44,19 +44,26 @@ pub enum AuthorityError {
     },
     #[error("{path} exists already; nothing was changed")]
     Exists { path: PathBuf },
+    /// A mistyped folder must not become a deployment of its own.
+    #[error("there is no folder {path}: check its name, or create it with `bankroll init --dir {path}` or `mkdir`")]
+    NoFolder { path: PathBuf },
     /// The authority's key cannot be used, or the certificate cannot be made.
     #[error("cannot make the certificate")]
     Certificate(#[from] rcgen::Error),
 }
 
 impl Authority {
-    /// Creates an authority in this folder: its certificate and its key.
+    /// Creates an authority in this folder: its certificate and its key. The folder is created; the one above must exist.
     ///
     /// # Errors
     /// If there is one already, or the folder cannot be written to.
     pub fn init(folder: &Path, now: Time) -> Result<Self, AuthorityError> {
         let (certificate, key_path) = (folder.join(CA_CERTIFICATE), folder.join(CA_KEY));
         refuse_existing(&[&certificate, &key_path])?;
+        let above = folder.parent().filter(|above| *above != Path::new(""));
+        if let Some(path) = above.filter(|above| !above.is_dir()) {
+            return Err(AuthorityError::NoFolder { path: path.into() });
+        }
         let key = KeyPair::generate()?;
         let params = ca_params(now);
         let signed = params.self_signed(&key)?;

@@ -20,7 +20,7 @@
 //! | roles and their rights | [`NodeRole`], [`Rights`] |
 //! | certificates | [`Authority`], [`NodeIdentity`] |
 //! | the protocol | [`wire`] |
-//! | the books' side | [`NodeServer`], [`CallHandler`] |
+//! | the books' side | [`NodeServer`], [`CallHandler`]; [`LocalServer`] for commands on the same machine |
 //! | the caller's side | [`Forwarder`], [`CallError`] |
 
 mod authority;
@@ -39,5 +39,5 @@ pub use identity::{NodeIdentity, NodeIdentityError, certificate_file, key_file};
 pub use name::{NodeName, NodeNameError};
 pub use rights::{PrincipalClaim, Rights};
 pub use role::{NodeRole, NodeRoles, UnknownRole};
-pub use server::{CallHandler, NodeServer, NodeServerError};
+pub use server::{CallHandler, LocalServer, NodeServer, NodeServerError};
 pub use wire::CallRefusal;

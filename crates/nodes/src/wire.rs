@@ -18,6 +18,11 @@ pub const CALL_MAX: usize = 1_024;
 /// The version of the protocol; both ends must have the same.
 pub const VERSION: u16 = 1;
 
+/// A stream that frames are sent over: TLS between nodes, a local socket for commands.
+pub(crate) trait NodeStream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> NodeStream for S {}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRequest {
     /// The reply has the same number.

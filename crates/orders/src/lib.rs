@@ -32,7 +32,7 @@ mod order;
 mod refusal;
 mod text;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, WalletNameError, wallet_name};
 pub use canonical::{MalformedMessage, OrderDigest};
 pub use frame::FRAME_BYTES_MAX;
 pub use gas::{Gas, Price};

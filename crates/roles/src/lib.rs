@@ -6,10 +6,10 @@
 //! - a node that is stopped answers the calls in flight, and releases the lease of the ledger at once;
 //! - a secret of the configuration (a password, a key in the URL of an RPC node) is in no output.
 //!
-//! It does not know: the command line, the demo, who requests payouts.
+//! It does not know: the command line, the demo, why a payout is requested.
 //!
 //! Modules depend on each other in one direction only: [`NodeLog`] on none of them, [`flows`] on the log,
-//! [`config`] on `flows` (it makes their settings), [`serve`] on all three.
+//! [`config`] on `flows` (it makes their settings), [`serve`] on all three, [`requests`] on `serve`.
 //!
 //! | to learn | read |
 //! | --- | --- |
@@ -17,6 +17,7 @@
 //! | how a node holds the ledger, stands by, forwards | [`serve`] |
 //! | the loops of the roles | [`flows`] |
 //! | the wallet on its chain compared with custody in the books | [`reconcile`] |
+//! | opening a player, requesting a payout | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
 
 pub mod audit;
@@ -24,6 +25,7 @@ pub mod config;
 pub mod flows;
 mod log;
 pub mod reconcile;
+pub mod requests;
 pub mod serve;
 
 pub use log::NodeLog;

@@ -71,6 +71,9 @@ pub enum SignerClientError {
     /// The request was sent and has no answer: it may have happened. Retry the same request.
     #[error("the signer did not answer, and may have signed")]
     Unknown(#[source] io::Error),
+    /// The signer answers, and has no key for the wallet: the caller or the signer is misconfigured.
+    #[error("the signer does not have the key of the wallet")]
+    WalletUnknown,
     /// The answer contradicts the request or earlier answers. It needs an operator before the next request.
     #[error("the signer's answer is wrong and needs an operator: {what}")]
     Diverged { what: &'static str },
@@ -129,7 +132,7 @@ impl SignerClient {
     /// Requests the head of the memory. With a `known` head it detects a memory that is behind it.
     ///
     /// # Errors
-    /// See [`SignerClientError`]; an unknown wallet is `Diverged`, because the client or the signer is misconfigured.
+    /// See [`SignerClientError`].
     pub fn status(&mut self, wallet: Address, known: Option<MemoryHead>) -> Result<SignerStatus, SignerClientError> {
         match self.request(&SignerRequest::Status { wallet })? {
             SignerAnswer::Status(status) => {
@@ -141,7 +144,7 @@ impl SignerClient {
                 Ok(status)
             }
             SignerAnswer::Refused { refusal: SignerRefusal::WalletUnknown, .. } => {
-                Err(SignerClientError::Diverged { what: "it does not have the wallet" })
+                Err(SignerClientError::WalletUnknown)
             }
             _ => Err(SignerClientError::Diverged { what: "no status" }),
         }

@@ -166,6 +166,13 @@ fn a_status_that_is_behind_is_detected() {
 }
 
 #[test]
+fn a_signer_without_the_wallet_is_no_signer_that_contradicts_itself() {
+    let (_folder, mut client) =
+        signer(vec![answers(&SignerAnswer::Refused { refusal: SignerRefusal::WalletUnknown, head: None })]);
+    assert!(matches!(client.status(WALLET, None), Err(SignerClientError::WalletUnknown)));
+}
+
+#[test]
 fn revoking_is_proven_or_refused() {
     let yes = answers(&SignerAnswer::Revoked { head: head(6) });
     let (_folder, mut client) = signer(vec![yes]);

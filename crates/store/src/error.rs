@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bankroll_ledger::{RecordError, Seq};
 
-use crate::{DatabaseUrlError, engine::postgres::is_transient};
+use crate::{DatabaseUrlError, MovedBooks, engine::postgres::is_transient};
 
 /// Why a call was not accepted. Nothing happened; the caller may retry the same call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,8 +56,53 @@ pub enum StoreError {
         holder: String,
     },
     /// The folder has no ledger.
-    #[error("there is no ledger in {path}; `bankroll init` makes one")]
-    NoLedger { path: PathBuf },
+    #[error("there is no ledger in {path}: check the folder, or create one with `bankroll init --dir {path}`")]
+    NoLedger {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file is there and has no books in it: it is empty, or a copy of it was cut short.
+    #[error(
+        "{path} has no books in it: put a sound copy in its place, or remove it and run `bankroll init --dir {}`",
+        path.parent().unwrap_or(path).display()
+    )]
+    NoBooksInFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The books were moved into a database, which has the ledger now.
+    #[error(
+        "the books in {path} were moved to {} at {}: set books.database (`bankroll migrate-books --help` says how to \
+         undo a move)",
+        moved.to,
+        moved.at
+    )]
+    Moved {
+        /// The file.
+        path: PathBuf,
+        moved: MovedBooks,
+    },
+    /// The books were not moved, so there is nothing to undo.
+    #[error("the books in {path} were not moved; nothing was changed")]
+    NotMoved {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// This user cannot take part in the locks of a writer that runs.
+    #[error("{path} is being written to, and this user cannot read it meanwhile: run this as the writer's user")]
+    NotReadableNow {
+        /// The file.
+        path: PathBuf,
+    },
+    /// SQLite finds that the file is not what it has written.
+    #[error("the database file is damaged: {what}")]
+    Damaged { what: String },
+    /// The folder has books, or a file of their name.
+    #[error("{path} exists already; nothing was changed")]
+    LedgerExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A setting that durability depends on has an unsafe value.
     #[error("SQLite setting {setting} is {found}, and must be {wanted}")]
     Setting { setting: &'static str, found: String, wanted: &'static str },
@@ -71,7 +116,7 @@ pub enum StoreError {
     #[error("the database is out of reach")]
     Unreachable,
     /// The database has no books.
-    #[error("there are no books in this database; `bankroll init` makes them")]
+    #[error("there are no books in this database: check books.database, or create them with `bankroll init`")]
     NoBooks,
     /// The database has books already.
     #[error("there are books in this database already; nothing was changed")]
@@ -103,7 +148,7 @@ pub enum StoreError {
     Locked,
     /// The database failed. What was being written may or may not be there.
     #[error("the database failed")]
-    Database(#[from] rusqlite::Error),
+    Database(#[source] rusqlite::Error),
     /// The journal and what is derived from it disagree, or the chain is broken.
     #[error("the books diverge at record {at}: {what}")]
     Diverged { at: Seq, what: String },
@@ -117,6 +162,15 @@ pub enum StoreError {
     /// The cursor is malformed, or belongs to another query.
     #[error("this cursor belongs to another query; omit it for the first page")]
     CursorMalformed,
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => Self::Damaged { what: error.to_string() },
+            _ => Self::Database(error),
+        }
+    }
 }
 
 impl StoreError {
@@ -133,6 +187,12 @@ impl StoreError {
             Self::Postgres(error) => is_transient(error),
             _ => false,
         }
+    }
+
+    /// Whether the server answered that it has no such database.
+    #[must_use]
+    pub fn is_database_missing(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.code() == Some(&tokio_postgres::error::SqlState::INVALID_CATALOG_NAME))
     }
 
     pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {

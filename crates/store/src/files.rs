@@ -29,6 +29,25 @@ pub(crate) fn create_database(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes what an interrupted creation has left of a new database.
+pub(crate) fn remove_unfinished(path: &Path) -> io::Result<()> {
+    for ending in ["", "-journal"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        match std::fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Gives a finished file its name, durably.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)?;
+    to.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
 /// Creates the folder and syncs its parent: if a crash forgets the folder, the books in it are lost too.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {

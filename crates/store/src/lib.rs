@@ -34,7 +34,7 @@ pub use history::{
     JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, SearchQuery, SearchSubject, StatementChange, StatementLine,
     StatementQuery, StoredEvent, Timeline,
 };
-pub use location::{DatabaseUrl, DatabaseUrlError, Location, Protection};
+pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{
     BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, InboxConsumer, InboxError, InboxRound, InboxRow,
     InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RowMeaning, Rows,

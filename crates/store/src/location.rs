@@ -34,6 +34,23 @@ impl DatabaseUrl {
         &self.0
     }
 
+    /// The URL with stars instead of its password, before the host or among the parameters.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let url = self.0.as_str();
+        let (address, parameters) = url.split_once('?').map_or((url, None), |(address, rest)| (address, Some(rest)));
+        let shown = match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+            Some((scheme, (login, host))) => {
+                let user = login.split_once(':').map_or_else(|| login.to_owned(), |(user, _)| format!("{user}:***"));
+                format!("{scheme}://{user}@{host}")
+            }
+            None => address.to_owned(),
+        };
+        let Some(parameters) = parameters else { return shown };
+        let hide = |pair: &str| if pair.starts_with("password=") { "password=***".into() } else { pair.to_owned() };
+        format!("{shown}?{}", parameters.split('&').map(hide).collect::<Vec<String>>().join("&"))
+    }
+
     /// How the URL says that traffic to the server is protected.
     ///
     /// # Errors
@@ -45,6 +62,15 @@ impl DatabaseUrl {
     pub(crate) fn read(&self) -> Result<ConnectionConfig, DatabaseUrlError> {
         self.0.parse()
     }
+}
+
+/// Where the books of a folder went, by the mark that the move has left in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedBooks {
+    /// The URL of the database, without its password.
+    pub to: String,
+    /// When, in UTC.
+    pub at: String,
 }
 
 /// How the connection to a server is protected.

@@ -53,6 +53,25 @@ pub fn decimal_cut(amount: Amount, decimals: u8, places: usize) -> String {
     if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
 }
 
+/// The amount that a text like `0.01035` means, in base units. Exact: a digit that is smaller than a base unit is
+/// refused, not rounded.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn parse_decimal(text: &str, decimals: u8) -> Result<Amount, String> {
+    let decimals = usize::from(decimals);
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || text.ends_with('.') || !are_digits(whole) || !are_digits(fraction) {
+        return Err("an amount is digits with at most one point, as in 0.01035".into());
+    }
+    if fraction.len() > decimals {
+        return Err(format!("an amount has at most {decimals} digits after the point"));
+    }
+    let units = format!("{whole}{fraction:0<decimals$}").parse::<u128>();
+    units.map(Amount::new).map_err(|_| "the amount is too large".into())
+}
+
 fn digits(amount: Amount, decimals: u8) -> (String, String) {
     let decimals = usize::from(decimals);
     // At least one digit before the point.
@@ -79,6 +98,25 @@ mod tests {
         check(1_500_000, 6, "1.5");
         check(u128::MAX, 18, "340282366920938463463.374607431768211455");
         check(5, 40, "0.0000000000000000000000000000000000000005");
+    }
+
+    #[test]
+    fn an_amount_is_read_exactly_or_refused() {
+        let check = |text: &str, expected: Result<u128, &str>| {
+            let read = parse_decimal(text, 18);
+            assert_eq!(read, expected.map(Amount::new).map_err(str::to_owned), "{text}");
+        };
+        check("0.01035", Ok(10_350_000_000_000_000));
+        check("1", Ok(1_000_000_000_000_000_000));
+        check("0.000000000000000001", Ok(1));
+        check("340282366920938463463.374607431768211455", Ok(u128::MAX));
+        check("340282366920938463463.374607431768211456", Err("the amount is too large"));
+        check("0.0000000000000000001", Err("an amount has at most 18 digits after the point"));
+        for wrong in ["", ".5", "5.", "1.2.3", "-1", "+1", "1e3", "0x5", "1,5", "\u{0661}"] {
+            check(wrong, Err("an amount is digits with at most one point, as in 0.01035"));
+        }
+        assert_eq!(parse_decimal("7", 0), Ok(Amount::new(7)));
+        assert_eq!(parse_decimal("7.0", 0), Err("an amount has at most 0 digits after the point".into()));
     }
 
     #[test]

@@ -15,17 +15,20 @@
 //! | how the program ends, and how errors are printed | `exit.rs` |
 //! | how wrong input is answered | `bankroll_input`: [`whole`], [`plain`] |
 //! | how amounts and times are written | `decimal.rs`, [`when`] |
+//! | how long values fit a screen | [`Width`] |
 
 mod decimal;
 mod exit;
 mod output;
 mod sheet;
+mod short;
 mod stop_signal;
 pub mod when;
 
 pub use bankroll_input::{in_range, plain, whole, without_excerpt};
-pub use decimal::{Assets, base_units, decimal, decimal_cut};
+pub use decimal::{Assets, base_units, decimal, decimal_cut, parse_decimal};
 pub use exit::{Exit, NotFound, UnsoundError, UsageError, report, report_usage};
 pub use output::{Paint, answer, answer_json, counted, invocation, per_second, table, thousands};
 pub use sheet::Sheet;
+pub use short::{Width, short};
 pub use stop_signal::StopSignal;

@@ -4,11 +4,13 @@ use bankroll_ledger::Time;
 use jiff::{Timestamp, civil, tz::TimeZone};
 
 /// A time on the command line: `2026-11-15T08:30:00Z`, with any offset; a date, which is its first moment in UTC; or
-/// microseconds since 1970.
+/// a number since 1970, whose unit its count of digits says. Another count is refused: a wrong unit would be a silent
+/// answer about 1970.
 pub fn parse(text: &str) -> Result<Time, String> {
-    let hint = || "a time is 2026-11-15T08:30:00Z, a date like 2026-11-15 (its first moment in UTC), or microseconds since 1970";
-    if let Ok(micros) = text.parse::<u64>() {
-        return Ok(Time(micros));
+    let hint =
+        || "a time is 2026-11-15T08:30:00Z, a date like 2026-11-15 (its first moment in UTC), or seconds since 1970";
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return parse_number(text);
     }
     let stamp: Timestamp = match text.parse() {
         Ok(stamp) => stamp,
@@ -22,10 +24,42 @@ pub fn parse(text: &str) -> Result<Time, String> {
     u64::try_from(stamp.as_microsecond()).map(Time).map_err(|_| "a time is not before 1970".into())
 }
 
+fn parse_number(digits: &str) -> Result<Time, String> {
+    let micros = match digits.len() {
+        10 => 1_000_000,
+        13 => 1_000,
+        16 => 1,
+        other => {
+            return Err(format!(
+                "a number since 1970 has 10 digits (seconds), 13 (milliseconds) or 16 (microseconds), not {other}; \
+                 or write 2026-11-15T08:30:00Z"
+            ));
+        }
+    };
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|number| number.checked_mul(micros)).map(Time).ok_or_else(|| "the time is too large".into())
+}
+
+/// A period on the command line must not be empty by mistake.
+pub fn check_period(from: Option<Time>, to: Option<Time>) -> Result<(), String> {
+    match (from, to) {
+        (Some(from), Some(to)) if from > to => {
+            Err(format!("--from {} is after --to {}: exchange them", show(from), show(to)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A time as text, in UTC, with all its digits. A time outside the calendar is shown as its number.
 pub fn show(time: Time) -> String {
     let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
     stamp.map_or_else(|| time.to_string(), |stamp| format!("{stamp:.6}"))
+}
+
+/// A time for tables: in UTC, cut to seconds.
+pub fn seconds(time: Time) -> String {
+    let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
+    stamp.map_or_else(|| time.to_string(), |stamp| stamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 #[cfg(test)]
@@ -33,15 +67,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_in_three_ways_and_shown_in_one() {
+    fn times_are_read_in_several_ways_and_shown_in_one() {
         let check = |text: &str, shown: &str| assert_eq!(show(parse(text).unwrap()), shown, "{text}");
         check("2026-11-15T08:30:00Z", "2026-11-15T08:30:00.000000Z");
         check("2026-11-15T08:30:00.25+01:00", "2026-11-15T07:30:00.250000Z");
         check("2026-11-15", "2026-11-15T00:00:00.000000Z");
-        check("1000001", "1970-01-01T00:00:01.000001Z");
-        check("18446744073709551615", "18446744073709551615");
-        for wrong in ["", "yesterday", "2026-11-15T08:30:00", "1969-12-31", "-5"] {
+        check("1794778177", "2026-11-15T21:29:37.000000Z");
+        check("1794778177250", "2026-11-15T21:29:37.250000Z");
+        check("1794778177250001", "2026-11-15T21:29:37.250001Z");
+        for wrong in
+            ["", "yesterday", "2026-11-15T08:30:00", "1969-12-31", "-5", "0", "1000001", "18446744073709551615"]
+        {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_time_in_a_table_is_cut_to_seconds() {
+        assert_eq!(seconds(parse("2026-11-15T08:30:00.999Z").unwrap()), "2026-11-15 08:30:00");
+        assert_eq!(seconds(Time(u64::MAX)), "18446744073709551615");
+    }
+
+    #[test]
+    fn a_period_that_ends_before_it_begins_is_refused() {
+        let [early, late] = ["2026-11-15", "2026-11-16"].map(|text| parse(text).ok());
+        assert_eq!(check_period(early, late), Ok(()));
+        assert_eq!(check_period(early, early), Ok(()));
+        assert!(check_period(late, early).unwrap_err().contains("--from 2026-11-16T00:00:00.000000Z is after --to"));
     }
 }

@@ -91,11 +91,15 @@ impl fmt::Display for WaitReason {
             }
             Self::WouldFail => "the RPC node reports that the payment would fail",
             Self::TooMuchGas => "the payment would use too much gas",
-            Self::WalletStopped => "nothing new is paid from the wallet: it needs an operator",
-            Self::Contradicted => "what is final on the chain is not what was settled: it needs an operator",
+            Self::WalletStopped => "nothing new is paid from the wallet: it needs an operator; see `bankroll doctor`",
+            Self::Contradicted => {
+                "what is final on the chain is not what was settled: it needs an operator; see `bankroll audit`"
+            }
             Self::InDebt => "the player owes what the chain took back of their deposits, and is paid once it is repaid",
-            Self::NotAsDecided => "the rows of the payout differ from the decision of the books: it needs an operator",
-            Self::NoNonce => "the job has no nonce: it needs an operator",
+            Self::NotAsDecided => {
+                "the rows of a payout differ from the decision of the books: it needs an operator; see `bankroll audit`"
+            }
+            Self::NoNonce => "the job has no nonce: it needs an operator; see `bankroll audit`",
             Self::Signer(error) => error,
             Self::ForeignNonce { expected, found } => {
                 return write!(

@@ -1,6 +1,8 @@
 //! Read-only views of the tables of withdrawals, for reports, reconciliation and the demo. No other crate queries these
 //! tables itself.
 
+mod payout;
+
 use bankroll_ledger::{Amount, Row};
 use bankroll_orders::Address;
 use bankroll_store::{
@@ -9,6 +11,10 @@ use bankroll_store::{
 };
 
 use crate::{ViewError, job::JobStage, status::IntentStatus};
+pub use payout::{
+    PayoutAttemptView, PayoutFilter, PayoutJobView, PayoutStage, PayoutView, attempts_of, find_payouts, has_tables,
+    list_payouts,
+};
 
 /// A payout that is settled as paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +61,17 @@ pub fn open_amounts(reader: &Reader) -> Result<Vec<Amount>, ViewError> {
         .collect();
     let sql = format!("SELECT amount FROM withdrawal_requests WHERE status IN ({})", open.join(", "));
     reader.rows(&sql, Vec::new())?.iter().map(|row| Ok(amount_of(row, "amount")?)).collect()
+}
+
+/// Why nothing new is paid from a wallet; `None` if it is.
+///
+/// # Errors
+/// If the books cannot be read.
+pub fn wallet_stopped(reader: &Reader, chain: &str, wallet: Address) -> Result<Option<String>, ViewError> {
+    let sql =
+        "SELECT stopped FROM operation_wallet_addresses WHERE chain = $1 AND address = $2 AND stopped IS NOT NULL";
+    let rows = reader.rows(sql, vec![text(chain), text(&wallet.to_string())])?;
+    Ok(rows.first().map(|row| text_of(row, "stopped").map(str::to_owned)).transpose()?)
 }
 
 /// The payouts on a chain that are settled as paid.

@@ -1,16 +1,12 @@
-//! How long a file may be.
+//! How long a source file may be.
 
 use crate::check::tree::TextFile;
 
 const RUST_NOTE: usize = 500;
 const RUST_LIMIT: usize = 800;
 
-/// Pages that must exist and stay short enough to be read whole.
-const PAGES: &[(&str, usize)] = &[("README.md", 120), ("ARCHITECTURE.md", 400)];
-
 pub fn findings(files: &[TextFile]) -> Vec<String> {
-    let rust = files.iter().filter(|file| file.is_rust()).filter_map(rust_finding);
-    rust.chain(PAGES.iter().filter_map(|(page, limit)| page_finding(files, page, *limit))).collect()
+    files.iter().filter(|file| file.is_rust()).filter_map(rust_finding).collect()
 }
 
 fn rust_finding(file: &TextFile) -> Option<String> {
@@ -18,19 +14,7 @@ fn rust_finding(file: &TextFile) -> Option<String> {
     if (RUST_NOTE + 1..=RUST_LIMIT).contains(&lines) {
         println!("note: {} has {lines} lines; above {RUST_NOTE} it is time to talk about splitting it", file.path);
     }
-    (lines > RUST_LIMIT).then(|| too_long(&file.path, lines, RUST_LIMIT))
-}
-
-fn page_finding(files: &[TextFile], page: &str, limit: usize) -> Option<String> {
-    let Some(file) = files.iter().find(|file| file.path == page) else {
-        return Some(format!("{page} is missing"));
-    };
-    let lines = file.lines().count();
-    (lines > limit).then(|| too_long(page, lines, limit))
-}
-
-fn too_long(path: &str, lines: usize, limit: usize) -> String {
-    format!("{path} has {lines} lines, the limit is {limit}")
+    (lines > RUST_LIMIT).then(|| format!("{} has {lines} lines, the limit is {RUST_LIMIT}", file.path))
 }
 
 #[cfg(test)]
@@ -44,24 +28,8 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_inclusive() {
-        check(&[("README.md", 120), ("ARCHITECTURE.md", 400), ("a.rs", 800), ("data.csv", 9000)], &[]);
-    }
-
-    #[test]
-    fn one_line_more_is_too_long() {
-        check(
-            &[("README.md", 121), ("ARCHITECTURE.md", 401), ("a.rs", 801)],
-            &[
-                "a.rs has 801 lines, the limit is 800",
-                "README.md has 121 lines, the limit is 120",
-                "ARCHITECTURE.md has 401 lines, the limit is 400",
-            ],
-        );
-    }
-
-    #[test]
-    fn a_missing_page_is_a_finding() {
-        check(&[("docs/README.md", 1)], &["README.md is missing", "ARCHITECTURE.md is missing"]);
+    fn the_limit_is_inclusive_and_for_source_alone() {
+        check(&[("a.rs", 800), ("data.csv", 9000)], &[]);
+        check(&[("a.rs", 801)], &["a.rs has 801 lines, the limit is 800"]);
     }
 }

@@ -1,8 +1,9 @@
 //! `bankroll accounts list`.
 
 use bankroll_ledger::{Account, AccountId, AccountKind, Name, Scope};
+use bankroll_orders::wallet_name;
 use bankroll_store::AccountFilter;
-use bankroll_terminal::{self as terminal, Assets, Paint, table};
+use bankroll_terminal::{self as terminal, Assets, Paint, Width, table};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -15,7 +16,11 @@ Examples:
   bankroll accounts list --dir bankroll-demo
   bankroll accounts list --server arena --kind funds --non-zero
   bankroll accounts list --server @house
-  bankroll accounts list --limit 1000 --after 1000 --json")]
+  bankroll accounts list --owner 0x63fa...
+  bankroll accounts list --limit 1000 --after 1000 --json
+
+Addresses are shortened; --wide and --json have them whole. `accounts show`, `statement`
+and `balance` take the ID as well as the name.")]
 pub struct AccountListArgs {
     #[command(flatten)]
     location: LocationArgs,
@@ -26,11 +31,14 @@ pub struct AccountListArgs {
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<AccountKind>,
     /// Only accounts of this player or wallet
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = wallet_name)]
     owner: Option<Name>,
     /// Only accounts whose balance or held amount is not zero
     #[arg(long)]
     non_zero: bool,
+    /// Show whole addresses, and amounts in base units too
+    #[arg(long)]
+    wide: bool,
     /// Maximum number of accounts
     #[arg(
         long, value_name = "N", default_value_t = 50,
@@ -67,27 +75,35 @@ pub fn run(args: &AccountListArgs, json: bool) -> anyhow::Result<()> {
         let all: Vec<Value> = accounts.iter().map(|account| account_json(account, &assets)).collect();
         return terminal::answer_json(&json!({ "accounts": all, "next_after": next }));
     }
-    terminal::answer(&text(&accounts, &assets, next))
+    terminal::answer(&text(&accounts, &assets, next, Width::of_flag(args.wide)))
 }
 
-fn text(accounts: &[Account], assets: &Assets, next: Option<AccountId>) -> String {
+fn text(accounts: &[Account], assets: &Assets, next: Option<AccountId>, width: Width) -> String {
     if accounts.is_empty() {
         return "no accounts match".into();
     }
     let holding = accounts.iter().any(|account| !account.held.is_zero());
-    let header = ["ID", "ACCOUNT", "BALANCE", "BASE UNITS", "HELD (BASE UNITS)"];
-    let columns = if holding { 5 } else { 4 };
-    let mut table = table(&header[..columns], &[0, 2, 3, 4]);
+    let header = ["ID", "ACCOUNT", "BALANCE", "HELD", "BASE UNITS", "HELD (BASE UNITS)"];
+    let is_shown = |column: usize| match column {
+        3 => holding,
+        4 => width.is_wide(),
+        5 => width.is_wide() && holding,
+        _ => true,
+    };
+    let shown: Vec<usize> = (0..header.len()).filter(|column| is_shown(*column)).collect();
+    let header: Vec<&str> = shown.iter().map(|column| header[*column]).collect();
+    let mut table = table(&header, &[0, 2, 3, 4, 5]);
     for account in accounts {
         let name = &account.name;
         let row = [
             account.id.to_string(),
-            name.to_string(),
+            width.fit_to(&name.to_string(), 40),
             assets.with_symbol(name.asset, account.balance),
+            assets.decimal(name.asset, account.held),
             account.balance.to_string(),
             account.held.to_string(),
         ];
-        table.add_row(&row[..columns]);
+        table.add_row(shown.iter().map(|column| &row[*column]));
     }
     let hint = next.map(|id| Paint::stdout().quiet(&format!("\nmore: --after {id}")));
     format!("{}{}", table.trim_fmt(), hint.unwrap_or_default())

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
+use bankroll_orders::wallet_name;
 use bankroll_store::Reader;
-use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, base_units};
+use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, base_units, when};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -48,10 +49,20 @@ pub fn find(reader: &Reader, text: &str) -> anyhow::Result<Account> {
     let found = if let Ok(id) = text.parse() {
         reader.account(AccountId(id))?
     } else {
-        let name: AccountName = text.parse().map_err(|error| UsageError(format!("{text:?}: {error}")))?;
-        reader.account_named(&name)?
+        reader.account_named(&account_name(text)?)?
     };
     Ok(found.ok_or_else(|| NotFound(format!("there is no account {text}; `bankroll accounts list` shows all")))?)
+}
+
+/// An account's name as people paste it: the owner may be an address with its checksum.
+fn account_name(text: &str) -> anyhow::Result<AccountName> {
+    let (before, owner) = match text.rsplit_once('/') {
+        Some((before, owner)) if before.matches('/').count() == 2 => (before, owner),
+        _ => return Ok(text.parse().map_err(|error| UsageError(format!("{text:?}: {error}")))?),
+    };
+    let owner = wallet_name(owner).map_err(|error| UsageError(format!("{text:?}: {error}")))?;
+    let name = format!("{before}/{owner}");
+    Ok(name.parse().map_err(|error| UsageError(format!("{text:?}: {error}")))?)
 }
 
 impl AccountDetails {
@@ -88,9 +99,9 @@ impl AccountDetails {
         }
         let debt = self.debt.as_ref().map(|debt| format!("{} in {}", amount(debt.balance), debt.name));
         writeln!(text, "  debt       {}", debt.unwrap_or_else(|| "no debt account".into()))?;
-        writeln!(text, "  may put money in:         {}", words(account.policy.deposit))?;
-        writeln!(text, "  may hold, pay out:        {}", words(account.policy.withdraw))?;
-        writeln!(text, "  may move money out:       {}", words(account.policy.transfer))?;
+        writeln!(text, "  may put money in:    {}", words(account.policy.deposit))?;
+        writeln!(text, "  may hold, pay out:   {}", words(account.policy.withdraw))?;
+        writeln!(text, "  may move money out:  {}", words(account.policy.transfer))?;
         Ok(text)
     }
 }
@@ -101,7 +112,7 @@ fn ends(hold: &Hold) -> String {
         role => format!("settled by {} or Bankroll", word(role)),
     };
     match hold.expires {
-        Some(at) => format!("{settler}, ends at {at} (microseconds since 1970)"),
+        Some(at) => format!("{settler}, ends at {}", when::show(at)),
         None => settler,
     }
 }

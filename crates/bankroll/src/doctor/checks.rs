@@ -1,6 +1,6 @@
 //! The checks. Each one depends on those before it.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use bankroll_nodes::{NodeIdentity, NodeRoles};
 use bankroll_roles::{
@@ -10,12 +10,16 @@ use bankroll_roles::{
 use bankroll_store::{BOOKS, Clock, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, folder_state};
+use super::{Check, chain, folder_state};
 use crate::location::LocationArgs;
 
 /// Free space below which a busy ledger is in danger.
 const FREE_MIN: u64 = 1 << 30;
-const RESTORE: &str = "stop the writer, keep this folder unchanged, and restore a backup into another folder";
+/// How much of the file is checked without `--full`.
+const PAGES_WITHIN: Duration = Duration::from_secs(5);
+/// No command makes copies yet: the help of `doctor` says how.
+const RESTORE: &str = "stop the writer, keep these books as they are, and go on with your newest copy that \
+                       `bankroll audit --dir COPY` finds sound (`bankroll doctor --help` says how to make copies)";
 
 pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
     let loaded = match location.load() {
@@ -34,15 +38,21 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
     };
     let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
     checks.extend(space(&folder));
-    match Reader::open(&folder) {
+    let opened = Reader::open(&folder);
+    match &opened {
         Ok(reader) => {
-            checks.extend([schema(), head(&reader), lock(&folder), settings(&folder), tail(&reader)]);
+            checks.extend(moved(reader));
+            checks.extend([schema(), head(reader), lock(&folder)]);
+            // Where nothing can be written, SQLite does not say how it would write.
+            checks.extend(folder_state::writable(&folder).is_ok().then(|| settings(&folder)));
+            checks.extend([pages(reader, full), tail(reader)]);
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
         }
-        Err(error) => checks.push(unreadable(&error, &folder, location)),
+        Err(error) => checks.push(unreadable(error, &folder, location)),
     }
+    checks.extend(chain::all(location, &loaded, opened.as_ref().ok()));
     checks
 }
 
@@ -56,9 +66,11 @@ fn of_database(
 ) -> Vec<Check> {
     let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
     let database = Location::from(url);
+    let mut reader = None;
     match Reader::open(&database) {
-        Ok(reader) => {
-            checks.extend([server(), schema(), head(&reader), lease(&database), tail(&reader)]);
+        Ok(opened) => {
+            let opened = reader.insert(opened);
+            checks.extend([server(), schema(), head(opened), lease(&database), tail(opened)]);
             if full {
                 checks.push(books(&database, quiet));
             }
@@ -71,6 +83,7 @@ fn of_database(
             checks.push(Check::red("server", found, "check books.database, and that the server runs"));
         }
     }
+    checks.extend(chain::all(location, loaded, reader.as_ref()));
     checks
 }
 
@@ -138,7 +151,8 @@ fn lease(database: &Location) -> Check {
             Check::red(
                 "lease",
                 found,
-                "wait for the move to end; if it was interrupted, drop this database and move again",
+                "wait for the move to end; if it was interrupted, run it again, and if that is refused, drop this database and \
+                 move again",
             )
         }
         Ok(Some(holder)) if !holder.left.is_zero() => {
@@ -218,6 +232,29 @@ fn settings(folder: &Path) -> Check {
     }
 }
 
+fn moved(reader: &Reader) -> Option<Check> {
+    let moved = match reader.moved() {
+        Ok(moved) => moved?,
+        Err(error) => return Some(Check::red("moved", format!("{:#}", anyhow::Error::from(error)), RESTORE)),
+    };
+    let found = format!("these books were moved to {} at {}, and are not the ledger any more", moved.to, moved.at);
+    let fix = format!("set books.database; to undo the move, see `{} migrate-books --help`", invocation());
+    Some(Check::red("moved", found, fix))
+}
+
+/// Damage that a disk or another program did to the file, also where no record is read.
+fn pages(reader: &Reader, full: bool) -> Check {
+    match reader.check_pages((!full).then_some(PAGES_WITHIN)) {
+        Ok(true) => Check::green("pages", "every page of the file is sound"),
+        Ok(false) => {
+            let found = format!("no damage found in {} seconds; `--full` checks every page", PAGES_WITHIN.as_secs());
+            Check::green("pages", found)
+        }
+        Err(error @ StoreError::Damaged { .. }) => Check::unsound("pages", error.to_string(), RESTORE),
+        Err(error) => Check::red("pages", format!("{:#}", anyhow::Error::from(error)), RESTORE),
+    }
+}
+
 fn tail(reader: &Reader) -> Check {
     match reader.verify_tail() {
         Ok(0) => Check::green("tail", "the journal is empty"),
@@ -236,7 +273,9 @@ fn books(books: &Location, quiet: bool) -> Check {
             let rate = thousands(audited.rows_per_s());
             Check::green("audit", format!("books balance to the wei: {records}, {accounts}, {rate} records/s"))
         }
-        Err(error @ StoreError::Diverged { .. }) => Check::unsound("audit", error.to_string(), RESTORE),
+        Err(error @ (StoreError::Diverged { .. } | StoreError::Damaged { .. })) => {
+            Check::unsound("audit", error.to_string(), RESTORE)
+        }
         Err(error) => Check::red(
             "audit",
             format!("{:#}", anyhow::Error::from(error)),
@@ -251,17 +290,21 @@ fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Che
         None => error.to_string(),
     };
     match error {
-        StoreError::NoLedger { .. } => Check::red("books", found, init_command(location)),
+        StoreError::NoLedger { .. } => Check::red("books", "there is no ledger in this folder", init_command(location)),
+        StoreError::NoBooksInFile { path } => {
+            let fix = format!("put a sound copy in its place, or remove it and run `{}`", init_command(location));
+            Check::red("books", format!("{} has no books in it", path.display()), fix)
+        }
+        StoreError::Damaged { .. } => Check::unsound("books", found, RESTORE),
+        StoreError::NotReadableNow { .. } => Check::red("books", found, "run this as the writer's user"),
         StoreError::NewerSchema { .. } => {
             Check::red("schema", found, "install the version of Bankroll that created these books, or a newer one")
         }
         StoreError::Database(_) if folder_state::writable(folder).is_err() => {
-            let fix = "run this as the writer's user: with a write-ahead log, readers write too";
+            let fix = "run this as the writer's user, or copy the folder to a place that you can write to, and check the copy";
             Check::red("books", found, fix)
         }
-        StoreError::Database(_) => {
-            Check::red("books", found, "if books.db was a ledger, restore a backup into another folder")
-        }
+        StoreError::Database(_) => Check::red("books", found, format!("if books.db was a ledger: {RESTORE}")),
         _ => Check::red("books", found, RESTORE),
     }
 }

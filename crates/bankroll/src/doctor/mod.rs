@@ -1,5 +1,6 @@
-//! `bankroll doctor`: checks a folder, and says how to fix what is wrong. Reads only.
+//! `bankroll doctor`: checks a folder, its chain and its signer, and says how to fix what is wrong. Reads only.
 
+mod chain;
 mod checks;
 mod folder_state;
 
@@ -12,12 +13,17 @@ use crate::location::LocationArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll doctor --dir casino           takes about a second
+  bankroll doctor --dir casino           takes a few seconds
   bankroll doctor --dir casino --full    also recomputes the books from the journal
   bankroll doctor --json                 for monitoring
 
-Exit code 1 if a check is red, 4 if the books are unsound. Nothing is changed,
-and a writer may run meanwhile.")]
+With chain.rpc set it also asks every RPC node and the signer, and compares the
+indexer's position with the chain. Exit code 1 if a check is red, 4 if the books
+are unsound. Nothing is changed, and a writer may run meanwhile.
+
+No command makes backups yet. A sound copy is the whole folder, copied while no
+writer runs; or at any time `sqlite3 casino/books.db \".backup copy/books.db\"`; of
+a database, a dump of pg_dump. `bankroll audit --dir copy` proves a copy.")]
 pub struct DoctorArgs {
     #[command(flatten)]
     location: LocationArgs,
@@ -67,13 +73,41 @@ impl Check {
 
     fn text(&self, paint: Paint) -> String {
         match &self.result {
-            CheckResult::Green { found } => format!("{} {:<14} {found}\n", paint.good("✓"), self.name),
+            CheckResult::Green { found } => format!("{} {:<14} {}\n", paint.good("✓"), self.name, wrapped(found, 0)),
             CheckResult::Red { found, fix, .. } => {
-                let found = found.replace('\n', "\n                 ");
-                format!("{} {:<14} {found}\n  {:<14} {} {fix}\n", paint.bad("✗"), self.name, "", paint.strong("fix:"))
+                let (found, fix) = (wrapped(found, 0), wrapped(fix, FIX.len() + 1));
+                format!("{} {:<14} {found}\n  {:<14} {} {fix}\n", paint.bad("✗"), self.name, "", paint.strong(FIX))
             }
         }
     }
+}
+
+const FIX: &str = "fix:";
+/// Where the text of a check begins.
+const INDENT: usize = 17;
+/// The last column of the output.
+const WIDTH: usize = 100;
+
+/// The text in lines that fit; `taken` columns of the first one are used.
+fn wrapped(text: &str, taken: usize) -> String {
+    let (mut lines, mut column) = (String::new(), INDENT + taken);
+    for (number, line) in text.lines().enumerate() {
+        for (place, word) in line.split(' ').enumerate() {
+            let length = word.chars().count();
+            let is_first = number == 0 && place == 0;
+            if !is_first && (place == 0 || column + 1 + length > WIDTH) {
+                lines.push('\n');
+                lines.push_str(&" ".repeat(INDENT));
+                column = INDENT;
+            } else if !is_first {
+                lines.push(' ');
+                column += 1;
+            }
+            lines.push_str(word);
+            column += length;
+        }
+    }
+    lines
 }
 
 pub fn run(args: &DoctorArgs, json: bool) -> anyhow::Result<Exit> {

@@ -55,7 +55,7 @@ impl LocalTable {
             master: MasterSecret::generate(&mut rng),
         };
         let players = (1..=seats).map(|number| person("player", number)).collect();
-        let shufflers = (0..shufflers).map(|number| person("shuffler", number)).collect();
+        let shufflers = (1..=shufflers).map(|number| person("shuffler", number)).collect();
         Self {
             operator,
             players,

@@ -6,6 +6,7 @@ mod play;
 mod replay;
 mod show;
 mod verify;
+mod words;
 
 use std::{fs, io::ErrorKind, path::Path};
 

@@ -2,19 +2,19 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bankroll_deck::{Parameters, Secp256k1};
 use bankroll_poker::{
     HandTime,
     log::{Bundle, VerificationReport},
     phh::{HandHistory, PhhError},
 };
-use bankroll_terminal::{self as terminal, Exit, Paint, invocation, thousands};
+use bankroll_terminal::{self as terminal, Exit, Paint, counted, invocation, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -27,8 +27,10 @@ Examples:
   bankroll hand play --seats 2 --hands 10 --seed 7 --out hands
   bankroll hand play --json
 
-Every key, card and decision follows from the seed: such hands are for looking at, not for money.
-Nothing is ever overwritten.")]
+Every key, card and decision follows from the seed: such hands are for looking
+at, not for money. Each hand is written twice: hand-SEED-NUMBER.hand can be
+verified offline, and the .phh file next to it is the hand history for other
+poker programs. Nothing is ever overwritten.")]
 pub struct PlayArgs {
     /// Number of players
     #[arg(
@@ -62,7 +64,8 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
     let (mut table, parameters) = (LocalTable::new(seed, args.seats, args.shufflers), Parameters::standard());
     let mut hands = Vec::new();
     if !json {
-        let people = format!("{} seats, {} shufflers, seed {seed}", args.seats, args.shufflers);
+        let shufflers = counted(args.shufflers.into(), "shuffler", "shufflers");
+        let people = format!("{} seats, {shufflers}, seed {seed}", args.seats);
         terminal::answer(&format!("{}  {people}", Paint::stdout().strong("bankroll hand play")))?;
     }
     for number in 1..=args.hands {
@@ -81,7 +84,7 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
         if json {
             hands.push(hand_json(&file, &phh_file, bytes.len(), &report, [played, verified]));
         } else {
-            terminal::answer(&summary(&file, bytes.len(), &report, [played, verified]))?;
+            terminal::answer(&summary(&file, &phh_file, bytes.len(), &report, [played, verified]))?;
         }
     }
     if json {
@@ -89,13 +92,22 @@ pub fn run(args: &PlayArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&all)?;
     } else {
         let (me, file) = (invocation(), args.out.join(format!("hand-{seed}-1.hand")));
-        terminal::answer(&format!("\nNext:\n  {me} hand verify {0}\n  {me} hand show {0}\n", file.display()))?;
+        terminal::answer(&format!(
+            "the .phh files are hand histories for other poker programs\n\n\
+             Next:\n  {me} hand verify {0}\n  {me} hand show {0}\n",
+            file.display()
+        ))?;
     }
     Ok(Exit::Ok)
 }
 
 fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let made = fs::File::create_new(file).with_context(|| format!("cannot create {}", file.display()));
+    let made = match fs::File::create_new(file) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("{} exists, and nothing is overwritten; give another --seed or --out", file.display())
+        }
+        made => made.with_context(|| format!("cannot create {}", file.display())),
+    };
     made?.write_all(bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
@@ -134,15 +146,22 @@ fn hand_json(
     })
 }
 
-fn summary(file: &Path, bytes: usize, report: &VerificationReport, [played, verified]: [Duration; 2]) -> String {
+fn summary(
+    file: &Path,
+    phh: &Path,
+    bytes: usize,
+    report: &VerificationReport,
+    [played, verified]: [Duration; 2],
+) -> String {
     let board: Vec<String> = report.board.iter().map(ToString::to_string).collect();
     let board = if board.is_empty() { "no board".to_owned() } else { board.join(" ") };
     format!(
-        "  {}  {board}, {} events, {} bytes; played in {} ms, verified in {} ms",
+        "  {}  {board}\n    {}, {} bytes; played in {} ms, verified in {} ms\n  {}",
         file.display(),
-        report.checked.events,
+        counted(report.checked.events, "event", "events"),
         thousands(bytes as u64),
-        played.as_millis(),
-        verified.as_millis()
+        thousands(played.as_millis() as u64),
+        thousands(verified.as_millis() as u64),
+        phh.display()
     )
 }

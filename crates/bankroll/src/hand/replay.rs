@@ -8,7 +8,7 @@ use bankroll_terminal::{self as terminal, Exit, table};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Visit, read, unsound, visit};
+use super::{Visit, read, unsound, visit, words::event_text};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -22,6 +22,8 @@ pub struct ReplayArgs {
 
 struct ReplayRow {
     step: ReplayStep,
+    /// The event in words.
+    meaning: String,
     at: u64,
     state: String,
 }
@@ -30,10 +32,13 @@ struct ReplayRows(Vec<ReplayRow>);
 
 impl Visit for ReplayRows {
     fn visit<C: Curve>(&mut self, mut replay: BundleReplay<'_, C>) -> anyhow::Result<()> {
+        let mut before = replay.table().hand().clone();
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
             let state = replay.table().state_hash().to_string();
-            self.0.push(ReplayRow { step, at: replay.table().at().0, state });
+            let meaning = step.event.as_ref().map_or_else(String::new, |event| event_text(event, &before));
+            before = replay.table().hand().clone();
+            self.0.push(ReplayRow { step, meaning, at: replay.table().at().0, state });
         }
         Ok(())
     }
@@ -52,14 +57,13 @@ pub fn run(args: &ReplayArgs, json: bool) -> anyhow::Result<Exit> {
     }
     let began = report.times.0.0;
     let mut table = table(&["EVENT", "MS", "AUTHOR", "MESSAGE", "MEANING", "STATE"], &[0, 1]);
-    for ReplayRow { step, at, state } in &rows.0 {
-        let meant = step.event.as_ref().map_or_else(String::new, super::show::event_text);
+    for ReplayRow { step, meaning, at, state } in &rows.0 {
         table.add_row([
             step.seq.to_string(),
             at.saturating_sub(began).to_string(),
             step.envelope.header.actor.to_string(),
             kind(step),
-            meant,
+            meaning.clone(),
             state.chars().take(16).collect(),
         ]);
     }

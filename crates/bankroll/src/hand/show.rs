@@ -4,20 +4,23 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use bankroll_deck::Curve;
 use bankroll_poker::{
-    Card, Chips, Hand, HandEvent, MissingParty, Phase, PlayerAction, Seat, SeatStatus, Settlement, Street, VoidCause,
+    Card, Chips, Hand, HandEvent, Phase, SeatStatus, Settlement, Street,
     log::{Actor, MessageKind, VerificationReport, bundle::BundleReplay},
 };
 use bankroll_terminal::{self as terminal, Exit, Paint, table};
 use clap::Args;
 use serde_json::json;
 
-use super::{Visit, read, unsound, visit};
+use super::{
+    Visit, read, unsound, visit,
+    words::{cards_text, event_text, posted_text, void_text},
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   bankroll hand show hands/hand-7-1.hand
-  bankroll hand show hands/hand-7-1.hand --json    every envelope and receipt, taken apart")]
+  bankroll hand show hands/hand-7-1.hand --json    all envelopes and receipts")]
 pub struct HandShowArgs {
     /// The file of the hand
     file: PathBuf,
@@ -37,14 +40,16 @@ struct HandDescription {
 
 impl Visit for HandDescription {
     fn visit<C: Curve>(&mut self, mut replay: BundleReplay<'_, C>) -> anyhow::Result<()> {
+        let mut before = replay.table().hand().clone();
         while let Some(step) = replay.step() {
             let step = step.map_err(|fault| unsound(&fault))?;
             let header = &step.envelope.header;
             *self.sent.entry(header.actor).or_default().entry(header.kind).or_default() += 1;
             let hand = replay.table().hand();
             if let Some(event) = &step.event {
-                self.record(event, hand);
+                self.record(event, &before, hand);
             }
+            before = hand.clone();
         }
         self.end = Some(replay.table().hand().clone());
         Ok(())
@@ -52,16 +57,16 @@ impl Visit for HandDescription {
 }
 
 impl HandDescription {
-    fn record(&mut self, event: &HandEvent, after: &Hand) {
+    fn record(&mut self, event: &HandEvent, before: &Hand, after: &Hand) {
         match event {
-            HandEvent::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), Vec::new())),
+            HandEvent::HoleCardsDealt => self.streets.push((Street::Preflop, Vec::new(), posted_text(after))),
             HandEvent::BoardOpened { cards } => self.streets.push((after.street(), cards.clone(), Vec::new())),
             HandEvent::Acted { .. } | HandEvent::TimedOut { .. } if self.showdown.is_empty() => {
                 if let Some((.., actions)) = self.streets.last_mut() {
-                    actions.push(event_text(event));
+                    actions.push(event_text(event, before));
                 }
             }
-            other => self.showdown.push(event_text(other)),
+            other => self.showdown.push(event_text(other, before)),
         }
     }
 }
@@ -92,7 +97,8 @@ fn summary(report: &VerificationReport, description: &HandDescription) -> String
     for (street, cards, actions) in &description.streets {
         let name = json!(street);
         let name = paint.strong(name.as_str().unwrap_or_default());
-        text += &format!("\n{name} {}\n", cards_text(cards));
+        let cards = if cards.is_empty() { String::new() } else { format!(" {}", cards_text(cards)) };
+        text += &format!("\n{name}{cards}\n");
         text += &actions.iter().map(|line| format!("  {line}\n")).collect::<String>();
     }
     if !description.showdown.is_empty() {
@@ -100,7 +106,7 @@ fn summary(report: &VerificationReport, description: &HandDescription) -> String
         text += &description.showdown.iter().map(|line| format!("  {line}\n")).collect::<String>();
     }
     match description.end.as_ref().map(Hand::phase) {
-        Some(Phase::Settled(settlement)) => text += &pots(settlement, paint),
+        Some(Phase::Settled(settlement)) => text += &pots(settlement, description.end.as_ref(), paint),
         Some(Phase::Void(cause)) => text += &format!("\n{} {}\n", paint.bad("void:"), void_text(cause)),
         _ => {}
     }
@@ -128,8 +134,11 @@ fn seats(report: &VerificationReport, end: Option<&Hand>) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-fn pots(settlement: &Settlement, paint: Paint) -> String {
+fn pots(settlement: &Settlement, end: Option<&Hand>, paint: Paint) -> String {
     let mut text = format!("\n{}\n", paint.strong("pots"));
+    for (seat, chips) in end.map(Hand::returned).unwrap_or_default() {
+        text += &format!("  {chips} that no seat called: back to {seat}\n");
+    }
     for (award, number) in settlement.awards.iter().zip(1..) {
         let winners: Vec<String> = award.winners.iter().map(|(seat, chips)| format!("{seat} wins {chips}")).collect();
         let rake = if award.rake.is_zero() { String::new() } else { format!(", rake {}", award.rake) };
@@ -157,35 +166,4 @@ fn proofs(report: &VerificationReport, description: &HandDescription) -> String 
         table.add_row([actor.to_string(), name.to_owned()].into_iter().chain(counts));
     }
     table.trim_fmt()
-}
-
-fn cards_text(cards: &[Card]) -> String {
-    cards.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-}
-
-fn void_text(cause: &VoidCause) -> String {
-    match cause {
-        VoidCause::Missing { who } => format!("missing: {}", MissingParty::list(who)),
-        VoidCause::HostEnded => "the host ended the game".into(),
-    }
-}
-
-/// An event in words.
-pub fn event_text(event: &HandEvent) -> String {
-    let decision = |seat: &Seat, action: &PlayerAction| match action {
-        PlayerAction::Fold => format!("{seat} folds"),
-        PlayerAction::Check => format!("{seat} checks"),
-        PlayerAction::Call => format!("{seat} calls"),
-        PlayerAction::RaiseTo(to) => format!("{seat} raises to {to}"),
-    };
-    match event {
-        HandEvent::HoleCardsDealt => "hole cards dealt".into(),
-        HandEvent::Acted { seat, action } => decision(seat, action),
-        HandEvent::TimedOut { seat } => format!("{seat} is out of time"),
-        HandEvent::BoardOpened { cards } => format!("board {}", cards_text(cards)),
-        HandEvent::Shown { seat, cards } => format!("{seat} shows {}", cards_text(cards)),
-        HandEvent::Mucked { seat } => format!("{seat} mucks"),
-        HandEvent::ClockRestarted => "the clock starts again".into(),
-        HandEvent::Voided { cause } => format!("void: {}", void_text(cause)),
-    }
 }

@@ -16,7 +16,8 @@ Examples:
   bankroll hand verify hands/hand-7-1.hand --operator 02f9...
   bankroll hand verify hands/hand-7-1.hand --json
 
-Ends with 0 if all is sound, 4 if anything is not. A file cannot show that the operator ignored a message.")]
+Ends with 0 if all is sound, 4 if anything is not. A file cannot show that the
+operator ignored a message.")]
 pub struct VerifyArgs {
     /// The file of the hand
     file: PathBuf,
@@ -69,12 +70,15 @@ fn summary(report: &VerificationReport) -> String {
     let (paint, checked, config) = (Paint::stdout(), report.checked, &report.config);
     let line = |text: String| format!("  {} {text}\n", paint.good("✓"));
     let mut text = format!("{} / {} / {}\n", config.deployment, config.game, config.hand);
-    text += &line(format!("{} events, each by the one whose key the hand bound, each in the chain", checked.events));
-    text += &line(format!("{} signatures, {} proofs that a key is its owner's", checked.signatures, checked.keys));
-    let equalities = checked.equalities;
+    text += &line(format!("{} events, each signed by its author, each in the hash chain", checked.events));
     text +=
-        &line(format!("{} shuffles of {} cards, {equalities} shares of cards, proven", checked.shuffles, config.cards));
-    text += &line(format!("the rules were kept, and every chip is where they put it; rake {}", report.rake));
+        &line(format!("{} signatures; {} proofs that a key belongs to its owner", checked.signatures, checked.keys));
+    let equalities = checked.equalities;
+    text += &line(format!(
+        "{} shuffles of {} cards and {equalities} shares of cards are proven",
+        checked.shuffles, config.cards
+    ));
+    text += &line(format!("the rules were kept, and every chip is accounted for; rake {}", report.rake));
     if !report.agreed.is_empty() {
         let seats: Vec<String> = report.agreed.iter().map(|seat| seat.0.to_string()).collect();
         text += &line(format!("the final stacks are signed by seats {}", seats.join(", ")));

@@ -33,9 +33,10 @@ pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &Disp
                 "confirmed_by": request.confirmation.as_ref().map(|yes| &yes.by),
                 "references": references_json(&request.references),
                 "postings": effects.postings.iter().map(|posting| json!({
-                    "from": account(posting.from, display), "to": account(posting.to, display),
+                    "direction": display.readable(posting).map(|posting| posting.direction.word()),
+                    "debit": account(posting.from, display), "credit": account(posting.to, display),
                     "amount": posting.amount, "amount_decimal": decimal(posting.from, posting.amount, display),
-                    "from_balance_after": posting.from_after, "to_balance_after": posting.to_after,
+                    "debit_balance_after": posting.from_after, "credit_balance_after": posting.to_after,
                 })).collect::<Vec<_>>(),
                 "holds": effects.holds.iter().map(|change| hold_json(change, display)).collect::<Vec<_>>(),
                 "reverses": effects.reverses,
@@ -49,6 +50,25 @@ pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &Disp
     value["at"] = json!(when::show(entry.at));
     value["at_micros"] = json!(entry.at);
     value
+}
+
+/// What a record itself says, without any books: accounts are their numbers, amounts are in base units. The JSON is
+/// the same wherever it is made, so that a check can compare it.
+pub fn proven_json(entry: &JournalEntry) -> Value {
+    let mut value = entry_json(entry, None, &DisplayContext::without_books());
+    remove_nulls(&mut value);
+    value
+}
+
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
+    }
 }
 
 fn hold_json(change: &HoldChange, display: &DisplayContext<'_>) -> Value {

@@ -1,16 +1,18 @@
 //! Records of the journal as text and as JSON. This module formats records; others find them.
 
+mod direction;
 mod json;
 mod text;
 
 use std::{cell::RefCell, collections::HashMap};
 
-use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Principal};
+use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Posting, Principal};
 use bankroll_store::Reader;
-use bankroll_terminal::{Assets, base_units};
+use bankroll_terminal::{Assets, Width, base_units};
 
-pub use json::{entry_json, key_json, references_json};
-pub use text::{entry_text, references_text};
+pub use direction::{MoneyDirection, ReadablePosting};
+pub use json::{entry_json, key_json, proven_json, references_json};
+pub use text::{entry_text, plain, references_text};
 
 /// Maximum number of cached names; when it is reached, the cache is emptied.
 const NAMES_MAX: usize = 100_000;
@@ -18,18 +20,25 @@ const NAMES_MAX: usize = 100_000;
 /// What formatting a record needs: the names of accounts, and the decimals of assets.
 pub struct DisplayContext<'a> {
     reader: Option<&'a Reader>,
+    pub width: Width,
     pub assets: Assets,
     names: RefCell<HashMap<AccountId, Option<AccountName>>>,
 }
 
 impl<'a> DisplayContext<'a> {
     pub fn new(reader: &'a Reader) -> anyhow::Result<Self> {
-        Ok(Self { reader: Some(reader), assets: Assets::new(reader.assets()?), names: RefCell::default() })
+        let width = Width::Wide;
+        Ok(Self { reader: Some(reader), width, assets: Assets::new(reader.assets()?), names: RefCell::default() })
     }
 
     /// Without books: accounts are their numbers, amounts are in base units.
     pub fn without_books() -> Self {
-        Self { reader: None, assets: Assets::none(), names: RefCell::default() }
+        Self { reader: None, width: Width::Short, assets: Assets::none(), names: RefCell::default() }
+    }
+
+    /// For text of this width.
+    pub fn with_width(self, width: Width) -> Self {
+        Self { width, ..self }
     }
 
     pub fn name_of(&self, id: AccountId) -> Option<AccountName> {
@@ -38,7 +47,7 @@ impl<'a> DisplayContext<'a> {
         if names.len() >= NAMES_MAX {
             names.clear();
         }
-        // An account whose name cannot be read is display by its number.
+        // An account whose name cannot be read is shown by its number.
         names.entry(id).or_insert_with(|| reader.account(id).ok().flatten().map(|account| account.name)).clone()
     }
 
@@ -47,14 +56,26 @@ impl<'a> DisplayContext<'a> {
         self.name_of(id).map_or_else(|| format!("account {id}"), |name| name.to_string())
     }
 
+    /// The account's name as the width has it, or its number.
+    pub fn account_text(&self, id: AccountId) -> String {
+        self.width.fit_to(&self.account(id), 31)
+    }
+
+    /// The posting as people read it; `None` if the accounts' kinds are not known here.
+    pub fn readable(&self, posting: &Posting) -> Option<ReadablePosting> {
+        let kind = |id| self.name_of(id).map(|name| (id, name.kind));
+        Some(ReadablePosting::new(kind(posting.from)?, kind(posting.to)?))
+    }
+
     pub fn asset_of(&self, id: AccountId) -> Option<AssetId> {
         self.name_of(id).map(|name| name.asset)
     }
 
-    /// An amount of the account's asset, with decimals and in base units: `1.5 ETH (1500000000000000000)`.
+    /// An amount of the account's asset with all its decimals: `1.5 ETH`; if the text is wide, in base units too.
     pub fn amount(&self, id: AccountId, amount: Amount) -> String {
         match self.asset_of(id) {
-            Some(asset) => format!("{} ({amount})", self.assets.with_symbol(asset, amount)),
+            Some(asset) if self.width.is_wide() => format!("{} ({amount})", self.assets.with_symbol(asset, amount)),
+            Some(asset) => self.assets.with_symbol(asset, amount),
             None => base_units(amount),
         }
     }

@@ -1,12 +1,18 @@
-//! Records as text: a line with the kind and the principal, then the moves.
+//! Records as text: a line with the key and the verdict, one with the principal, then the money.
 
 use std::fmt::{self, Write};
 
-use bankroll_ledger::{Action, Effects, HoldChange, HoldState, Leg, Record, References, Request, Seq, Verdict};
+use bankroll_ledger::{
+    AccountKind, Action, Amount, Effects, HoldChange, HoldState, Leg, Posting, Record, References, Request, Seq,
+    Verdict,
+};
 use bankroll_store::JournalEntry;
-use bankroll_terminal::{Paint, when};
+use bankroll_terminal::{Paint, Width, when};
 
-use super::{DisplayContext, namespace_word, principal_words};
+use super::{DisplayContext, MoneyDirection, ReadablePosting, namespace_word, principal_words};
+
+/// The longest line after an indentation of four that fits 100 columns.
+const LINE_MAX: usize = 96;
 
 pub fn entry_text(
     entry: &JournalEntry,
@@ -15,11 +21,13 @@ pub fn entry_text(
     paint: Paint,
 ) -> Result<String, fmt::Error> {
     let mut text = String::new();
-    write!(text, "{} {}  ", paint.strong(&format!("#{}", entry.seq)), paint.quiet(&when::show(entry.at)))?;
+    let at = if display.width.is_wide() { when::show(entry.at) } else { when::seconds(entry.at) };
+    write!(text, "{} {}  ", paint.strong(&format!("#{}", entry.seq)), paint.quiet(&at))?;
     match &entry.record {
         Record::AssetListed { id, asset } => writeln!(text, "asset {id} listed: {} on {}", asset.symbol, asset.chain)?,
         Record::AccountOpened { id, name, by, .. } => {
-            writeln!(text, "account {id} opened: {name}, by {}", principal_words(by))?;
+            let name = display.width.fit_to(&name.to_string(), 40);
+            writeln!(text, "account {id} opened: {name}, by {}", display.width.fit(&principal_words(by)))?;
         }
         Record::HoldExpired(change) => {
             writeln!(text, "a hold expired")?;
@@ -40,28 +48,25 @@ fn write_decided(
     display: &DisplayContext<'_>,
     paint: Paint,
 ) -> fmt::Result {
-    let (key, by) = (&request.key, principal_words(&request.principal));
+    let (key, by) = (&request.key, display.width.fit(&principal_words(&request.principal)));
     let verdict_words = match verdict {
         Verdict::Applied(_) => paint.good("applied"),
-        Verdict::Rejected(rejection) => format!("{} ({rejection})", paint.bad(rejection.code())),
+        Verdict::Rejected(rejection) => paint.bad(rejection.code()),
     };
-    writeln!(
-        text,
-        "{} ({} of {}) by {by}: {verdict_words}",
-        plain(&key.text),
-        namespace_word(key.namespace),
-        key.scope
-    )?;
+    writeln!(text, "{verdict_words}  {}", display.width.fit_to(&plain(&key.text), 56))?;
+    writeln!(text, "    by {by}; namespace {}, scope {}", namespace_word(key.namespace), key.scope)?;
+    if let Verdict::Rejected(rejection) = verdict {
+        writeln!(text, "    {rejection}")?;
+    }
     match verdict {
         Verdict::Applied(effects) => write_effects(text, request, effects, display)?,
         Verdict::Rejected(_) => write_requested(text, &request.action, display)?,
     }
-    let references = references_text(&request.references);
-    if !references.is_empty() {
-        writeln!(text, "    references {references}")?;
+    for reference in reference_lines(&request.references, display.width) {
+        writeln!(text, "    {reference}")?;
     }
     for event in &request.events {
-        writeln!(text, "    announced {} {}", event.kind, plain(&event.resource))?;
+        writeln!(text, "    announced {} {}", event.kind, display.width.fit_to(&plain(&event.resource), 56))?;
     }
     if let Some(reversal) = reversed_by {
         writeln!(text, "    {} by #{reversal}", paint.bad("reversed"))?;
@@ -74,8 +79,7 @@ fn write_effects(text: &mut String, request: &Request, effects: &Effects, displa
         writeln!(text, "    reverses #{original}")?;
     }
     for posting in &effects.postings {
-        let (from, to) = (display.account(posting.from), display.account(posting.to));
-        writeln!(text, "    {from} -> {to}  {}", display.amount(posting.from, posting.amount))?;
+        writeln!(text, "    {}", posting_words(posting, display))?;
     }
     let legs = if let Action::Legs(legs) = &request.action { legs.as_slice() } else { &[] };
     let about_holds = legs.iter().filter(|leg| !matches!(leg, Leg::Move { .. }));
@@ -96,28 +100,44 @@ fn write_requested(text: &mut String, action: &Action, display: &DisplayContext<
         Action::Reverse(seq) => writeln!(text, "    requested: reverse #{seq}"),
         Action::Legs(legs) => legs.iter().try_for_each(|leg| match leg {
             Leg::Move { from, to, amount } => {
-                let (source, target) = (display.account(*from), display.account(*to));
-                writeln!(text, "    requested: {source} -> {target}  {}", display.amount(*from, *amount))
+                let posting =
+                    Posting { from: *from, to: *to, amount: *amount, from_after: Amount::ZERO, to_after: Amount::ZERO };
+                writeln!(text, "    requested: {}", posting_words(&posting, display))
             }
             Leg::Hold { account, amount, .. } => {
-                writeln!(
-                    text,
-                    "    requested: hold {} in {}",
-                    display.amount(*account, *amount),
-                    display.account(*account)
-                )
+                let (amount, account) = (display.amount(*account, *amount), display.account_text(*account));
+                writeln!(text, "    requested: hold {amount} in {account}")
             }
             Leg::Post { hold, to, amount } => {
-                writeln!(
-                    text,
-                    "    requested: post {} of hold {hold} to {}",
-                    display.amount(*to, *amount),
-                    display.account(*to)
-                )
+                let (amount, account) = (display.amount(*to, *amount), display.account_text(*to));
+                writeln!(text, "    requested: post {amount} of hold {hold}, paid from {account}")
             }
             Leg::Release { hold } => writeln!(text, "    requested: release hold {hold}"),
         }),
     }
+}
+
+/// A posting as people read it; without books, by the numbers of its accounts.
+fn posting_words(posting: &Posting, display: &DisplayContext<'_>) -> String {
+    let amount = display.amount(posting.from, posting.amount);
+    let Some(ReadablePosting { direction, first, second }) = display.readable(posting) else {
+        let (debit, credit) = (posting.from, posting.to);
+        return format!("{amount}: debit account {debit}, credit account {credit}");
+    };
+    let is_debt = display.name_of(second).is_some_and(|name| name.kind == AccountKind::Debt);
+    let (first, second) = (display.account_text(first), display.account_text(second));
+    let between = match direction {
+        MoneyDirection::Move => " -> ",
+        MoneyDirection::In if is_debt => ", owed in ",
+        MoneyDirection::In => ", held in ",
+        MoneyDirection::Out if is_debt => ", repays ",
+        MoneyDirection::Out => ", paid from ",
+    };
+    let line = format!("{:<4} {amount}  {first}{between}{second}", direction.word());
+    if display.width.is_wide() || line.chars().count() <= LINE_MAX {
+        return line;
+    }
+    format!("{:<4} {amount}\n         {first}{between}{second}", direction.word())
 }
 
 fn hold_words(what: &str, change: &HoldChange, display: &DisplayContext<'_>) -> String {
@@ -128,21 +148,36 @@ fn hold_words(what: &str, change: &HoldChange, display: &DisplayContext<'_>) -> 
         HoldState::Expired => "the rest is released".into(),
     };
     let held = display.amount(hold.account, change.held_after);
-    format!("hold {} in {} {what}: {left}; total held {held}", hold.id, display.account(hold.account))
+    let text = format!("hold {} in {} {what}: {left}", hold.id, display.account_text(hold.account));
+    if display.width.is_wide() { format!("{text}; total held {held}") } else { text }
 }
 
-/// The references as text; empty if there are none.
+/// The references in one line; empty if there are none.
 pub fn references_text(references: &References) -> String {
+    reference_lines(references, Width::Wide).join(", ")
+}
+
+/// A line for each reference. In short text the transaction is left out where the deposit's id contains it.
+fn reference_lines(references: &References, width: Width) -> Vec<String> {
     let References { deposit, intent, tx_hash, hand, block } = references;
-    let named = |kind: &str, text: &Option<String>| text.as_ref().map(|text| format!("{kind} {}", plain(text)));
-    let block = block.as_ref().map(|block| format!("block {} {}", block.number, plain(&block.hash)));
-    let all = [named("deposit", deposit), named("intent", intent), named("tx", tx_hash), named("hand", hand), block];
-    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let named =
+        |kind: &str, text: Option<&String>| text.map(|text| format!("{kind} {}", width.fit_to(&plain(text), 60)));
+    let block = block.as_ref().map(|block| format!("block {} {}", block.number, width.fit_to(&plain(&block.hash), 60)));
+    let is_in_deposit = |tx: &&String| deposit.as_ref().is_some_and(|deposit| deposit.contains(tx.as_str()));
+    let tx = tx_hash.as_ref().filter(|tx| width.is_wide() || !is_in_deposit(tx));
+    let all = [
+        named("deposit", deposit.as_ref()),
+        named("intent", intent.as_ref()),
+        named("tx", tx),
+        named("hand", hand.as_ref()),
+        block,
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Untrusted text without characters that a terminal would obey. The ledger refuses control characters, but accepts
 /// those that change the direction of writing.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let steers = |c: char| {
         c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };

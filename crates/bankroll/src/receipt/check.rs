@@ -9,8 +9,11 @@ use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
 use serde_json::json;
 
-use super::file;
-use crate::journal::{self, DisplayContext, entry_json};
+use super::{
+    compare::differences,
+    file::{self, ParsedReceipt},
+};
+use crate::journal::{self, DisplayContext, proven_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -21,17 +24,21 @@ Examples:
 With --head, from the publisher of the journal: exit code 0 if the receipt proves
 that its record is in the journal of that head, 4 if it does not. Without --head
 only the file itself is checked, which proves nothing about any journal: exit
-code 1 at best.")]
+code 1 at best.
+
+The readable part is made again from the record and compared: a file that says
+something else, or has a key that no receipt has, is refused with exit code 4. A
+file without a readable part is checked like any other.")]
 pub struct ReceiptCheckArgs {
     /// The receipt file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The head that was published after the receipt's batch: 64 hexadecimal digits
+    /// The head that was published after the receipt's batch: 64 hexadecimal digits, with or without 0x
     #[arg(long, value_name = "HASH")]
     head: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum ReceiptVerdict {
     Proven,
     /// The file is consistent, but no published head was given.
@@ -40,72 +47,104 @@ enum ReceiptVerdict {
     AnotherHead,
     /// The record is not part of the batch.
     Broken,
+    /// The file says these things that its record does not.
+    Altered(Vec<String>),
 }
 
 pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
     let given = args.head.as_deref().map(|text| file::hash(text, "--head")).transpose();
     let given: Option<Hash> = given.map_err(|error| UsageError(error.to_string()))?;
-    let text = fs::read_to_string(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
-    let (receipt, stated) = file::parse(&text).with_context(|| format!("{} is not a receipt", args.file.display()))?;
+    let bytes = fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let not_receipt = || format!("{} is not a receipt", args.file.display());
+    let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{}: it is not text", not_receipt()))?;
+    let parsed = file::parse(&text).with_context(not_receipt)?;
+    let receipt = &parsed.receipt;
     let own = receipt.batch.head();
+    let record = Record::decode(&receipt.record).ok();
+    let entry = record.map(|record| JournalEntry { seq: receipt.seq, at: receipt.batch.at, record });
+    let is_whole = receipt.proves_under(&own) && parsed.head == own;
+    let altered = entry.as_ref().map(|entry| altered(&parsed, entry)).unwrap_or_default();
     let found = match given {
-        _ if !receipt.proves_under(&own) || stated != own => ReceiptVerdict::Broken,
+        _ if !is_whole => ReceiptVerdict::Broken,
+        _ if entry.is_none() => {
+            anyhow::bail!("{}: its record is of a newer program; update this one", args.file.display())
+        }
+        _ if !altered.is_empty() => ReceiptVerdict::Altered(altered),
         None => ReceiptVerdict::OnlyConsistent,
         Some(head) if head == own => ReceiptVerdict::Proven,
         Some(_) => ReceiptVerdict::AnotherHead,
     };
-    let record = Record::decode(&receipt.record).context("the receipt has a record that this program cannot read")?;
-    let entry = JournalEntry { seq: receipt.seq, at: receipt.batch.at, record };
-    let display = DisplayContext::without_books();
     let head = hex::encode(own);
+    // A record that its own file does not prove is not shown.
+    let shown = entry.filter(|_| found != ReceiptVerdict::Broken);
     if json {
+        let differences = if let ReceiptVerdict::Altered(all) = &found { all.clone() } else { Vec::new() };
+        let is_consistent = !matches!(found, ReceiptVerdict::Broken | ReceiptVerdict::Altered(_));
         terminal::answer_json(&json!({
-            "proven": found == ReceiptVerdict::Proven, "consistent": found != ReceiptVerdict::Broken, "verdict": found.word(),
-            "seq": receipt.seq, "batch": receipt.batch.number, "head": head,
-            "record": entry_json(&entry, None, &display),
+            "proven": found == ReceiptVerdict::Proven, "consistent": is_consistent, "verdict": found.word(),
+            "seq": receipt.seq, "batch": receipt.batch.number, "head": head, "differences": differences,
+            "record": shown.as_ref().map(proven_json),
         }))?;
     } else {
         let paint = Paint::stdout();
-        let what = journal::entry_text(&entry, None, &display, paint)?;
-        terminal::answer(&format!("{what}{}\n", found.text(&head, receipt.batch.number, paint)))?;
+        let display = DisplayContext::without_books();
+        let what = shown.map(|entry| journal::entry_text(&entry, None, &display, paint)).transpose()?;
+        let verdict = found.text(&head, receipt.batch.number, paint);
+        terminal::answer(&format!("{}{verdict}\n", what.unwrap_or_default()))?;
     }
     Ok(match found {
         ReceiptVerdict::Proven => Exit::Ok,
         ReceiptVerdict::OnlyConsistent => Exit::Failed,
-        ReceiptVerdict::AnotherHead | ReceiptVerdict::Broken => Exit::Unsound,
+        ReceiptVerdict::AnotherHead | ReceiptVerdict::Broken | ReceiptVerdict::Altered(_) => Exit::Unsound,
     })
 }
 
+/// What the file says, and its record does not.
+fn altered(parsed: &ParsedReceipt, entry: &JournalEntry) -> Vec<String> {
+    let unknown = parsed.unknown_keys.iter().map(|key| format!("{key:?} is not a part of a receipt"));
+    let readable = parsed.readable.as_ref().map(|written| differences(written, &proven_json(entry)));
+    unknown.chain(readable.unwrap_or_default()).collect()
+}
+
 impl ReceiptVerdict {
-    const fn word(self) -> &'static str {
+    const fn word(&self) -> &'static str {
         match self {
             Self::Proven => "proven",
             Self::OnlyConsistent => "not_checked_against_a_head",
             Self::AnotherHead => "another_head",
             Self::Broken => "broken",
+            Self::Altered(_) => "altered",
         }
     }
 
-    fn text(self, head: &str, batch: u64, paint: Paint) -> String {
+    fn text(&self, head: &str, batch: u64, paint: Paint) -> String {
         match self {
             Self::Proven => format!(
-                "{} this record is in the journal whose head after batch {batch} is {head}",
+                "{} this record is in the journal whose head after batch {batch} is\n  {head}",
                 paint.good("proven:")
             ),
             Self::OnlyConsistent => format!(
-                "{} the file is internally consistent but unverified. Give the head that was published after batch \
-                 {batch}: --head HASH. The file says it is {head}",
+                "{} the file is internally consistent but unverified. Give the head that was\npublished after batch \
+                 {batch}: --head HASH. The file says it is\n  {head}",
                 paint.bad("not proven:")
             ),
             Self::AnotherHead => format!(
-                "{} the file is internally consistent, but its head after batch {batch} is {head}, not the given one. \
-                 Check that yours is the head after that batch",
+                "{} the file is internally consistent, but its head after batch {batch} is\n  {head}\nand not the given \
+                 one. Check that yours is the head after that batch.",
                 paint.bad("not proven:")
             ),
             Self::Broken => {
                 format!(
                     "{} the record, its path to the root and the batch do not belong together",
                     paint.bad("broken:")
+                )
+            }
+            Self::Altered(all) => {
+                format!(
+                    "{} the file says what its record does not:\n  {}\nThe record above is what its hashes are of; \
+                     do not believe the rest of the file.",
+                    paint.bad("altered:"),
+                    all.join("\n  ")
                 )
             }
         }

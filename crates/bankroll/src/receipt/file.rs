@@ -1,5 +1,5 @@
-//! A receipt as a file: JSON with hashes and the record in hexadecimal digits. The readable part is for people
-//! only; no check reads it.
+//! A receipt as a file: JSON with hashes and the record in hexadecimal digits. The readable part is for people; a check
+//! makes it again from the record, and refuses a file whose readable part says anything else.
 
 use std::{fs::File, io::Write, path::Path};
 
@@ -7,7 +7,7 @@ use bankroll_ledger::{Batch, Receipt, Seq, Time, merkle::Hash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub const FORMAT: &str = "bankroll receipt 1";
+pub const FORMAT: &str = "bankroll receipt 2";
 
 pub fn to_json(receipt: &Receipt, head: &Hash, readable: Value) -> Value {
     let Batch { number, first, count, at, root, previous } = &receipt.batch;
@@ -25,6 +25,9 @@ pub fn to_json(receipt: &Receipt, head: &Hash, readable: Value) -> Value {
     })
 }
 
+/// The keys of a receipt. Another one could say anything, and nothing would prove it.
+const KEYS: [&str; 7] = ["format", "seq", "record", "siblings", "batch", "head", "readable"];
+
 /// Writes and syncs the file; never overwrites another.
 pub fn save(path: &Path, value: &Value) -> std::io::Result<()> {
     let mut file = File::create_new(path)?;
@@ -34,7 +37,8 @@ pub fn save(path: &Path, value: &Value) -> std::io::Result<()> {
 
 #[derive(Deserialize)]
 struct ReceiptFile {
-    format: String,
+    #[serde(rename = "format")]
+    _format: String,
     seq: Seq,
     record: String,
     siblings: Vec<String>,
@@ -54,8 +58,10 @@ struct ReceiptFileBatch {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiptFileError {
-    #[error("not the JSON of a receipt")]
-    Shape(#[from] serde_json::Error),
+    #[error("it is not JSON (line {line}, column {column})")]
+    Json { line: usize, column: usize },
+    #[error("a key of a receipt is missing or has a value of a wrong kind; a receipt has {}", KEYS.join(", "))]
+    Shape,
     #[error("the format is {found:?}, and this program supports {FORMAT:?}")]
     Format { found: String },
     #[error("{what} must be 64 hexadecimal digits")]
@@ -64,11 +70,27 @@ pub enum ReceiptFileError {
     Record,
 }
 
-pub fn parse(text: &str) -> Result<(Receipt, Hash), ReceiptFileError> {
-    let written: ReceiptFile = serde_json::from_str(text)?;
-    if written.format != FORMAT {
-        return Err(ReceiptFileError::Format { found: written.format });
+/// A receipt as its file says it.
+pub struct ParsedReceipt {
+    pub receipt: Receipt,
+    /// The head that the file states.
+    pub head: Hash,
+    /// The part for people, if the file has one.
+    pub readable: Option<Value>,
+    /// Keys that no receipt has.
+    pub unknown_keys: Vec<String>,
+}
+
+pub fn parse(text: &str) -> Result<ParsedReceipt, ReceiptFileError> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| ReceiptFileError::Json { line: error.line(), column: error.column() })?;
+    let fields = value.as_object().ok_or(ReceiptFileError::Shape)?;
+    let unknown_keys = fields.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
+    let readable = fields.get("readable").cloned();
+    if let Some(found) = fields.get("format").and_then(Value::as_str).filter(|format| *format != FORMAT) {
+        return Err(ReceiptFileError::Format { found: found.to_owned() });
     }
+    let written: ReceiptFile = serde_json::from_value(value).map_err(|_| ReceiptFileError::Shape)?;
     let ReceiptFileBatch { number, first, count, at, root, previous } = written.batch;
     let batch = Batch {
         number,
@@ -80,11 +102,14 @@ pub fn parse(text: &str) -> Result<(Receipt, Hash), ReceiptFileError> {
     };
     let record = hex::decode(&written.record).map_err(|_| ReceiptFileError::Record)?;
     let siblings = written.siblings.iter().map(|text| hash(text, "siblings")).collect::<Result<_, _>>()?;
-    Ok((Receipt { seq: written.seq, record, siblings, batch }, hash(&written.head, "head")?))
+    let receipt = Receipt { seq: written.seq, record, siblings, batch };
+    Ok(ParsedReceipt { receipt, head: hash(&written.head, "head")?, readable, unknown_keys })
 }
 
+/// A hash in hexadecimal digits, with or without 0x.
 pub fn hash(text: &str, what: &'static str) -> Result<Hash, ReceiptFileError> {
     let mut bytes = Hash::default();
-    hex::decode_to_slice(text, &mut bytes).map_err(|_| ReceiptFileError::Digits { what })?;
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    hex::decode_to_slice(digits, &mut bytes).map_err(|_| ReceiptFileError::Digits { what })?;
     Ok(bytes)
 }

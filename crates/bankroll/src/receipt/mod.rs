@@ -1,6 +1,7 @@
 //! `bankroll receipt`: proof that a record is in the journal, and the check of such a proof without any books.
 
 mod check;
+mod compare;
 mod file;
 
 use std::path::PathBuf;
@@ -8,12 +9,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use bankroll_ledger::{Namespace, Scope, Seq};
 use bankroll_store::{KeyQuery, Reader};
-use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, Width};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::{
-    journal::{self, DisplayContext, entry_json, namespace_word},
+    journal::{self, DisplayContext, namespace_word, proven_json},
     location::LocationArgs,
 };
 
@@ -24,12 +25,14 @@ use crate::{
     after_help = "\
 Examples:
   bankroll receipt 81 --out receipt.json                  of record 81
-  bankroll receipt spawn-81 --out receipt.json            of a key
+  bankroll receipt 0-2-000024278 --out receipt.json       of a key
   bankroll receipt check receipt.json --head 5b1c...      offline, without any books
 
 A receipt has the record, its path to the root of its batch, and that batch. To
 check it, the reader needs the head that was published after that batch, from
-another source."
+another source. Its `readable` part says what the record itself says: accounts by
+their numbers. Which account a number is, the receipt of the record that opened it
+proves."
 )]
 pub struct ReceiptArgs {
     #[command(subcommand)]
@@ -64,11 +67,10 @@ pub fn run(args: &ReceiptArgs, json: bool) -> anyhow::Result<Exit> {
     let seq = find(&reader, args)?;
     let missing = || NotFound(format!("there is no record {seq}; the last one is {}", last(&reader)));
     let (receipt, head) = reader.receipt(seq)?.ok_or_else(missing)?;
-    let display = DisplayContext::new(&reader)?;
+    let display = DisplayContext::new(&reader)?.with_width(Width::Short);
     let before = Seq(seq.0.saturating_sub(1));
     let entry = reader.journal_after(before, 1)?.pop().ok_or_else(missing)?;
-    let readable = entry_json(&entry, reader.reversal_of(seq)?, &display);
-    let written = file::to_json(&receipt, &head, readable);
+    let written = file::to_json(&receipt, &head, proven_json(&entry));
     let Some(out) = &args.out else {
         terminal::answer_json(&written)?;
         return Ok(Exit::Ok);

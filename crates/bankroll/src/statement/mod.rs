@@ -4,8 +4,8 @@ mod rows;
 
 use anyhow::Context;
 use bankroll_ledger::{Account, Time};
-use bankroll_store::{Cursor, Direction, Page, StatementChange, StatementLine, StatementQuery};
-use bankroll_terminal::{self as terminal, Exit, Paint, Sheet, table, when};
+use bankroll_store::{Cursor, Page, StatementChange, StatementLine, StatementQuery};
+use bankroll_terminal::{self as terminal, Exit, Paint, Sheet, UsageError, Width, table, when};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -20,12 +20,18 @@ pub use rows::{HEADER, line_cells, line_json};
 #[command(after_help = "\
 Examples:
   bankroll statement arena/world/1 --dir bankroll-demo
-  bankroll statement arena/funds/1/0xab12 --descending --limit 20
+  bankroll statement arena/funds/1/0x63fa... --descending --limit 20
   bankroll statement 3 --from 2026-11-01 --to 2026-11-30T23:59:59Z --format csv > november.csv
   bankroll statement 3 --after CURSOR --json     the next page
 
-Every entry names the other account of its leg and the balance after it. The
-table shows amounts with the asset's decimals and in base units.")]
+Every entry names the other account and the balance after it. `in` adds to the
+balance of this account and `out` takes from it: a deposit is `in` for the player
+and for the wallet's custody, a payout is `out` for both. CSV and JSON also say
+`debit` or `credit` in `entry`, as a bookkeeper does.
+
+Times are UTC. A TIME is 2026-11-15T08:30:00Z, a date (its first moment), or a
+number since 1970: 10 digits are seconds, 13 milliseconds, 16 microseconds. The
+table is the same in a pipe; programs read --json or --format csv, which are whole.")]
 pub struct StatementArgs {
     /// The account's number or name
     #[arg(value_name = "ACCOUNT")]
@@ -45,6 +51,9 @@ pub struct StatementArgs {
     /// Newest first
     #[arg(long)]
     descending: bool,
+    /// Show whole names, microseconds, base units, keys and references in the table
+    #[arg(long)]
+    wide: bool,
     /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: StatementFormat,
@@ -60,6 +69,7 @@ pub enum StatementFormat {
 }
 
 pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
+    when::check_period(args.from, args.to).map_err(UsageError)?;
     let reader = args.location.reader()?;
     let account = find(&reader, &args.account)?;
     let after: Option<Cursor> = args.after.as_ref().map(|text| text.parse()).transpose().context("--after")?;
@@ -72,7 +82,7 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
         ..StatementQuery::of(account.id)
     };
     let page = reader.statement(&query)?;
-    let display = DisplayContext::new(&reader)?;
+    let display = DisplayContext::new(&reader)?.with_width(Width::of_flag(args.wide));
     let format = if json { StatementFormat::Json } else { args.format };
     match format {
         StatementFormat::Table => terminal::answer(&text(&account, &page, &display))?,
@@ -97,11 +107,66 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
 
 fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
     let paint = Paint::stdout();
-    let asset = account.name.asset;
     let head = paint.strong(&account.name.to_string());
     if page.items.is_empty() {
         return format!("{head}\nno entries in this period");
     }
+    let table = if display.width.is_wide() { wide(account, page, display) } else { narrow(account, page, display) };
+    let hint = page.next.as_ref().map(|next| paint.quiet(&format!("\nmore: --after {next}")));
+    format!("{head}\n{table}{}", hint.unwrap_or_default())
+}
+
+/// The table for a screen. Entries have no date of their own: a row with it stands before the first one of each day.
+/// The names of other accounts get what the exact amounts leave of 100 columns.
+fn narrow(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
+    const OTHER: usize = 3;
+    let asset = account.name.asset;
+    let symbol = display.assets.get(asset).map_or_else(String::new, |asset| format!(" {}", asset.symbol));
+    let header = ["RECORD", "UTC", "WHAT", "OTHER ACCOUNT", &format!("AMOUNT{symbol}"), &format!("BALANCE{symbol}")];
+    let mut rows: Vec<[String; 6]> = Vec::new();
+    let mut day = String::new();
+    for line in &page.items {
+        let at = when::seconds(line.at);
+        let (date, time) = at.split_once(' ').unwrap_or(("", &at));
+        if date != day {
+            day = date.to_owned();
+            rows.push(["", "", "", date, "", ""].map(str::to_owned));
+        }
+        let (other, sign) = match line.change {
+            StatementChange::Moved { other, .. } => (display.account(other), rows::sign(account, line)),
+            // What is held stays in the balance.
+            _ => (String::new(), ""),
+        };
+        rows.push([
+            line.seq.to_string(),
+            time.to_owned(),
+            rows::word(account, line).to_owned(),
+            other,
+            format!("{sign}{}", display.assets.decimal(asset, line.amount)),
+            display.assets.decimal(asset, line.balance),
+        ]);
+    }
+    let widest = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    // Two blanks between columns, and one before the first.
+    let taken: usize = (0..header.len()).filter(|column| *column != OTHER).map(|column| widest(column) + 2).sum();
+    let left = 99_usize.saturating_sub(taken).max(16);
+    let mut table = table(&header, &[0, 4, 5]);
+    for mut row in rows {
+        row[OTHER] = display.width.fit_to(&row[OTHER], left);
+        table.add_row(row);
+    }
+    let held = page.items.iter().max_by_key(|line| (line.seq, line.line)).map(|line| line.held);
+    let held = held.filter(|held| !held.is_zero());
+    let held =
+        held.map(|held| format!("\nheld after the newest of these: {}", display.assets.with_symbol(asset, held)));
+    format!("{}{}", table.trim_fmt(), held.unwrap_or_default())
+}
+
+fn wide(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
+    let asset = account.name.asset;
     let symbol = display.assets.get(asset).map_or_else(String::new, |asset| format!(" {}", asset.symbol));
     let header = [
         "RECORD",
@@ -123,7 +188,7 @@ fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<
         table.add_row([
             line.seq.to_string(),
             when::show(line.at),
-            word(line.change).to_owned(),
+            rows::word(account, line).to_owned(),
             other,
             format!("{sign}{}", display.assets.decimal(asset, line.amount)),
             format!("{sign}{}", line.amount),
@@ -133,18 +198,5 @@ fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<
             references_text(&line.references),
         ]);
     }
-    let hint = page.next.as_ref().map(|next| paint.quiet(&format!("\nmore: --after {next}")));
-    format!("{head}\n{}{}", table.trim_fmt(), hint.unwrap_or_default())
-}
-
-/// The kind of an entry, as CSV and JSON have it. These words never change.
-pub const fn word(change: StatementChange) -> &'static str {
-    match change {
-        StatementChange::Moved { direction: Direction::In, .. } => "in",
-        StatementChange::Moved { direction: Direction::Out, .. } => "out",
-        StatementChange::Held(_) => "held",
-        StatementChange::Posted(_) => "posted",
-        StatementChange::Released(_) => "released",
-        StatementChange::Expired(_) => "expired",
-    }
+    table.trim_fmt()
 }

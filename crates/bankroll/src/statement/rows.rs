@@ -5,11 +5,10 @@ use bankroll_store::{Direction, StatementChange, StatementLine};
 use bankroll_terminal::when;
 use serde_json::{Value, json};
 
-use super::word;
 use crate::journal::{DisplayContext, key_json, namespace_word, principal_words, references_json};
 
 /// The columns of a statement. New ones go to the end.
-pub const HEADER: [&str; 25] = [
+pub const HEADER: [&str; 26] = [
     "seq",
     "line",
     "at",
@@ -35,6 +34,7 @@ pub const HEADER: [&str; 25] = [
     "block",
     "reverses",
     "reversed_by",
+    "entry",
 ];
 
 /// `+` if an entry adds to the balance (or to the held amount), `-` if it takes from it.
@@ -49,6 +49,28 @@ pub fn sign(account: &Account, line: &StatementLine) -> &'static str {
     if adds { "+" } else { "-" }
 }
 
+/// The kind of an entry, as CSV and JSON have it. These words never change. `in` always adds to the balance of the
+/// account, `out` always takes from it, whichever side the account is on.
+pub fn word(account: &Account, line: &StatementLine) -> &'static str {
+    match line.change {
+        StatementChange::Moved { .. } if sign(account, line) == "+" => "in",
+        StatementChange::Moved { .. } => "out",
+        StatementChange::Held(_) => "held",
+        StatementChange::Posted(_) => "posted",
+        StatementChange::Released(_) => "released",
+        StatementChange::Expired(_) => "expired",
+    }
+}
+
+/// The bookkeeper's word for a move: a posting debits one account and credits the other.
+const fn debit_or_credit(change: StatementChange) -> Option<&'static str> {
+    match change {
+        StatementChange::Moved { direction: Direction::In, .. } => Some("credit"),
+        StatementChange::Moved { direction: Direction::Out, .. } => Some("debit"),
+        _ => None,
+    }
+}
+
 pub fn line_cells(account: &Account, line: &StatementLine, display: &DisplayContext<'_>) -> Vec<String> {
     let asset = account.name.asset;
     let text = |text: Option<&String>| text.cloned().unwrap_or_default();
@@ -60,7 +82,7 @@ pub fn line_cells(account: &Account, line: &StatementLine, display: &DisplayCont
         line.line.to_string(),
         when::show(line.at),
         account.name.to_string(),
-        word(line.change).to_owned(),
+        word(account, line).to_owned(),
         other.map_or_else(String::new, |other| display.account(other)),
         line.amount.to_string(),
         display.assets.decimal(asset, line.amount),
@@ -81,6 +103,7 @@ pub fn line_cells(account: &Account, line: &StatementLine, display: &DisplayCont
         about.block.as_ref().map_or_else(String::new, |block| format!("{} {}", block.number, block.hash)),
         number(line.reverses.map(|seq| seq.0)),
         number(line.reversed_by.map(|seq| seq.0)),
+        debit_or_credit(line.change).unwrap_or_default().to_owned(),
     ]
 }
 
@@ -92,8 +115,9 @@ pub fn line_json(account: &Account, line: &StatementLine, display: &DisplayConte
         "line": line.line,
         "at": when::show(line.at),
         "at_micros": line.at,
-        "change": word(line.change),
+        "change": word(account, line),
         "sign": sign(account, line),
+        "entry": debit_or_credit(line.change),
         "other_account": other.map(|other| json!({ "id": other, "name": display.name_of(other).map(|name| name.to_string()) })),
         "hold": hold,
         "amount": line.amount,

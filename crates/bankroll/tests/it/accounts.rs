@@ -134,7 +134,7 @@ fn apply(ledger: &Ledger, principal: Principal, namespace: Namespace, legs: Vec<
 #[test]
 fn holds_and_debts_are_shown() {
     let folder = folder();
-    let ledger = Ledger::open(LedgerOptions::new(folder.path())).unwrap();
+    let ledger = Ledger::create(LedgerOptions::new(folder.path())).unwrap();
     let dollars = Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 6, symbol: "USDX".into() };
     ledger.list_asset(dollars).unwrap();
     let names = ["arena/custody/1/hot", "arena/funds/1/ann", "arena/debt/1/ann"].map(|name| name.parse().unwrap());

@@ -62,7 +62,7 @@ fn the_first_difference_is_named_with_its_record() {
     let edit = "UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 3";
     run(tampered("books.db", edit).path(), &["audit"])
         .fails(4, &["the books diverge at record 9: account arena/world/1 is not what the journal says it is"]);
-    run(folder().path(), &["audit"]).fails(3, &["`bankroll init` makes one"]);
+    run(folder().path(), &["audit"]).fails(3, &["create one with `bankroll init --dir .`"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Casino {
 /// | 9 | 12:00 `too-much`: refused |
 pub fn open(folder: &Path) {
     let (clock, hand) = Clock::manual(Time(MORNING));
-    let ledger = Ledger::open(LedgerOptions { clock, ..LedgerOptions::new(folder) }).unwrap();
+    let ledger = Ledger::create(LedgerOptions { clock, ..LedgerOptions::new(folder) }).unwrap();
     let dollars = Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 6, symbol: "USDX".into() };
     ledger.list_asset(dollars).unwrap();
     let names = ["arena/custody/1/hot", "arena/funds/1/0xa1", "arena/world/1"].map(|name| name.parse().unwrap());

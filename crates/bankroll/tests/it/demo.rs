@@ -143,6 +143,56 @@ fn the_report_says_what_to_try_next_without_colours() {
     assert!(!report.contains('\u{1b}'), "no colours into a pipe: {report}");
 }
 
+/// The lines that are wider than a terminal of 80 columns, but for commands to copy.
+fn wide(text: &str) -> Vec<&str> {
+    let is_command = |line: &str| line.starts_with("  ") && line.contains("bankroll ");
+    text.lines().filter(|line| line.chars().count() > 80 && !is_command(line)).collect()
+}
+
+#[test]
+fn every_line_fits_a_terminal_of_80_columns() {
+    let folder = folder();
+    for _ in 0..2 {
+        let run = run(folder.path(), &["demo", "--exit", "--players", "40", "--ticks", "50"]);
+        assert_eq!((run.code, wide(&run.stderr), wide(&run.stdout)), (0, Vec::new(), Vec::new()));
+    }
+}
+
+#[test]
+fn the_report_explains_its_words_and_its_counts_add_up() {
+    let folder = folder();
+    let args = ["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "50"];
+    let report = run(folder.path(), &args).ok();
+    for line in [
+        "  came      51 deposits credited, 45 entries into the world",
+        "  left      5 exits, 5 payouts on chain",
+        "    run in   52 payments, 1 of the house's capital: 1.519917778585965872 ETH",
+        "    run out  5 payouts: 0.049379222335783051 ETH, and 0.00021 ETH for gas",
+    ] {
+        assert!(report.lines().any(|other| other == line), "{line:?} is not in: {report}");
+    }
+    for (kind, meaning) in [
+        ("funds", "players: play or pay out"),
+        ("unallocated", "players: not a buy-in yet"),
+        ("ecosystem", "the game's own budget"),
+    ] {
+        let has = |line: &str| line.contains(&format!(" {kind} ")) && line.ends_with(meaning);
+        assert!(report.lines().any(has), "{kind} is not explained in: {report}");
+    }
+}
+
+#[test]
+fn the_wallet_to_explain_was_paid() {
+    let folder = folder();
+    let report = run(folder.path(), &["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "50"]).ok();
+    let mut lines = report.lines().skip_while(|line| !line.contains(" explain 0x"));
+    let wallet = lines.next().unwrap().split_whitespace().find(|word| word.starts_with("0x")).unwrap();
+    assert_eq!(lines.next(), Some("      a player who paid in, played, left and was paid"));
+    let books = rusqlite::Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
+    let paid = "SELECT count(*) FROM withdrawal_requests WHERE wallet = ?1 AND status = 'completed'";
+    assert_eq!(books.query_row(paid, [wallet], |row| row.get::<_, i64>(0)).unwrap(), 1, "{wallet}");
+}
+
 #[test]
 fn the_same_seed_brings_the_same_players() {
     let wallets = |seed: &str| {
@@ -167,7 +217,7 @@ fn endless(folder: &Path) -> Child {
     demo.args(["demo", "--seconds", "0", "--players", "40"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = demo.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let playing = |line: &String| line.contains("in the world") && !line.contains(" 0 in the world");
+    let playing = |line: &String| line.contains(" playing ") && !line.contains(" 0 playing ");
     lines.find(|line| playing(line.as_ref().unwrap())).unwrap().unwrap();
     // Its further output must not hit a closed pipe.
     std::thread::spawn(move || lines.for_each(drop));

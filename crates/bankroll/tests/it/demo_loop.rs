@@ -1,13 +1,14 @@
 //! The demo's loop, from the chain to the books and back: killed, with its signer killed, and with a wei missing.
 
 use std::{
-    fs::OpenOptions,
-    io::{BufRead, BufReader, Lines, Write},
+    io::{BufRead, BufReader, Lines},
     path::Path,
     process::{Child, ChildStderr, Command, Stdio},
     time::Duration,
 };
 
+use bankroll_chains_server::BlockFile;
+use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig, SimulatedKey, U256};
 use bankroll_ledger::{Amount, Time};
 use bankroll_orders::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
 use bankroll_signer_client::{SignOutcome, SignerClient};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use crate::program::{command, folder, run, run_with};
 
 /// Reads the demo's output up to a line that matches.
-fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> bool) -> String {
+pub fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> bool) -> String {
     let mut heard = Vec::new();
     for line in lines.map_while(Result::ok) {
         if wanted(&line) {
@@ -28,7 +29,7 @@ fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> boo
 }
 
 /// A game of turns, in which players leave all the time; far longer than any test waits.
-fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
+pub fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
     let mut demo = command(folder);
     demo.args(["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "100000"]);
     let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -36,12 +37,12 @@ fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
     (child, lines)
 }
 
-fn pays(line: &str) -> bool {
+pub fn pays(line: &str) -> bool {
     line.contains("in flight") && !line.ends_with(" 0 in flight")
 }
 
 /// The next game in the same folder, so short that no player leaves.
-fn next(folder: &Path) -> Value {
+pub fn next(folder: &Path) -> Value {
     run(folder, &["demo", "--exit", "--json", "--players", "4", "--ticks", "2"]).json()
 }
 
@@ -77,7 +78,10 @@ fn a_demo_that_is_killed_again_and_again_pays_every_player_once() {
     assert_eq!((&reconciliation["ok"], &reconciliation["difference"]), (&true.into(), &"0".into()), "{reconciliation}");
     assert_eq!(reconciliation["open"], json!({ "deposits": 0, "payouts": 0 }));
     assert!(report["withdrawals_paid"].as_u64().unwrap() >= left, "{left} were left unpaid: {report}");
-    assert_eq!(next(folder.path())["leftovers"], json!({ "payouts": 0, "paid_out": "0", "swept": "0" }));
+    let nothing = json!({
+        "payouts": 0, "paid_out": "0", "swept": "0", "players": 0, "stakes": "0", "returned": "0", "to_ecosystem": "0",
+    });
+    assert_eq!(next(folder.path())["leftovers"], nothing);
 }
 
 #[test]
@@ -131,13 +135,29 @@ fn stolen(folder: &Path) -> Vec<u8> {
     signed.raw
 }
 
+/// The demo's chain gets a block with a transaction that the demo does not know.
+fn mine(file: &Path, raw: &[u8]) {
+    let coins = U256::from(1_000_000_000_000_000_000_000_000_000_u128);
+    let mut chain = SimulatedChain::new(SimulatedConfig {
+        chain_id: 31_337,
+        gas_limit: 3_000_000_000,
+        pool_limit: 1_000_000,
+        base_fee: 1_000_000_000,
+        funded: [0, 1].map(|number| (SimulatedKey::derived(31_337, number).address(), coins)).into(),
+        ..SimulatedConfig::new(31_337)
+    });
+    let mut blocks = BlockFile::open(file, &mut chain).unwrap();
+    chain.send(raw).unwrap();
+    chain.set_base_fee(1_000_000_000);
+    assert_eq!(chain.mine(1).transactions.len(), 1);
+    blocks.save(&chain).unwrap();
+}
+
 #[test]
 fn a_wei_that_is_missing_on_the_chain_is_seen() {
     let folder = folder();
     assert_eq!(next(folder.path())["withdrawals_paid"], 0, "the wallet's first transaction is still to come");
-    let block = json!({ "time": 1, "transactions": [format!("0x{}", hex::encode(stolen(folder.path())))] });
-    let mut chain = OpenOptions::new().append(true).open(folder.path().join("bankroll-demo/chain.jsonl")).unwrap();
-    writeln!(chain, "{block}").unwrap();
+    mine(&folder.path().join("bankroll-demo/chain.jsonl"), &stolen(folder.path()));
 
     let args = ["demo", "--exit", "--json", "--players", "4", "--ticks", "2"];
     let again = run(folder.path(), &args);
@@ -210,13 +230,14 @@ fn a_chain_that_is_not_the_books_own_is_refused() {
     let chain = folder.path().join("bankroll-demo/chain.jsonl");
     let whole = std::fs::read_to_string(&chain).unwrap();
     // A block that was being written when the machine stopped: no reader has seen it.
-    std::fs::write(&chain, format!("{whole}{{\"time\":17")).unwrap();
+    std::fs::write(&chain, format!("{whole}{{\"after\":17")).unwrap();
     assert_eq!(next(folder.path())["reconciliation"]["ok"], true);
 
     std::fs::remove_file(&chain).unwrap();
     let args = ["demo", "--exit", "--ticks", "2"];
     run_with(folder.path(), &[], &args).fails(1, &["of another chain than the one in the demo's folder", "--fresh"]);
-    std::fs::write(&chain, format!("{}\n{{\"time\":1,\"transactions\":[\"0x02\"]}}\n", whole.lines().next().unwrap()))
-        .unwrap();
-    run(folder.path(), &args).fails(1, &["chain.jsonl cannot be replayed", "line 2"]);
+    // A file that was edited: a block's hash says so.
+    let edited = whole.replacen("\"time\":1", "\"time\":2", 1);
+    std::fs::write(&chain, edited).unwrap();
+    run(folder.path(), &args).fails(1, &["--fresh", "chain.jsonl cannot be replayed", "line 2 is damaged"]);
 }

@@ -72,7 +72,7 @@ fn a_second_game_plays_on_in_the_same_database_and_real_books_are_left_alone() {
     assert_eq!((first["accounts"].as_u64(), second["accounts"].as_u64()), (Some(7 + 24), Some(7 + 48)));
 
     let real = needed_database();
-    bankroll_store::Ledger::open(bankroll_store::LedgerOptions::new(real.clone())).unwrap().close();
+    bankroll_store::Ledger::create(bankroll_store::LedgerOptions::new(real.clone())).unwrap().close();
     let args = ["demo", "--exit", "--ticks", "3", "--postgres", real.reveal()];
     run(folder.path(), &args).fails(1, &["books that no demo created", "nothing was changed"]);
 }

@@ -1,6 +1,10 @@
 //! `bankroll doctor`: green when all is well; red with a fix when not.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{Seek, SeekFrom, Write},
+    path::Path,
+};
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -39,8 +43,19 @@ fn sound_books_are_green() {
     assert_eq!((code, &report["ok"]), (0, &true.into()), "{report}");
     let names: Vec<&str> =
         report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
-    let expected =
-        ["configuration", "durability", "folder", "disk", "schema", "books", "lock", "settings", "tail", "audit"];
+    let expected = [
+        "configuration",
+        "durability",
+        "folder",
+        "disk",
+        "schema",
+        "books",
+        "lock",
+        "settings",
+        "pages",
+        "tail",
+        "audit",
+    ];
     assert_eq!(names, expected);
     let text = run(folder.path(), &["doctor", "--full", "--dir", "bankroll-demo"]).ok();
     assert!(text.contains("books balance to the wei") && !text.contains('✗'), "{text}");
@@ -108,6 +123,25 @@ fn a_file_that_is_no_database_is_red() {
     let (code, report) = doctor(folder.path(), &[]);
     assert_eq!(code, 1);
     check_red(&report, "books", "not a database");
+}
+
+/// As a failing disk leaves it, in a table that only the full audit reads.
+#[test]
+fn a_damaged_page_is_unsound() {
+    let (folder, _) = demo_folder();
+    let file = folder.path().join("bankroll-demo/books.db");
+    let books = Connection::open(&file).unwrap();
+    let sql = "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = 'outbox'";
+    let (page, size) = books.query_row(sql, [], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?))).unwrap();
+    drop(books);
+    let mut file = fs::OpenOptions::new().write(true).open(file).unwrap();
+    file.seek(SeekFrom::Start(u64::from((page - 1) * size))).unwrap();
+    file.write_all(&[0xff; 512]).unwrap();
+    drop(file);
+    let (code, report) = doctor(folder.path(), &[]);
+    assert_eq!(code, 4, "{report}");
+    check_red(&report, "pages", "the database file is damaged");
+    run(folder.path(), &["audit", "--dir", "bankroll-demo"]).fails(4, &["the database file is damaged"]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn name(text: &str) -> Name {
 
 /// Books with a wallet and a player.
 pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
-    let ledger = Ledger::open(LedgerOptions::new(url.clone())).unwrap();
+    let ledger = Ledger::create(LedgerOptions::new(url.clone())).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
     let account = |(kind, owner)| AccountName {

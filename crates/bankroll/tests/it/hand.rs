@@ -42,6 +42,11 @@ fn hands_are_played_verified_shown_and_replayed() {
     for part in ["preflop", "player 1", "shuffler 1", "who proved what", "BLINDED", "pots"] {
         assert!(shown.contains(part), "{part:?} is not in: {shown}");
     }
+    let preflop = "\npreflop\n  seat 2 posts the small blind 5\n  seat 3 posts the big blind 10\n  seat 1 calls 10\n";
+    let flop = "\nflop Kd 5s 7s\n  seat 2 bets 10\n  seat 1 calls 10\n";
+    assert!(shown.contains(preflop) && shown.contains(flop), "{shown}");
+    assert!(shown.contains("\n shuffler 1  shuffler 1 ") && shown.contains("\n shuffler 2  shuffler 2 "), "{shown}");
+    assert!(!shown.contains("shuffler 0") && shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     assert_eq!(run(at, &["hand", "show", file, "--json"]).json()["format"], "bankroll hand 1");
     let replayed = run(at, &["hand", "replay", file, "--json"]).json();
     let events = replayed["events"].as_array().unwrap();
@@ -52,7 +57,20 @@ fn hands_are_played_verified_shown_and_replayed() {
     let again = ["hand", "play", "--seats", "3", "--shufflers", "2", "--seed", "7", "--out"];
     let other = run(at, &[&again[..], &["other", "--json"]].concat()).json();
     assert_eq!(other["hands"][0]["state"], verified["state"]);
-    run(at, &[&again[..], &["hands", "--json"]].concat()).fails(1, &["cannot create hands/hand-7-1.hand"]);
+    run(at, &[&again[..], &["hands", "--json"]].concat()).fails(1, &["hands/hand-7-1.hand exists", "--seed or --out"]);
+}
+
+#[test]
+fn both_files_of_a_hand_are_mentioned() {
+    let folder = folder();
+    let args = ["hand", "play", "--seats", "2", "--shufflers", "1", "--seed", "7", "--out", "hands"];
+    let text = run(folder.path(), &args).ok();
+    assert!(text.starts_with("bankroll hand play  2 seats, 1 shuffler, seed 7\n  hands/hand-7-1.hand  "), "{text}");
+    assert!(text.contains("\n  hands/hand-7-1.phh\nthe .phh files are hand histories"), "{text}");
+    // Heads-up the button posts the small blind.
+    let shown = run(folder.path(), &["hand", "show", "hands/hand-7-1.hand"]).ok();
+    let preflop = "\npreflop\n  seat 1 posts the small blind 5\n  seat 2 posts the big blind 10\n  seat 1 ";
+    assert!(shown.contains(preflop), "{shown}");
 }
 
 #[test]

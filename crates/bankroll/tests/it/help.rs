@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::program::{folder, run};
+use crate::program::{folder, run, run_with};
 
 /// The commands that a help text lists.
 fn listed(help: &str) -> Vec<String> {
@@ -42,6 +42,12 @@ fn every_command_has_an_example_and_json() {
         "accounts show",
         "balance",
         "statement",
+        "deposits",
+        "deposits list",
+        "deposits show",
+        "withdrawals",
+        "withdrawals list",
+        "withdrawals show",
         "search",
         "explain",
         "export",
@@ -66,9 +72,57 @@ fn every_command_has_an_example_and_json() {
         "signer run",
         "signer show",
         "chain",
+        "chain pay",
         "completions",
     ];
     assert_eq!(visited, expected);
+}
+
+/// What follows the options of a help text: exit codes, examples, paragraphs.
+fn after_options(help: &str) -> Vec<&str> {
+    let mut lines = help.lines().skip_while(|line| *line != "Options:");
+    lines.by_ref().take_while(|line| !line.is_empty()).for_each(drop);
+    lines.collect()
+}
+
+/// Every command that the program has, by their own lists.
+fn visit_all(folder: &Path, path: &[String], see: &mut impl FnMut(&str)) {
+    see(&path.join(" "));
+    let args: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
+    for command in listed(&run(folder, &args).ok()) {
+        visit_all(folder, &[path, &[command]].concat(), see);
+    }
+}
+
+/// Also for commands that are new: what follows the options is laid out by the program (`help_layout.rs`).
+#[test]
+fn no_help_is_wider_than_the_terminal_or_broken_by_it() {
+    let folder = folder();
+    let help = |command: &str, columns: &str| {
+        let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        run_with(folder.path(), &[("COLUMNS", columns)], &args).ok()
+    };
+    let mut wrong = Vec::new();
+    visit_all(folder.path(), &[], &mut |command| {
+        let narrow = help(command, "80");
+        let too_long = narrow.lines().filter(|line| line.chars().count() > 80);
+        wrong.extend(too_long.map(|line| format!("{command}: wider than 80 columns: {line}")));
+        if after_options(&narrow) != after_options(&help(command, "200")) {
+            wrong.push(format!("{command}: broken by a terminal of 80 columns: {narrow}"));
+        }
+        let wide = help(command, "200");
+        let too_long = wide.lines().filter(|line| line.chars().count() > 100);
+        wrong.extend(too_long.map(|line| format!("{command}: wider than 100 columns: {line}")));
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_benchmark_shows_its_own_examples() {
+    for (command, others) in [("ledger", ["poker", "reading"]), ("poker", ["ledger", "reading"])] {
+        let help = run(folder().path(), &["bench", command, "--help"]).ok();
+        assert!(others.iter().all(|other| !help.contains(&format!("bench {other}"))), "{help}");
+    }
 }
 
 #[test]

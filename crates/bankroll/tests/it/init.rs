@@ -17,6 +17,39 @@ fn a_new_folder_has_a_configuration_and_empty_books() {
 }
 
 #[test]
+fn the_next_steps_lead_to_a_node_that_serves() {
+    let folder = folder();
+    let text = run(folder.path(), &["init", "--dir", "casino"]).ok();
+    let (_, next) = text.split_once("Next").unwrap();
+    let steps = [
+        "openssl",
+        "signer init --dir casino/signer",
+        "signer run --dir casino/signer",
+        " chain ",
+        "chain.rpc",
+        "doctor --dir casino",
+        "serve --dir casino",
+    ];
+    let places: Vec<usize> =
+        steps.iter().map(|step| next.find(step).unwrap_or_else(|| panic!("{step}: {next}"))).collect();
+    assert!(places.is_sorted(), "{next}");
+    assert!(next.lines().count() <= 8, "{next}");
+    // The password that the first step makes is the one that the others name.
+    fs::write(folder.path().join("casino/password"), "0123456789abcdef\n").unwrap();
+    let signer = ["signer", "init", "--light", "--dir", "casino/signer", "--password-file", "casino/password"];
+    run(folder.path(), &signer).ok();
+}
+
+#[test]
+fn books_are_created_where_the_environment_says() {
+    let folder = folder();
+    let env = [("BANKROLL__BOOKS__FOLDER", "data")];
+    let made = run_with(folder.path(), &env, &["init", "--dir", "casino", "--json"]).json();
+    assert_eq!((&made["config"], &made["books"]), (&"casino/bankroll.toml".into(), &"casino/data/books.db".into()));
+    run_with(folder.path(), &env, &["audit", "--dir", "casino"]).ok();
+}
+
+#[test]
 fn a_second_init_is_refused_and_changes_nothing() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
@@ -40,7 +73,7 @@ fn empty_books_are_made_in_the_database_that_is_named_and_once() {
     let env = [("BANKROLL__BOOKS__DATABASE", url.reveal())];
     let program = |args: &[&str]| run_with(folder.path(), &env, args);
     // Commands that need the books name the command that creates them, and it works.
-    program(&["audit"]).fails(3, &["no books in this database; `bankroll init` makes them"]);
+    program(&["audit"]).fails(3, &["no books in this database", "create them with `bankroll init`"]);
     let doctor = program(&["doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("✗ books") && doctor.stdout.contains("init --dir ."), "{}", doctor.stdout);

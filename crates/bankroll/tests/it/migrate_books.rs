@@ -1,8 +1,8 @@
 //! Books that move from a folder to a Postgres database.
 
-use bankroll_testkit::postgres::needed_database;
+use bankroll_testkit::postgres::{self, needed_database};
 
-use crate::program::{demo_folder, folder, run, run_with};
+use crate::program::{demo_folder, folder, hold, run, run_with};
 
 const DATABASE: &str = "BANKROLL__BOOKS__DATABASE";
 
@@ -22,7 +22,21 @@ fn the_demos_books_are_the_same_in_a_database() {
     assert!(checks.to_string().contains("books balance to the wei"), "{checks}");
 
     let again = run_with(folder.path(), &in_database, &["migrate-books", "--from", "bankroll-demo"]);
-    again.fails(1, &["there are books in this database already; nothing was changed"]);
+    again.fails(1, &["nothing was changed", "were moved to", &url.shown()]);
+    // Two ledgers on one wallet would pay twice: the old one is read, and never written again.
+    run(folder.path(), &["serve", "--dir", "bankroll-demo"]).fails(1, &["were moved to", "set books.database"]);
+    let audited = run(folder.path(), &["audit", "--dir", "bankroll-demo"]);
+    assert!(audited.code == 0 && audited.stderr.contains("note: these books were moved to"), "{}", audited.stderr);
+    let doctor = run(folder.path(), &["doctor", "--dir", "bankroll-demo"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("✗ moved"), "{}", doctor.stdout);
+
+    let undo = ["migrate-books", "--undo", "--from", "bankroll-demo"];
+    run_with(folder.path(), &in_database, &undo).fails(1, &["drop that database first", "nothing was changed"]);
+    postgres::run(url.reveal(), "DROP SCHEMA books CASCADE");
+    let undone = run_with(folder.path(), &in_database, &undo).ok();
+    assert!(undone.contains("are the ledger again"), "{undone}");
+    run(folder.path(), &undo).fails(1, &["were not moved"]);
+    hold(&folder.path().join("bankroll-demo")).close();
 }
 
 #[test]

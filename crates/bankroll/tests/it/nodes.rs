@@ -8,7 +8,10 @@ use crate::program::{folder, run};
 fn an_authority_and_its_nodes_are_made_once() {
     let folder = folder();
     let add = ["nodes", "add", "books-1", "--roles", "books,api", "--json"];
-    run(folder.path(), &add).fails(1, &["no certificate authority", "nodes init"]);
+    run(folder.path(), &add).fails(1, &["no certificate authority", "nodes init --dir ."]);
+    let typo = ["there is no folder typo", "`bankroll init --dir typo`"];
+    run(folder.path(), &["nodes", "init", "--dir", "typo"]).fails(3, &typo);
+    assert!(!folder.path().join("typo").exists(), "nothing was created");
     let text = run(folder.path(), &["nodes", "init"]).ok();
     assert!(text.contains("nodes/ca.pem") && text.contains("nodes/ca.key (secret"), "{text}");
     let made = run(folder.path(), &add).json();

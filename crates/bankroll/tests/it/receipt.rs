@@ -26,14 +26,15 @@ fn a_receipt_is_proven_without_any_books() {
     let text = run(elsewhere.path(), &["receipt", "check", "receipt.json", "--head", &head]).ok();
     for what in [
         "proven:",
-        "#5 2026-11-15T08:00:00.000000Z  credit-1 (deposits of arena) by indexer: applied",
-        "1500000 base units",
+        "#5 2026-11-15 08:00:00  applied  credit-1",
+        "1500000 base units: debit account 1, credit account 2",
         &head,
     ] {
         assert!(text.contains(what), "{what:?} is not in: {text}");
     }
     let json = run(elsewhere.path(), &["receipt", "check", "receipt.json", "--head", &head, "--json"]).json();
     assert_eq!((&json["proven"], &json["verdict"]), (&true.into(), &"proven".into()));
+    run(elsewhere.path(), &["receipt", "check", "receipt.json", "--head", &format!("0x{head}")]).ok();
 }
 
 #[test]
@@ -74,10 +75,45 @@ fn another_head_and_every_edit_are_refused() {
     assert_eq!(edited(&|value| value["batch"]["at"] = 7.into()), (4, "broken".into()));
     assert_eq!(edited(&|value| value["batch"]["root"] = "11".repeat(32).into()), (4, "broken".into()));
     assert_eq!(edited(&|value| value["head"] = "11".repeat(32).into()), (4, "broken".into()));
-    assert_ne!(edited(&|value| value["record"] = forged.clone().into()).0, 0);
-    assert_eq!(edited(&|value| value["format"] = "bankroll receipt 2".into()).0, 1);
+    assert_eq!(edited(&|value| value["record"] = forged.clone().into()), (4, "broken".into()));
+    assert_eq!(edited(&|value| value["record"] = "00".into()), (4, "broken".into()), "bytes that are no record");
+    assert_eq!(edited(&|value| value["format"] = "bankroll receipt 3".into()).0, 1);
     assert_eq!(edited(&|value| value["record"] = "xyz".into()).0, 1);
-    assert_eq!(edited(&|value| value["readable"] = "lies, which no check reads".into()), (0, "proven".into()));
+}
+
+#[test]
+fn a_readable_part_that_lies_is_refused_and_the_lie_is_named() {
+    let (elsewhere, head) = receipt();
+    let path = elsewhere.path().join("receipt.json");
+    let sound: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let check = |edit: &dyn Fn(&mut Value), code: i32, says: &str| {
+        let mut value = sound.clone();
+        edit(&mut value);
+        fs::write(&path, value.to_string()).unwrap();
+        let run = run(elsewhere.path(), &["receipt", "check", "receipt.json", "--head", &head]);
+        assert!(run.code == code && run.stdout.contains(says), "{says:?}: {} {}", run.code, run.stdout);
+    };
+    let amount = "readable.postings[0].amount is \"999\", and the record says \"1500000\"";
+    check(&|value| value["readable"]["postings"][0]["amount"] = "999".into(), 4, amount);
+    let added = "readable.to is \"me\", and the record says nothing of it";
+    check(&|value| value["readable"]["to"] = "me".into(), 4, added);
+    check(&|value| value["paid_to"] = "me".into(), 4, "\"paid_to\" is not a part of a receipt");
+    check(&|value| value["readable"] = "lies".into(), 4, "altered: the file says what its record does not");
+    // Without a readable part the file says nothing that could be wrong.
+    check(&|value| drop(value.as_object_mut().unwrap().remove("readable")), 0, "proven:");
+}
+
+#[test]
+fn a_file_that_is_no_receipt_is_refused_in_plain_words() {
+    let folder = folder();
+    let check = |content: &[u8], says: &str| {
+        fs::write(folder.path().join("file"), content).unwrap();
+        run(folder.path(), &["receipt", "check", "file"]).fails(1, &[says]);
+    };
+    check(b"", "it is not JSON (line 1, column 0)");
+    check(b"[1]", "a key of a receipt is missing or has a value of a wrong kind");
+    check(b"{\"format\": \"bankroll receipt 2\"}", "a key of a receipt is missing");
+    check(b"\xff\xfe", "file is not a receipt: it is not text");
 }
 
 #[test]

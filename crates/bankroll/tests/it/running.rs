@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_store::DatabaseUrl;
+use bankroll_store::{DatabaseUrl, Ledger, LedgerOptions};
+use bankroll_testkit::postgres::needed_database;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -25,6 +26,14 @@ pub fn deployment(nodes: &[(&str, &str)]) -> TempDir {
         run(folder.path(), &["nodes", "add", name, "--roles", roles]).ok();
     }
     folder
+}
+
+/// A database with empty books.
+pub fn books_database() -> DatabaseUrl {
+    let url = needed_database();
+    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    Ledger::create(LedgerOptions { migrations, ..LedgerOptions::new(url.clone()) }).unwrap().close();
+    url
 }
 
 /// A node as `bankroll serve` runs it, and its output.

@@ -1,20 +1,20 @@
 //! `bankroll serve`: which node holds the books, which stands by, and what happens when one of them ends, hangs or is killed.
 
-use std::time::Instant;
+use std::{fs, time::Instant};
 
-use bankroll_store::{LeaseWatch, Ledger, LedgerOptions};
+use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::postgres::needed_database;
 
 use crate::{
     program::{command, folder, run, run_with},
-    running::{PATIENCE, Running, deployment},
+    running::{PATIENCE, Running, books_database, deployment},
 };
 
 const BOOKS: [(&str, &str); 3] = [("books-1", "books"), ("books-2", "books"), ("books-3", "books,api")];
 
 #[test]
 fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_stopped() {
-    let (folder, url) = (deployment(&BOOKS), needed_database());
+    let (folder, url) = (deployment(&BOOKS), books_database());
     let first = Running::start(folder.path(), &url, "books-1", "books");
     let took = first.until("took");
     let second = Running::start(folder.path(), &url, "books-2", "books");
@@ -36,7 +36,7 @@ fn one_node_holds_the_books_and_the_next_takes_over_at_once_when_it_is_stopped()
 
 #[test]
 fn of_two_that_stand_by_one_takes_over_from_a_node_that_was_killed() {
-    let (folder, url) = (deployment(&BOOKS), needed_database());
+    let (folder, url) = (deployment(&BOOKS), books_database());
     let first = Running::start(folder.path(), &url, "books-1", "books");
     first.until("took");
     let others = [("books-2", "books"), ("books-3", "books")].map(|(name, roles)| {
@@ -62,7 +62,7 @@ fn of_two_that_stand_by_one_takes_over_from_a_node_that_was_killed() {
 
 #[test]
 fn a_node_that_hung_for_longer_than_its_lease_goes_back_to_waiting() {
-    let (folder, url) = (deployment(&BOOKS), needed_database());
+    let (folder, url) = (deployment(&BOOKS), books_database());
     let first = Running::start(folder.path(), &url, "books-1", "books");
     first.until("took");
     let second = Running::start(folder.path(), &url, "books-2", "books");
@@ -80,8 +80,9 @@ fn a_node_that_hung_for_longer_than_its_lease_goes_back_to_waiting() {
 
 #[test]
 fn books_that_another_program_holds_are_waited_for() {
-    let (folder, url) = (deployment(&BOOKS), needed_database());
-    let ledger = Ledger::open(LedgerOptions::new(url.clone())).unwrap();
+    let (folder, url) = (deployment(&BOOKS), books_database());
+    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    let ledger = Ledger::open(LedgerOptions { migrations, ..LedgerOptions::new(url.clone()) }).unwrap();
     let node = Running::start(folder.path(), &url, "books-1", "books");
     node.until("waiting");
     ledger.close();
@@ -90,7 +91,7 @@ fn books_that_another_program_holds_are_waited_for() {
 
 #[test]
 fn a_node_without_books_says_whether_they_can_be_asked() {
-    let (folder, url) = (deployment(&[("books-1", "books"), ("api-1", "api,notify")]), needed_database());
+    let (folder, url) = (deployment(&[("books-1", "books"), ("api-1", "api,notify")]), books_database());
     let api = Running::start(folder.path(), &url, "api-1", "api");
     // On a slow machine it may first report that it is still looking for them.
     while !api.until("no_books")["message"].as_str().unwrap().contains("no node holds the books") {}
@@ -131,6 +132,39 @@ fn books_in_a_folder_are_one_process_with_all_roles() {
 }
 
 #[test]
+fn a_database_without_books_is_refused_and_stays_empty() {
+    let (folder, url) = (deployment(&BOOKS), needed_database());
+    let node = Running::start(folder.path(), &url, "books-1", "books");
+    let (code, message) = node.ended();
+    assert!(
+        code == 3 && message.contains("there are no books in this database") && message.contains("bankroll init"),
+        "{message}"
+    );
+    assert!(matches!(Reader::open(url), Err(StoreError::NoBooks)));
+}
+
+/// A mistyped folder, or a disk that is not mounted, would be a second ledger on the real wallet.
+#[test]
+fn books_are_never_created_by_serving() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    run(folder.path(), &["serve", "--dir", "typo"])
+        .fails(3, &["there is no ledger in typo", "`bankroll init --dir typo`"]);
+    assert!(!at("typo").exists(), "nothing was created");
+
+    fs::create_dir(at("unmounted")).unwrap();
+    run(folder.path(), &["serve", "--dir", "unmounted"]).fails(3, &["no ledger in unmounted"]);
+    assert_eq!(fs::read_dir(at("unmounted")).unwrap().count(), 0, "nothing was created");
+
+    fs::create_dir(at("cut")).unwrap();
+    fs::write(at("cut/books.db"), "").unwrap();
+    let cut = ["cut/books.db has no books in it", "`bankroll init --dir cut`"];
+    run(folder.path(), &["serve", "--dir", "cut"]).fails(3, &cut);
+    run(folder.path(), &["audit", "--dir", "cut"]).fails(3, &cut);
+    assert_eq!((fs::read_dir(at("cut")).unwrap().count(), at("cut/books.db").metadata().unwrap().len()), (1, 0));
+}
+
+#[test]
 fn lines_for_people_are_sentences() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
@@ -147,7 +181,7 @@ fn lines_for_people_are_sentences() {
 #[test]
 fn what_a_node_cannot_start_with_is_reported() {
     let folder = deployment(&BOOKS);
-    let url = needed_database();
+    let url = books_database();
     let serve = |name: &str, roles: &str, more: &[(&str, &str)]| {
         let env = [("BANKROLL__BOOKS__DATABASE", url.reveal()), ("BANKROLL__NODE__NAME", name)];
         run_with(folder.path(), &[&env[..], more].concat(), &["serve", "--roles", roles])

@@ -6,6 +6,7 @@ use std::{
     process::{Child, Stdio},
 };
 
+use bankroll_chains_evm::transaction_hash;
 use bankroll_chains_simulated::{Payment, SimulatedKey, U256};
 use bankroll_ledger::{Asset, Principal, Unit};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use crate::{
 };
 
 const SEED: u64 = 7;
-const WALLET: &str = "0x00000000000000000000000000000000000000aa";
+pub const WALLET: &str = "0x00000000000000000000000000000000000000aa";
 
 /// A separate chain; blocks on command.
 struct Chain {
@@ -53,12 +54,12 @@ impl Chain {
     }
 }
 
-fn player() -> SimulatedKey {
+pub fn player() -> SimulatedKey {
     SimulatedKey::derived(SEED, 0)
 }
 
 /// A folder with books in which the player has signed in.
-fn casino(folder: &Path) {
+pub fn casino(folder: &Path) {
     run(folder, &["init"]).ok();
     let ledger = hold(folder);
     let coin = Asset { chain: "eip155:31337".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
@@ -103,16 +104,39 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     let raw = player().sign(&Payment::new(31_337, 0, WALLET.parse().unwrap(), U256::from(10_350_000_000_000_000_u64)));
     chain.tell("eth_sendRawTransaction", &json!([raw.to_string()]));
     chain.tell("sim_mine", &json!([1]));
-    node.until("deposit_included");
+    let (hash, address) = (transaction_hash(&raw), format!("{:#x}", player().address()));
+    let said = |event: &str, what: &str| {
+        let line = node.until(event);
+        assert_eq!(line["message"], format!("deposit {hash:#x}: 0.01035 ETH {what}"));
+        assert_eq!((&line["epoch"], &line["amount"]), (&json!(1), &json!("10350000000000000")));
+    };
+    said("deposit_included", &format!("from {address} is in block 1, final at block 3"));
+    let seen = run(folder.path(), &["deposits", "list", "--state", "seen", "--json"]).json()["deposits"][0].clone();
+    assert_eq!((&seen["confirmations"], &seen["required_confirmations"]), (&1.into(), &3.into()), "{seen}");
+    let story = run(folder.path(), &["explain", &player().address().to_string()]).ok();
+    assert!(story.contains("paid 0.01035 ETH (seen in block"), "{story}");
     chain.tell("sim_mine", &json!([2]));
-    node.until("deposit_final");
-    let credited = node.until("deposit_credited");
-    assert_eq!(credited["epoch"], 1);
+    said("deposit_final", "is final");
+    said("deposit_credited", &format!("is credited to player {address}"));
     let balance = |name: &str| run(folder.path(), &["balance", name, "--json"]).json()["balance"].clone();
     assert_eq!(balance(&format!("arena/funds/1/{:#x}", player().address())), "10000000000000000");
     assert_eq!(balance("arena/developer/1"), "250000000000000");
     assert_eq!(balance("arena/ecosystem/1"), "100000000000000");
     assert_eq!(balance("@house/custody/1/hot"), "10350000000000000");
+
+    // A stranger's payment is not credited, and the log does not say so.
+    let stranger = SimulatedKey::derived(SEED, 5);
+    let raw = stranger.sign(&Payment::new(31_337, 0, WALLET.parse().unwrap(), U256::from(70_000)));
+    chain.tell("eth_sendRawTransaction", &json!([raw.to_string()]));
+    chain.tell("sim_mine", &json!([3]));
+    let suspended = node.until("deposit_suspended");
+    let (hash, stranger) = (transaction_hash(&raw), format!("{:#x}", stranger.address()));
+    let expected = format!(
+        "deposit {hash:#x}: 0.00000000000007 ETH is in suspense: unknown player {stranger} \
+         (bankroll players open {stranger})"
+    );
+    assert_eq!((&suspended["message"], &suspended["reason"]), (&json!(expected), &json!("unknown_player")));
+    assert_eq!(balance("@house/suspense/1"), "70000");
 
     // And the whole process.
     chain.end();

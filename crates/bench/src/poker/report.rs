@@ -1,6 +1,6 @@
 //! The report of `bench poker`, as a table and as JSON.
 
-use comfy_table::{CellAlignment, Table, presets};
+use bankroll_terminal::{self as terminal, Paint, table, thousands};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -22,6 +22,9 @@ pub(super) struct PokerRow {
     bytes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target_bytes: Option<usize>,
+    /// Whether the figure is below its target, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_met: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     per_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,17 +33,28 @@ pub(super) struct PokerRow {
 
 impl PokerRow {
     const fn about(what: &'static str, curve: Option<&'static str>) -> Self {
-        let (ms, bytes) = (None, None);
-        Self { what, curve, ms, target_ms: None, bytes, target_bytes: None, per_s: None, hands: None }
+        Self {
+            what,
+            curve,
+            ms: None,
+            target_ms: None,
+            bytes: None,
+            target_bytes: None,
+            target_met: None,
+            per_s: None,
+            hands: None,
+        }
     }
 
     pub fn time(what: &'static str, curve: &'static str, ms: f64, target_ms: Option<f64>) -> Self {
         let ms = (ms * 10_000.0).round() / 10_000.0;
-        Self { ms: Some(ms), target_ms, ..Self::about(what, Some(curve)) }
+        let target_met = target_ms.map(|target| ms < target);
+        Self { ms: Some(ms), target_ms, target_met, ..Self::about(what, Some(curve)) }
     }
 
-    pub const fn bytes(what: &'static str, curve: &'static str, bytes: usize, target_bytes: Option<usize>) -> Self {
-        Self { bytes: Some(bytes), target_bytes, ..Self::about(what, Some(curve)) }
+    pub fn bytes(what: &'static str, curve: &'static str, bytes: usize, target_bytes: Option<usize>) -> Self {
+        let target_met = target_bytes.map(|target| bytes < target);
+        Self { bytes: Some(bytes), target_bytes, target_met, ..Self::about(what, Some(curve)) }
     }
 
     pub fn rate(what: &'static str, hands: usize, per_s: f64) -> Self {
@@ -53,26 +67,61 @@ impl PokerReport {
         println!("{}", serde_json::to_string(self).expect("a report is plain data"));
     }
 
-    pub fn print_table(&self) {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(["curve", "what", "measured", "below"]);
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+    pub fn print_table(&self) -> anyhow::Result<()> {
+        terminal::answer(&self.text())
+    }
+
+    fn text(&self) -> String {
+        let mut table = table(&["CURVE", "WHAT", "MEASURED", "TARGET", ""], &[2, 3]);
         for row in &self.rows {
             let measured = row.ms.map(|ms| format!("{ms:.3} ms"));
-            let measured = measured.or(row.bytes.map(|bytes| format!("{bytes} bytes")));
+            let measured = measured.or(row.bytes.map(|bytes| format!("{} bytes", thousands(bytes as u64))));
             let rate = row.per_s.map(|per_s| format!("{:.1} million/s", per_s / 1e6));
-            let target = row.target_ms.map(|ms| format!("{ms} ms"));
-            let target = target.or(row.target_bytes.map(|bytes| format!("{bytes} bytes")));
+            let target = row.target_ms.map(|ms| format!("below {ms} ms"));
+            let target = target.or(row.target_bytes.map(|bytes| format!("below {} bytes", thousands(bytes as u64))));
             let dash = || "-".to_owned();
             table.add_row([
                 row.curve.unwrap_or("-").to_owned(),
                 row.what.to_owned(),
                 measured.or(rate).unwrap_or_else(dash),
                 target.unwrap_or_else(dash),
+                row.target_met.map_or("", |met| if met { "met" } else { "MISSED" }).to_owned(),
             ]);
         }
-        println!("{table}");
+        let verdicts = self.rows.iter().filter_map(|row| row.target_met);
+        let (mut targets, mut missed) = (0, 0);
+        verdicts.for_each(|met| {
+            targets += 1;
+            missed += u64::from(!met);
+        });
+        let verdict = match missed {
+            0 => Paint::stdout().good(&format!("all {targets} targets are met")),
+            _ => Paint::stdout().bad(&format!("{missed} of {targets} targets are missed on this machine")),
+        };
+        format!("{}\n\n{verdict}\n", table.trim_fmt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_target_is_marked() {
+        let rows = vec![
+            PokerRow::time("verify a shuffle", "secp256k1", 7.439, Some(6.0)),
+            PokerRow::time("prove a shuffle", "secp256k1", 12.5, Some(15.0)),
+            PokerRow::bytes("deck", "secp256k1", 3_432, None),
+        ];
+        let text = PokerReport { rows }.text();
+        let expected = [
+            " CURVE      WHAT                 MEASURED       TARGET",
+            " secp256k1  verify a shuffle     7.439 ms   below 6 ms  MISSED",
+            " secp256k1  prove a shuffle     12.500 ms  below 15 ms  met",
+            " secp256k1  deck              3,432 bytes            -",
+            "",
+            "1 of 2 targets are missed on this machine",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
 }

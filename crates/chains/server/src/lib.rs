@@ -1,15 +1,24 @@
-//! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock.
+//! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock; in a file if it
+//! must outlive the process.
 //!
 //! It guarantees: a request has at most five megabytes; a simulated silence keeps its caller waiting for at most a
-//! minute.
+//! minute; a block is on disk before any client sees it, if there is a file.
 //!
-//! It does not know: JSON-RPC (it passes bytes to the chain and back), the time (the caller brings it), which address
-//! to listen on.
+//! It does not know: JSON-RPC (it passes bytes to the chain and back, and reads them for the observer only), the time
+//! (the caller brings it), which address to listen on.
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | serving | [`serve`], [`mine`], [`ChainHost`] |
+//! | storing | [`BlockFile`] |
+//! | watching | [`ChainEvent`], [`RpcCall`] |
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+mod block_file;
+mod block_tracker;
+mod chain_host;
+mod rpc_call;
+
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
 use axum::{
@@ -20,56 +29,61 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use bankroll_chains_simulated::{RpcReply, SimulatedChain};
+use bankroll_chains_simulated::RpcReply;
 use tokio::{
     net::TcpListener,
     time::{MissedTickBehavior, interval, sleep},
 };
+
+pub use block_file::BlockFile;
+pub use chain_host::{ChainEvent, ChainHost, ChainObserver, SharedChain};
+pub use rpc_call::{CallOutcome, RpcCall};
 
 const REQUEST_BYTES: usize = 5 << 20;
 
 /// Longer than clients wait.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The chain, shared by the server and the miner.
-pub type SharedChain = Arc<Mutex<SimulatedChain>>;
-
-/// Serves until `ended` completes.
+/// Serves until `ended` completes, or a block cannot be stored.
 pub async fn serve(
     listener: TcpListener,
-    chain: SharedChain,
+    host: Arc<ChainHost>,
     ended: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<()> {
+    let failing = Arc::clone(&host);
     let routes = Router::new()
-        .route("/", post(|State(chain): State<SharedChain>, body: Bytes| async move { answer(&chain, 0, &body).await }))
+        .route(
+            "/",
+            post(|State(host): State<Arc<ChainHost>>, body: Bytes| async move { answer(&host, 0, &body).await }),
+        )
         .route(
             "/node/{number}",
-            post(|State(chain): State<SharedChain>, Path(node): Path<usize>, body: Bytes| async move {
-                answer(&chain, node, &body).await
+            post(|State(host): State<Arc<ChainHost>>, Path(node): Path<usize>, body: Bytes| async move {
+                answer(&host, node, &body).await
             }),
         )
         .layer(DefaultBodyLimit::max(REQUEST_BYTES))
-        .with_state(chain);
+        .with_state(host);
     tokio::select! {
         served = async { axum::serve(listener, routes).await.context("cannot serve") } => served,
         ended = ended => ended,
+        error = failing.failure() => Err(error),
     }
 }
 
 /// Mines a block at every interval, until it is dropped. `seconds` is the time of a new block, in seconds since 1970.
-pub async fn mine(chain: SharedChain, every: Duration, seconds: impl Fn() -> u64) {
+pub async fn mine(host: Arc<ChainHost>, every: Duration, seconds: impl Fn() -> u64) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        chain.lock().unwrap_or_else(PoisonError::into_inner).mine(seconds());
+        host.mine(seconds());
     }
 }
 
-async fn answer(chain: &SharedChain, node: usize, request: &[u8]) -> Response {
-    let reply = chain.lock().unwrap_or_else(PoisonError::into_inner).answer(node, request);
-    match reply {
+async fn answer(host: &ChainHost, node: usize, request: &[u8]) -> Response {
+    match host.answer(node, request) {
         RpcReply::Body(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
         RpcReply::Status(status, text) => {
             (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), text).into_response()

@@ -115,10 +115,14 @@ impl SimulatedChain {
     }
 
     pub(crate) fn template(&mut self, time: u64) -> BlockTemplate {
-        self.made = self.made.saturating_add(1);
+        self.count_block();
         let salt = derived(self.config.seed, b"block", self.made);
         let time = time.max(self.head().time().saturating_add(1));
         BlockTemplate { time, base_fee: self.coming_base_fee(), salt }
+    }
+
+    pub(crate) const fn count_block(&mut self) {
+        self.made = self.made.saturating_add(1);
     }
 
     /// The base fee of the block after the head.

@@ -19,6 +19,7 @@
 //! | commands | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`], [`SimulatedChain::lag`], [`SimulatedChain::crash`] |
 //! | faults | [`NodeFault`], [`SimulatedChain::inject`], [`SimulatedChain::faults`] |
 //! | built-in contracts | [`contracts`] |
+//! | storing | [`StoredBlock`], [`SimulatedChain::replay`] |
 //! | RPC | [`SimulatedChain::answer`], [`RpcReply`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
@@ -37,6 +38,7 @@ mod pool;
 mod reorg;
 mod rpc;
 mod state;
+mod stored;
 mod transaction;
 
 pub use block::{IncludedTransaction, SimulatedBlock};
@@ -48,6 +50,7 @@ pub use key::{Payment, SimulatedKey};
 pub use pool::PoolRefusal;
 pub use reorg::{Fate, Reorg, UnknownBranch};
 pub use rpc::RpcReply;
+pub use stored::{ReplayError, StoredBlock};
 pub use transaction::SimulatedTransaction;
 
 pub use alloy_primitives::{Address, B256, Bytes, U256};

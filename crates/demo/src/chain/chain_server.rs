@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use bankroll_chains_server as server;
+use bankroll_chains_server::{self as server, ChainHost};
 use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
 use super::SharedChain;
@@ -26,13 +26,13 @@ impl ChainServer {
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).context("cannot listen")?;
         let url = format!("http://{}", listener.local_addr().context("cannot listen")?);
         let (end, ended) = oneshot::channel();
-        let chain = Arc::clone(chain);
+        let host = Arc::new(ChainHost::new(Arc::clone(chain), None, None));
         let until = async move {
             // `stop` was called, or the owner was dropped.
             let _ = ended.await;
             Ok(())
         };
-        let thread = thread::spawn(move || runtime.block_on(server::serve(listener, chain, until)));
+        let thread = thread::spawn(move || runtime.block_on(server::serve(listener, host, until)));
         Ok(Self { url, end, thread })
     }
 

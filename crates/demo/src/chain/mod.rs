@@ -5,7 +5,6 @@
 //!
 //! Its gas price is constant, so that the cost of payouts does not depend on the speed of the machine.
 
-mod block_file;
 mod chain_server;
 
 use std::{
@@ -15,16 +14,17 @@ use std::{
     time::Duration,
 };
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use bankroll_chains_evm::ChainIdentity;
+use bankroll_chains_server::BlockFile;
 use bankroll_chains_simulated::{SimulatedChain, SimulatedConfig, SimulatedKey, U256};
 use bankroll_roles::flows::StopFlag;
 use bankroll_store::Clock;
 
-use block_file::BlockFile;
-pub use block_file::FILE;
 pub use chain_server::ChainServer;
 
+/// In the demo's folder.
+pub const FILE: &str = "chain.jsonl";
 pub const CHAIN_ID: u64 = 31_337;
 /// The same, as the books name it.
 pub const CHAIN: &str = "eip155:31337";
@@ -33,6 +33,8 @@ const SEED: u64 = CHAIN_ID;
 /// Enough for every player's payment in one block.
 const GAS_LIMIT: u64 = 3_000_000_000;
 const POOL_LIMIT: usize = 1_000_000;
+/// What a unit of gas costs in every block, before any tip.
+const BASE_FEE: u64 = 1_000_000_000;
 
 pub use bankroll_chains_server::SharedChain;
 
@@ -41,7 +43,9 @@ pub struct DemoChain {
     pub shared: SharedChain,
     pub identity: ChainIdentity,
     stop: StopFlag,
-    miner: JoinHandle<anyhow::Result<()>>,
+    miner: JoinHandle<()>,
+    /// Why the miner stopped, until it is reported.
+    failure: Arc<Mutex<Option<anyhow::Error>>>,
 }
 
 /// Players get their coins here.
@@ -58,22 +62,37 @@ impl DemoChain {
     /// Restores the chain of this folder, and starts its miner.
     pub fn open(folder: &Path, block_every: Duration) -> anyhow::Result<Self> {
         let mut chain = SimulatedChain::new(config());
-        let blocks = BlockFile::open(folder, &mut chain)?;
+        let blocks = BlockFile::open(&folder.join(FILE), &mut chain)
+            .context("the demo's chain cannot be opened; delete the folder, or use --fresh")?;
+        chain.set_base_fee(BASE_FEE);
         let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.genesis() };
         let (shared, stop) = (Arc::new(Mutex::new(chain)), StopFlag::default());
-        let (mined, over) = (Arc::clone(&shared), stop.clone());
-        let miner = thread::spawn(move || mine(&mined, blocks, block_every, &over));
-        Ok(Self { shared, identity, stop, miner })
+        let (mined, over, failure) = (Arc::clone(&shared), stop.clone(), Arc::default());
+        let failed: Arc<Mutex<Option<anyhow::Error>>> = Arc::clone(&failure);
+        let miner = thread::spawn(move || {
+            if let Err(error) = mine(&mined, blocks, block_every, &over) {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        });
+        Ok(Self { shared, identity, stop, miner, failure })
     }
 
     pub fn height(&self) -> u64 {
         lock(&self.shared).head().number()
     }
 
+    /// Fails if the miner has stopped: there will be no more blocks.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |error| Err(error.context("the simulated chain has stopped")))
+    }
+
     /// Stops the miner.
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop.request();
-        self.miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?
+        let Self { miner, failure, .. } = self;
+        miner.join().map_err(|_| anyhow!("the miner panicked; its message is above"))?;
+        failure.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
@@ -87,7 +106,7 @@ fn config() -> SimulatedConfig {
         chain_id: CHAIN_ID,
         gas_limit: GAS_LIMIT,
         pool_limit: POOL_LIMIT,
-        base_fee: block_file::BASE_FEE,
+        base_fee: BASE_FEE,
         funded: [exchange(), treasury()].map(|key| (key.address(), coins)).into(),
         ..SimulatedConfig::new(SEED)
     }
@@ -96,7 +115,16 @@ fn config() -> SimulatedConfig {
 fn mine(chain: &SharedChain, mut blocks: BlockFile, every: Duration, stop: &StopFlag) -> anyhow::Result<()> {
     let clock = Clock::machine();
     while !stop.is_requested() {
-        blocks.mine(&mut lock(chain), clock.now().0 / 1_000_000)?;
+        let mut locked = lock(chain);
+        locked.mine(clock.now().0 / 1_000_000);
+        // Clients ask for the price of the next block before it exists.
+        locked.set_base_fee(BASE_FEE);
+        if let Err(error) = blocks.save(&locked) {
+            // The block is not on disk, so no client may see it: the books would know a block that is lost.
+            locked.crash(0, false);
+            return Err(error.into());
+        }
+        drop(locked);
         stop.rest(every);
     }
     Ok(())

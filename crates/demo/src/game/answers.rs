@@ -100,6 +100,7 @@ impl ArenaGame {
             }
             BackendRequest::Exit { player, mass: paid } => {
                 tally.exits += 1;
+                tally.left.get_or_insert_with(|| self.players[player].name.clone());
                 add(&mut tally.wanted_out, paid);
                 let state = &mut self.players[player].state;
                 if let PlayerState::InWorld { mut mass } = *state {

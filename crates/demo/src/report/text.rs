@@ -11,7 +11,10 @@ use bankroll_roles::audit::AuditOutcome;
 use bankroll_store::BOOKS_FILE;
 use bankroll_terminal::{Paint, counted, decimal, invocation, per_second, table, thousands};
 
-use super::{super::tally::add, DemoReport, totals};
+use super::{
+    super::{tally::add, wrap::wrapped},
+    DemoReport, totals,
+};
 
 /// How many players and transactions are listed.
 const TOP: usize = 5;
@@ -22,7 +25,7 @@ impl DemoReport<'_> {
         self.write_game(&mut text)?;
         self.write_books(&mut text, audited)?;
         self.write_players(&mut text, audited)?;
-        self.write_next(&mut text)?;
+        self.write_next(&mut text, audited)?;
         Ok(text)
     }
 
@@ -39,15 +42,18 @@ impl DemoReport<'_> {
         )?;
         writeln!(text, "each was synced to disk before it was answered")?;
         let deposits = counted(tally.deposits, "deposit", "deposits");
-        let spawns = counted(tally.spawns, "spawn", "spawns");
+        let entries = counted(tally.spawns, "entry", "entries");
         let pellets = counted(tally.pellets, "pellet", "pellets");
-        let recycled = counted(tally.recycled, "time", "times");
+        let burnt = counted(tally.recycled, "time", "times");
         let exits = counted(tally.exits, "exit", "exits");
-        let paid = counted(self.paid(), "payout", "payouts");
         let returns = counted(tally.returns, "player", "players");
-        writeln!(text, "  came      {deposits} on chain, {spawns}")?;
-        writeln!(text, "  played    {pellets}, mass recycled {recycled}")?;
-        writeln!(text, "  left      {exits}, {paid} on chain; {returns} kept their money on the books at the close")?;
+        writeln!(text, "  came      {deposits} credited, {entries} into the world")?;
+        writeln!(text, "  played    {pellets} of food appeared, mass was burnt {burnt}")?;
+        writeln!(text, "  left      {exits}, {}", self.payouts())?;
+        writeln!(text, "  stayed    {returns} to the end; their money is on the books, not paid out")?;
+        if let Some(earlier) = self.of_earlier_demo() {
+            writeln!(text, "  earlier   of the interrupted demo: {earlier}")?;
+        }
         let refused: Vec<String> =
             tally.rejected.iter().map(|(code, count)| format!("{code} {}", thousands(*count))).collect();
         writeln!(text, "  refused   {}", if refused.is_empty() { "nothing".into() } else { refused.join(", ") })?;
@@ -57,6 +63,30 @@ impl DemoReport<'_> {
             writeln!(text, "  busy      {calls} found the queue full and had to be repeated")?;
         }
         writeln!(text)
+    }
+
+    /// What became of this run's exits.
+    fn payouts(&self) -> String {
+        let exits = self.played.tally.exits;
+        let paid = self.paid().saturating_sub(self.leftovers.payouts).min(exits);
+        if self.after.open == 0 && paid == exits {
+            return format!("{} on chain", counted(paid, "payout", "payouts"));
+        }
+        let open = thousands(self.after.open);
+        format!("{} on chain, {open} in flight", counted(paid, "payout", "payouts"))
+    }
+
+    /// What was credited and paid in this run for players of an interrupted one.
+    fn of_earlier_demo(&self) -> Option<String> {
+        let deposits = self.credited().saturating_sub(self.played.tally.deposits);
+        let payouts = self.paid().min(self.leftovers.payouts);
+        let parts: Vec<String> =
+            [(deposits, "deposit credited", "deposits credited"), (payouts, "payout made", "payouts made")]
+                .into_iter()
+                .filter(|(count, ..)| *count > 0)
+                .map(|(count, one, many)| counted(count, one, many))
+                .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     fn write_books(&self, text: &mut String, audited: &AuditOutcome) -> fmt::Result {
@@ -74,17 +104,17 @@ impl DemoReport<'_> {
         let headline = self.finding().headline(|wei| format!("{} {symbol}", self.money(wei)));
         mark(text, self.adds_up(), &headline)?;
         self.write_chain(text)?;
-        let mut table = table(&["", "KIND", "ACCOUNTS", symbol, "WEI"], &[2, 3, 4]);
+        let mut table = table(&["", "KIND", "ACCOUNTS", symbol, "WHAT IT IS"], &[2, 3]);
         let mut sums = [Amount::ZERO; 2];
         for ((_, kind), total) in &totals(audited) {
             let side = usize::from(kind.side() == Side::Credit);
             add(&mut sums[side], total.balance);
             let side = ["owned", "owed"][side];
             let amount = decimal(total.balance, self.arena.decimals);
-            table.add_row([side, kind.as_str(), &thousands(total.accounts), &amount, &total.balance.to_string()]);
+            table.add_row([side, kind.as_str(), &thousands(total.accounts), &amount, meaning(*kind)]);
         }
         for (sum, name) in sums.iter().zip(["all owned", "all owed"]) {
-            table.add_row(["", name, "", &decimal(*sum, self.arena.decimals), &sum.to_string()]);
+            table.add_row(["", name, "", &decimal(*sum, self.arena.decimals), ""]);
         }
         writeln!(text, "{}\n", indented(&table.trim_fmt()))
     }
@@ -98,14 +128,18 @@ impl DemoReport<'_> {
         let chain = &self.reconciled;
         let money = |wei: U256| self.money(wei);
         let symbol = &self.arena.symbol;
-        writeln!(text, "    chain  {} {symbol} in the wallet, {} wei", money(chain.on_chain), chain.on_chain)?;
-        writeln!(text, "    books  {} {symbol} in custody, {} wei", money(chain.in_books), chain.in_books)?;
+        writeln!(text, "    chain    {} {symbol} in the wallet, {} wei", money(chain.on_chain), chain.on_chain)?;
+        writeln!(text, "    books    {} {symbol} in custody, {} wei", money(chain.in_books), chain.in_books)?;
+        let capital = match self.after.since(&self.before).capital {
+            0 => String::new(),
+            count => format!(", {} of the house's capital", thousands(count)),
+        };
         let came = counted(chain.came.count, "payment", "payments");
         let paid = counted(chain.paid.count, "payout", "payouts");
+        writeln!(text, "    run in   {came}{capital}: {} {symbol}", money(chain.came.wei))?;
         writeln!(
             text,
-            "    run    {came} brought {} {symbol}, {paid} took {}, gas cost {} {symbol}",
-            money(chain.came.wei),
+            "    run out  {paid}: {} {symbol}, and {} {symbol} for gas",
             money(chain.paid.wei),
             money(chain.fees)
         )?;
@@ -119,26 +153,17 @@ impl DemoReport<'_> {
                 writeln!(text, "    in flight: {}", counted(count, one, many))?;
             }
             for what in chain.contradicted.iter().take(TOP) {
-                writeln!(text, "    contradicted by the chain: {what}")?;
+                writeln!(text, "{}", wrapped(&format!("    contradicted by the chain: {what}"), "  "))?;
             }
             for what in chain.foreign.iter().chain(&chain.missing).take(TOP) {
-                writeln!(text, "    found on one side only: {what}")?;
+                writeln!(text, "{}", wrapped(&format!("    found on one side only: {what}"), "  "))?;
             }
         }
         Ok(())
     }
 
     fn write_players(&self, text: &mut String, audited: &AuditOutcome) -> fmt::Result {
-        let mut players: BTreeMap<&Name, Amount> = BTreeMap::new();
-        for account in &audited.accounts {
-            if let (AccountKind::Funds | AccountKind::Unallocated, Some(owner)) =
-                (account.name.kind, &account.name.owner)
-            {
-                add(players.entry(owner).or_default(), account.balance);
-            }
-        }
-        let mut players: Vec<_> = players.into_iter().filter(|(_, amount)| !amount.is_zero()).collect();
-        players.sort_by_key(|(_, amount)| std::cmp::Reverse(*amount));
+        let players = holders(audited);
         let holders = counted(players.len() as u64, "player", "players");
         writeln!(text, "the largest balances of {holders} with money on the books")?;
         for (owner, amount) in players.into_iter().take(TOP) {
@@ -147,29 +172,72 @@ impl DemoReport<'_> {
         writeln!(text)
     }
 
-    fn write_next(&self, text: &mut String) -> fmt::Result {
+    fn write_next(&self, text: &mut String, audited: &AuditOutcome) -> fmt::Result {
         let (me, dir) = (invocation(), self.args.dir.display());
-        if self.args.postgres.is_some() {
-            writeln!(text, "{} (set BANKROLL__BOOKS__DATABASE to the database)", Paint::stdout().strong("try next"))?;
-            writeln!(text, "  {me} accounts list --non-zero")?;
-            writeln!(text, "  {me} doctor --full")?;
-            return writeln!(text, "  {me} explain 0x...    a wallet from the list above");
+        let in_database = self.args.postgres.is_some();
+        let place = if in_database { String::new() } else { format!(" --dir {dir}") };
+        let hint = if in_database { " (set BANKROLL__BOOKS__DATABASE to the database)" } else { "" };
+        writeln!(text, "{}{hint}", Paint::stdout().strong("try next"))?;
+        writeln!(text, "  {me} accounts list{place} --non-zero")?;
+        if let Some((wallet, what)) = self.example(audited) {
+            writeln!(text, "  {me} explain {wallet}{place}")?;
+            writeln!(text, "      {what}")?;
+        }
+        if in_database {
+            return writeln!(text, "  {me} doctor --full");
         }
         let developer = format!("{}/developer/{}", self.arena.server, self.arena.asset);
-        writeln!(text, "{}", Paint::stdout().strong("try next"))?;
-        writeln!(text, "  {me} accounts list --dir {dir} --non-zero")?;
-        writeln!(text, "  {me} accounts show {developer} --dir {dir}")?;
-        writeln!(text, "  {me} explain 0x... --dir {dir}    a wallet from the list above")?;
-        writeln!(text, "  {me} signer show --dir {dir}/signer    what the signer has signed")?;
-        writeln!(text, "  {me} doctor --dir {dir} --full")?;
+        writeln!(text, "  {me} accounts show {developer}{place}")?;
+        writeln!(text, "  {me} signer show --dir {dir}/signer")?;
+        writeln!(text, "      what the signer has signed")?;
+        writeln!(text, "  {me} doctor{place} --full")?;
         writeln!(text, "  {me} bench ledger --quick")?;
-        writeln!(text, "  {me} demo --dir {dir}    continues; kill -9 it, and start it again")?;
+        writeln!(text, "  {me} demo{place}")?;
+        writeln!(text, "      continues; kill -9 it, and start it again")?;
         let size = self.args.dir.join(BOOKS_FILE).metadata().map_or(0, |file| file.len());
-        writeln!(
-            text,
-            "the books in {dir} take {} MB; delete the folder when you are done",
-            thousands(size / 1_000_000)
-        )
+        let size = thousands(size.div_ceil(1_000_000));
+        writeln!(text, "the books in {dir} take {size} MB; delete the folder when you are done")
+    }
+
+    /// A wallet to explain, and what will be seen: best one that was paid.
+    fn example(&self, audited: &AuditOutcome) -> Option<(Name, &'static str)> {
+        let is_paid = self.after.open == 0 && self.after.since(&self.before).refunded == 0;
+        match &self.played.tally.left {
+            Some(wallet) if is_paid => Some((wallet.clone(), "a player who paid in, played, left and was paid")),
+            _ => {
+                let (wallet, _) = *holders(audited).first()?;
+                Some((wallet.clone(), "a player who paid in; their money is on the books"))
+            }
+        }
+    }
+}
+
+/// The players with money on the books, the largest balances first.
+fn holders(audited: &AuditOutcome) -> Vec<(&Name, Amount)> {
+    let mut players: BTreeMap<&Name, Amount> = BTreeMap::new();
+    for account in &audited.accounts {
+        if let (AccountKind::Funds | AccountKind::Unallocated, Some(owner)) = (account.name.kind, &account.name.owner) {
+            add(players.entry(owner).or_default(), account.balance);
+        }
+    }
+    let mut players: Vec<_> = players.into_iter().filter(|(_, amount)| !amount.is_zero()).collect();
+    players.sort_by_key(|(_, amount)| std::cmp::Reverse(*amount));
+    players
+}
+
+/// An account kind in a few words; `docs/glossary.md` has more.
+fn meaning(kind: AccountKind) -> &'static str {
+    match kind {
+        AccountKind::Funds => "players: play or pay out",
+        AccountKind::Unallocated => "players: not a buy-in yet",
+        AccountKind::World => "in play in the world",
+        AccountKind::Ecosystem => "the game's own budget",
+        AccountKind::Developer => "the developer's fees",
+        AccountKind::House => "the operator's capital",
+        AccountKind::Custody => "in our wallet on chain",
+        AccountKind::NetworkFees => "gas, paid by the house",
+        AccountKind::Debt => "owed to us by players",
+        _ => "",
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a payment on chain to money in the books.
 
 use bankroll_chains_simulated::U256;
-use bankroll_deposits::{DepositChange, ScanError, ScanOutcome};
+use bankroll_deposits::{ChainProgress, Purpose, ScanError, ScanOutcome};
 use bankroll_ledger::{Amount, ColumnValue, Principal, Rejection};
 use bankroll_store::columns::{one, text};
 
@@ -16,8 +16,12 @@ fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
     let payment = world.pay(ALICE, 1_200);
     world.mine(1);
     let ScanOutcome::Moved { to, unwound_to: None, deposits } = world.scan().unwrap() else { panic!("a new block") };
-    let [DepositChange::Included(id, 1)] = &deposits[..] else { panic!("{deposits:?}") };
+    let [seen] = &deposits[..] else { panic!("{deposits:?}") };
+    let included = ChainProgress::Included { from: address(ALICE), purpose: Purpose::Player, block: 1, final_at: 3 };
+    assert_eq!((seen.epoch, seen.value.to_string().as_str(), seen.progress), (1, "1200", included));
+    let id = &seen.id;
     assert_eq!((to.number, id.as_str()), (1, format!("eip155:1337:{payment:#x}:native:0").as_str()));
+    assert_eq!(id.transaction(), format!("{payment:#x}"));
     assert_eq!(world.status(payment), "confirming 1/3");
     assert!(world.book().is_idle());
     world.mine(1);
@@ -26,8 +30,11 @@ fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
     assert!(world.book().is_idle());
     world.mine(1);
     let ScanOutcome::Moved { deposits, .. } = world.scan().unwrap() else { panic!("a new block") };
-    assert_eq!(deposits, [DepositChange::Final(id.clone(), 1)]);
-    assert_eq!(world.book().credited, [(id.clone(), 1)]);
+    let [last] = &deposits[..] else { panic!("{deposits:?}") };
+    assert_eq!((&last.id, last.value, last.progress), (id, seen.value, ChainProgress::Final));
+    let booked = world.book();
+    let [credited] = &booked.credited[..] else { panic!("{booked:?}") };
+    assert_eq!((&credited.id, credited.epoch, credited.amount, credited.reason), (id, 1, Amount::new(1_200), None));
     assert_eq!(world.status(payment), "credited");
     assert_eq!(world.balances(ALICES), [1_000, 25, 100, 75]);
     assert_eq!(world.scan().unwrap(), ScanOutcome::UpToDate);
@@ -55,6 +62,16 @@ fn what_is_no_buy_in_is_kept_where_it_can_be_found() {
     world.pay(BOB, 6);
     world.settle(3);
     assert_eq!(world.balances(["@house/suspense/1"]), [56]);
+    let events = world.reader().events_after(bankroll_ledger::Seq(0), 10).unwrap();
+    let (mut suspended, mut credited) = (0, 0);
+    for event in &events {
+        match event.kind.as_str() {
+            "deposit.suspended" => suspended += 1,
+            "deposit.credited" => credited += 1,
+            other => panic!("{other}"),
+        }
+    }
+    assert_eq!((suspended, credited), (2, 3), "50 and 6 wei are in suspense, and announced so");
     let reasons =
         world.pairs("SELECT amount_raw AS a, coalesce(invalid_reason, '-') AS b FROM deposits ORDER BY amount_raw");
     let expected = [

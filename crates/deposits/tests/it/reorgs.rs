@@ -7,7 +7,7 @@ use bankroll_deposits::{
 };
 use bankroll_ledger::{Amount, BlockRef, Principal, Rejection};
 
-use crate::world::{ALICE, BOB, World, name};
+use crate::world::{ALICE, BOB, World, address, name};
 
 const ALICES: [&str; 4] = ["arena/funds/1/alice", "arena/developer/1", "arena/ecosystem/1", "arena/debt/1/alice"];
 
@@ -195,6 +195,7 @@ fn a_credit_that_was_prepared_before_its_block_was_gone_is_refused() {
         server: Some(name("arena")),
         wallet: Some(name("alice")),
         custody: "@house/custody/1/hot".parse().unwrap(),
+        from: address(ALICE).lower_hex(),
         amount: Amount::new(1_125),
         tx_hash: format!("{payment:#x}"),
         block: BlockRef { number: block.parse().unwrap(), hash },

@@ -100,7 +100,7 @@ impl World {
             drop(rows);
             ledger.close();
         }
-        let ledger = Ledger::open(self.options.clone()).unwrap();
+        let ledger = Ledger::open_or_create(self.options.clone()).unwrap();
         let rows = Rows::open(&ledger).unwrap();
         self.open = Some((ledger, rows));
     }

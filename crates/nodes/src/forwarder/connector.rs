@@ -3,6 +3,8 @@
 
 use std::{
     collections::HashMap,
+    io,
+    path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -13,17 +15,17 @@ use std::{
 use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::{
     io::{ReadHalf, WriteHalf},
-    net::TcpStream,
+    net::{TcpStream, UnixStream},
     sync::{mpsc, oneshot},
     time::{Instant, timeout},
 };
-use tokio_rustls::{TlsConnector, client::TlsStream};
+use tokio_rustls::TlsConnector;
 
 use super::{BooksLocation, CALLS_MAX, CHECK_HOLDER_EVERY, FindBooks, UnavailableReason};
 use crate::{
     CallRefusal,
     identity::BOOKS_NAME,
-    wire::{self, CallBody, CallReply, CallRequest, FrameError, ServerFrame},
+    wire::{self, CallBody, CallReply, CallRequest, FrameError, NodeStream, ServerFrame},
 };
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -35,8 +37,16 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 type Outcome = Result<CallReply, CallRefusal>;
 
+/// How the books are reached.
+pub(super) enum Transport {
+    /// At the address that the lookup gives.
+    Tls(Arc<ClientConfig>),
+    /// A socket on this machine.
+    Socket(PathBuf),
+}
+
 pub(super) struct Connector {
-    client: Arc<ClientConfig>,
+    transport: Transport,
     find: Arc<Mutex<FindBooks>>,
     /// One caller connects at a time; the others wait for it.
     current: tokio::sync::Mutex<ConnectionState>,
@@ -63,8 +73,8 @@ pub(super) struct NodeConnection {
 struct PendingReplies(Mutex<Option<HashMap<u64, oneshot::Sender<Outcome>>>>);
 
 impl Connector {
-    pub fn new(client: Arc<ClientConfig>, find: Arc<Mutex<FindBooks>>) -> Self {
-        Self { client, find, current: tokio::sync::Mutex::default(), last_seen: tokio::sync::Mutex::default() }
+    pub fn new(transport: Transport, find: Arc<Mutex<FindBooks>>) -> Self {
+        Self { transport, find, current: tokio::sync::Mutex::default(), last_seen: tokio::sync::Mutex::default() }
     }
 
     /// The open connection, or a new one to the present holder.
@@ -114,15 +124,10 @@ impl Connector {
     async fn connect(&self) -> Result<NodeConnection, UnavailableReason> {
         let at = self.find_holder().await?.ok_or(UnavailableReason::NoHolder)?;
         let address = at.address.clone();
-        let failed = |error: std::io::Error| failure(&address, error);
-        let late = || UnavailableReason::Connection { address: address.clone(), kind: std::io::ErrorKind::TimedOut };
+        let failed = |error: io::Error| failure(&address, error);
+        let late = || UnavailableReason::Connection { address: address.clone(), kind: io::ErrorKind::TimedOut };
         let connect = async {
-            let stream = TcpStream::connect(&address).await.map_err(failed)?;
-            // Calls are small and latency matters.
-            let _ = stream.set_nodelay(true);
-            let name = ServerName::try_from(BOOKS_NAME).map_err(|_| UnavailableReason::NoHolder)?;
-            let mut stream =
-                TlsConnector::from(Arc::clone(&self.client)).connect(name, stream).await.map_err(failed)?;
+            let mut stream = self.transport.connect(&address).await.map_err(failed)?;
             // Only this frame proves that our certificate was accepted: in TLS 1.3 a client finishes the handshake
             // first.
             match wire::read::<ServerFrame>(&mut stream).await {
@@ -132,10 +137,9 @@ impl Connector {
                 }
                 Ok(Some(ServerFrame::Welcome { .. })) => Err(UnavailableReason::Version { address: address.clone() }),
                 Err(FrameError::Io(error)) => Err(failed(error)),
-                Ok(_) | Err(FrameError::Violation(_)) => Err(UnavailableReason::Connection {
-                    address: address.clone(),
-                    kind: std::io::ErrorKind::InvalidData,
-                }),
+                Ok(_) | Err(FrameError::Violation(_)) => {
+                    Err(UnavailableReason::Connection { address: address.clone(), kind: io::ErrorKind::InvalidData })
+                }
             }
         };
         let stream = timeout(CONNECT_WITHIN, connect).await.map_err(|_| late())??;
@@ -145,6 +149,21 @@ impl Connector {
         tokio::spawn(write(writing, to_write, Arc::clone(&pending)));
         tokio::spawn(read(reading, Arc::clone(&pending)));
         Ok(NodeConnection { at, next: AtomicU64::new(1), frames, pending })
+    }
+}
+
+impl Transport {
+    async fn connect(&self, address: &str) -> io::Result<Box<dyn NodeStream>> {
+        match self {
+            Self::Tls(client) => {
+                let stream = TcpStream::connect(address).await?;
+                // Calls are small and latency matters.
+                let _ = stream.set_nodelay(true);
+                let name = ServerName::try_from(BOOKS_NAME).map_err(|_| io::ErrorKind::InvalidInput)?;
+                Ok(Box::new(TlsConnector::from(Arc::clone(client)).connect(name, stream).await?))
+            }
+            Self::Socket(path) => Ok(Box::new(UnixStream::connect(path).await?)),
+        }
     }
 }
 
@@ -195,7 +214,7 @@ impl PendingReplies {
     }
 }
 
-async fn read(mut reading: ReadHalf<TlsStream<TcpStream>>, pending: Arc<PendingReplies>) {
+async fn read(mut reading: ReadHalf<Box<dyn NodeStream>>, pending: Arc<PendingReplies>) {
     while let Ok(Ok(Some(ServerFrame::Reply { number, reply }))) = timeout(SILENCE, wire::read(&mut reading)).await {
         pending.answer(number, reply);
     }
@@ -203,7 +222,7 @@ async fn read(mut reading: ReadHalf<TlsStream<TcpStream>>, pending: Arc<PendingR
 }
 
 async fn write(
-    mut writing: WriteHalf<TlsStream<TcpStream>>,
+    mut writing: WriteHalf<Box<dyn NodeStream>>,
     mut frames: mpsc::Receiver<Vec<u8>>,
     pending: Arc<PendingReplies>,
 ) {
@@ -227,7 +246,7 @@ async fn write(
     let _ = timeout(CONNECT_WITHIN, tokio::io::AsyncWriteExt::shutdown(&mut writing)).await;
 }
 
-fn failure(address: &str, error: std::io::Error) -> UnavailableReason {
+fn failure(address: &str, error: io::Error) -> UnavailableReason {
     let address = address.to_owned();
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(error) => UnavailableReason::Trust { address, error: error.clone() },

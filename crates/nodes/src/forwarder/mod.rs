@@ -17,6 +17,7 @@ mod connector;
 
 use std::{
     future::Future,
+    path::Path,
     pin::Pin,
     sync::{Arc, Mutex},
     task::{Context, Poll},
@@ -34,7 +35,7 @@ use crate::{
     Answer, CallRefusal, NodeIdentity,
     wire::{self, CallBody, CallReply},
 };
-use connector::Connector;
+use connector::{Connector, Transport};
 
 /// The most calls in flight.
 const CALLS_MAX: usize = 256;
@@ -113,9 +114,25 @@ impl Forwarder {
         identity: &NodeIdentity,
         find: impl FnMut() -> Result<Option<BooksLocation>, String> + Send + 'static,
     ) -> std::io::Result<Self> {
+        Self::connecting(Transport::Tls(Arc::clone(&identity.client)), find)
+    }
+
+    /// For commands: calls the node on this machine that has this socket.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn start_local(socket: &Path) -> std::io::Result<Self> {
+        let here = BooksLocation { holder: "this machine".into(), address: socket.display().to_string() };
+        Self::connecting(Transport::Socket(socket.to_owned()), move || Ok(Some(here.clone())))
+    }
+
+    fn connecting(
+        transport: Transport,
+        find: impl FnMut() -> Result<Option<BooksLocation>, String> + Send + 'static,
+    ) -> std::io::Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).thread_name("forwarder").enable_all().build()?;
-        let connector = Arc::new(Connector::new(Arc::clone(&identity.client), Arc::new(Mutex::new(find))));
+        let connector = Arc::new(Connector::new(transport, Arc::new(Mutex::new(find))));
         let permits = Arc::new(Semaphore::new(CALLS_MAX));
         Ok(Self { inner: Arc::new(Inner { runtime: Some(runtime), connector, permits }) })
     }

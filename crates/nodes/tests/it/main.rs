@@ -6,6 +6,7 @@ mod certificates;
 mod cuts;
 mod findings;
 mod frames;
+mod local;
 mod moves;
 mod proxy;
 mod rights;

@@ -150,7 +150,7 @@ pub struct World {
 impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::open(LedgerOptions::new(folder.path().join("books"))).unwrap();
+        let ledger = Ledger::create(LedgerOptions::new(folder.path().join("books"))).unwrap();
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         ledger.list_asset(ether).unwrap();
         let account = |kind, owner| AccountName { owner: Some(name(owner)), ..account(kind) };

@@ -85,7 +85,8 @@ impl MissingParty {
 impl fmt::Display for MissingParty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Shuffler(number) => write!(f, "shuffler {number}"),
+            // Counted from one in messages, as seats are.
+            Self::Shuffler(index) => write!(f, "shuffler {}", u32::from(*index).saturating_add(1)),
             Self::Seat(seat) => fmt::Display::fmt(seat, f),
         }
     }

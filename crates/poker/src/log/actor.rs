@@ -21,7 +21,8 @@ impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Operator => f.write_str("the operator"),
-            Self::Shuffler(number) => write!(f, "shuffler {number}"),
+            // Counted from one in messages, as seats are.
+            Self::Shuffler(index) => write!(f, "shuffler {}", u16::from(*index).saturating_add(1)),
             Self::Seat(seat) => fmt::Display::fmt(seat, f),
         }
     }

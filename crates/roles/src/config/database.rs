@@ -40,19 +40,9 @@ impl fmt::Debug for DatabaseConfig {
     }
 }
 
-/// The URL with stars instead of its password, before the host or among the parameters.
+/// See [`DatabaseUrl::shown`].
 pub fn without_password(url: &str) -> String {
-    let (address, parameters) = url.split_once('?').map_or((url, None), |(address, rest)| (address, Some(rest)));
-    let shown = match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-        Some((scheme, (login, host))) => {
-            let user = login.split_once(':').map_or_else(|| login.to_owned(), |(user, _)| format!("{user}:***"));
-            format!("{scheme}://{user}@{host}")
-        }
-        None => address.to_owned(),
-    };
-    let Some(parameters) = parameters else { return shown };
-    let hide = |pair: &str| if pair.starts_with("password=") { "password=***".into() } else { pair.to_owned() };
-    format!("{shown}?{}", parameters.split('&').map(hide).collect::<Vec<String>>().join("&"))
+    DatabaseUrl::new(url).shown()
 }
 
 #[cfg(test)]

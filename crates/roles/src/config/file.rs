@@ -1,9 +1,29 @@
-//! The file that `bankroll init` writes: every key with its default, commented.
+//! The file that `bankroll init` writes: every key with its default or its given value, commented.
 
-use super::{BooksConfig, ChainConfig, GameServerConfig, NodeConfig};
+use super::{BooksConfig, ChainConfig, GameServerConfig, NodeConfig, SetFlag};
 
-/// `bankroll.toml` with all defaults.
-pub fn commented_defaults() -> String {
+/// `bankroll.toml` with all defaults, except for the given values. They must have been loaded before, which checks them.
+pub fn commented(given: &[SetFlag]) -> String {
+    let mut section = String::new();
+    let mut text = String::new();
+    for line in commented_defaults().lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            name.clone_into(&mut section);
+        }
+        let value = line.split_once(" = ").and_then(|(key, default)| {
+            // The last one counts, as when flags are loaded.
+            let flag = given.iter().rfind(|flag| flag.key == format!("{section}.{key}"))?;
+            // The escapes of a JSON string are those of TOML.
+            let quoted = || serde_json::Value::from(flag.text.trim_matches('"')).to_string();
+            Some(format!("{key} = {}", if default.starts_with('"') { quoted() } else { flag.text.clone() }))
+        });
+        text.push_str(value.as_deref().unwrap_or(line));
+        text.push('\n');
+    }
+    text
+}
+
+fn commented_defaults() -> String {
     let BooksConfig { lease_ms, queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = BooksConfig::default();
     let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
@@ -111,7 +131,7 @@ world_bps = {world_bps}
 mod tests {
     use figment::{
         Figment,
-        providers::{Format, Toml},
+        providers::{Format, Serialized, Toml},
     };
 
     use super::*;
@@ -119,7 +139,21 @@ mod tests {
 
     #[test]
     fn the_file_says_what_the_program_does() {
-        let written: Config = Figment::from(Toml::string(&commented_defaults())).extract().unwrap();
-        assert_eq!(written, Config::default());
+        assert_eq!(read(&commented(&[])), Config::default());
+    }
+
+    #[test]
+    fn given_values_are_in_the_file_and_the_rest_are_defaults() {
+        let flags = ["chain.rpc=http://127.0.0.1:8545", "chain.id=31337", "server.name=\"a\"", "chain.id=5"];
+        let flags = flags.map(|flag| flag.parse::<SetFlag>().unwrap());
+        let written = read(&commented(&flags));
+        let flagged = flags.iter().fold(Figment::from(Serialized::defaults(Config::default())), Figment::merge);
+        assert_eq!(written, flagged.extract().unwrap());
+        assert_eq!((written.chain.id, written.server.name.as_str()), (5, "a"));
+        assert_eq!(written.books, BooksConfig::default());
+    }
+
+    fn read(text: &str) -> Config {
+        Figment::from(Toml::string(text)).extract().unwrap()
     }
 }

@@ -88,7 +88,7 @@ impl LoadedConfig {
     }
 
     /// The settings of the flows, if there is a chain.
-    pub(crate) fn chain(&self) -> Option<FlowSetup> {
+    pub fn chain(&self) -> Option<FlowSetup> {
         let Config { chain, server, node, .. } = &self.config;
         // Problems were reported when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
@@ -147,7 +147,9 @@ pub fn origin(metadata: &Metadata, key: &str) -> String {
 /// `--set KEY=VALUE`.
 #[derive(Clone, Debug)]
 pub struct SetFlag {
-    key: String,
+    pub(super) key: String,
+    /// As it was given.
+    pub(super) text: String,
     value: Value,
 }
 
@@ -157,9 +159,9 @@ impl FromStr for SetFlag {
     fn from_str(text: &str) -> Result<Self, String> {
         let whole = |(key, _): &(&str, &str)| key.trim().split('.').all(|part| !part.trim().is_empty());
         let given = text.split_once('=').filter(whole);
-        let (key, value) = given.ok_or("write it KEY=VALUE, as in books.queue_max=8192")?;
-        let value = value.parse().unwrap_or_else(|never: std::convert::Infallible| match never {});
-        Ok(Self { key: key.trim().to_lowercase(), value })
+        let (key, text) = given.ok_or("write it KEY=VALUE, as in books.queue_max=8192")?;
+        let value = text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {});
+        Ok(Self { key: key.trim().to_lowercase(), text: text.to_owned(), value })
     }
 }
 

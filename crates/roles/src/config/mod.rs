@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::flows;
 pub use chain::{ChainConfig, GameServerConfig};
 pub use database::DatabaseConfig;
-pub use file::commented_defaults;
+pub use file::commented;
 pub use keys::KEYS;
 pub use layers::{LoadedConfig, SetFlag};
 pub use node::NodeConfig;

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bankroll_deposits::crediting;
+use bankroll_ledger::Principal;
 use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
 use super::{
-    FlowSetup, StopFlag,
+    FlowSetup, StopFlag, deposit_log,
     pace::{LoopRound, rounds},
 };
 use crate::log::NodeLog;
@@ -32,25 +33,17 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
             Some(rows) => rows,
             None => {
                 // The coin is listed before anything is credited in it; listing it again changes nothing.
-                ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
+                let listed = ledger.list_asset(setup.coin.clone());
+                let asset = listed.context("the chain's coin cannot be added to the ledger")?;
+                // Settlement needs it, and another node that requests a payout may not open it.
+                ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
                 Rows::open(ledger)?
             }
         };
         let booked = crediting::step(&servers, ledger, &rows, most)?;
         open = Some(rows);
-        for (verb, event, done) in
-            [("credited", "deposit_credited", &booked.credited), ("reversed", "deposit_reversed", &booked.reversed)]
-        {
-            for (id, epoch) in done {
-                log.write_verbose(event, || {
-                    (
-                        format!("deposit {id} is {verb}"),
-                        vec![("deposit", id.to_string().into()), ("epoch", (*epoch).into())],
-                    )
-                });
-            }
-        }
-        if !booked.credited.is_empty() || !booked.reversed.is_empty() {
+        deposit_log::write_booked(log, &setup.coin, &booked);
+        if booked.has_booked() {
             return Ok(LoopRound::Busy);
         }
         Ok(booked.refused.first().map_or(LoopRound::Idle, |(id, why)| {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use bankroll_chains_evm::RpcNode;
-use bankroll_deposits::{DepositChange, Indexer, ScanOutcome};
+use bankroll_deposits::{Indexer, ScanOutcome};
 use bankroll_store::{Clock, Rows};
 
 use super::{
-    FlowSetup, RowsLocation, StopFlag,
+    FlowSetup, RowsLocation, StopFlag, deposit_log,
     pace::{LoopRound, rounds},
 };
 use crate::log::NodeLog;
@@ -54,18 +54,7 @@ impl IndexerLoop<'_> {
             let sentence = format!("the chain was reorganised: block {fork} is the last common one");
             self.log.write("reorganised", &sentence, &[("block", fork.into())]);
         }
-        deposits.iter().for_each(|change| self.log_change(change));
+        deposit_log::write_seen(self.log, &self.setup.coin, &deposits);
         Ok(LoopRound::Busy)
-    }
-
-    fn log_change(&self, change: &DepositChange) {
-        let (event, id, epoch, what) = match change {
-            DepositChange::Included(id, epoch) => ("deposit_included", id, epoch, "is in a block"),
-            DepositChange::Final(id, epoch) => ("deposit_final", id, epoch, "is final"),
-            DepositChange::Orphaned(id, epoch) => ("deposit_orphaned", id, epoch, "is no longer on the chain"),
-        };
-        self.log.write_verbose(event, || {
-            (format!("deposit {id} {what}"), vec![("deposit", id.to_string().into()), ("epoch", (*epoch).into())])
-        });
     }
 }

@@ -5,8 +5,10 @@
 //! | `setup` | | the settings of one chain, its wallet and its server |
 //! | `rpc` | | the URLs of the chain's RPC nodes |
 //! | `indexer` | `indexer` | follows the chain |
+//! | `deposit_log` | | what the log says about a deposit |
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
 //! | `payouts` | `payouts` | has intents signed, sends them and watches them |
+//! | `probe` | | asks once whether chain, indexer and signer work |
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
 //!
@@ -16,9 +18,11 @@
 //! next start continues its work.
 
 mod booking;
+mod deposit_log;
 mod indexer;
 mod pace;
 mod payouts;
+mod probe;
 mod rpc;
 mod setup;
 mod threads;
@@ -29,6 +33,7 @@ use bankroll_withdrawals::WITHDRAWALS;
 
 pub use bankroll_store::RowsLocation;
 pub use pace::StopFlag;
+pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
 pub use setup::{FlowSetup, RpcEndpoint};

@@ -6,7 +6,7 @@ use bankroll_store::{Clock, Rows};
 use bankroll_withdrawals::{PayoutConfig, PayoutOutcome, StepResult, WaitReason, payouts};
 
 use super::{
-    FlowSetup, RowsLocation, StopFlag,
+    FlowSetup, ProbeTrouble, RowsLocation, StopFlag,
     pace::{LoopRound, rounds},
 };
 use crate::log::NodeLog;
@@ -18,6 +18,9 @@ pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFla
         &format!("pays from {} on {}, with the signer at {}", setup.wallet, setup.chain(), setup.signer.display()),
         &[],
     );
+    if let Err(ProbeTrouble { found, fix }) = setup.probe_signer(".") {
+        log.write("signer_trouble", &format!("WARNING: nothing can be paid: {found}; {fix}"), &[]);
+    }
     let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
     let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
     rounds("payouts", setup.poll, log, stop, |turn| payout_loop.round(rows, turn));
@@ -81,7 +84,11 @@ impl PayoutLoop<'_> {
             StepResult::Ended(PayoutOutcome::Paid) => ("payout_final", "is paid, and final".into()),
             StepResult::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
             StepResult::Doubted => {
-                ("payout_doubted", "needs an operator: its nonce was used by another transaction".into())
+                let what = "needs an operator: its nonce was used by another transaction";
+                (
+                    "payout_doubted",
+                    format!("{what}; see `bankroll explain {}`", job.strip_prefix("job-").unwrap_or(job)),
+                )
             }
             StepResult::Reserved { .. } | StepResult::Prepared | StepResult::Waits(_) => return,
         };

@@ -95,7 +95,7 @@ impl FlowSetup {
     }
 
     /// The coin's number; `None` if the ledger does not list it, which is not a failure to read.
-    pub(crate) fn listed(&self, reader: &Reader) -> Result<Option<AssetId>, StoreError> {
+    pub fn listed(&self, reader: &Reader) -> Result<Option<AssetId>, StoreError> {
         let is_ours = |asset: &Asset| asset.chain == self.coin.chain && asset.unit == Unit::Native;
         Ok(reader.assets()?.into_iter().find(|(_, asset)| is_ours(asset)).map(|(id, _)| id))
     }
@@ -104,6 +104,11 @@ impl FlowSetup {
     pub fn custody(&self, asset: AssetId) -> AccountName {
         let owner = Some(WALLET.parse().expect("a legal name"));
         AccountName { scope: Scope::House, kind: AccountKind::Custody, asset, owner }
+    }
+
+    /// The account of the gas that the house pays.
+    pub(crate) fn network_fees(&self, asset: AssetId) -> AccountName {
+        AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None }
     }
 
     pub(crate) fn scan_config(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> ScanConfig {

@@ -9,9 +9,10 @@
 //! A node that lost the ledger goes back to waiting. It ends by itself only if waiting cannot help: the books are
 //! not sound, or a newer program has written them.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 
 use anyhow::Context;
+use bankroll_nodes::{LocalServer, NodeRole, NodeRoles, Rights};
 use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
 use bankroll_terminal::thousands;
 use serde_json::Value;
@@ -32,6 +33,14 @@ pub struct LeaseKeeper<'a> {
     pub stop: &'a StopFlag,
     /// What runs while the ledger is held, if there is a chain.
     pub flows: Option<HolderFlows>,
+    /// Where commands are answered while the ledger is held; only for books in a folder.
+    pub commands: Option<CommandSocket>,
+}
+
+#[derive(Debug)]
+pub struct CommandSocket {
+    pub path: PathBuf,
+    pub rights: Rights,
 }
 
 /// The flows of the node that holds the ledger.
@@ -100,6 +109,24 @@ impl LeaseKeeper<'_> {
         }
     }
 
+    /// A node whose socket cannot be made still holds the ledger; commands then say why they cannot reach it.
+    fn answer_commands(&self) -> Option<LocalServer> {
+        let CommandSocket { path, rights } = self.commands.as_ref()?;
+        let roles = NodeRoles::of(&[NodeRole::Api]);
+        match LocalServer::start(path, roles, rights.clone(), Arc::clone(&self.handler)) {
+            Ok(server) => {
+                let sentence = format!("answers commands at {}", path.display());
+                self.log.write("commands", &sentence, &[("socket", path.display().to_string().into())]);
+                Some(server)
+            }
+            Err(error) => {
+                let why = on_one_line(&error);
+                self.log.write("no_commands", &format!("commands cannot reach this node: {why}"), &[]);
+                None
+            }
+        }
+    }
+
     /// From acquiring the ledger to releasing or losing it.
     fn hold(&self, ledger: &Ledger, watch: Option<&mut LeaseWatch>) -> anyhow::Result<()> {
         let epoch = watch.and_then(|watch| watch.holder().ok().flatten()).map(|holder| holder.epoch);
@@ -112,9 +139,11 @@ impl LeaseKeeper<'_> {
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         self.handler.set(Some(ledger.clone()));
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
+        let commands = self.answer_commands();
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
+        commands.into_iter().for_each(LocalServer::stop);
         self.handler.set(None);
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.

@@ -7,7 +7,7 @@
 //! | `intent_gate` | which payouts other nodes may request |
 //! | `forward` | forwarding to the holder of the ledger |
 //!
-//! With books in a folder one process has all roles. With books in a database a node without the role `books`
+//! With books in a folder one process has all roles, and commands reach it by a socket in that folder. With books in a database a node without the role `books`
 //! watches who holds the ledger, so that it knows where to forward; a node with that role stands by until the lease
 //! is free.
 //!
@@ -36,7 +36,7 @@ use crate::{
 };
 use books_handler::BooksHandler;
 use intent_gate::IntentGate;
-use keeper::{HolderFlows, LeaseKeeper};
+use keeper::{CommandSocket, HolderFlows, LeaseKeeper};
 
 struct ServeNode {
     loaded: LoadedConfig,
@@ -46,6 +46,9 @@ struct ServeNode {
     /// The chain, if one is configured.
     chain: Option<FlowSetup>,
 }
+
+/// The socket that commands use while a node holds the books of a folder, in that folder.
+pub const BOOKS_SOCKET: &str = "books.sock";
 
 /// Runs a node until a stop is requested: holds the ledger or stands by, and runs the flows of its roles.
 pub fn run(loaded: LoadedConfig, log: NodeLog, stop: StopFlag) -> anyhow::Result<()> {
@@ -62,8 +65,13 @@ pub fn run(loaded: LoadedConfig, log: NodeLog, stop: StopFlag) -> anyhow::Result
 impl ServeNode {
     /// Books in a folder: this process is the only node.
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
+        let socket = folder.join(BOOKS_SOCKET);
         let options = self.loaded.config.books.options(folder);
-        self.keeper(BooksHandler::default().into(), true).run(&options)
+        let (handler, rights) = self.handler();
+        let keeper = self.keeper(Arc::clone(&handler), true);
+        let kept = LeaseKeeper { commands: Some(CommandSocket { path: socket, rights }), ..keeper }.run(&options);
+        handler.close();
+        kept
     }
 
     /// Books in a database: holds them or stands by, and forwards otherwise.
@@ -97,9 +105,7 @@ impl ServeNode {
 
     fn keep(&self, identity: &NodeIdentity) -> anyhow::Result<()> {
         let config = &self.loaded.config;
-        let gate = self.chain.clone().map(|chain| IntentGate::new(chain, self.location.clone()));
-        let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
-        let handler = Arc::new(BooksHandler::new(gate));
+        let (handler, rights) = self.handler();
         let server = NodeServer::start(&config.node.listen, identity, rights, Arc::clone(&handler))
             .context("cannot listen for other nodes")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
@@ -117,10 +123,17 @@ impl ServeNode {
         kept
     }
 
+    /// What answers calls to the books, and what callers may request.
+    fn handler(&self) -> (Arc<BooksHandler>, Rights) {
+        let gate = self.chain.clone().map(|chain| IntentGate::new(chain, self.location.clone()));
+        let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
+        (Arc::new(BooksHandler::new(gate)), rights)
+    }
+
     fn keeper(&self, handler: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
-        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows }
+        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None }
     }
 
     /// The roles other than `books`, and watching who holds the ledger.

@@ -1,5 +1,6 @@
 //! The commands of `bankroll-signer` and `bankroll signer`.
 
+mod address;
 mod hints;
 mod init;
 mod password;
@@ -45,6 +46,8 @@ pub enum SignerCommand {
     Run(run::SignerRunArgs),
     /// Show wallets, rules and signed orders; needs no password
     Show(show::SignerShowArgs),
+    /// Print the address of the wallet, and nothing else: for scripts
+    Address(address::SignerAddressArgs),
 }
 
 /// The exit code of a failed command.
@@ -79,6 +82,7 @@ pub fn run(command: &SignerCommand, json: bool, me: &str) -> anyhow::Result<()> 
         SignerCommand::Init(args) => init::run(args, json, me),
         SignerCommand::Run(args) => run::run(args, json, me),
         SignerCommand::Show(args) => show::run(args, json, me),
+        SignerCommand::Address(args) => address::run(args, json, me),
     }
 }
 

@@ -3,6 +3,8 @@
 //! Every owner (the store itself, each flow) has its own set. An applied migration must keep its text, and a database
 //! with an unknown migration is refused: it belongs to a newer program.
 
+use std::path::Path;
+
 use bankroll_ledger::Time;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
@@ -55,16 +57,26 @@ pub(crate) fn migrate(connection: &mut Connection, sets: &[Migrations], now: Tim
     Ok(())
 }
 
-/// Refuses books that a newer program has migrated; tables of flows do not matter for reading the books.
-pub(crate) fn check_books_known(connection: &Connection) -> Result<(), StoreError> {
-    let sql = "SELECT max(number) FROM migrations WHERE owner = ?1";
-    let number: Option<u32> = connection.query_row(sql, [BOOKS.owner], |row| row.get(0))?;
-    match number {
+/// Refuses a file without books, and books that a newer program has migrated; tables of flows do not matter for
+/// reading the books.
+pub(crate) fn check_books_known(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    match books_step(connection)? {
+        None => Err(StoreError::NoBooksInFile { path: path.into() }),
         Some(number) if number as usize > BOOKS.steps.len() => {
             Err(StoreError::NewerSchema { owner: BOOKS.owner.into(), number })
         }
-        _ => Ok(()),
+        Some(_) => Ok(()),
     }
+}
+
+/// The last applied migration of the books; `None` if the file has none.
+pub(crate) fn books_step(connection: &Connection) -> Result<Option<u32>, StoreError> {
+    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'migrations'";
+    if connection.query_row(sql, [], |row| row.get::<_, u32>(0))? == 0 {
+        return Ok(None);
+    }
+    let sql = "SELECT max(number) FROM migrations WHERE owner = ?1";
+    Ok(connection.query_row(sql, [BOOKS.owner], |row| row.get(0))?)
 }
 
 /// Refuses a database that a newer program has migrated.

@@ -20,9 +20,19 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{StoreError, StoredEvent};
+use crate::{MovedBooks, StoreError, StoredEvent};
 pub(crate) use derived::DerivedTables;
 use runs::RunMeta;
+
+/// Whether opening may, or must, create the books.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// There must be books.
+    Existing,
+    /// There must be none.
+    New,
+    ExistingOrNew,
+}
 
 /// Where the journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,6 +225,15 @@ pub(crate) trait Source: Send {
     fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError>;
     /// The rows that a query of a flow finds.
     fn flow_rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError>;
+    /// Where the books went, if they were moved.
+    fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
+        Ok(None)
+    }
+    /// Checks the structure of every page, as far as it comes in this time; `false` if it did not reach the end. A
+    /// server checks its pages itself.
+    fn check_pages(&self, _within: Option<Duration>) -> Result<bool, StoreError> {
+        Ok(true)
+    }
 }
 
 /// A database under the writer.

@@ -1,13 +1,13 @@
 //! Reading the books without the writer: over a read-only connection that sees what is committed.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, io::ErrorKind, time::Duration};
 
 use bankroll_ledger::{
     Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row, Seq,
 };
 
 use crate::{
-    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, STATEMENTS_FILE, Statement, StoreError,
+    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, MovedBooks, STATEMENTS_FILE, Statement, StoreError,
     engine::{
         Source,
         postgres::{open_for_reading, open_statement_tables},
@@ -67,9 +67,12 @@ impl Reader {
         let source: Box<dyn Source> = match &location {
             Location::Folder(folder) => {
                 let path = folder.join(BOOKS_FILE);
-                if !path.exists() {
-                    return Err(StoreError::NoLedger { path: folder.clone() });
-                }
+                match path.metadata() {
+                    Err(error) if error.kind() == ErrorKind::NotFound => {
+                        return Err(StoreError::NoLedger { path: folder.clone() });
+                    }
+                    found => found.map_err(StoreError::io(&path))?,
+                };
                 Box::new(open_read_only(&path)?)
             }
             Location::Postgres(url) => Box::new(open_for_reading(url)?),
@@ -187,6 +190,23 @@ impl Reader {
     /// [`StoreError::Diverged`] if the check fails; otherwise if the books cannot be read.
     pub fn verify_tail(&self) -> Result<u64, StoreError> {
         self.in_view(|view| recovery::verify_tail(view.source, &recovery::head(view.source)?))
+    }
+
+    /// Where the books of a folder went, if they were moved: then they are not the ledger any more.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
+        self.source.moved()
+    }
+
+    /// Checks the structure of every page of the file, as far as it comes in this time; returns `false` if it did not
+    /// reach the end. A database server checks its pages itself.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if a page is damaged; otherwise if the books cannot be read.
+    pub fn check_pages(&self, within: Option<Duration>) -> Result<bool, StoreError> {
+        self.source.check_pages(within)
     }
 
     /// How far the statement index reaches.

@@ -4,24 +4,31 @@
 //! roots, chain and receipts stay valid. Derived tables are computed from the journal, flows' rows are copied, the
 //! key index is rebuilt. At the end both books are audited and compared, account by account.
 //!
-//! A move that is interrupted, or fails, leaves books that do not open: the move takes a lease of a hundred years, and
-//! releases it only when everything is copied and proven. Drop that database and move again.
+//! At no moment can both be opened for writing. The move takes a lease of a hundred years in the database. When
+//! everything is copied and proven it marks the books in the folder as moved, and only then releases the lease:
+//!
+//! | interrupted | the folder | the database | what to do |
+//! | --- | --- | --- | --- |
+//! | before the mark | is the ledger | cannot be opened | drop the database, and move again |
+//! | after the mark | cannot be opened | cannot be opened | the same move again: it releases the lease |
+//! | after the release | cannot be opened | is the ledger | |
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use bankroll_ledger::{Event, Record, Replay, Seq, Time, Verdict};
+use bankroll_ledger::{Account, Event, Record, Replay, Seq, Time, Verdict};
 
 use super::{
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
 };
 use crate::{
-    Audit, AuditProgress, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, Reader, StoreError,
+    Audit, AuditProgress, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, MovedBooks, Reader,
+    StoreError,
     engine::{
-        Commit, CommitError, DerivedTables, Engine, Records, Source,
+        Commit, CommitError, DerivedTables, Engine, Opening, Records, Source,
         migrations::with_flows,
-        postgres::{LeaseClaim, Postgres},
-        sqlite::{flow_tables, open_read_only},
+        postgres::{LeaseClaim, Postgres, finish_move, is_move_unfinished},
+        sqlite::{flow_tables, moved, open_read_only},
     },
 };
 
@@ -54,10 +61,12 @@ pub enum BooksMoveStage {
 }
 
 impl BooksMove {
-    /// Moves the books; returns the report of the final audit, which equals the first one.
+    /// Moves the books; returns the report of the final audit, which equals the first one. The books in the folder are
+    /// marked as moved.
     ///
     /// # Errors
-    /// If either books are not sound, the database is not empty, or they differ in the end. The folder stays unchanged.
+    /// If either books are not sound, the database is not empty, or they differ in the end. The folder stays unchanged
+    /// then. [`StoreError::Moved`] if they were moved before.
     pub fn run(&self, mut on_progress: impl FnMut(BooksMoveStage)) -> Result<AuditReport, StoreError> {
         let path = self.from.join(BOOKS_FILE);
         if !path.exists() {
@@ -67,12 +76,17 @@ impl BooksMove {
         let audit = Audit::new(Reader::open(&self.from)?);
         let (old, old_accounts) = audit.run(|progress| on_progress(BooksMoveStage::AuditingOld(progress)))?;
         let source = open_read_only(&path)?;
+        if let Some((moved, holder)) = source.mark()? {
+            return self.finish(&path, moved, &holder, old, &old_accounts, on_progress);
+        }
         let begun = self.now.0;
         let holder = format!(
-            "a move from a folder (begun at {begun}; if it was interrupted, drop this database and move again)"
+            "a move from a folder (begun at {begun}; if it was interrupted, run it again; if that is refused, drop this \
+             database and move again)"
         );
-        let claim = LeaseClaim { holder, address: String::new(), lease: LEASE, moves: true };
-        let mut engine = Postgres::open(&self.to, claim, &with_flows(&self.migrations), self.now)?;
+        let claim = LeaseClaim { holder: holder.clone(), address: String::new(), lease: LEASE, moves: true };
+        let mut engine =
+            Postgres::open(&self.to, claim, Opening::ExistingOrNew, &with_flows(&self.migrations), self.now)?;
         if engine.source().head()?.batch != 0 {
             return Err(StoreError::NotEmpty);
         }
@@ -84,10 +98,57 @@ impl BooksMove {
         }
         let last = engine.source().head()?.seq;
         drop(KeyIndex::rebuild(&mut engine, last, RECENT_MAX)?);
+        let new = self.prove(&old, &old_accounts, on_progress)?;
+        // The last moment at which a lost connection leaves the folder as it is.
+        engine.renew()?;
+        moved::mark(&path, &self.to.shown(), &holder, self.now)?;
+        engine.mark_complete()?;
+        Ok(new)
+    }
+
+    /// Removes the mark: the books in the folder are the ledger again. The caller makes sure that those in the database
+    /// are not opened any more.
+    ///
+    /// # Errors
+    /// [`StoreError::NotMoved`] if there is no mark; otherwise if the books cannot be read or written.
+    pub fn undo(folder: &Path) -> Result<MovedBooks, StoreError> {
+        // Opened first: a folder without books gets no lock file.
+        drop(Reader::open(folder)?);
+        let _lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
+        let moved = Reader::open(folder)?.moved()?.ok_or_else(|| StoreError::NotMoved { path: folder.into() })?;
+        moved::unmark(&folder.join(BOOKS_FILE))?;
+        Ok(moved)
+    }
+
+    /// A move that was interrupted after the mark: releases the lease that it has left in the database.
+    fn finish(
+        &self,
+        path: &Path,
+        moved: MovedBooks,
+        holder: &str,
+        old: AuditReport,
+        old_accounts: &[Account],
+        on_progress: impl FnMut(BooksMoveStage),
+    ) -> Result<AuditReport, StoreError> {
+        let refusal = StoreError::Moved { path: path.into(), moved: moved.clone() };
+        if moved.to != self.to.shown() || !is_move_unfinished(&self.to, holder)? {
+            return Err(refusal);
+        }
+        let new = self.prove(&old, old_accounts, on_progress)?;
+        finish_move(&self.to, holder)?;
+        Ok(new)
+    }
+
+    /// Audits the books in the database, and compares them with those in the folder.
+    fn prove(
+        &self,
+        old: &AuditReport,
+        old_accounts: &[Account],
+        mut on_progress: impl FnMut(BooksMoveStage),
+    ) -> Result<AuditReport, StoreError> {
         let audit = Audit::new(Reader::open(Location::Postgres(self.to.clone()))?);
         let (new, new_accounts) = audit.run(|progress| on_progress(BooksMoveStage::AuditingNew(progress)))?;
-        if old == new && old_accounts == new_accounts {
-            engine.mark_complete()?;
+        if *old == new && old_accounts == new_accounts {
             Ok(new)
         } else {
             Err(StoreError::diverged(Seq(new.rows), "the books in the database are not those in the folder"))

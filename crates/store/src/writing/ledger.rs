@@ -3,6 +3,8 @@
 use std::{
     collections::VecDeque,
     hash::{BuildHasher, RandomState},
+    io::ErrorKind,
+    path::Path,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -31,7 +33,7 @@ use crate::{
     Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
     SubmitRefusal,
     engine::{
-        Engine,
+        Engine, Opening,
         migrations::with_flows,
         postgres::{LeaseClaim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
@@ -130,13 +132,33 @@ struct Shared {
 }
 
 impl Ledger {
-    /// Opens the books, or creates them: acquires the lock or lease, checks the settings, migrates, verifies the tail
-    /// of the journal and starts the writer.
+    /// Opens existing books: acquires the lock or lease, checks the settings, migrates, verifies the tail of the journal
+    /// and starts the writer. Creates nothing: a mistyped folder must not become a second ledger.
     ///
     /// # Errors
-    /// If another process has them, a setting is unsafe, or the stored data is not sound.
+    /// If there are none, another process has them, a setting is unsafe, or the stored data is not sound.
     pub fn open(options: LedgerOptions) -> Result<Self, StoreError> {
-        let (mut engine, lock) = open_engine(&options)?;
+        Self::start(options, Opening::Existing)
+    }
+
+    /// Creates empty books, and opens them.
+    ///
+    /// # Errors
+    /// If there are books already, or they cannot be created.
+    pub fn create(options: LedgerOptions) -> Result<Self, StoreError> {
+        Self::start(options, Opening::New)
+    }
+
+    /// Opens the books, and creates them if there are none. For books that can be lost: demos and experiments.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`] and [`Ledger::create`].
+    pub fn open_or_create(options: LedgerOptions) -> Result<Self, StoreError> {
+        Self::start(options, Opening::ExistingOrNew)
+    }
+
+    fn start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
+        let (mut engine, lock) = open_engine(&options, opening)?;
         let head = recovery::head(engine.source())?;
         recovery::verify_tail(engine.source(), &head)?;
         let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
@@ -363,14 +385,21 @@ impl Drop for Shared {
 }
 
 /// Opens the database and acquires the right to write to it.
-fn open_engine(options: &LedgerOptions) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
     let sets = with_flows(&options.migrations);
     let now = options.clock.now();
     match &options.location {
         Location::Folder(folder) => {
-            files::create_folder(folder).map_err(StoreError::io(folder))?;
+            let path = folder.join(BOOKS_FILE);
+            // Checked before anything is created, the lock included.
+            if !is_there(folder, opening)? {
+                files::create_folder(folder).map_err(StoreError::io(folder))?;
+            }
             let lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
-            let mut engine = Sqlite::open(&folder.join(BOOKS_FILE), options.durability, &sets, now)?;
+            if !is_there(folder, opening)? {
+                Sqlite::create(&path, &sets, now)?;
+            }
+            let mut engine = Sqlite::open(&path, options.durability, &sets, now)?;
             engine.restore_derived()?;
             #[cfg(feature = "faults")]
             {
@@ -381,10 +410,26 @@ fn open_engine(options: &LedgerOptions) -> Result<(Box<dyn Engine>, Option<Folde
         Location::Postgres(url) => {
             let (holder, address) = (holder_name(now), options.address.clone());
             let claim = LeaseClaim { holder, address, lease: options.lease, moves: false };
-            let mut engine = Postgres::open(url, claim, &sets, now)?;
+            let mut engine = Postgres::open(url, claim, opening, &sets, now)?;
             engine.restore_derived()?;
             Ok((Box::new(engine), None))
         }
+    }
+}
+
+/// Whether the folder has books; an error unless that is what the caller expects.
+fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
+    let path = folder.join(BOOKS_FILE);
+    match (path.metadata(), opening) {
+        (Ok(_), Opening::New) => Err(StoreError::LedgerExists { path }),
+        // Books are created whole, so this is not a ledger that was begun.
+        (Ok(file), _) if file.len() == 0 => Err(StoreError::NoBooksInFile { path }),
+        (Ok(_), _) => Ok(true),
+        (Err(error), Opening::Existing) if error.kind() == ErrorKind::NotFound => {
+            Err(StoreError::NoLedger { path: folder.into() })
+        }
+        (Err(error), _) if error.kind() == ErrorKind::NotFound => Ok(false),
+        (Err(error), _) => Err(StoreError::io(path)(error)),
     }
 }
 

@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
 fn files_and_folders_of_books_are_for_their_owner_alone() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("server").join("books");
-    let ledger = Ledger::open(LedgerOptions::new(&folder)).unwrap();
+    let ledger = Ledger::create(LedgerOptions::new(&folder)).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
     let log = format!("{BOOKS_FILE}-wal");
@@ -52,7 +52,7 @@ fn a_permissive_umask_opens_nothing() {
 #[test]
 fn the_writer_keeps_its_lock_on_the_books() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::open(LedgerOptions::new(folder.path())).unwrap();
+    let ledger = Ledger::create(LedgerOptions::new(folder.path())).unwrap();
     let inode = std::fs::metadata(folder.path().join(BOOKS_FILE)).unwrap().ino();
     // The first of the bytes that a connection locks for as long as it is open in WAL mode.
     let (owner, shared) = (std::process::id().to_string(), "1073741826");

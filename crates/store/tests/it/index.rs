@@ -165,7 +165,7 @@ fn an_index_that_is_ahead_of_the_journal_is_truncated() {
 #[test]
 fn books_without_a_record_have_no_index() {
     let folder = tempfile::tempdir().unwrap();
-    bankroll_store::Ledger::open(bankroll_store::LedgerOptions::new(folder.path())).unwrap().close();
+    bankroll_store::Ledger::create(bankroll_store::LedgerOptions::new(folder.path())).unwrap().close();
     assert!(!folder.path().join(STATEMENTS_FILE).exists());
     let state = Reader::open(folder.path()).unwrap().index_state().unwrap();
     assert_eq!(state, IndexState { covered: Seq(0), last: Seq(0), runs: 0 });

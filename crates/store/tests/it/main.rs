@@ -5,6 +5,7 @@
 mod admission;
 mod ahead;
 mod books_move;
+mod creating;
 mod edited;
 mod facts;
 mod faults;

@@ -53,8 +53,10 @@ fn another_programs_database_is_refused() {
     let other = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
     other.execute_batch("CREATE TABLE recipes (id INTEGER)").unwrap();
     drop(other);
+    let before = std::fs::read(folder.path().join("books.db")).unwrap();
     let opened = Ledger::open(LedgerOptions::new(folder.path()));
     assert!(matches!(opened, Err(StoreError::Setting { setting: "application_id", .. })), "{opened:?}");
+    assert_eq!(std::fs::read(folder.path().join("books.db")).unwrap(), before, "nothing was written to it");
 }
 
 #[test]
@@ -83,6 +85,9 @@ fn a_failing_migration_leaves_nothing_behind() {
     };
     let folder = tempfile::tempdir().unwrap();
     let options = LedgerOptions { migrations: vec![BROKEN], ..LedgerOptions::new(folder.path()) };
+    assert!(matches!(Ledger::create(options.clone()), Err(StoreError::Database(_))));
+    assert!(!folder.path().join("books.db").exists(), "books are created whole or not at all");
+    Ledger::create(LedgerOptions::new(folder.path())).unwrap().close();
     assert!(matches!(Ledger::open(options), Err(StoreError::Database(_))));
     let database = rusqlite::Connection::open(folder.path().join("books.db")).unwrap();
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();

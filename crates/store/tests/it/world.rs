@@ -60,7 +60,7 @@ impl World {
         let (clock, hand) = Clock::manual(Time(1_000_000));
         let mut options = LedgerOptions { clock, ..LedgerOptions::new(location) };
         set(&mut options);
-        let ledger = Some(Ledger::open(options.clone()).unwrap());
+        let ledger = Some(Ledger::create(options.clone()).unwrap());
         let world = Self { folder, ledger, options, clock: hand, next_key: AtomicU64::new(1) };
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         world.ledger().list_asset(ether).unwrap();

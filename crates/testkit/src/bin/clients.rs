@@ -61,7 +61,7 @@ fn main() {
 
 fn stand_by(options: LedgerOptions, ledger: &OnceLock<Ledger>, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
-        match Ledger::open(options.clone()) {
+        match Ledger::open_or_create(options.clone()) {
             Ok(opened) => {
                 set_up(&opened).expect("accounts");
                 print("open");

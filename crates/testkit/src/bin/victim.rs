@@ -53,10 +53,10 @@ fn main() -> ExitCode {
     if lease > 0 {
         options.lease = Duration::from_millis(lease);
     }
-    let mut opened = Ledger::open(options.clone());
+    let mut opened = Ledger::open_or_create(options.clone());
     while lease > 0 && matches!(opened, Err(StoreError::Leased { .. })) {
         std::thread::sleep(STAND_BY_PAUSE);
-        opened = Ledger::open(options.clone());
+        opened = Ledger::open_or_create(options.clone());
     }
     let ledger = match opened {
         Ok(ledger) => ledger,

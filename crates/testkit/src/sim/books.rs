@@ -90,7 +90,7 @@ impl SimBooks {
     /// Closes cleanly, if that is still possible, and opens again.
     pub fn restart(&mut self) {
         self.close();
-        let ledger = Ledger::open(self.options.clone()).expect("books that were written can be opened");
+        let ledger = Ledger::open_or_create(self.options.clone()).expect("books that were written can be opened");
         let rows = Rows::open(&ledger).expect("books that are open can be read");
         let consumer = settlement::consumer(ledger.location(), 100).expect("books that are open can be read");
         self.open = Some(OpenBooks { ledger, rows, consumer });

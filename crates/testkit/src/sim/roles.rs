@@ -123,7 +123,8 @@ impl World {
     fn note_crediting(&mut self, booked: Result<crediting::BookingOutcome, CreditError>) -> Result<(), BrokenPromise> {
         match booked {
             Ok(booked) => {
-                let (credited, reversed) = (booked.credited.len(), booked.reversed.len());
+                let (credited, reversed) =
+                    (booked.credited.len().saturating_add(booked.suspended.len()), booked.reversed.len());
                 let refused: Vec<&str> = booked.refused.iter().map(|(_, rejection)| rejection.code()).collect();
                 self.note_ok(format_args!("crediting: {credited} credited, {reversed} taken back, refused {refused:?}"))
             }

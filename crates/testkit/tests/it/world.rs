@@ -57,7 +57,7 @@ impl World {
         let mut options =
             LedgerOptions { clock, background_commit_min: 2, migrations: vec![TABLES], ..LedgerOptions::new(location) };
         set(&mut options);
-        let ledger = Some(Ledger::open(options.clone()).unwrap());
+        let ledger = Some(Ledger::create(options.clone()).unwrap());
         let world = Self { folder, options, ledger, clock: hand, next_key: AtomicU64::new(1) };
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         world.ledger().list_asset(ether).unwrap();

@@ -264,7 +264,7 @@ impl World {
             drop((rows, consumer));
             ledger.close();
         }
-        let ledger = Ledger::open(self.options.clone()).unwrap();
+        let ledger = Ledger::open_or_create(self.options.clone()).unwrap();
         let rows = Rows::open(&ledger).unwrap();
         let consumer = settlement::consumer(ledger.location(), 100).unwrap();
         self.open = Some((ledger, rows, consumer));

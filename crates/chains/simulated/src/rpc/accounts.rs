@@ -22,8 +22,9 @@ struct CallParams {
     from: Address,
     to: Option<Address>,
     value: Option<String>,
-    #[serde(alias = "data")]
+    /// Some clients send both names.
     input: Option<Bytes>,
+    data: Option<Bytes>,
 }
 
 impl SimulatedChain {
@@ -71,7 +72,7 @@ impl SimulatedChain {
             None => U256::ZERO,
         };
         let number = self.state_at(view, params.block_or_latest(1)?)?;
-        let call = Call { from: request.from, to, value, input: request.input.unwrap_or_default() };
+        let call = Call { from: request.from, to, value, input: request.input.or(request.data).unwrap_or_default() };
         let plan = contracts::plan(&self.state, number, &call);
         Ok((call, plan, number))
     }

@@ -12,11 +12,17 @@
 //! | `sim_restart` | node (0) | null |
 //! | `sim_faults` | | how often each fault happened |
 //! | `sim_contracts` | | the built-in contracts |
+//!
+//! `evm_mine`, `anvil_mine` and `hardhat_mine` make blocks, too, for tools that know other development nodes.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{error::RpcErrorBody, params::Params, show};
+use super::{
+    error::RpcErrorBody,
+    params::{self, Params},
+    show,
+};
 use crate::{
     chain::SimulatedChain,
     contracts,
@@ -37,10 +43,7 @@ impl SimulatedChain {
         match command {
             "mine" => {
                 let (count, time) = (bounded(number(0, 1)?)?, number(1, self.next_time())?);
-                for step in 0..count {
-                    let time = if step == 0 { time } else { self.next_time() };
-                    self.mine(time);
-                }
+                self.mine_several(count, time);
                 Ok(show::quantity(self.head().number()))
             }
             "reorg" => {
@@ -81,6 +84,44 @@ impl SimulatedChain {
                 Ok(Value::Object(named.collect()))
             }
             _ => Err(RpcErrorBody::no_method(&format!("sim_{command}"))),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+struct MineOptions {
+    timestamp: Option<Value>,
+    blocks: Option<Value>,
+}
+
+impl SimulatedChain {
+    /// `evm_mine` takes a time, or `{blocks, timestamp}`; `anvil_mine` and `hardhat_mine` take the number of blocks.
+    pub(super) fn mine_on_command(&mut self, method: &str, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
+        let given = params.get(0);
+        let options = match given {
+            Some(options @ Value::Object(_)) => {
+                MineOptions::deserialize(options).map_err(|_| RpcErrorBody::invalid(0, "want options of evm_mine"))?
+            }
+            Some(time) if method == "evm_mine" => {
+                MineOptions { timestamp: Some(time.clone()), ..MineOptions::default() }
+            }
+            blocks => MineOptions { blocks: blocks.cloned(), ..MineOptions::default() },
+        };
+        let read = |value: Option<Value>| {
+            value
+                .map(|value| params::number(&value).ok_or_else(|| RpcErrorBody::invalid(0, "want a number")))
+                .transpose()
+        };
+        let count = bounded(read(options.blocks)?.unwrap_or(1))?;
+        let time = read(options.timestamp)?.unwrap_or_else(|| self.next_time());
+        self.mine_several(count, time);
+        Ok(show::quantity(0_u8))
+    }
+
+    fn mine_several(&mut self, count: u64, time: u64) {
+        for step in 0..count {
+            let time = if step == 0 { time } else { self.next_time() };
+            self.mine(time);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! JSON-RPC as geth speaks it: bytes in, bytes out.
 //!
 //! Guarantees: any bytes get an answer and nothing panics; depth, batches and ranges are bounded; faults never affect
-//! methods that begin with `sim_`, which control the chain.
+//! methods that begin with `sim_`, and `evm_mine`, which control the chain.
 //!
 //! Does not know: sockets. The transport handles an [`RpcReply`].
 
@@ -16,6 +16,7 @@ mod send;
 mod show;
 mod spoil;
 mod traces;
+mod unlocked;
 
 use std::{
     io,
@@ -102,7 +103,9 @@ impl SimulatedChain {
 
     fn fail_after(&mut self, node: usize, request: &Value, answer: &Value) -> Option<RpcReply> {
         let calls = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
-        let sends = calls.iter().any(|call| call["method"] == "eth_sendRawTransaction");
+        let sends = calls
+            .iter()
+            .any(|call| call["method"] == "eth_sendRawTransaction" || call["method"] == "eth_sendTransaction");
         if (sends && self.nodes.take_fault(node, NodeFault::SendAnswerLost))
             || self.nodes.take_fault(node, NodeFault::AnswerLost)
         {
@@ -145,12 +148,17 @@ impl SimulatedChain {
         if let Some(command) = method.strip_prefix("sim_") {
             return self.command(command, params);
         }
+        if is_mining(method) {
+            return self.mine_on_command(method, params);
+        }
         if self.nodes.take_fault(node, NodeFault::InternalError) {
             return Err(RpcErrorBody::internal());
         }
         let view = View { head: self.head().number().saturating_sub(self.nodes.lag(node)) };
-        if method == "eth_sendRawTransaction" {
-            return self.send_raw(node, params);
+        match method {
+            "eth_sendRawTransaction" => return self.send_raw(node, params),
+            "eth_sendTransaction" => return self.send_unlocked(node, view, params),
+            _ => {}
         }
         let result = self.read(view, method, params)?;
         Ok(self.spoil(node, view, method, params, result))
@@ -162,6 +170,8 @@ impl SimulatedChain {
             "net_version" => Ok(self.config.chain_id.to_string().into()),
             "web3_clientVersion" => Ok(concat!("bankroll-simulated/", env!("CARGO_PKG_VERSION")).into()),
             "eth_syncing" => Ok(false.into()),
+            "net_listening" => Ok(true.into()),
+            "eth_accounts" | "eth_requestAccounts" => Ok(self.accounts()),
             "eth_blockNumber" => Ok(show::quantity(view.head)),
             "eth_getBlockByNumber" | "eth_getBlockByHash" => self.get_block(view, params),
             "eth_getBlockReceipts" => self.get_block_receipts(view, params),
@@ -184,7 +194,12 @@ impl SimulatedChain {
 }
 
 fn is_command(request: &Value) -> bool {
-    request["method"].as_str().is_some_and(|method| method.starts_with("sim_"))
+    request["method"].as_str().is_some_and(|method| method.starts_with("sim_") || is_mining(method))
+}
+
+/// The names that other development nodes give to `sim_mine`.
+fn is_mining(method: &str) -> bool {
+    matches!(method, "evm_mine" | "anvil_mine" | "hardhat_mine")
 }
 
 fn failed(id: Value, error: &RpcErrorBody) -> Value {

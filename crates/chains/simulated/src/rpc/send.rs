@@ -7,12 +7,16 @@ use crate::{chain::SimulatedChain, fault::NodeFault, pool::PoolRefusal, transact
 
 impl SimulatedChain {
     pub(super) fn send_raw(&mut self, node: usize, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
-        let raw = params.bytes(0)?;
-        let transaction = SimulatedTransaction::decode(&raw)?;
+        self.submit(node, &params.bytes(0)?)
+    }
+
+    /// Gives a signed transaction to the mempool, as this node does with its faults.
+    pub(super) fn submit(&mut self, node: usize, raw: &[u8]) -> Result<Value, RpcErrorBody> {
+        let transaction = SimulatedTransaction::decode(raw)?;
         if self.nodes.take_fault(node, NodeFault::SaysUnderpriced) {
             return Err(PoolRefusal::Underpriced { tip: transaction.tip_at(0).unwrap_or_default() }.into());
         }
-        let hash = self.send(&raw)?;
+        let hash = self.send(raw)?;
         if self.nodes.take_fault(node, NodeFault::SaysAlreadyKnown) {
             return Err(PoolRefusal::AlreadyKnown.into());
         }

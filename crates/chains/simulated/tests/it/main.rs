@@ -7,4 +7,5 @@ mod histories;
 mod market;
 mod mempool;
 mod rpc;
+mod unlocked;
 mod world;

@@ -81,7 +81,7 @@ fn an_unproven_share_is_named_with_its_author() {
     assert_eq!((fault.seq, fault.author), (Some(seq), Actor::Shuffler(0)));
     assert_eq!(author, Actor::Shuffler(0));
     assert!(fault.to_string().starts_with(&format!("event {seq}: ")), "{fault}");
-    assert!(fault.to_string().ends_with("(shuffler 0 is responsible)"), "{fault}");
+    assert!(fault.to_string().ends_with("(shuffler 1 is responsible)"), "{fault}");
 }
 
 #[test]

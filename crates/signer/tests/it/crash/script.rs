@@ -201,6 +201,7 @@ fn sign(client: &mut SignerClient, order: &Order, head: &mut Option<MemoryHead>)
         Err(SignerClientError::Unknown(_)) => ScriptOutcome::Unknown,
         Err(SignerClientError::Unreachable(_)) => ScriptOutcome::NotSent,
         Err(SignerClientError::Diverged { what }) => panic!("diverged: {what}"),
+        Err(error @ SignerClientError::WalletUnknown) => panic!("{error}"),
     }
 }
 

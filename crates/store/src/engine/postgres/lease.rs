@@ -9,9 +9,9 @@ use std::{
 use bankroll_ledger::Time;
 use tokio_postgres::error::SqlState;
 
-use super::{Postgres, commit::TransactionError, session::Session, source::sql_number};
+use super::{Postgres, commit::TransactionError, migrate::has_books, session::Session, source::sql_number};
 use crate::{
-    JournalHead, StoreError,
+    DatabaseUrl, JournalHead, StoreError,
     engine::{CommitError, stored},
 };
 
@@ -71,6 +71,25 @@ pub(super) fn release(session: &Session, epoch: i64) -> Result<(), tokio_postgre
     session.execute(sql, &[&epoch]).map(drop)
 }
 
+/// Whether the database has the books of this move, which has not released its lease.
+pub(crate) fn is_move_unfinished(url: &DatabaseUrl, holder: &str) -> Result<bool, StoreError> {
+    let session = Session::connect(url.read()?)?;
+    if !has_books(&session)? {
+        return Ok(false);
+    }
+    let sql = "SELECT count(*) FROM books.ledger_head WHERE moves AND holder = $1";
+    Ok(session.one(sql, &[&holder])?.get::<_, i64>(0) == 1)
+}
+
+/// Releases the lease of a move whose process has ended.
+pub(crate) fn finish_move(url: &DatabaseUrl, holder: &str) -> Result<(), StoreError> {
+    let session = Session::connect(url.read()?)?;
+    let sql = "UPDATE books.ledger_head SET lease_until = clock_timestamp(), address = '', moves = false
+               WHERE moves AND holder = $1";
+    session.execute(sql, &[&holder])?;
+    Ok(())
+}
+
 /// Where the journal ends, by the fencing row.
 pub(super) fn stored_head(session: &Session) -> Result<JournalHead, StoreError> {
     let row = session.one("SELECT batch, seq, at, hash FROM books.ledger_head", &[])?;
@@ -80,7 +99,7 @@ pub(super) fn stored_head(session: &Session) -> Result<JournalHead, StoreError> 
 
 impl Postgres {
     /// Renews the lease; an error if another writer has taken over.
-    pub(super) fn renew(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn renew(&mut self) -> Result<(), StoreError> {
         let sent_at = Instant::now();
         let sql = "UPDATE books.ledger_head SET lease_until = clock_timestamp() + make_interval(secs => $2)
                    WHERE epoch = $1";

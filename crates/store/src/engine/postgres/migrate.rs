@@ -41,10 +41,13 @@ fn try_migrate(session: &Session, sets: &[Migrations], now: Time) -> Result<(), 
     Ok(())
 }
 
+pub(super) fn has_books(session: &Session) -> Result<bool, StoreError> {
+    Ok(session.one("SELECT to_regclass('books.ledger_head') IS NOT NULL", &[])?.get(0))
+}
+
 /// Refuses books that a newer program has migrated, and a database without books.
 pub(super) fn check_books_known(session: &Session) -> Result<(), StoreError> {
-    let there: bool = session.one("SELECT to_regclass('books.ledger_head') IS NOT NULL", &[])?.get(0);
-    if !there {
+    if !has_books(session)? {
         return Err(StoreError::NoBooks);
     }
     let row = session.one("SELECT coalesce(max(number), 0) FROM migrations WHERE owner = $1", &[&BOOKS.owner])?;

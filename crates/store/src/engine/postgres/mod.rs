@@ -37,12 +37,12 @@ use std::{
 
 use bankroll_ledger::{Batch, Row, RowKey, Time};
 
-use super::{Commit, CommitError, Engine, JournalHead, Records, RowsOutcome, Source};
+use super::{Commit, CommitError, Engine, JournalHead, Opening, Records, RowsOutcome, Source};
 use crate::{Migrations, StoreError, location::DatabaseUrl};
 use commit::TransactionError;
 pub(crate) use connection_config::ConnectionConfig;
 pub(crate) use flow_connection::FlowConnection;
-pub(crate) use lease::{LeaseClaim, is_transient};
+pub(crate) use lease::{LeaseClaim, finish_move, is_move_unfinished, is_transient};
 pub use lease_watch::{LeaseHolder, LeaseWatch};
 pub(crate) use session::Session;
 pub(crate) use statement_index::{StatementTables, open_statement_tables};
@@ -70,9 +70,20 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Connects, migrates, and acquires the lease; fails while another process holds it.
-    pub fn open(url: &DatabaseUrl, claim: LeaseClaim, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
+    /// Connects, migrates or creates, and acquires the lease; fails while another process holds it.
+    pub fn open(
+        url: &DatabaseUrl,
+        claim: LeaseClaim,
+        opening: Opening,
+        sets: &[Migrations],
+        now: Time,
+    ) -> Result<Self, StoreError> {
         let session = Session::connect(url.read()?)?;
+        match (opening, migrate::has_books(&session)?) {
+            (Opening::Existing, false) => return Err(StoreError::NoBooks),
+            (Opening::New, true) => return Err(StoreError::NotEmpty),
+            _ => {}
+        }
         migrate::migrate(&session, sets, now)?;
         session.limit_idle_transactions(claim.lease)?;
         let renewed = Instant::now();

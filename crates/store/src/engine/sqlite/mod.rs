@@ -4,6 +4,8 @@ mod checkpoint;
 mod commit;
 mod flows;
 mod load;
+pub(crate) mod moved;
+mod read_only;
 mod rebuild;
 mod row;
 mod settings;
@@ -47,9 +49,17 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens or creates the file, checks its settings and migrates it.
+    /// Creates the file, with every migration.
+    pub fn create(path: &Path, sets: &[Migrations], now: Time) -> Result<(), StoreError> {
+        settings::create(path, sets, now)
+    }
+
+    /// Opens an existing file, checks its settings and migrates it.
     pub fn open(path: &Path, durability: Durability, sets: &[Migrations], now: Time) -> Result<Self, StoreError> {
         let mut connection = settings::open_for_writing(path, durability)?;
+        if let Some((moved, _)) = moved::read(&connection)? {
+            return Err(StoreError::Moved { path: path.into(), moved });
+        }
         migrations::migrate(&mut connection, sets, now)?;
         // Listed from an empty database, since this one has the tables of flows too.
         let mut books_alone = Connection::open_in_memory()?;
@@ -61,7 +71,7 @@ impl Sqlite {
         checkpoint::checkpoint_log(&connection, "TRUNCATE")?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
         Ok(Self {
-            source: SqliteSource(connection),
+            source: SqliteSource(connection, None),
             path: path.into(),
             checkpointer,
             own_tables,

@@ -1,21 +1,43 @@
 //! Opening the file: sets the settings that durability depends on, reads them back, and fails if they are different.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
+use bankroll_ledger::Time;
 use rusqlite::{Connection, OpenFlags};
 
-use super::source::SqliteSource;
-use crate::{Durability, StoreError, engine::migrations, files};
+use super::{read_only, source::SqliteSource};
+use crate::{Durability, Migrations, StoreError, engine::migrations, files};
 
 /// "Bank" in the header of the file, so that another program's file is not taken for books.
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
+/// SQLite never creates a file here: a file that is missing is not empty books.
+const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 /// The page cache of the writer: 64 MiB, in KiB as SQLite wants it.
 const CACHE_KIB: i64 = -65_536;
 
+/// Creates books, whole or not at all: under another name until every migration is in them. They get their write-ahead
+/// log when they are opened: without one, a migration that is committed is in this file.
+pub(super) fn create(path: &Path, sets: &[Migrations], now: Time) -> Result<(), StoreError> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".new");
+    let unfinished = PathBuf::from(unfinished);
+    files::remove_unfinished(&unfinished).map_err(StoreError::io(&unfinished))?;
+    files::create_database(&unfinished).map_err(StoreError::io(&unfinished))?;
+    let mut connection = Connection::open_with_flags(&unfinished, WRITING)?;
+    connection.execute_batch(&format!("PRAGMA synchronous = FULL; PRAGMA application_id = {APPLICATION_ID}"))?;
+    migrations::migrate(&mut connection, sets, now)?;
+    connection.close().map_err(|(_, error)| error)?;
+    files::rename(&unfinished, path).map_err(StoreError::io(path))
+}
+
+/// Opens existing books. A file without books is refused before anything is written to it.
 pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
-    files::create_database(path).map_err(StoreError::io(path))?;
-    let connection = Connection::open(path)?;
+    let connection = Connection::open_with_flags(path, WRITING)?;
     connection.busy_timeout(Duration::from_secs(5))?;
+    check_ours(&connection, path)?;
     connection.set_prepared_statement_cache_capacity(64);
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     expect("journal_mode", mode, "wal")?;
@@ -30,29 +52,26 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     ))?;
     expect("synchronous", pragma(&connection, "synchronous")?.to_string(), synchronous.1)?;
     expect("foreign_keys", pragma(&connection, "foreign_keys")?.to_string(), "1")?;
-    claim(&connection)?;
     Ok(connection)
 }
 
 /// Opens books read-only; they must be of this version or an older one.
 pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
-    migrations::check_books_known(&connection)?;
-    Ok(SqliteSource(connection))
+    let (connection, lock) = read_only::connect(path)?;
+    migrations::check_books_known(&connection, path)?;
+    Ok(SqliteSource(connection, lock))
 }
 
-/// Marks a new file as ours, and refuses another program's file.
-fn claim(connection: &Connection) -> Result<(), StoreError> {
+/// Refuses a file without books, and another program's file.
+fn check_ours(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    if tables == 0 {
-        connection.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
+    let (wanted, found) = ("the mark of a Bankroll ledger", pragma(connection, "application_id")?);
+    if tables > 0 && found != APPLICATION_ID {
+        return Err(StoreError::Setting { setting: "application_id", found: found.to_string(), wanted });
     }
-    let wanted = "the mark of a Bankroll ledger";
-    match pragma(connection, "application_id")? {
-        APPLICATION_ID => Ok(()),
-        found => Err(StoreError::Setting { setting: "application_id", found: found.to_string(), wanted }),
+    match migrations::books_step(connection)? {
+        None => Err(StoreError::NoBooksInFile { path: path.into() }),
+        Some(_) => Ok(()),
     }
 }
 

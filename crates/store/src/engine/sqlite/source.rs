@@ -1,24 +1,33 @@
 //! Reading from SQLite, for the writer's connection and for read-only ones.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Asset, AssetId, Batch, GENESIS, Hold, HoldId, Row, Seq, Time, merkle::Hash,
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use super::{
     load::{all, first, limit, single, sql_number},
-    row,
+    moved, row,
 };
 use crate::{
-    StoreError, StoredEvent,
+    MovedBooks, StoreError, StoredEvent,
     engine::{JournalHead, Source, Statement, runs::RunMeta, stored},
 };
 
-/// A connection to the file, as a source.
+/// A connection to the file, as a source, and the lock that keeps writers out, if it needs one.
 #[derive(Debug)]
-pub(crate) struct SqliteSource(pub(super) Connection);
+pub(crate) struct SqliteSource(
+    pub(super) Connection,
+    #[expect(dead_code, reason = "held, not used")] pub(super) Option<File>,
+);
 
 /// The columns that [`stored::account`] reads, of `accounts a JOIN balances b`.
 const ACCOUNTS: &str = "SELECT a.id, a.name, a.may_deposit, a.may_withdraw, a.may_transfer, a.debt, b.balance, b.held
@@ -27,6 +36,13 @@ const ACCOUNTS: &str = "SELECT a.id, a.name, a.may_deposit, a.may_withdraw, a.ma
 const HOLDS: &str = "SELECT id, account, remaining, expires, settler, state FROM holds";
 
 const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";
+
+impl SqliteSource {
+    /// The mark of a move, and the name of the move in the database.
+    pub(crate) fn mark(&self) -> Result<Option<(MovedBooks, String)>, StoreError> {
+        moved::read(&self.0)
+    }
+}
 
 impl Source for SqliteSource {
     fn begin_snapshot(&self) -> Result<(), StoreError> {
@@ -180,6 +196,33 @@ impl Source for SqliteSource {
 
     fn flow_rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError> {
         row::query(&self.0, query)
+    }
+
+    fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
+        Ok(self.mark()?.map(|(moved, _)| moved))
+    }
+
+    fn check_pages(&self, within: Option<Duration>) -> Result<bool, StoreError> {
+        let interrupt = self.0.get_interrupt_handle();
+        let (done, is_done) = channel::<()>();
+        let checked = thread::scope(|scope| {
+            if let Some(within) = within {
+                scope.spawn(move || {
+                    if is_done.recv_timeout(within) == Err(RecvTimeoutError::Timeout) {
+                        interrupt.interrupt();
+                    }
+                });
+            }
+            let checked = self.0.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+            drop(done);
+            checked
+        });
+        match checked {
+            Ok(found) if found == "ok" => Ok(true),
+            Ok(what) => Err(StoreError::Damaged { what }),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

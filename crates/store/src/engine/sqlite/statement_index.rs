@@ -4,16 +4,18 @@
 //! that means "this is not what was written" is [`StoreError::StatementIndexDamaged`]; a full disk is not.
 
 use std::{
+    fs::File,
     ops::Range,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use super::{
     commit::{drop_chunks, sweep_chunks},
     load::sql_number,
+    read_only,
 };
 use crate::{
     StoreError,
@@ -50,15 +52,14 @@ CREATE TABLE term_chunks (
 #[derive(Debug)]
 pub(crate) struct StatementsFile(pub PathBuf);
 
-struct Statements(Connection);
+/// A connection, and the lock that keeps writers out, if it needs one.
+struct Statements(Connection, #[expect(dead_code, reason = "held, not used")] Option<File>);
 
 /// Opens an existing index for reading.
 pub(crate) fn open_statements(path: &Path) -> Result<Box<dyn IndexSource>, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(classify)?;
-    connection.busy_timeout(Duration::from_secs(5)).map_err(classify)?;
+    let (connection, lock) = read_only::connect(path)?;
     check_format(&connection)?;
-    Ok(Box::new(Statements(connection)))
+    Ok(Box::new(Statements(connection, lock)))
 }
 
 impl IndexLocation for StatementsFile {
@@ -77,7 +78,7 @@ impl IndexLocation for StatementsFile {
             connection.execute_batch(&make).map_err(classify)?;
         }
         check_format(&connection)?;
-        Ok(Box::new(Statements(connection)))
+        Ok(Box::new(Statements(connection, None)))
     }
 
     fn recreate(&self) -> Result<Box<dyn IndexStore>, StoreError> {

@@ -44,7 +44,7 @@ impl std::fmt::Display for Found {
 
 /// Opens the books and compares them with the lines of the victim, which started with so many records.
 pub fn examine(folder: &Path, role: &Role, lines: &[Line], records_before: u64, what: &str) -> Found {
-    let ledger = Ledger::open(options(folder.to_str().unwrap(), role.keys_in_memory))
+    let ledger = Ledger::open_or_create(options(folder.to_str().unwrap(), role.keys_in_memory))
         .unwrap_or_else(|error| panic!("{what}: the books do not open: {error:?}"));
     let reader = Reader::open(folder).unwrap();
     let records = reader.head().unwrap().seq.0;

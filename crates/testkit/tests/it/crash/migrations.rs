@@ -12,7 +12,8 @@ use crate::{crash::soak_time, run::seed};
 fn bare_books() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ledger =
-        Ledger::open(LedgerOptions { migrations: Vec::new(), ..options(folder.path().to_str().unwrap(), 8) }).unwrap();
+        Ledger::create(LedgerOptions { migrations: Vec::new(), ..options(folder.path().to_str().unwrap(), 8) })
+            .unwrap();
     set_up(&ledger).unwrap();
     ledger.close();
     folder

@@ -22,7 +22,7 @@ pub fn strace(log: &Path) -> Command {
 }
 
 /// The books and their logs. Not the shared memory of readers and writers: it is created whenever books are opened.
-pub const BOOKS: [&str; 3] = ["books.db", "books.db-wal", "books.db-journal"];
+pub const BOOKS: [&str; 5] = ["books.db", "books.db-wal", "books.db-journal", "books.db.new", "books.db.new-journal"];
 
 /// Only calls on these files of the folder count.
 pub fn only_on(command: &mut Command, folder: &Path, files: &[&str]) {

@@ -79,7 +79,7 @@ impl Past {
             migrations: vec![TABLES],
             ..LedgerOptions::new(folder.path())
         };
-        let ledger = Some(Ledger::open(options.clone()).unwrap());
+        let ledger = Some(Ledger::create(options.clone()).unwrap());
         let reader = Reader::open(folder.path()).unwrap();
         Self {
             what: format!("seed {seed}"),

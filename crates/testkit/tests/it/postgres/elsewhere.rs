@@ -39,7 +39,8 @@ fn postgres_other_nodes_query_the_primary_and_never_a_standby() {
     let open = |address: &str| {
         let url = DatabaseUrl::new(primary.url("books"));
         // Released when the books are closed, so it may be long.
-        Ledger::open(LedgerOptions { address: address.into(), lease: PATIENCE, ..LedgerOptions::new(url) }).unwrap()
+        Ledger::open_or_create(LedgerOptions { address: address.into(), lease: PATIENCE, ..LedgerOptions::new(url) })
+            .unwrap()
     };
     open("10.0.0.1:7450").close();
     let standby = Cluster::standby_of(&primary);

@@ -184,7 +184,7 @@ impl Call {
 fn open(options: &LedgerOptions) -> Ledger {
     let started = Instant::now();
     loop {
-        match Ledger::open(options.clone()) {
+        match Ledger::open_or_create(options.clone()) {
             Ok(ledger) => return ledger,
             Err(StoreError::Leased { .. } | StoreError::Postgres(_) | StoreError::Unreachable)
                 if started.elapsed() < PATIENCE =>

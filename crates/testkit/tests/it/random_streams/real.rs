@@ -58,7 +58,7 @@ impl Real {
             migrations: vec![TABLES],
             ..LedgerOptions::new(location)
         };
-        let ledger = Some(Ledger::open(options.clone()).unwrap());
+        let ledger = Some(Ledger::create(options.clone()).unwrap());
         let reader = Reader::open(&options.location).unwrap();
         Self { options, clock: hand, ledger, reader, _folder: folder }
     }

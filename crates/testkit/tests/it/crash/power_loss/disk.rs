@@ -17,8 +17,11 @@ pub struct Disk {
     /// The folder as programs see it, the durable folder, and the changes between the two.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
-    renamed: Vec<(usize, String, Option<usize>)>,
+    renamed: Vec<(usize, Names)>,
 }
+
+/// Names that change at once, each with its file; `None` if it is gone.
+type Names = Vec<(String, Option<usize>)>;
 
 #[derive(Default)]
 struct File {
@@ -50,9 +53,13 @@ impl Disk {
             Event::Create(name) if self.seen.contains_key(name) => {}
             Event::Create(name) => {
                 self.files.push(File::default());
-                self.rename(number, name, Some(self.files.len() - 1));
+                self.rename(number, vec![(name.clone(), Some(self.files.len() - 1))]);
             }
-            Event::Unlink(name) => self.rename(number, name, None),
+            Event::Unlink(name) => self.rename(number, vec![(name.clone(), None)]),
+            Event::Rename { from, to } => {
+                let file = self.seen[from];
+                self.rename(number, vec![(from.clone(), None), (to.clone(), Some(file))]);
+            }
             Event::Write { file, offset, data } => {
                 let change = Change::Write { offset: *offset, data: data.clone() };
                 self.file(file).changes.push((number, change));
@@ -70,8 +77,8 @@ impl Disk {
             Event::SyncFolder { began } => {
                 let (before, after) = std::mem::take(&mut self.renamed).into_iter().partition(|(at, ..)| at < began);
                 self.renamed = after;
-                let before: Vec<(usize, String, Option<usize>)> = before;
-                before.into_iter().for_each(|(_, name, file)| set(&mut self.durable, name, file));
+                let before: Vec<(usize, Names)> = before;
+                before.into_iter().for_each(|(_, names)| set(&mut self.durable, names));
             }
             Event::Line(_) => {}
         }
@@ -86,8 +93,8 @@ impl Disk {
     pub fn lose_power(&self, rng: &mut Rng) -> BTreeMap<String, Vec<u8>> {
         let mut folder = self.durable.clone();
         let kept = rng.usize(0..=self.renamed.len());
-        for (_, name, file) in &self.renamed[..kept] {
-            set(&mut folder, name.clone(), *file);
+        for (_, names) in &self.renamed[..kept] {
+            set(&mut folder, names.clone());
         }
         // Sometimes nothing survives, sometimes everything, mostly a part.
         let (some, all) = (rng.u32(0..4) > 0, rng.u32(0..6) == 0);
@@ -106,9 +113,9 @@ impl Disk {
         folder.into_iter().map(|(name, file)| (name, contents(&self.files[file]))).collect()
     }
 
-    fn rename(&mut self, number: usize, name: &str, file: Option<usize>) {
-        set(&mut self.seen, name.to_owned(), file);
-        self.renamed.push((number, name.to_owned(), file));
+    fn rename(&mut self, number: usize, names: Names) {
+        set(&mut self.seen, names.clone());
+        self.renamed.push((number, names));
     }
 
     fn file(&mut self, name: &str) -> &mut File {
@@ -117,10 +124,12 @@ impl Disk {
     }
 }
 
-fn set(folder: &mut BTreeMap<String, usize>, name: String, file: Option<usize>) {
-    match file {
-        Some(file) => drop(folder.insert(name, file)),
-        None => drop(folder.remove(&name)),
+fn set(folder: &mut BTreeMap<String, usize>, names: Names) {
+    for (name, file) in names {
+        match file {
+            Some(file) => drop(folder.insert(name, file)),
+            None => drop(folder.remove(&name)),
+        }
     }
 }
 

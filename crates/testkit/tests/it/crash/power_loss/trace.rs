@@ -12,6 +12,10 @@ use std::{
 pub enum Event {
     Create(String),
     Unlink(String),
+    Rename {
+        from: String,
+        to: String,
+    },
     Write {
         file: String,
         offset: usize,
@@ -72,6 +76,11 @@ impl Reader {
                 made.into_iter().map(Event::Create).collect()
             }
             "unlink" => self.file(quoted(rest)).into_iter().map(Event::Unlink).collect(),
+            "rename" => {
+                let files = (self.file(quoted(rest)), self.file(quoted_at(rest, 3)));
+                let (Some(from), Some(to)) = files else { panic!("this is not how books are written: {call:.200}") };
+                vec![Event::Rename { from, to }]
+            }
             "pwrite64" => self.written(rest),
             "ftruncate" => {
                 let file = self.file(path_of(rest));
@@ -84,7 +93,7 @@ impl Reader {
                 }
                 return;
             }
-            "rename" | "writev" | "pwritev" => panic!("this is not how books are written: {call:.200}"),
+            "writev" | "pwritev" => panic!("this is not how books are written: {call:.200}"),
             _ => return,
         };
         self.events.extend(event);
@@ -111,8 +120,8 @@ impl Reader {
 
     fn is_there(&self, file: &str) -> bool {
         let last = self.events.iter().rev().find_map(|event| match event {
-            Event::Create(made) if made == file => Some(true),
-            Event::Unlink(gone) if gone == file => Some(false),
+            Event::Create(made) | Event::Rename { to: made, .. } if made == file => Some(true),
+            Event::Unlink(gone) | Event::Rename { from: gone, .. } if gone == file => Some(false),
             _ => None,
         });
         // A file from before the trace has no event of creation; the disk knows it.
@@ -144,7 +153,12 @@ fn path_of(rest: &str) -> Option<String> {
 }
 
 fn quoted(rest: &str) -> Option<String> {
-    String::from_utf8(unescape(rest.split('"').nth(1)?)).ok()
+    quoted_at(rest, 1)
+}
+
+/// The text between the quotation marks before and behind this place.
+fn quoted_at(rest: &str, place: usize) -> Option<String> {
+    String::from_utf8(unescape(rest.split('"').nth(place)?)).ok()
 }
 
 /// The whole numbers behind the first comma, up to the end of the arguments.

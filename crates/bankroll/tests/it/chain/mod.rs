@@ -1,8 +1,15 @@
 //! `bankroll chain` in its own process, called over a socket by the client that real nodes get.
 
+mod anvil;
+mod log;
+mod pay;
+mod start;
+mod state;
+
 use std::{
-    io::{BufRead, BufReader},
-    process::{Child, Stdio},
+    io::{BufRead, BufReader, Lines, Read},
+    path::Path,
+    process::{Child, ChildStdout, Stdio},
     time::{Duration, Instant},
 };
 
@@ -14,23 +21,28 @@ use serde_json::{Value, json};
 
 use crate::program::{command, folder, run};
 
-struct Served {
+/// A chain in a process of its own, and its output.
+pub struct Served {
     process: Child,
-    started: Value,
+    lines: Lines<BufReader<ChildStdout>>,
+    pub started: Value,
 }
 
 impl Served {
-    fn start(args: &[&str]) -> Self {
-        let folder = folder();
-        let mut command = command(folder.path());
-        let mut process =
-            command.args(["chain", "--port", "0", "--json"]).args(args).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { process, started: serde_json::from_str(&line).unwrap() }
+    pub fn start(args: &[&str]) -> Self {
+        Self::start_in(folder().path(), args)
     }
 
-    fn url(&self) -> &str {
+    pub fn start_in(folder: &Path, args: &[&str]) -> Self {
+        let mut command = command(folder);
+        let mut process =
+            command.args(["chain", "--port", "0", "--json"]).args(args).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let started = serde_json::from_str(&lines.next().expect("it starts").unwrap()).unwrap();
+        Self { process, lines, started }
+    }
+
+    pub fn url(&self) -> &str {
         self.started["url"].as_str().unwrap()
     }
 
@@ -45,22 +57,39 @@ impl Served {
     }
 
     /// Sends a command without the client.
-    fn tell(&self, method: &str, params: Value) -> Value {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-        let body = post(self.url(), &request);
-        let mut answer: Value = serde_json::from_str(&body).unwrap();
+    pub fn tell(&self, method: &str, params: Value) -> Value {
+        let mut answer = self.ask(method, params);
         assert!(answer["error"].is_null(), "{answer}");
         answer["result"].take()
+    }
+
+    fn ask(&self, method: &str, params: Value) -> Value {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        serde_json::from_str(&post(self.url(), &request)).unwrap()
+    }
+
+    /// Its next line of the log.
+    fn logged(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next().expect("a line").unwrap()).unwrap()
+    }
+
+    /// Kills it; returns what it has logged and was not read.
+    fn kill(mut self) -> Vec<String> {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.lines.by_ref().map(Result::unwrap).collect()
     }
 }
 
 /// A minimal HTTP request.
 pub fn post(url: &str, body: &str) -> String {
-    use std::io::{Read, Write};
+    use std::io::Write;
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
-    let head =
-        format!("POST / HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(body.as_bytes()).unwrap();
     let mut answer = String::new();

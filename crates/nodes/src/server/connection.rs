@@ -1,0 +1,122 @@
+//! One connection: the welcome, requests in, replies out.
+
+use std::sync::Arc;
+
+use tokio::{
+    io::{ReadHalf, WriteHalf},
+    sync::{Semaphore, mpsc},
+    time::timeout,
+};
+
+use super::{CallHandler, IN_FLIGHT_MAX, SILENCE, ServerState, WRITE_WITHIN};
+use crate::{
+    Rights,
+    identity::Peer,
+    wire::{
+        self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, NodeStream,
+        ServerFrame,
+    },
+};
+
+/// Serves one peer from the welcome on; a peer without a name is sent away.
+pub async fn serve<S: NodeStream, D: CallHandler>(stream: S, peer: Option<Peer>, shared: &Arc<ServerState<D>>) {
+    let (reading, writing) = tokio::io::split(stream);
+    let (replies, frames) = mpsc::channel(IN_FLIGHT_MAX);
+    let writer = tokio::spawn(write(writing, frames));
+    let first = match &peer {
+        Some(_) => ServerFrame::Welcome { version: wire::VERSION, holds: shared.handler.holds() },
+        None => ServerFrame::Goodbye(FrameViolation::Nameless),
+    };
+    let _ = replies.send(first).await;
+    if let Some(peer) = peer {
+        read_requests(reading, &peer, &replies, shared).await;
+    }
+    // The writer ends when the last call in flight has been answered.
+    drop(replies);
+    let _ = writer.await;
+}
+
+/// Reads requests until the connection ends, violates the protocol, or the server stops.
+async fn read_requests<S: NodeStream, D: CallHandler>(
+    mut reading: ReadHalf<S>,
+    peer: &Peer,
+    replies: &mpsc::Sender<ServerFrame>,
+    shared: &Arc<ServerState<D>>,
+) {
+    let in_flight = Arc::new(Semaphore::new(IN_FLIGHT_MAX));
+    let mut stop = shared.stop.clone();
+    loop {
+        let read = tokio::select! {
+            read = timeout(SILENCE, wire::read::<CallRequest>(&mut reading)) => read,
+            _ = stop.wait_for(|stop| *stop) => return,
+        };
+        let request = match read {
+            Ok(Ok(Some(request))) => request,
+            Ok(Ok(None) | Err(FrameError::Io(_))) => return,
+            Ok(Err(FrameError::Violation(violation))) => {
+                let _ = replies.send(ServerFrame::Goodbye(violation)).await;
+                return;
+            }
+            Err(_) => {
+                let _ = replies.send(ServerFrame::Goodbye(FrameViolation::Silent)).await;
+                return;
+            }
+        };
+        let Ok(permit) = Arc::clone(&in_flight).acquire_owned().await else { return };
+        let allowed = check_allowed(&request.body, peer, &shared.rights);
+        let (replies, shared) = (replies.clone(), Arc::clone(shared));
+        tokio::spawn(async move {
+            let reply = match allowed {
+                Ok(()) => answer(request.body, shared.handler.as_ref()).await,
+                Err(refusal) => Err(refusal),
+            };
+            // The connection may be closed.
+            let _ = replies.send(ServerFrame::Reply { number: request.number, reply }).await;
+            drop(permit);
+        });
+    }
+}
+
+fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), CallRefusal> {
+    let given = match body {
+        CallBody::Ping => return Ok(()),
+        CallBody::Apply(requests) => requests.len(),
+        CallBody::Open { names, .. } => names.len(),
+    };
+    if !(1..=CALL_MAX).contains(&given) {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        return Err(CallRefusal::CallSize { given: count(given), most: count(CALL_MAX) });
+    }
+    let allowed = match body {
+        CallBody::Ping => Ok(()),
+        CallBody::Apply(requests) => rights.check(peer.roles, requests),
+        CallBody::Open { by, .. } => rights.check_open(peer.roles, by),
+    };
+    allowed.map_err(CallRefusal::NotAllowed)
+}
+
+async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply, CallRefusal> {
+    match body {
+        CallBody::Ping => Ok(CallReply::Pong),
+        CallBody::Apply(requests) => handler.apply(requests).await.map(CallReply::Applied),
+        CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
+    }
+}
+
+async fn write<S: NodeStream>(mut writing: WriteHalf<S>, mut frames: mpsc::Receiver<ServerFrame>) {
+    while let Some(message) = frames.recv().await {
+        let frame = wire::frame(&message).or_else(|| match message {
+            // It happened, but the reply does not fit one frame.
+            ServerFrame::Reply { number, .. } => {
+                wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::Unknown) })
+            }
+            _ => None,
+        });
+        let Some(frame) = frame else { return };
+        match timeout(WRITE_WITHIN, wire::send(&mut writing, &frame)).await {
+            Ok(Ok(())) => {}
+            _ => return,
+        }
+    }
+    let _ = timeout(WRITE_WITHIN, tokio::io::AsyncWriteExt::shutdown(&mut writing)).await;
+}

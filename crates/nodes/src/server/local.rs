@@ -1,0 +1,89 @@
+//! Commands on this machine: a socket in the folder of the books instead of certificates.
+//!
+//! The right to write is the right to open the file: the socket has mode 0600, and the kernel reports the user of each
+//! connection. Only the user that runs the node, or root, is served: both could write the books' file itself. A peer
+//! gets the roles that the node grants to commands, and the rights of those roles, no more.
+
+use std::{
+    fs, io,
+    os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::net::{UnixListener, UnixStream};
+
+use super::{CallHandler, Listener, NodeServerError, ServerState, ServerTask, connection};
+use crate::{NodeName, NodeRoles, Rights, identity::Peer};
+
+const ROOT: u32 = 0;
+/// The name of every peer: all commands are one user.
+const PEER: &str = "command";
+
+/// Answers commands until it is stopped or dropped.
+#[derive(Debug)]
+pub struct LocalServer {
+    task: ServerTask,
+    path: PathBuf,
+}
+
+impl LocalServer {
+    /// Listens at this path. A socket left by an earlier process is replaced: the caller holds the lock of the books,
+    /// so that process has ended.
+    ///
+    /// # Errors
+    /// If the path exists and is not a socket, or the socket cannot be made: a path may have about 100 bytes.
+    pub fn start<D: CallHandler>(
+        path: &Path,
+        roles: NodeRoles,
+        rights: Rights,
+        handler: Arc<D>,
+    ) -> Result<Self, NodeServerError> {
+        let failed = |source: io::Error| NodeServerError::Socket { path: path.to_owned(), source };
+        let (task, shared) = ServerTask::start(1, rights, handler).map_err(failed)?;
+        let (listener, owner) = task.block_on(async { bind(path) }).map_err(failed)?;
+        let node: NodeName = PEER.parse().map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
+        task.accept(CommandListener { listener, owner, peer: Peer { node, roles } }, shared);
+        Ok(Self { task, path: path.to_owned() })
+    }
+
+    /// Reads no more requests, waits for calls in flight, and removes the socket.
+    pub fn stop(self) {
+        self.task.stop();
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+struct CommandListener {
+    listener: UnixListener,
+    owner: u32,
+    /// What every command is to the books.
+    peer: Peer,
+}
+
+impl Listener for CommandListener {
+    type Stream = UnixStream;
+
+    async fn accept(&self) -> io::Result<UnixStream> {
+        self.listener.accept().await.map(|(stream, _)| stream)
+    }
+
+    async fn serve<D: CallHandler>(&self, stream: UnixStream, shared: &Arc<ServerState<D>>) {
+        let is_served = stream.peer_cred().is_ok_and(|peer| peer.uid() == self.owner || peer.uid() == ROOT);
+        connection::serve(stream, is_served.then(|| self.peer.clone()), shared).await;
+    }
+}
+
+/// The listener, and the user that owns it.
+fn bind(path: &Path) -> io::Result<(UnixListener, u32)> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+        Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path exists and is not a socket")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let listener = UnixListener::bind(path)?;
+    // Between these two lines another user may connect; the kernel reports that user, and it is not served.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok((listener, fs::symlink_metadata(path)?.uid()))
+}

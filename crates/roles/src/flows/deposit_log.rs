@@ -1,0 +1,176 @@
+//! What the log says about a deposit: `deposit <transaction>: <amount> is ...`, one line for each step of its way.
+//!
+//! | event | the deposit |
+//! | --- | --- |
+//! | `deposit_included` | is in a block |
+//! | `deposit_final` | is deep enough to be booked |
+//! | `deposit_orphaned` | is no longer on the chain |
+//! | `deposit_credited` | is credited: to its player, or to the house if the treasury sent it |
+//! | `deposit_suspended` | is booked in suspense, and the line says why |
+//! | `deposit_reversed` | is no longer booked |
+
+use bankroll_deposits::{BookedDeposit, BookingOutcome, ChainProgress, DepositChange, DepositId, Purpose};
+use bankroll_ledger::{Amount, Asset};
+use bankroll_terminal::decimal;
+use serde_json::Value;
+
+use crate::log::NodeLog;
+
+type LogFields = Vec<(&'static str, Value)>;
+
+/// What the indexer saw on the chain.
+pub fn write_seen(log: &NodeLog, coin: &Asset, changes: &[DepositChange]) {
+    for change in changes {
+        let event = match change.progress {
+            ChainProgress::Included { .. } => "deposit_included",
+            ChainProgress::Final => "deposit_final",
+            ChainProgress::Orphaned => "deposit_orphaned",
+        };
+        log.write_verbose(event, || {
+            let amount = change.value.amount();
+            let shown = amount.map_or_else(|_| format!("{} base units", change.value), |amount| coins(coin, amount));
+            let sentence = sentence(&change.id, &shown, &seen(change));
+            (sentence, fields(&change.id, change.epoch, &change.value.to_string()))
+        });
+    }
+}
+
+/// What the books did.
+pub fn write_booked(log: &NodeLog, coin: &Asset, booked: &BookingOutcome) {
+    let credited = booked.credited.iter().map(|deposit| ("deposit_credited", deposit, credited(deposit)));
+    let suspended = booked.suspended.iter().map(|deposit| ("deposit_suspended", deposit, suspended(deposit)));
+    let reversed = booked.reversed.iter().map(|deposit| ("deposit_reversed", deposit, REVERSED.to_owned()));
+    for (event, deposit, what) in credited.chain(suspended).chain(reversed) {
+        log.write_verbose(event, || {
+            let mut fields = fields(&deposit.id, deposit.epoch, &deposit.amount.to_string());
+            fields.push(("from", deposit.from.as_str().into()));
+            if let Some(wallet) = &deposit.wallet {
+                fields.push(("player", wallet.as_str().into()));
+            }
+            if let Some(reason) = deposit.reason {
+                fields.push(("reason", reason.into()));
+            }
+            (sentence(&deposit.id, &coins(coin, deposit.amount), &what), fields)
+        });
+    }
+}
+
+const REVERSED: &str = "is reversed in the books: the chain dropped it";
+
+fn sentence(id: &DepositId, amount: &str, what: &str) -> String {
+    format!("deposit {}: {amount} {what}", id.transaction())
+}
+
+fn fields(id: &DepositId, epoch: u64, base_units: &str) -> LogFields {
+    vec![("deposit", id.to_string().into()), ("epoch", epoch.into()), ("amount", base_units.into())]
+}
+
+fn coins(coin: &Asset, amount: Amount) -> String {
+    format!("{} {}", decimal(amount, coin.decimals), coin.symbol)
+}
+
+fn seen(change: &DepositChange) -> String {
+    match change.progress {
+        ChainProgress::Included { from, block, .. } if change.value.amount().is_err() => {
+            format!("from {} is in block {block}, and held: the ledger cannot count it", from.lower_hex())
+        }
+        ChainProgress::Included { from, purpose: Purpose::Internal, block, .. } => {
+            format!("from {} is in block {block}: between our own wallets, not a deposit", from.lower_hex())
+        }
+        ChainProgress::Included { from, block, final_at, .. } => {
+            format!("from {} is in block {block}, final at block {final_at}", from.lower_hex())
+        }
+        ChainProgress::Final => "is final".to_owned(),
+        ChainProgress::Orphaned => "is no longer on the chain".to_owned(),
+    }
+}
+
+fn credited(deposit: &BookedDeposit) -> String {
+    let player = match (&deposit.purpose, &deposit.wallet) {
+        (Some(Purpose::Treasury), _) | (_, None) => return "is credited to the house: the treasury sent it".to_owned(),
+        (_, Some(wallet)) => wallet,
+    };
+    let server = deposit.server.as_ref().map_or("the server", |server| server.as_str());
+    match deposit.reason {
+        None => format!("is credited to player {player}"),
+        Some("wrong_amount") => format!("is credited to player {player} as unallocated: less than a buy-in"),
+        Some("server_paused") => {
+            format!("is credited to player {player} as unallocated: {server} accepts no buy-ins now")
+        }
+        Some(reason) => format!("is credited to player {player} as unallocated: {reason}"),
+    }
+}
+
+fn suspended(deposit: &BookedDeposit) -> String {
+    let (from, server) = (&deposit.from, deposit.server.as_ref());
+    match deposit.reason {
+        Some("unknown_player") => {
+            format!("is in suspense: unknown player {from} (bankroll players open {from})")
+        }
+        Some("unknown_server") => {
+            let server = server.map_or_else(|| "no server".to_owned(), |server| format!("unknown server {server}"));
+            format!("is in suspense: {server} (check server.name)")
+        }
+        reason => format!("is in suspense: {}", reason.unwrap_or("no player")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WALLET: &str = "0x00000000000000000000000000000000000000b0";
+
+    fn deposit(purpose: Purpose, reason: Option<&'static str>) -> BookedDeposit {
+        let chain = "eip155:7".parse().expect("a name");
+        let hash = bankroll_chains_evm::B256::repeat_byte(0xd1);
+        BookedDeposit {
+            id: DepositId::new(&chain, hash, bankroll_deposits::DepositKind::Native, 0),
+            epoch: 1,
+            amount: Amount::new(10_350_000_000_000_000),
+            from: WALLET.to_owned(),
+            purpose: Some(purpose),
+            server: Some("arena".parse().expect("a name")),
+            wallet: (purpose == Purpose::Player).then(|| WALLET.parse().expect("a name")),
+            reason,
+        }
+    }
+
+    #[test]
+    fn the_log_says_where_the_money_of_a_deposit_is() {
+        let check = |said: String, expected: &str| assert_eq!(said, expected);
+        check(
+            suspended(&deposit(Purpose::Unknown, Some("unknown_player"))),
+            &format!("is in suspense: unknown player {WALLET} (bankroll players open {WALLET})"),
+        );
+        check(
+            suspended(&deposit(Purpose::Player, Some("unknown_server"))),
+            "is in suspense: unknown server arena (check server.name)",
+        );
+        check(credited(&deposit(Purpose::Player, None)), &format!("is credited to player {WALLET}"));
+        check(
+            credited(&deposit(Purpose::Player, Some("wrong_amount"))),
+            &format!("is credited to player {WALLET} as unallocated: less than a buy-in"),
+        );
+        check(
+            credited(&deposit(Purpose::Player, Some("server_paused"))),
+            &format!("is credited to player {WALLET} as unallocated: arena accepts no buy-ins now"),
+        );
+        check(credited(&deposit(Purpose::Treasury, None)), "is credited to the house: the treasury sent it");
+    }
+
+    #[test]
+    fn a_line_begins_with_the_transaction_and_the_amount_in_coins() {
+        let deposit = deposit(Purpose::Player, None);
+        let coin = Asset {
+            chain: "eip155:7".parse().expect("a name"),
+            unit: bankroll_ledger::Unit::Native,
+            decimals: 18,
+            symbol: "ETH".into(),
+        };
+        assert_eq!(
+            sentence(&deposit.id, &coins(&coin, deposit.amount), "is final"),
+            format!("deposit 0x{}: 0.01035 ETH is final", "d1".repeat(32)),
+        );
+    }
+}

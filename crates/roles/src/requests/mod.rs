@@ -1,0 +1,30 @@
+//! What callers ask of the books: opening a player, requesting a payout. Commands use it now, the HTTP API will.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `books_client` | the way to the books: through the node that holds them, or directly if none does |
+//! | `players` | a player's accounts, and what one place in the game costs |
+//! | `withdrawals` | a payout from a player's funds |
+//!
+//! Guarantees: a request that may have happened is never reported as one that did not; the same request again, under
+//! the same id, has one effect. The ledger decides everything: these functions only build requests.
+
+mod books_client;
+mod players;
+mod withdrawals;
+
+use bankroll_ledger::{AccountKind, AccountName, AssetId, Scope};
+use bankroll_orders::Address;
+
+pub use books_client::{BooksClient, ClientError};
+pub use players::{OpenedPlayer, open_player};
+pub use withdrawals::{PayoutOrder, RequestedPayout, WithdrawalRequestError, request_payout};
+
+use crate::flows::FlowSetup;
+
+/// An account of a player at the configured game server.
+fn account_of(setup: &FlowSetup, kind: AccountKind, asset: AssetId, player: Address) -> AccountName {
+    // One spelling counts in the books: lower case.
+    let owner = Some(player.lower_hex().parse().expect("an address is a legal name"));
+    AccountName { scope: Scope::Server(setup.server.clone()), kind, asset, owner }
+}

@@ -1,0 +1,78 @@
+//! A payout from a player's funds, requested in the name of the game server.
+
+use bankroll_ledger::{AccountId, AccountKind, AccountName, Amount, AssetId, Name, Principal, Rejection};
+use bankroll_orders::{Address, IntentId};
+use bankroll_store::{Reader, StoreError};
+use bankroll_withdrawals::{GasPayer, IntentStatus, Intents, WithdrawalRequest};
+
+use super::{BooksClient, ClientError, account_of};
+use crate::flows::FlowSetup;
+
+/// What the caller asks for.
+#[derive(Clone, Debug)]
+pub struct PayoutOrder {
+    /// The caller's own name for the request: the same id is paid once, however often it is sent.
+    pub request_id: Name,
+    pub player: Address,
+    pub to: Address,
+    pub amount: Amount,
+    pub gas: GasPayer,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedPayout {
+    pub id: IntentId,
+    pub status: IntentStatus,
+    /// Whether an earlier request with this id had made it.
+    pub is_repeated: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WithdrawalRequestError {
+    #[error("there is no account {0}; `bankroll players open` opens it")]
+    NoAccount(AccountName),
+    #[error("the amount and the fee are too large")]
+    TooLarge,
+    #[error("the ledger rejected the payout: {0}")]
+    Rejected(Rejection),
+    #[error(transparent)]
+    Books(#[from] ClientError),
+    #[error("cannot read the books")]
+    Read(#[from] StoreError),
+}
+
+/// Requests a payout: its amount, and the fee that the player pays at most, are held in the same commit.
+///
+/// # Errors
+/// See [`WithdrawalRequestError`].
+pub fn request_payout(
+    books: &BooksClient,
+    reader: &Reader,
+    setup: &FlowSetup,
+    asset: AssetId,
+    order: &PayoutOrder,
+) -> Result<RequestedPayout, WithdrawalRequestError> {
+    let account = account_of(setup, AccountKind::Funds, asset, order.player);
+    let funds = reader.account_named(&account)?.ok_or_else(|| WithdrawalRequestError::NoAccount(account.clone()))?;
+    let withdrawal = WithdrawalRequest {
+        principal: Principal::GameServer(setup.server.clone()),
+        server: setup.server.clone(),
+        request_id: order.request_id.clone(),
+        wallet: account.owner.clone().expect("a player's account has an owner"),
+        account,
+        chain: setup.coin.chain.clone(),
+        to: order.to,
+        amount: order.amount,
+        gas: order.gas,
+        exit: None,
+    };
+    // Without an exit no money leaves the world.
+    let request = Intents::new(setup.policy).request(&withdrawal, funds.id, AccountId(0));
+    let answer = books.apply(request.ok_or(WithdrawalRequestError::TooLarge)?)?;
+    answer.effects().map_err(WithdrawalRequestError::Rejected)?;
+    Ok(RequestedPayout {
+        id: Intents::id(&setup.server, &order.request_id),
+        status: setup.policy.first_status(order.amount),
+        is_repeated: answer.replayed,
+    })
+}
