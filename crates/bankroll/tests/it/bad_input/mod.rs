@@ -13,7 +13,7 @@ mod arguments;
 mod configuration;
 mod coverage;
 mod files;
-mod newer;
+mod payments;
 mod permissions;
 mod places;
 mod reading;
@@ -26,7 +26,7 @@ use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
 const TABLES: [&[Row]; 7] =
-    [arguments::ROWS, configuration::ROWS, files::ROWS, newer::ROWS, places::ROWS, reading::ROWS, signers::ROWS];
+    [arguments::ROWS, configuration::ROWS, files::ROWS, payments::ROWS, places::ROWS, reading::ROWS, signers::ROWS];
 
 /// Runs all rows, and reports all that fail.
 #[track_caller]
@@ -67,6 +67,6 @@ fn wrong_input_to_the_signer_is_refused() {
 }
 
 #[test]
-fn newer_commands_refuse_wrong_input() {
-    check(newer::ROWS);
+fn wrong_requests_about_players_and_payments_are_refused() {
+    check(payments::ROWS);
 }
