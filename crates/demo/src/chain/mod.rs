@@ -122,7 +122,7 @@ fn mine(chain: &SharedChain, mut blocks: BlockFile, every: Duration, stop: &Stop
         if let Err(error) = blocks.save(&locked) {
             // The block is not on disk, so no client may see it: the books would know a block that is lost.
             locked.crash(0, false);
-            return Err(error.into());
+            return Err(error);
         }
         drop(locked);
         stop.rest(every);
