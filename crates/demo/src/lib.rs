@@ -171,14 +171,14 @@ fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
         return Err(UsageError("--exit needs an end: give --seconds of more than 0".into()).into());
     }
     let config = LoadedConfig::load(args.dir.clone(), None, &[])?.config;
-    folder::prepare(&args.dir, args.fresh)?;
-    config.books.warn_if_lossy();
-
     // The arguments alone decide where the books are, not the configuration: a demo must not play in real books.
     let location = args.location();
     if let Location::Postgres(url) = &location {
         database::refuse_real_books(url)?;
     }
+    // Last: a demo that cannot start leaves no folder.
+    folder::prepare(&args.dir, args.fresh)?;
+    config.books.warn_if_lossy();
     let ledger =
         Ledger::open_or_create(config.books.options(location.clone())).context("cannot open the demo's books")?;
     let stop_signal = StopSignal::listen()?;

@@ -10,6 +10,7 @@
 //! It deliberately does not know: commands, files, the argument parser. It has no dependencies, so that the signer can
 //! use it, too.
 
+#![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
 
 mod number;

@@ -20,6 +20,6 @@ pub struct SignerAddressArgs {
 
 pub fn run(args: &SignerAddressArgs, json: bool, me: &str) -> anyhow::Result<()> {
     let wallets = hints::config(&args.dir, me)?.policy.wallets;
-    let lines: String = wallets.iter().map(|wallet| format!("{wallet}\n")).collect();
-    print(json, &json!({ "wallets": wallets }), &lines)
+    let lines: Vec<String> = wallets.iter().map(ToString::to_string).collect();
+    print(json, &json!({ "wallets": wallets }), &lines.join("\n"))
 }

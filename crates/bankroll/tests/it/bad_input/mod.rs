@@ -13,7 +13,7 @@ mod arguments;
 mod configuration;
 mod coverage;
 mod files;
-mod other_branches;
+mod payments;
 mod permissions;
 mod places;
 mod reading;
@@ -25,15 +25,8 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 7] = [
-    arguments::ROWS,
-    configuration::ROWS,
-    files::ROWS,
-    other_branches::ROWS,
-    places::ROWS,
-    reading::ROWS,
-    signers::ROWS,
-];
+const TABLES: [&[Row]; 7] =
+    [arguments::ROWS, configuration::ROWS, files::ROWS, payments::ROWS, places::ROWS, reading::ROWS, signers::ROWS];
 
 /// Runs all rows, and reports all that fail.
 #[track_caller]
@@ -74,6 +67,6 @@ fn wrong_input_to_the_signer_is_refused() {
 }
 
 #[test]
-fn rows_of_other_branches() {
-    check(other_branches::ROWS);
+fn wrong_requests_about_players_and_payments_are_refused() {
+    check(payments::ROWS);
 }

@@ -83,8 +83,8 @@ pub const ROWS: &[Row] = &[
     Row("explain --dir good", 2, "the following required arguments were not provided"),
     Row("explain nothing --dir good", 3, "no match for \"nothing\""),
     Row("explain '' --dir good", 3, "no match for \"\""),
-    Row("explain a --limit 0 --dir good", 2, "the limit is a whole number from 1 to 10000"),
-    Row("explain a --limit 99999999999 --dir good", 2, "the limit is a whole number from 1 to 10000"),
+    Row("explain a --limit 0 --dir good", 2, "from 1 to 10000"),
+    Row("explain a --limit 99999999999 --dir good", 2, "from 1 to 10000"),
     Row(
         "export --dir good --account nothing",
         2,
@@ -126,4 +126,12 @@ pub const ROWS: &[Row] = &[
     Row("accounts show 1 --config nope.toml", 3, "there is no configuration file nope.toml"),
     Row("accounts show 1 --set books.folder= --dir good", 2, "--set books.folder: set this to a folder, as in \".\""),
     Row("accounts list --config empty", 2, "empty: this is a folder, and must be a configuration file"),
+    Row("search --wallet b --scope arena --dir good", 2, "--scope"),
+    Row("search --tx nothex --dir good", 2, "nothex"),
+    Row("search --key '' --dir good", 2, "--key"),
+    Row("search --key nothing --dir good", 3, "no match"),
+    Row("balance arena/world/1 --at 12345 --dir good", 2, "not 5"),
+    Row("statement arena/world/1 --from 2026-11-16 --to 2026-11-15 --dir good", 2, "--from"),
+    Row("search --reference '' --dir good", 2, "invalid value '' for '--reference <REFERENCE>'"),
+    Row("search --tx '' --dir good", 2, "invalid value '' for '--tx <HASH>'"),
 ];

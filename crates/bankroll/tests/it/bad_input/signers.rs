@@ -152,4 +152,7 @@ pub const ROWS: &[Row] = &[
         2,
         "signers/manner/signer.toml: TOML parse error at line 16, column 16: unknown value `eip4844`, expected `eip1559` or `legacy`",
     ),
+    Row("signer address --dir nope", 3, "there is no nope/signer.toml"),
+    Row("signer address --dir file", 2, "file is a file; --dir names the signer's folder"),
+    Row("signer address --dir signers/broken", 2, "TOML parse error at line 1, column 9"),
 ];

@@ -12,13 +12,14 @@ use std::{
     sync::OnceLock,
 };
 
+use bankroll_ledger::{Asset, Unit};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     casino,
-    program::{command, folder, run},
+    program::{command, folder, hold, run},
 };
 
 /// A copy of the prepared folder.
@@ -132,6 +133,7 @@ fn prepare() -> TempDir {
     fs::create_dir(at.join("empty")).unwrap();
     fs::write(at.join("file"), "a letter to my bank\n").unwrap();
     prepare_books(at);
+    prepare_new_books(at);
     prepare_configurations(at);
     prepare_receipts(at);
     prepare_hands(at);
@@ -160,6 +162,19 @@ fn prepare_books(at: &Path) {
     fs::create_dir_all(at.join("books-folder/books.db")).unwrap();
     fs::create_dir(at.join("other")).unwrap();
     Connection::open(at.join("other/books.db")).unwrap().execute_batch("CREATE TABLE letters (text)").unwrap();
+}
+
+/// `made` has the empty books of a new folder; those in `chained` know the coin of a chain that is not there.
+fn prepare_new_books(at: &Path) {
+    run(at, &["init", "--dir", "made"]).ok();
+    let (genesis, wallet) = (format!("0x{}", "1".repeat(64)), format!("0x{}", "2".repeat(40)));
+    let keys = ["chain.rpc=http://127.0.0.1:1", &format!("chain.genesis={genesis}"), &format!("chain.wallet={wallet}")];
+    let set = keys.iter().flat_map(|key| ["--set", *key]);
+    run(at, &["init", "--dir", "chained"].into_iter().chain(set).collect::<Vec<_>>()).ok();
+    let ledger = hold(&at.join("chained"));
+    let coin = Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
+    ledger.list_asset(coin).unwrap();
+    ledger.close();
 }
 
 fn prepare_configurations(at: &Path) {

@@ -1,0 +1,95 @@
+//! Deposits, payouts and players: lists, requests, and what they name.
+
+use super::row::Row;
+
+pub const ROWS: &[Row] = &[
+    Row("deposits list --state nothing --dir good", 2, "the states are seen, final"),
+    Row("deposits list --player '\u{c4}' --dir good", 2, "a name is 1 to 128 characters"),
+    Row("deposits list --limit 0 --dir good", 2, "'--limit <N>'"),
+    Row("deposits list --after nothing --dir made", 3, "there is no such deposit"),
+    Row("deposits list --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row("deposits list --set =5", 2, "write it KEY=VALUE"),
+    Row("deposits show nothing --dir good", 3, "there is no deposit nothing"),
+    Row("deposits show nothing --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row("deposits show nothing --set =5", 2, "write it KEY=VALUE"),
+    Row("withdrawals list --state nothing --dir good", 2, "the states are awaiting_approval, waiting"),
+    Row("withdrawals list --player '\u{c4}' --dir good", 2, "a name is 1 to 128 characters"),
+    Row("withdrawals list --limit x --dir good", 2, "'--limit <N>'"),
+    Row("withdrawals list --after nothing --dir made", 3, "there is no such payout"),
+    Row("withdrawals list --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row("withdrawals list --set =5", 2, "write it KEY=VALUE"),
+    Row("withdrawals show nothing --dir good", 3, "there is no payout nothing"),
+    Row("withdrawals show nothing --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row("withdrawals show nothing --set =5", 2, "write it KEY=VALUE"),
+    Row("players", 2, "Usage: bankroll players"),
+    Row("players nothing", 2, "unrecognized subcommand 'nothing'"),
+    Row("players open --dir made", 2, "the following required arguments were not provided"),
+    Row("players open x --dir made", 2, "an address is 0x and 40 hexadecimal digits"),
+    Row("players open 0xD654dfd650a6B388b114f1B85e3f04f6642FCEF2 --dir made", 2, "a digit is mistyped"),
+    Row(
+        "players open 0x1111111111111111111111111111111111111111 --dir made",
+        2,
+        "no chain is configured; set chain.rpc",
+    ),
+    Row(
+        "players open 0x1111111111111111111111111111111111111111 --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row("players open 0x1111111111111111111111111111111111111111 --set =5", 2, "write it KEY=VALUE"),
+    Row("deposits list --wait x --dir made", 2, "the seconds to wait is a whole number from 1 to 86400"),
+    Row("deposits list --wait -1 --dir made", 2, "the seconds to wait is a whole number from 1 to 86400"),
+    Row("withdrawals show nothing --wait 0 --dir made", 2, "the seconds to wait is a whole number from 1 to 86400"),
+    Row("withdrawals request --dir made", 2, "the following required arguments were not provided"),
+    Row("withdrawals request --id a --player x --amount 1 --dir made", 2, "an address is 0x and 40 hexadecimal digits"),
+    Row(
+        "withdrawals request --id '' --player 0x1111111111111111111111111111111111111111 --amount 1 --dir made",
+        2,
+        "a name is 1 to 128 characters",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 1 --to 0x12 --dir made",
+        2,
+        "an address is 0x and 40 hexadecimal digits",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 1 --dir made",
+        2,
+        "no chain is configured; set chain.rpc",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount many --dir chained",
+        2,
+        "--amount many",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount -1 --dir chained",
+        2,
+        "--amount -1",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 0 --dir chained",
+        2,
+        "the amount must be more than 0",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 0.0000000000000000001 --dir chained",
+        2,
+        "--amount 0.0000000000000000001",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 1 --max-fee x --dir chained",
+        2,
+        "--max-fee x",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 1 --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row(
+        "withdrawals request --id a --player 0x1111111111111111111111111111111111111111 --amount 1 --set =5",
+        2,
+        "write it KEY=VALUE",
+    ),
+];
