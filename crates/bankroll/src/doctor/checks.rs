@@ -182,7 +182,11 @@ fn writable(folder: &Path, can_write: &io::Result<()>) -> Check {
     match can_write {
         Ok(()) => Check::green("folder", format!("{} is writable", folder.display())),
         Err(error) => {
-            let fix = format!("create it, or make the writer's user its owner: {}", folder.display());
+            let fix = if folder.is_dir() {
+                "make the writer's user its owner; a copy that is only read needs nothing"
+            } else {
+                "check its name; `bankroll init` creates a folder"
+            };
             Check::red("folder", format!("{} is not writable: {error}", folder.display()), fix)
         }
     }
