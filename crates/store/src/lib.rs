@@ -42,3 +42,8 @@ pub use writing::{
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};
+
+/// The sample of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeSample;

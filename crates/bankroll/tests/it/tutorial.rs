@@ -76,7 +76,7 @@ impl Reader {
         let printed = [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
         assert!(done.status.success(), "{}\n{printed}", step.script);
         let mut wanted = wanted(&step.shows);
-        printed.lines().for_each(|line| wanted.see(line));
+        printed.lines().for_each(|line| wanted.see(&line.replace(&self.chain, CHAIN)));
         assert_eq!(wanted.missing(), None, "of\n{}\nwhich printed\n{printed}", step.script);
     }
 
@@ -86,16 +86,17 @@ impl Reader {
         let (out, lines) = channel();
         let output = BufReader::new(process.stdout.take().unwrap()).lines();
         std::thread::spawn(move || output.map_while(Result::ok).try_for_each(|line| out.send(line)));
+        let left = Background { name: name.to_owned(), process, lines };
         let (mut wanted, deadline) = (wanted(&step.shows), Instant::now() + PATIENCE);
         while let Some(missing) = wanted.missing() {
-            let line = lines.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+            let line = left.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()));
             let line = line.unwrap_or_else(|_| panic!("{name} never printed: {missing}"));
             if let Some(address) = line.strip_prefix("Simulated chain at http://") {
                 address.clone_into(&mut self.chain);
             }
             wanted.see(&line.replace(&self.chain, CHAIN));
         }
-        self.running.push(Background { name: name.to_owned(), process, lines });
+        self.running.push(left);
     }
 
     /// Ctrl-C in every terminal, the last one first.
@@ -109,6 +110,14 @@ impl Reader {
             let ended = left.process.wait().unwrap();
             assert!(ended.success(), "{} ended with {ended}", left.name);
         }
+    }
+}
+
+impl Drop for Background {
+    /// A page that fails leaves nothing running.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -149,7 +158,7 @@ fn kind(word: &str) -> Option<(&'static str, usize)> {
         Some(("hash or address", word.chars().count()))
     } else if is(|c| c.is_ascii_digit() || c == ',') {
         Some(("number", 0))
-    } else if word.starts_with("20") && is(|c| c.is_ascii_digit() || "-:.TZ".contains(c)) && word.contains(['-', ':']) {
+    } else if is(|c| c.is_ascii_digit() || "-:.TZ".contains(c)) && word.contains(['-', ':']) {
         Some(("time", 0))
     } else {
         None

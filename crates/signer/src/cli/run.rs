@@ -72,7 +72,8 @@ pub fn run(args: &SignerRunArgs, json: bool, me: &str) -> anyhow::Result<()> {
     let named: Vec<String> = wallets.iter().map(ToString::to_string).collect();
     let why = stopped.map(|why| format!("\nstopped permanently: {why}")).unwrap_or_default();
     let (named, socket) = (named.join(", "), config.socket.display());
-    print(json, &value, &format!("signing for {named} at {socket}; {} entries{why}", head.count))?;
+    let entries = if head.count == 1 { "1 entry".to_owned() } else { format!("{} entries", head.count) };
+    print(json, &value, &format!("signing for {named}\n  socket  {socket}\n  memory  {entries}{why}"))?;
     server.serve(|fault| {
         eprintln!("error: {fault}; restart the signer");
         process::exit(1);
