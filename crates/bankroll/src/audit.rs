@@ -36,6 +36,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     let audited = audit::run(&args.location.load()?.books(), json)?;
     let indexes = if args.full { Some(audit::check_indexes(&reader, json)) } else { None };
     let assets = Assets::new(reader.assets()?);
+    let moved = reader.moved()?.map(|moved| json!({ "to": moved.to, "at": moved.at }));
     let report = &audited.report;
     if json {
         let totals: Vec<Value> = report
@@ -52,7 +53,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&json!({
             "ok": true, "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
             "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals,
-            "rows_per_s": audited.rows_per_s(), "indexes": indexes,
+            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved,
         }))?;
     } else {
         terminal::answer(&text(&audited, &assets, indexes.as_ref()))?;

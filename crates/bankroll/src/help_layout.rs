@@ -101,8 +101,13 @@ fn continued(command: &str) -> String {
         // Quoted text must stay as it is.
         return format!("  {}", command.trim_start());
     }
-    match command.get(..WIDTH - 2).and_then(|head| head.rfind(' ')).filter(|place| *place > 2) {
-        Some(place) => format!("{} \\\n{}", &command[..place], continued(&format!("{UNDER}{}", &command[place + 1..]))),
+    // Before a flag, so that it stays with its value; else between any two words.
+    let head = command.get(..WIDTH - 2).unwrap_or_default();
+    let place = [" --", " "].into_iter().filter_map(|gap| head.rfind(gap)).find(|place| *place > UNDER.len());
+    match place {
+        Some(place) => {
+            format!("{} \\\n{}", &command[..place], continued(&format!("{UNDER}{}", &command[place + 1..])))
+        }
         None => command.to_owned(),
     }
 }
@@ -180,7 +185,7 @@ mod tests {
     fn a_command_that_is_too_long_continues_as_a_shell_reads_it() {
         check(
             "Examples:\n  bankroll statement 3 --from 2026-11-01 --to 2026-11-30T23:59:59Z --format csv > november.csv",
-            "Examples:\n  bankroll statement 3 --from 2026-11-01 --to 2026-11-30T23:59:59Z --format \\\n      csv > november.csv",
+            "Examples:\n  bankroll statement 3 --from 2026-11-01 --to 2026-11-30T23:59:59Z \\\n      --format csv > november.csv",
         );
     }
 

@@ -6,17 +6,17 @@ use std::{fmt, str::FromStr};
 pub enum NodeRole {
     /// Writes the books while it holds their lease; otherwise a standby.
     Books,
-    /// Answers game servers, players and operators.
+    /// Reserved, and does nothing yet: answers game servers, players and operators.
     Api,
     /// Reads chains and reports deposits.
     Indexer,
     /// Sends payouts.
     Payouts,
-    /// Delivers events.
+    /// Reserved, and does nothing yet: delivers events.
     Notify,
-    /// Compares the books with the chains.
+    /// Reserved, and does nothing yet: compares the books with the chains.
     Reconciler,
-    /// Moves hot accounts into the books.
+    /// Reserved, and does nothing yet: moves hot accounts into the books.
     Drainer,
 }
 

@@ -1,6 +1,6 @@
 //! The checks. Each one depends on those before it.
 
-use std::{path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use bankroll_nodes::{NodeIdentity, NodeRoles};
 use bankroll_roles::{
@@ -36,7 +36,9 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
         Location::Folder(folder) => folder,
         Location::Postgres(url) => return of_database(location, &loaded, url, full, quiet),
     };
-    let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder)];
+    // Before the books are opened: the check opens their file, and closing it would release SQLite's locks.
+    let can_write = folder_state::writable(&folder);
+    let mut checks = vec![configuration(&loaded), durability(&loaded), writable(&folder, &can_write)];
     checks.extend(space(&folder));
     let opened = Reader::open(&folder);
     match &opened {
@@ -44,7 +46,7 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             checks.extend(moved(reader));
             checks.extend([schema(), head(reader), lock(&folder)]);
             // Where nothing can be written, SQLite does not say how it would write.
-            checks.extend(folder_state::writable(&folder).is_ok().then(|| settings(&folder)));
+            checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
@@ -176,11 +178,15 @@ fn durability(loaded: &LoadedConfig) -> Check {
     }
 }
 
-fn writable(folder: &Path) -> Check {
-    match folder_state::writable(folder) {
+fn writable(folder: &Path, can_write: &io::Result<()>) -> Check {
+    match can_write {
         Ok(()) => Check::green("folder", format!("{} is writable", folder.display())),
         Err(error) => {
-            let fix = format!("create it, or make the writer's user its owner: {}", folder.display());
+            let fix = if folder.is_dir() {
+                "make the writer's user its owner; a copy that is only read needs nothing"
+            } else {
+                "check its name; `bankroll init` creates a folder"
+            };
             Check::red("folder", format!("{} is not writable: {error}", folder.display()), fix)
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bankroll_deposits::view::DepositView;
 use bankroll_ledger::{
-    Account, AccountKind, AccountName, Amount, Effects, HoldState, Name, Record, Request, Time, Verdict,
+    Account, AccountKind, AccountName, Action, Amount, Effects, HoldState, Leg, Name, Record, Request, Time, Verdict,
 };
 use bankroll_store::JournalEntry;
 use bankroll_terminal::{Paint, Width, counted, when};
@@ -67,7 +67,10 @@ impl WalletStory<'_> {
                 text.push_str(&paint.quiet(&format!("  ... {more} left out here: --all lists every record\n")));
             }
             if left_out == 0 || place < FIRST_LINES || place >= FIRST_LINES + left_out {
-                text.push_str(&wrapped(&when::seconds(*at), line, display.width, paint));
+                // A line of a summary has no time of its own.
+                let at = when::seconds(*at);
+                let at = if line.starts_with(' ') { " ".repeat(at.len()) } else { at };
+                text.push_str(&wrapped(&at, line, display.width, paint));
             }
         }
         text.push_str(&self.balances(display, paint));
@@ -164,9 +167,11 @@ impl WalletStory<'_> {
         }
         let intent = request.references.intent.as_deref();
         let payout = intent.and_then(|id| self.payouts.iter().find(|payout| payout.intent.0.as_str() == id));
-        let is_new = effects.holds.iter().any(|change| change.hold.state == HoldState::Open);
+        // Posting a part of a hold leaves it open for a moment: only a leg says that a hold is new.
+        let is_new = |leg: &Leg| matches!(leg, Leg::Hold { .. });
+        let makes_hold = matches!(&request.action, Action::Legs(legs) if legs.iter().any(is_new));
         // The settlement of a payout: its state says more than its postings.
-        if let (Some(payout), false) = (payout, is_new) {
+        if let (Some(payout), false) = (payout, makes_hold) {
             events.push(told(payout_words(payout, self.wallet, display)));
             return;
         }
@@ -180,10 +185,18 @@ impl WalletStory<'_> {
             events.extend(play.map(StoryEvent::Played));
         }
         for change in effects.holds.iter().filter(|change| change.hold.state == HoldState::Open) {
-            let amount = display.amount(change.hold.account, change.hold.remaining);
-            events.push(told(match intent {
-                Some(id) => format!("asked for a payout of {amount}: {}", plain(id)),
-                None => format!("{amount} held (hold {})", change.hold.id),
+            let coins = |amount| display.amount(change.hold.account, amount);
+            events.push(told(match (payout, intent) {
+                (Some(PayoutView { intent, amount, fee_cap: Some(cap), .. }), _) => {
+                    format!("asked for a payout of {}: {intent}; at most {} for gas", coins(*amount), coins(*cap))
+                }
+                (Some(PayoutView { intent, amount, fee_cap: None, .. }), _) => {
+                    format!("asked for a payout of {}: {intent}", coins(*amount))
+                }
+                (None, Some(id)) => {
+                    format!("asked for a payout of {}: {}", coins(change.hold.remaining), plain(id))
+                }
+                (None, None) => format!("{} held (hold {})", coins(change.hold.remaining), change.hold.id),
             }));
         }
     }

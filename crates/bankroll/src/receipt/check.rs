@@ -7,13 +7,16 @@ use bankroll_ledger::{Record, merkle::Hash};
 use bankroll_store::JournalEntry;
 use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
-    compare::differences,
+    compare::{Difference, differences},
     file::{self, ParsedReceipt},
 };
 use crate::journal::{self, DisplayContext, proven_json};
+
+/// Differences that the text shows.
+const DIFFERENCES_SHOWN: usize = 5;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -48,7 +51,7 @@ enum ReceiptVerdict {
     /// The record is not part of the batch.
     Broken,
     /// The file says these things that its record does not.
-    Altered(Vec<String>),
+    Altered(Vec<Difference>),
 }
 
 pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
@@ -78,7 +81,11 @@ pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
     // A record that its own file does not prove is not shown.
     let shown = entry.filter(|_| found != ReceiptVerdict::Broken);
     if json {
-        let differences = if let ReceiptVerdict::Altered(all) = &found { all.clone() } else { Vec::new() };
+        let differences = if let ReceiptVerdict::Altered(all) = &found { all.as_slice() } else { &[] };
+        let differences: Vec<Value> = differences
+            .iter()
+            .map(|one| json!({ "path": one.path, "file_says": one.file_says, "record_says": one.record_says }))
+            .collect();
         let is_consistent = !matches!(found, ReceiptVerdict::Broken | ReceiptVerdict::Altered(_));
         terminal::answer_json(&json!({
             "proven": found == ReceiptVerdict::Proven, "consistent": is_consistent, "verdict": found.word(),
@@ -100,8 +107,12 @@ pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
 }
 
 /// What the file says, and its record does not.
-fn altered(parsed: &ParsedReceipt, entry: &JournalEntry) -> Vec<String> {
-    let unknown = parsed.unknown_keys.iter().map(|key| format!("{key:?} is not a part of a receipt"));
+fn altered(parsed: &ParsedReceipt, entry: &JournalEntry) -> Vec<Difference> {
+    let unknown = parsed.unknown_keys.iter().map(|key| Difference {
+        path: key.clone(),
+        file_says: "something".into(),
+        record_says: "nothing: no receipt has this key".into(),
+    });
     let readable = parsed.readable.as_ref().map(|written| differences(written, &proven_json(entry)));
     unknown.chain(readable.unwrap_or_default()).collect()
 }
@@ -140,12 +151,16 @@ impl ReceiptVerdict {
                 )
             }
             Self::Altered(all) => {
-                format!(
-                    "{} the file says what its record does not:\n  {}\nThe record above is what its hashes are of; \
-                     do not believe the rest of the file.",
-                    paint.bad("altered:"),
-                    all.join("\n  ")
-                )
+                let mut text = format!("{} the file says what its record does not:\n", paint.bad("altered:"));
+                for Difference { path, file_says, record_says } in all.iter().take(DIFFERENCES_SHOWN) {
+                    text.push_str(&format!("  {path}\n    the file says    {file_says}\n"));
+                    text.push_str(&format!("    the record says  {record_says}\n"));
+                }
+                if let Some(more) = all.len().checked_sub(DIFFERENCES_SHOWN).filter(|more| *more > 0) {
+                    text.push_str(&format!("  and {more} more: --json lists all\n"));
+                }
+                text.push_str("The record above is what its hashes are of; do not believe the rest of the file.");
+                text
             }
         }
     }

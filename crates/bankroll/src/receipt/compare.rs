@@ -2,22 +2,26 @@
 
 use serde_json::Value;
 
-/// Differences that are reported, at most.
-const MOST: usize = 5;
+/// Characters of a value that are shown, around the first that differs.
+const SHOWN: usize = 60;
+
+/// One thing that the file says, and the record does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Where in the file: `readable.postings[0].amount`.
+    pub path: String,
+    pub file_says: String,
+    pub record_says: String,
+}
 
 /// What the file says in other words than the record; empty if they agree.
-pub fn differences(written: &Value, proven: &Value) -> Vec<String> {
+pub fn differences(written: &Value, proven: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("readable", Some(written), Some(proven), &mut found);
-    let more = found.len().saturating_sub(MOST);
-    found.truncate(MOST);
-    if more > 0 {
-        found.push(format!("and {more} more"));
-    }
     found
 }
 
-fn compare(path: &str, written: Option<&Value>, proven: Option<&Value>, found: &mut Vec<String>) {
+fn compare(path: &str, written: Option<&Value>, proven: Option<&Value>, found: &mut Vec<Difference>) {
     match (written, proven) {
         (Some(Value::Object(written)), Some(Value::Object(proven))) => {
             let keys = written.keys().chain(proven.keys().filter(|key| !written.contains_key(*key)));
@@ -31,11 +35,25 @@ fn compare(path: &str, written: Option<&Value>, proven: Option<&Value>, found: &
             }
         }
         (written, proven) if written == proven => {}
-        (Some(written), Some(proven)) => found.push(format!("{path} is {written}, and the record says {proven}")),
-        (Some(written), None) => found.push(format!("{path} is {written}, and the record says nothing of it")),
-        (None, Some(proven)) => found.push(format!("{path} is missing, and the record says {proven}")),
-        (None, None) => {}
+        (written, proven) => {
+            let words = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+            let (written, proven) = (words(written), words(proven));
+            let same = written.chars().zip(proven.chars()).take_while(|(one, two)| one == two).count();
+            let (file_says, record_says) = (around(&written, same), around(&proven, same));
+            found.push(Difference { path: path.to_owned(), file_says, record_says });
+        }
     }
+}
+
+/// The text, or if it is long, the part of it that begins shortly before this place.
+fn around(text: &str, place: usize) -> String {
+    let length = text.chars().count();
+    if length <= SHOWN {
+        return text.to_owned();
+    }
+    let from = place.saturating_sub(SHOWN / 3).min(length - SHOWN);
+    let part: String = text.chars().skip(from).take(SHOWN).collect();
+    format!("{}{part}{}", if from > 0 { "…" } else { "" }, if from + SHOWN < length { "…" } else { "" })
 }
 
 #[cfg(test)]
@@ -43,22 +61,34 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn check(written: &Value, expected: &[(&str, &str, &str)]) {
+        let proven = json!({ "seq": 5, "postings": [{ "amount": "15" }], "result": "applied" });
+        let found = differences(written, &proven);
+        let found: Vec<(&str, &str, &str)> =
+            found.iter().map(|one| (&*one.path, &*one.file_says, &*one.record_says)).collect();
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn every_difference_is_named_with_both_values() {
-        let proven = json!({ "seq": 5, "postings": [{ "amount": "15" }], "result": "applied" });
-        let check = |written: Value, expected: &[&str]| assert_eq!(differences(&written, &proven), expected);
-        check(proven.clone(), &[]);
+        check(&json!({ "seq": 5, "postings": [{ "amount": "15" }], "result": "applied" }), &[]);
         check(
-            json!({ "seq": 5, "postings": [{ "amount": "999" }], "result": "applied" }),
-            &["readable.postings[0].amount is \"999\", and the record says \"15\""],
+            &json!({ "seq": 5, "postings": [{ "amount": "999" }], "result": "applied" }),
+            &[("readable.postings[0].amount", "\"999\"", "\"15\"")],
         );
         check(
-            json!({ "seq": 5, "postings": [], "result": "applied", "to": "me" }),
-            &[
-                "readable.postings[0] is missing, and the record says {\"amount\":\"15\"}",
-                "readable.to is \"me\", and the record says nothing of it",
-            ],
+            &json!({ "seq": 5, "postings": [], "result": "applied", "to": "me" }),
+            &[("readable.postings[0]", "nothing", "{\"amount\":\"15\"}"), ("readable.to", "\"me\"", "nothing")],
         );
-        check(json!("lies"), &[&format!("readable is \"lies\", and the record says {proven}")]);
+        let record = "{\"postings\":[{\"amount\":\"15\"}],\"result\":\"applied\",\"seq\":5}";
+        check(&json!("lies"), &[("readable", "\"lies\"", record)]);
+    }
+
+    #[test]
+    fn of_a_long_text_the_part_that_differs_is_shown() {
+        let text = |digit: &str| json!(format!("{}{digit}{}", "a".repeat(100), "b".repeat(100)));
+        let found = differences(&text("1"), &text("2"));
+        assert_eq!(found[0].file_says, format!("…{}1{}…", "a".repeat(20), "b".repeat(39)));
+        assert_eq!(found[0].record_says, format!("…{}2{}…", "a".repeat(20), "b".repeat(39)));
     }
 }

@@ -27,6 +27,8 @@ fn the_demos_books_are_the_same_in_a_database() {
     run(folder.path(), &["serve", "--dir", "bankroll-demo"]).fails(1, &["were moved to", "set books.database"]);
     let audited = run(folder.path(), &["audit", "--dir", "bankroll-demo"]);
     assert!(audited.code == 0 && audited.stderr.contains("note: these books were moved to"), "{}", audited.stderr);
+    let audited = run(folder.path(), &["audit", "--json", "--dir", "bankroll-demo"]).json();
+    assert_eq!(audited["moved"]["to"], url.shown());
     let doctor = run(folder.path(), &["doctor", "--dir", "bankroll-demo"]);
     assert!(doctor.code == 1 && doctor.stdout.contains("✗ moved"), "{}", doctor.stdout);
 

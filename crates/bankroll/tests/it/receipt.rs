@@ -93,11 +93,11 @@ fn a_readable_part_that_lies_is_refused_and_the_lie_is_named() {
         let run = run(elsewhere.path(), &["receipt", "check", "receipt.json", "--head", &head]);
         assert!(run.code == code && run.stdout.contains(says), "{says:?}: {} {}", run.code, run.stdout);
     };
-    let amount = "readable.postings[0].amount is \"999\", and the record says \"1500000\"";
+    let amount = "  readable.postings[0].amount\n    the file says    \"999\"\n    the record says  \"1500000\"\n";
     check(&|value| value["readable"]["postings"][0]["amount"] = "999".into(), 4, amount);
-    let added = "readable.to is \"me\", and the record says nothing of it";
+    let added = "  readable.to\n    the file says    \"me\"\n    the record says  nothing\n";
     check(&|value| value["readable"]["to"] = "me".into(), 4, added);
-    check(&|value| value["paid_to"] = "me".into(), 4, "\"paid_to\" is not a part of a receipt");
+    check(&|value| value["paid_to"] = "me".into(), 4, "  paid_to\n    the file says    something\n");
     check(&|value| value["readable"] = "lies".into(), 4, "altered: the file says what its record does not");
     // Without a readable part the file says nothing that could be wrong.
     check(&|value| drop(value.as_object_mut().unwrap().remove("readable")), 0, "proven:");

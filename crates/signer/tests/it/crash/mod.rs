@@ -25,8 +25,9 @@ const POINTS: usize = 36;
 #[test]
 fn crash_at_each_write_and_sync() {
     let points = points(&folder(), &[]);
-    let mut counts = BTreeMap::new();
+    let (mut counts, mut tried) = (BTreeMap::new(), 0);
     for (call, number) in chosen(&points, POINTS) {
+        tried += 1;
         let folder = folder();
         let script = Script::run(&folder, call, &format!("signal=SIGKILL:when={number}"), &[]);
         if script.is_whole() {
@@ -37,7 +38,8 @@ fn crash_at_each_write_and_sync() {
         script.check(folder.path(), &format!("killed at {call} {number}"));
     }
     print_line(&format!("signer killed at {counts:?} of {points:?} (seed {})", seed()));
-    assert!(counts.values().sum::<u32>() >= 10, "hardly anything was killed");
+    // Of those tried: how many a soak can try in its time depends on the machine.
+    assert!(tried > 0 && counts.values().sum::<u32>() * 4 >= tried, "hardly anything was killed");
 }
 
 /// A power loss keeps only synced data: the promise and the transaction are each synced before the answer is sent.
