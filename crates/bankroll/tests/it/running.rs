@@ -71,16 +71,23 @@ impl Running {
 
     /// Reads its output up to this event.
     pub fn until(&self, event: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left);
-            let line = line.unwrap_or_else(|_| panic!("{} never said {event}", self.name));
-            if line["event"] == event {
+        let [line] = self.until_all([event]);
+        line
+    }
+
+    /// Reads its output until each of these events was there, in any order: threads of a node log side by side.
+    pub fn until_all<const COUNT: usize>(&self, events: [&str; COUNT]) -> [Value; COUNT] {
+        let (mut found, deadline) = (events.map(|_| None), Instant::now() + PATIENCE);
+        while let Some(missing) = found.iter().position(Option::is_none) {
+            let line = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+            let line = line.unwrap_or_else(|_| panic!("{} never said {}", self.name, events[missing]));
+            let place = (0..COUNT).find(|place| found[*place].is_none() && line["event"] == events[*place]);
+            if let Some(place) = place {
                 assert_eq!(line["node"], self.name);
-                return line;
+                found[place] = Some(line);
             }
         }
+        found.map(|line| line.expect("all were found"))
     }
 
     /// Whether it has logged this event by now.

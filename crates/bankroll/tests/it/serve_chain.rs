@@ -90,12 +90,10 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     serve.args(["serve", "--json"]).args(set.flat_map(|set| ["--set".to_owned(), set]));
     let node = Running::spawn(serve, "node-1");
     node.until("took");
-    let follows = node.until("follows");
-    assert!(follows["message"].as_str().unwrap().contains("final after 3 blocks"), "{follows}");
-    let trouble = node.until("trouble");
-    assert!(trouble["message"].as_str().unwrap().contains("the RPC node"), "{trouble}");
     // Reported once for each flow that needs a node, however often it is tried.
-    node.until("trouble");
+    let [follows, trouble, _] = node.until_all(["follows", "trouble", "trouble"]);
+    assert!(follows["message"].as_str().unwrap().contains("final after 3 blocks"), "{follows}");
+    assert!(trouble["message"].as_str().unwrap().contains("the RPC node"), "{trouble}");
 
     chain.tell("sim_restart", &json!([1]));
     let goes_on = node.until("goes_on");
@@ -105,19 +103,19 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     chain.tell("eth_sendRawTransaction", &json!([raw.to_string()]));
     chain.tell("sim_mine", &json!([1]));
     let (hash, address) = (transaction_hash(&raw), format!("{:#x}", player().address()));
-    let said = |event: &str, what: &str| {
-        let line = node.until(event);
+    let says = |line: &Value, what: &str| {
         assert_eq!(line["message"], format!("deposit {hash:#x}: 0.01035 ETH {what}"));
         assert_eq!((&line["epoch"], &line["amount"]), (&json!(1), &json!("10350000000000000")));
     };
-    said("deposit_included", &format!("from {address} is in block 1, final at block 3"));
+    says(&node.until("deposit_included"), &format!("from {address} is in block 1, final at block 3"));
     let seen = run(folder.path(), &["deposits", "list", "--state", "seen", "--json"]).json()["deposits"][0].clone();
     assert_eq!((&seen["confirmations"], &seen["required_confirmations"]), (&1.into(), &3.into()), "{seen}");
     let story = run(folder.path(), &["explain", &player().address().to_string()]).ok();
     assert!(story.contains("paid 0.01035 ETH (seen in block"), "{story}");
     chain.tell("sim_mine", &json!([2]));
-    said("deposit_final", "is final");
-    said("deposit_credited", &format!("is credited to player {address}"));
+    let [is_final, credited] = node.until_all(["deposit_final", "deposit_credited"]);
+    says(&is_final, "is final");
+    says(&credited, &format!("is credited to player {address}"));
     let balance = |name: &str| run(folder.path(), &["balance", name, "--json"]).json()["balance"].clone();
     assert_eq!(balance(&format!("arena/funds/1/{:#x}", player().address())), "10000000000000000");
     assert_eq!(balance("arena/developer/1"), "250000000000000");
