@@ -27,6 +27,7 @@ mod program;
 mod read_only;
 mod reading;
 mod receipt;
+mod requests;
 mod running;
 mod serve;
 mod serve_chain;
