@@ -91,7 +91,7 @@ fn what_cannot_be_paid_is_refused_with_the_reason() {
     let zero = format!("0x{}", "0".repeat(40));
     refused(&["--to", &zero, "--amount", "1"], 2, "--to is the zero address");
     refused(&["--to", TO, "--amount", "1e18"], 2, "an amount is digits with at most one point");
-    refused(&["--to", TO, "--amount", "0"], 2, "the amount must be above 0");
+    refused(&["--to", TO, "--amount", "0"], 2, "the amount must be more than 0");
     refused(&["--to", TO, "--amount", "1", "--from", "10"], 2, "a test account is a number from 0 to 9");
     refused(&["--to", TO, "--amount", "1", "--from", TO], 3, "is not a test account of seed 1 or of anvil");
     refused(&["--to", TO, "--amount", "1000000.5"], 1, "has 1000000 coins, and not 1000000.5");
