@@ -81,7 +81,8 @@ fn text(audited: &AuditOutcome, assets: &Assets, indexes: Option<&Result<IndexRe
         None => {}
         Some(Ok(found)) => {
             let (keys, terms) = (counted(found.keys, "key", "keys"), counted(found.terms, "term", "terms"));
-            text += &format!("{} the indexes agree with the journal: {keys}, {terms}\n", paint.good("\u{2713}"));
+            let sizes = format!("{keys} written out, {terms}");
+            text += &format!("{} the indexes agree with the journal: {sizes}\n", paint.good("\u{2713}"));
         }
         Some(Err(error)) => {
             text += &format!(

@@ -15,7 +15,7 @@ Exit codes:
   0  done
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
-  3  not found: no ledger, no such account, no match
+  3  not found: no ledger, no such account, nothing found by search or explain
   4  the books are unsound: they diverge from the journal; or a hand or receipt does not verify
 
 Examples:

@@ -28,8 +28,8 @@ Examples:
 With books.database set, in the folder's bankroll.toml or in the environment as
 BANKROLL__BOOKS__DATABASE, the empty books are created in that database.
 
-Nothing is overwritten: a folder that has either file is refused, and so is a
-database that has books.")]
+Nothing is overwritten: an existing bankroll.toml is kept, and a folder or a
+database that has books is refused.")]
 pub struct InitArgs {
     /// The folder; created if missing
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -41,7 +41,7 @@ pub struct InitArgs {
 
 struct InitOutcome {
     config: PathBuf,
-    /// False if a configuration existed already, and names the database.
+    /// False if a configuration existed already; it was kept.
     is_config_new: bool,
     /// The file, or the database without its password.
     books: String,
@@ -65,15 +65,21 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
 /// `folder` is the one of the books: another than the one of the configuration if the environment says so.
 fn in_folder(args: &InitArgs, folder: &Path) -> anyhow::Result<InitOutcome> {
     let (config, books) = (args.dir.join(CONFIG_FILE), folder.join(BOOKS_FILE));
-    for file in [&config, &books] {
-        let taken = file.try_exists().with_context(|| format!("cannot check {}", file.display()))?;
-        anyhow::ensure!(!taken, "{} exists already; nothing was changed", file.display());
-    }
+    let exists = |file: &Path| file.try_exists().with_context(|| format!("cannot check {}", file.display()));
+    anyhow::ensure!(!exists(&books)?, "{} exists already; nothing was changed", books.display());
+    let is_config_new = !exists(&config)?;
+    // Values that were given and not written would be missed later.
+    anyhow::ensure!(
+        is_config_new || args.set.is_empty(),
+        "{} exists already: change the values there, or leave --set out; nothing was changed",
+        config.display()
+    );
     make_folder(args)?;
     make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) })?;
-    // Written last, and never over another file: a folder with a configuration has its books.
-    write_config(&config, &args.set)?;
-    Ok(InitOutcome { config, is_config_new: true, books: books.display().to_string() })
+    if is_config_new {
+        write_config(&config, &args.set)?;
+    }
+    Ok(InitOutcome { config, is_config_new, books: books.display().to_string() })
 }
 
 /// Either an existing configuration or the environment names the database.
@@ -138,6 +144,6 @@ fn chain_steps(args: &InitArgs, made: &InitOutcome) -> String {
          {me} signer init --dir {signer} --password-file {password}\n  \
          {me} signer run --dir {signer} --password-file {password}  # leave it running\n  \
          {me} chain  # leave it running, too\n  \
-         set chain.rpc, id, genesis and wallet in {config}: the commands above print them\n"
+         # in {config}: set chain.rpc, id, genesis, wallet; the commands above print them\n"
     )
 }

@@ -30,9 +30,10 @@ database is leased to a move, drop that database and create it anew before.
 
 To undo a move: stop all nodes, drop the database, and run
   bankroll migrate-books --undo --from casino --to postgres://bank@127.0.0.1:5432/casino
-It refuses as long as the database has the books; without --to (the server is
-lost for good) it cannot check that. What was written in the database since the
-move is not in the folder: its deposits and payouts are missing there.")]
+It refuses as long as the database has the books. If the server is lost for good,
+give --database-is-lost: then nothing is checked. What was written in the
+database since the move is not in the folder: its deposits and payouts are
+missing there.")]
 pub struct MigrateBooksArgs {
     /// The folder with the books
     #[arg(long, value_name = "DIR")]
@@ -43,6 +44,9 @@ pub struct MigrateBooksArgs {
     /// Undo an earlier move: the books in the folder are the ledger again
     #[arg(long)]
     undo: bool,
+    /// With --undo: the database is gone for good, and cannot be asked
+    #[arg(long, requires = "undo")]
+    database_is_lost: bool,
     #[command(flatten)]
     location: LocationArgs,
 }
@@ -108,10 +112,17 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
 fn undo(args: &MigrateBooksArgs, to: Option<DatabaseUrl>, json: bool) -> anyhow::Result<Exit> {
     // Read before anything is asked of the database.
     let marked = Reader::open(&args.from)?.moved()?;
-    if marked.is_some()
-        && let Some(url) = &to
-    {
-        refuse_two_ledgers(url)?;
+    match (&marked, &to) {
+        (Some(moved), Some(url)) if moved.to == url.shown() => refuse_two_ledgers(url)?,
+        (Some(moved), _) if !args.database_is_lost => {
+            let there = &moved.to;
+            let what = format!(
+                "these books were moved to {there}: give --to {there}, so that it can be checked; \
+                 if that database is lost for good, add --database-is-lost"
+            );
+            return Err(UsageError(what).into());
+        }
+        _ => {}
     }
     let MovedBooks { to, at } = BooksMove::undo(&args.from)?;
     if json {

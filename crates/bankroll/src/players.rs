@@ -45,7 +45,7 @@ pub fn run(command: &PlayersCommand, json: bool) -> anyhow::Result<Exit> {
 fn open(args: &PlayerOpenArgs, json: bool) -> anyhow::Result<()> {
     let books = args.location.with_chain()?;
     let client = BooksClient::connect(&books.loaded)?;
-    let opened = open_player(&client, &books.setup, books.asset, args.address);
+    let opened = open_player(&client, &books.reader, &books.setup, books.asset, args.address);
     client.close();
     let player = opened?;
     if json {
@@ -57,7 +57,7 @@ fn open(args: &PlayerOpenArgs, json: bool) -> anyhow::Result<()> {
 
 fn player_json(player: &OpenedPlayer, books: &ChainBooks) -> Value {
     json!({
-        "player": player.address, "account": { "id": player.account, "name": player.funds.to_string() },
+        "player": player.address, "new": player.is_new, "account": { "id": player.account, "name": player.funds.to_string() },
         "chain": books.setup.coin.chain, "pay_to": books.setup.wallet,
         "buy_in": player.buy_in, "price": player.price,
     })
@@ -73,7 +73,7 @@ fn text(player: &OpenedPlayer, books: &ChainBooks, args: &PlayerOpenArgs) -> any
     };
     Ok(format!(
         "{} {}\n{price}  pay from {}\n  pay to   {wallet} on {chain}\n\nNext:\n  {} deposits list --dir {}\n",
-        Paint::stdout().good("opened"),
+        Paint::stdout().good(if player.is_new { "opened" } else { "open already:" }),
         player.funds,
         player.address,
         invocation(),

@@ -1,9 +1,8 @@
 //! `bankroll search`: the records that are about a key, a wallet or a reference.
 
-use anyhow::Context;
 use bankroll_ledger::{Name, Namespace, Scope};
 use bankroll_orders::wallet_name;
-use bankroll_store::{Cursor, KeyQuery, SearchQuery, SearchSubject};
+use bankroll_store::{KeyQuery, SearchQuery, SearchSubject};
 use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, Width};
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     journal::{self, DisplayContext, entry_json},
     location::LocationArgs,
+    statement::parse_cursor,
 };
 
 #[derive(Debug, Args)]
@@ -106,7 +106,7 @@ pub fn run(args: &SearchArgs, json: bool) -> anyhow::Result<Exit> {
         return Err(UsageError("--namespace and --scope belong to --key: remove them, or give --key".into()).into());
     }
     let subject = args.subject()?;
-    let after: Option<Cursor> = args.after.as_ref().map(|text| text.parse()).transpose().context("--after")?;
+    let after = args.after.as_deref().map(parse_cursor).transpose()?;
     let reader = args.location.reader()?;
     let query = SearchQuery { subject, descending: args.descending, after, most: args.limit as usize };
     let page = reader.search(&query)?;

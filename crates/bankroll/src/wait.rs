@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct WaitArgs {
-    /// Wait until nothing shown is on its way any more, at most this long
+    /// Wait until something is shown and nothing of it is on its way, at most this long
     #[arg(long, value_name = "SECONDS", value_parser = terminal::whole::<u32>(1..=86_400, "the seconds to wait"))]
     wait: Option<u32>,
 }
@@ -41,7 +41,7 @@ impl WaitArgs {
     /// What to say, and how to end, if it did not come to rest.
     pub fn verdict(self, is_at_rest: bool) -> anyhow::Result<()> {
         let seconds = self.wait.unwrap_or_default();
-        anyhow::ensure!(is_at_rest, "still on its way after {seconds} s");
+        anyhow::ensure!(is_at_rest, "not done after {seconds} s");
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::follower::BrokenParent;
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
     /// The RPC node did not answer, or its answer contradicts itself.
-    #[error("the RPC node gave no block that can be believed")]
+    #[error(transparent)]
     Node(#[from] RpcError),
     /// The RPC node has fewer blocks than it, or another one, had before.
     #[error("the RPC node is behind: it is at block {theirs}, we are at {ours}")]

@@ -40,7 +40,7 @@ pub use head::{MemoryHead, MemoryId};
 pub use message::{APPROVALS_MAX, Approval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
 pub use refusal::{SignerRefusal, StopReason};
-pub use text::format_time;
+pub use text::{format_decimal, format_time};
 
 #[cfg(test)]
 mod tests;

@@ -26,17 +26,33 @@ impl fmt::Display for Order {
         writeln!(f, "for intent {}, by order {}", self.intent, self.id)?;
         match self.gas.price {
             Price::Dynamic { max, priority } => {
-                writeln!(f, "for at most {} gas at {max}, of which {priority} as priority", self.gas.limit)?;
+                let (limit, max, priority) = (self.gas.limit, gwei(max), gwei(priority));
+                writeln!(f, "for at most {limit} gas at {max} gwei, of which {priority} gwei as priority")?;
             }
-            Price::Legacy { price } => writeln!(f, "for at most {} gas at exactly {price}", self.gas.limit)?,
+            Price::Legacy { price } => {
+                writeln!(f, "for at most {} gas at exactly {} gwei", self.gas.limit, gwei(price))?;
+            }
         }
         write!(f, "until {}", format_time(self.expires))
     }
 }
 
-/// A time in ISO 8601.
+fn gwei(price: u128) -> String {
+    format_decimal(price, 9)
+}
+
+/// An amount of base units as a decimal number, exactly: 1500000000 with 9 decimals is `1.5`.
+#[must_use]
+pub fn format_decimal(units: u128, decimals: usize) -> String {
+    let digits = format!("{units:0>width$}", width = decimals.saturating_add(1));
+    let (whole, fraction) = digits.split_at(digits.len().saturating_sub(decimals));
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+}
+
+/// A time in ISO 8601, with six digits after the seconds.
 #[must_use]
 pub fn format_time(time: Time) -> String {
     let date = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    date.map_or_else(|| "the end of time".to_owned(), |date| date.to_string())
+    date.map_or_else(|| "the end of time".to_owned(), |date| format!("{date:.6}"))
 }

@@ -63,7 +63,8 @@ pub enum StoreError {
     },
     /// The file is there and has no books in it: it is empty, or a copy of it was cut short.
     #[error(
-        "{path} has no books in it: put a sound copy in its place, or remove it and run `bankroll init --dir {}`",
+        "{path} has no books in it: move it and its log files (-wal, -journal) away; then put a sound copy in its \
+         place, or run `bankroll init --dir {}`",
         path.parent().unwrap_or(path).display()
     )]
     NoBooksInFile {
@@ -83,7 +84,7 @@ pub enum StoreError {
         moved: MovedBooks,
     },
     /// The books were not moved, so there is nothing to undo.
-    #[error("the books in {path} were not moved; nothing was changed")]
+    #[error("the books in {path} have never been moved, or the move was undone: nothing to undo")]
     NotMoved {
         /// The folder.
         path: PathBuf,
@@ -97,7 +98,7 @@ pub enum StoreError {
     /// SQLite finds that the file is not what it has written.
     #[error("the database file is damaged: {what}")]
     Damaged { what: String },
-    /// The folder has books, or a file of their name.
+    /// The folder has books, a file of their name, or a log that other books have left.
     #[error("{path} exists already; nothing was changed")]
     LedgerExists {
         /// The file.
@@ -107,7 +108,7 @@ pub enum StoreError {
     #[error("SQLite setting {setting} is {found}, and must be {wanted}")]
     Setting { setting: &'static str, found: String, wanted: &'static str },
     /// Postgres, or the connection to it, failed.
-    #[error("Postgres")]
+    #[error("the request to Postgres failed")]
     Postgres(#[from] tokio_postgres::Error),
     /// The database URL cannot be used.
     #[error(transparent)]

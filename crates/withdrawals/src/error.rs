@@ -40,7 +40,7 @@ pub enum CancelError {
 /// Why a step did nothing, or only a part of its work. The next step continues where this one ended.
 #[derive(Debug, thiserror::Error)]
 pub enum PayoutError {
-    #[error("the RPC node gave no believable answer")]
+    #[error(transparent)]
     Node(#[from] RpcError),
     #[error("the signer gave no believable answer")]
     Signer(#[from] SignerClientError),

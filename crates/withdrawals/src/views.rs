@@ -13,7 +13,7 @@ use bankroll_store::{
 use crate::{ViewError, job::JobStage, status::IntentStatus};
 pub use payout::{
     PayoutAttemptView, PayoutFilter, PayoutJobView, PayoutStage, PayoutView, attempts_of, find_payouts, has_tables,
-    list_payouts,
+    list_payouts, payout_of,
 };
 
 /// A payout that is settled as paid.

@@ -1,4 +1,4 @@
-//! What may be at the root of the repository: a folder that nobody planned was left behind by a program.
+//! What may be at the root of the repository: a program left any other folder behind.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::check::tree::TextFile;
 /// Folders at the root. Adding one is a decision.
 const FOLDERS: &[&str] = &[".cargo", ".ci", "crates", "docs", "examples", "xtask"];
 
-/// Files at the root, beside pages in capitals: README.md, LICENSE-MIT.
+/// Files at the root, in addition to pages in capitals: README.md, LICENSE-MIT.
 const FILES: &[&str] =
     &[".gitignore", "Cargo.lock", "Cargo.toml", "clippy.toml", "deny.toml", "rust-toolchain.toml", "rustfmt.toml"];
 

@@ -90,7 +90,8 @@ impl AccountDetails {
             Side::Debit => "debit side: what we own",
         };
         let mut text = String::new();
-        writeln!(text, "{}  (number {}; {side})", Paint::stdout().strong(&account.name.to_string()), account.id)?;
+        writeln!(text, "{}", Paint::stdout().strong(&account.name.to_string()))?;
+        writeln!(text, "  number     {}; {side}", account.id)?;
         writeln!(text, "  balance    {}", amount(account.balance))?;
         writeln!(text, "  held       {}", amount(account.held))?;
         writeln!(text, "  available  {}", amount(account.available()))?;

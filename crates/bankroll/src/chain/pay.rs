@@ -17,7 +17,7 @@ use bankroll_chains_evm::{
 };
 use bankroll_chains_simulated::{Payment, SimulatedKey, U256};
 use bankroll_ledger::Amount;
-use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, counted, invocation};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, counted, invocation, thousands};
 use clap::Args;
 use serde_json::json;
 
@@ -96,7 +96,8 @@ pub fn run(args: &PayArgs, json: bool) -> anyhow::Result<Exit> {
     }
     let limits = RpcLimits::default();
     let identity = ChainIdentity::discover(&args.rpc, limits).map_err(|error| UsageError(format!("--rpc: {error}")))?;
-    let identity = identity.context("no chain answers at --rpc; `bankroll chain` starts one")?;
+    let identity =
+        identity.with_context(|| format!("no chain answers at {}; `bankroll chain` starts one", shown(&args.rpc)))?;
     let node = RpcNode::http(&args.rpc, identity, limits).map_err(|error| UsageError(format!("--rpc: {error}")))?;
     let key = key(args, &node)?;
     let from = Address(key.address().into_array());
@@ -104,9 +105,9 @@ pub fn run(args: &PayArgs, json: bool) -> anyhow::Result<Exit> {
     let hash = transaction_hash(&raw);
     send(&node, &raw, hash)?;
     if !json {
-        let amount = coins::of_wei(U256::from(args.amount.units()));
+        let amount = counted_coins(U256::from(args.amount.units()));
         let sent = Paint::stdout().good("sent");
-        terminal::answer(&format!("{sent} {amount} coins\n  from {from}\n  to   {}\ntransaction {hash}", args.to))?;
+        terminal::answer(&format!("{sent} {amount}\n  from {from}\n  to   {}\ntransaction {hash}", args.to))?;
     }
     let block = args.wait.map(|confirmations| wait(args, confirmations, &node, hash)).transpose()?;
     if json {
@@ -125,6 +126,33 @@ pub fn run(args: &PayArgs, json: bool) -> anyhow::Result<Exit> {
         invocation()
     ))?;
     Ok(Exit::Ok)
+}
+
+/// The URL of a node on this machine; other URLs may contain a key.
+fn shown(url: &str) -> &str {
+    let host = url.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
+    let is_local = |host: &str| {
+        let port = host.strip_prefix("127.0.0.1:").or_else(|| host.strip_prefix("localhost:"));
+        port.is_some_and(|port| port.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    if host.is_some_and(is_local) { url } else { "--rpc" }
+}
+
+/// `1 coin`, `0.5 coins`, `1,000,000 coins`.
+fn counted_coins(wei: U256) -> String {
+    let text = grouped(wei);
+    match text.as_str() {
+        "1" => "1 coin".to_owned(),
+        in_wei if in_wei.ends_with("wei") => text,
+        _ => format!("{text} coins"),
+    }
+}
+
+/// The number of coins with separated thousands: `1,000,000.5`.
+fn grouped(wei: U256) -> String {
+    let text = coins::of_wei(wei);
+    let (whole, fraction) = text.find('.').map_or((text.as_str(), ""), |point| text.split_at(point));
+    whole.parse::<u64>().map_or_else(|_| text.clone(), |whole| format!("{}{fraction}", thousands(whole)))
 }
 
 fn key(args: &PayArgs, node: &RpcNode) -> anyhow::Result<SimulatedKey> {
@@ -184,7 +212,7 @@ fn sign(args: &PayArgs, node: &RpcNode, key: &SimulatedKey) -> anyhow::Result<(B
     let value = Quantity::from(args.amount);
     let balance = node.balance(from, BlockTag::Latest).context("the sender's balance is unknown")?;
     if balance < value {
-        bail!("{from} has {} coins, and not {}", coins::of_wei(balance.units()), coins::of_wei(value.units()));
+        bail!("{from} has {}, fewer than {}", counted_coins(balance.units()), grouped(value.units()));
     }
     let call = Call { from, to: args.to, value, input: Bytes::new() };
     let gas = node.estimate_gas(&call).context("the payment would fail")?;
@@ -231,12 +259,15 @@ fn wait(args: &PayArgs, wanted: u64, node: &RpcNode, hash: B256) -> anyhow::Resu
             thread::sleep(POLL);
             continue;
         }
-        let hint = "does the chain make blocks? with --block-time 0 only on command: evm_mine";
         match found.with_context(|| format!("it is unknown whether {hash} is in a block"))? {
-            None => bail!("{hash} is not in a block after {} s; {hint}", args.timeout),
+            None => bail!(
+                "{hash} is not in a block after {} s; does the chain make blocks? with --block-time 0 only on command: \
+                 evm_mine",
+                args.timeout
+            ),
             Some(FoundPayment { block, confirmations, .. }) => bail!(
-                "{hash} is in block {block} and has {confirmations} of {} confirmations after {} s; {hint}",
-                wanted,
+                "{hash} is in block {block} and has {confirmations} of {wanted} confirmations after {} s; \
+                 raise --timeout",
                 args.timeout
             ),
         }
@@ -260,6 +291,25 @@ fn found(node: &RpcNode, hash: B256) -> Result<Option<FoundPayment>, RpcError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn coins_are_counted_exactly() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(counted_coins(U256::from(coins::parse(text).unwrap().units())), expected);
+        };
+        check("1", "1 coin");
+        check("0.01035", "0.01035 coins");
+        check("1000000.5", "1,000,000.5 coins");
+        assert_eq!(counted_coins(U256::MAX), format!("{} wei", U256::MAX));
+    }
+
+    #[test]
+    fn only_the_url_of_a_node_on_this_machine_is_shown() {
+        assert_eq!(shown("http://127.0.0.1:8545"), "http://127.0.0.1:8545");
+        for secret in ["https://node.example/key", "http://127.0.0.1:8545/key", "http://me:key@127.0.0.1:8545"] {
+            assert_eq!(shown(secret), "--rpc");
+        }
+    }
 
     #[test]
     fn a_sender_is_a_number_or_an_address() {

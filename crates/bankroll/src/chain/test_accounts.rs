@@ -1,5 +1,5 @@
-//! The test accounts of `bankroll chain` and of anvil. Everybody has their keys: on any other chain a payment from one
-//! of them, or to one of them, is a gift to whoever is first.
+//! The test accounts of `bankroll chain` and of anvil. Everybody has their keys: on any other chain the first user
+//! of such a key takes what was paid to its account.
 
 use bankroll_chains_simulated::{B256, SimulatedKey};
 

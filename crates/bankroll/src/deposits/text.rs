@@ -44,7 +44,7 @@ pub fn state_words(deposit: &DepositView) -> String {
 /// The stored reason for which a deposit is not a buy-in of its player.
 fn reason_words(code: &str) -> &str {
     match code {
-        "unknown_player" => "the sender is not a known player",
+        "unknown_player" => "the sender was not a known player",
         "unknown_server" => "its game server is not configured",
         "wrong_amount" => "less than a buy-in, so it is unallocated",
         "server_paused" => "the server takes no buy-ins now, so it is unallocated",

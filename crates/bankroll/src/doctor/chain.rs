@@ -39,7 +39,7 @@ fn keys(folder: &Path) -> Option<Check> {
         }
     };
     let key_files = config.wallets.iter().map(|(_, file)| (file.as_path(), 0o077, "600", "is readable"));
-    // The socket's user may be another one, and needs the folder; nobody else may change what is in it.
+    // The socket's user may be another one, and needs the folder; no other user may change what is in it.
     let around =
         [(folder, 0o022, "go-w", "can be changed"), (config.memory.as_path(), 0o022, "go-w", "can be changed")];
     for (path, forbidden, mode, what) in key_files.chain(around) {

@@ -298,7 +298,10 @@ fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Che
     match error {
         StoreError::NoLedger { .. } => Check::red("books", "there is no ledger in this folder", init_command(location)),
         StoreError::NoBooksInFile { path } => {
-            let fix = format!("put a sound copy in its place, or remove it and run `{}`", init_command(location));
+            let fix = format!(
+                "put a sound copy in its place, or remove it with its -wal and -journal and run `{}`",
+                init_command(location)
+            );
             Check::red("books", format!("{} has no books in it", path.display()), fix)
         }
         StoreError::Damaged { .. } => Check::unsound("books", found, RESTORE),

@@ -118,8 +118,9 @@ pub fn run(args: &DoctorArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&json!({ "ok": reds == 0, "checks": all }))?;
     } else {
         let mut text: String = checks.iter().map(|check| check.text(Paint::stdout())).collect();
-        if reds == 0 && !args.full {
-            text.push_str("\nall green; `--full` also recomputes the books from the journal\n");
+        if reds == 0 {
+            let more = if args.full { "" } else { "; `--full` also recomputes the books from the journal" };
+            text.push_str(&format!("\nall green{more}\n"));
         }
         terminal::answer(&text)?;
     }

@@ -1,6 +1,6 @@
 //! `bankroll explain`: what happened to a wallet, a transaction, a deposit, a payout or a key.
 //!
-//! A wallet is told as a story; everything else is shown with its records. Deposits and payouts are read from their
+//! A wallet is shown as a story, everything else with its records. Deposits and payouts are read from their
 //! flows too, so that one the books do not have yet is known.
 
 mod play;

@@ -38,14 +38,14 @@ pub struct WalletStory<'a> {
 }
 
 enum StoryEvent {
-    Told(Time, String),
+    Line(Time, String),
     Played(Play),
 }
 
 impl StoryEvent {
     const fn at(&self) -> Time {
         match self {
-            Self::Told(at, _) => *at,
+            Self::Line(at, _) => *at,
             Self::Played(play) => play.at,
         }
     }
@@ -97,11 +97,11 @@ impl WalletStory<'_> {
                 }
                 Record::Decided { request, verdict: Verdict::Rejected(rejection) } => {
                     let text = format!("refused: {rejection} (request {})", plain(&request.key.text));
-                    events.push(StoryEvent::Told(entry.at, text));
+                    events.push(StoryEvent::Line(entry.at, text));
                 }
                 Record::HoldExpired(change) => {
                     let text = format!("hold {} expired, and the rest is free again", change.hold.id);
-                    events.push(StoryEvent::Told(entry.at, text));
+                    events.push(StoryEvent::Line(entry.at, text));
                 }
                 Record::AssetListed { .. } | Record::AccountOpened { .. } => {}
             }
@@ -136,7 +136,7 @@ impl WalletStory<'_> {
         let shares = shares.get(deposit.id.as_str()).map_or_else(String::new, |shares| format!(": {shares}"));
         let player = deposit.wallet.as_deref().filter(|player| *player != self.wallet.as_str());
         let player = player.map_or_else(String::new, |player| format!(" for player {player}"));
-        StoryEvent::Told(deposit.first_seen_at, format!("paid {amount}{player} ({state}){shares}"))
+        StoryEvent::Line(deposit.first_seen_at, format!("paid {amount}{player} ({state}){shares}"))
     }
 
     /// A record that changed the wallet's money.
@@ -148,7 +148,7 @@ impl WalletStory<'_> {
         effects: &Effects,
         display: &DisplayContext<'_>,
     ) {
-        let told = |text| StoryEvent::Told(entry.at, text);
+        let line = |text| StoryEvent::Line(entry.at, text);
         if let Some(reversed) = effects.reverses {
             let taken = effects.postings.iter().filter_map(|posting| {
                 let read = display.readable(posting)?;
@@ -162,7 +162,7 @@ impl WalletStory<'_> {
                 })
             });
             let taken: Vec<String> = taken.collect();
-            events.push(told(format!("record {reversed} was reversed: {}", taken.join(", "))));
+            events.push(line(format!("record {reversed} was reversed: {}", taken.join(", "))));
             return;
         }
         let intent = request.references.intent.as_deref();
@@ -172,7 +172,7 @@ impl WalletStory<'_> {
         let makes_hold = matches!(&request.action, Action::Legs(legs) if legs.iter().any(is_new));
         // The settlement of a payout: its state says more than its postings.
         if let (Some(payout), false) = (payout, makes_hold) {
-            events.push(told(payout_words(payout, self.wallet, display)));
+            events.push(line(payout_words(payout, self.wallet, display)));
             return;
         }
         for posting in &effects.postings {
@@ -186,7 +186,7 @@ impl WalletStory<'_> {
         }
         for change in effects.holds.iter().filter(|change| change.hold.state == HoldState::Open) {
             let coins = |amount| display.amount(change.hold.account, amount);
-            events.push(told(match (payout, intent) {
+            events.push(line(match (payout, intent) {
                 (Some(PayoutView { intent, amount, fee_cap: Some(cap), .. }), _) => {
                     format!("asked for a payout of {}: {intent}; at most {} for gas", coins(*amount), coins(*cap))
                 }
@@ -207,7 +207,7 @@ impl WalletStory<'_> {
             return None;
         }
         let at = payout.job.as_ref()?.updated_at;
-        Some(StoryEvent::Told(at, payout_words(payout, self.wallet, display)))
+        Some(StoryEvent::Line(at, payout_words(payout, self.wallet, display)))
     }
 
     fn balances(&self, display: &DisplayContext<'_>, paint: Paint) -> String {
@@ -249,7 +249,7 @@ fn lines(events: &[StoryEvent], display: &DisplayContext<'_>) -> Vec<(Time, Stri
     let (mut lines, mut stakes, mut place) = (Vec::new(), Stakes::default(), 0);
     while let Some(event) = events.get(place) {
         let StoryEvent::Played(first) = event else {
-            if let StoryEvent::Told(at, text) = event {
+            if let StoryEvent::Line(at, text) = event {
                 lines.push((*at, text.clone()));
             }
             place += 1;
@@ -257,7 +257,7 @@ fn lines(events: &[StoryEvent], display: &DisplayContext<'_>) -> Vec<(Time, Stri
         };
         let stretch = events[place..].iter().map_while(|event| match event {
             StoryEvent::Played(play) => Some(play.clone()),
-            StoryEvent::Told(..) => None,
+            StoryEvent::Line(..) => None,
         });
         let stretch: Vec<Play> = stretch.collect();
         place += stretch.len();

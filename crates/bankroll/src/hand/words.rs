@@ -1,5 +1,5 @@
-//! The events of a hand in words. A word may depend on the hand before the event: a raise to 10 that nobody has bet
-//! before is a bet, and a call has an amount.
+//! The events of a hand in words. A word may depend on the hand before the event: a raise to 10 is a bet if no player
+//! has bet before, and a call has an amount.
 
 use bankroll_poker::{Card, Chips, Hand, HandEvent, MissingParty, Phase, Player, PlayerAction, Seat, VoidCause};
 

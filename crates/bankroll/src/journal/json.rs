@@ -20,8 +20,9 @@ pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &Disp
                 Verdict::Applied(effects) => ("applied", effects.clone()),
                 Verdict::Rejected(rejection) => (rejection.code(), Effects::default()),
             };
-            let events: Vec<Value> = request
-                .events
+            // A rejected request announces nothing.
+            let announced = if matches!(verdict, Verdict::Applied(_)) { request.events.as_slice() } else { &[] };
+            let events: Vec<Value> = announced
                 .iter()
                 .map(|event| json!({ "kind": event.kind, "resource": event.resource, "body": event.body }))
                 .collect();

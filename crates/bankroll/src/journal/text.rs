@@ -65,7 +65,8 @@ fn write_decided(
     for reference in reference_lines(&request.references, display.width) {
         writeln!(text, "    {reference}")?;
     }
-    for event in &request.events {
+    let announced = if matches!(verdict, Verdict::Applied(_)) { request.events.as_slice() } else { &[] };
+    for event in announced {
         writeln!(text, "    announced {} {}", event.kind, display.width.fit_to(&plain(&event.resource), 56))?;
     }
     if let Some(reversal) = reversed_by {
@@ -129,7 +130,7 @@ fn posting_words(posting: &Posting, display: &DisplayContext<'_>) -> String {
     let between = match direction {
         MoneyDirection::Move => " -> ",
         MoneyDirection::In if is_debt => ", owed in ",
-        MoneyDirection::In => ", held in ",
+        MoneyDirection::In => ", kept in ",
         MoneyDirection::Out if is_debt => ", repays ",
         MoneyDirection::Out => ", paid from ",
     };

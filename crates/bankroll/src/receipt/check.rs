@@ -1,11 +1,11 @@
 //! `bankroll receipt check`: needs no books and no network, only the file and a published head.
 
-use std::{fs, path::PathBuf};
+use std::{fs, io::ErrorKind, path::PathBuf};
 
 use anyhow::Context;
 use bankroll_ledger::{Record, merkle::Hash};
 use bankroll_store::JournalEntry;
-use bankroll_terminal::{self as terminal, Exit, Paint, UsageError};
+use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -57,7 +57,12 @@ enum ReceiptVerdict {
 pub fn run(args: &ReceiptCheckArgs, json: bool) -> anyhow::Result<Exit> {
     let given = args.head.as_deref().map(|text| file::hash(text, "--head")).transpose();
     let given: Option<Hash> = given.map_err(|error| UsageError(error.to_string()))?;
-    let bytes = fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let bytes = match fs::read(&args.file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(NotFound(format!("there is no file {}", args.file.display())).into());
+        }
+        read => read.with_context(|| format!("cannot read {}", args.file.display()))?,
+    };
     let not_receipt = || format!("{} is not a receipt", args.file.display());
     let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{}: it is not text", not_receipt()))?;
     let parsed = file::parse(&text).with_context(not_receipt)?;

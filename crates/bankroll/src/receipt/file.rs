@@ -1,11 +1,14 @@
 //! A receipt as a file: JSON with hashes and the record in hexadecimal digits. The readable part is for people; a check
 //! makes it again from the record, and refuses a file whose readable part says anything else.
 
-use std::{fs::File, io::Write, path::Path};
+use std::{fmt, fs::File, io::Write, path::Path};
 
 use bankroll_ledger::{Batch, Receipt, Seq, Time, merkle::Hash};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Value, json};
 
 pub const FORMAT: &str = "bankroll receipt 2";
 
@@ -47,6 +50,7 @@ struct ReceiptFile {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ReceiptFileBatch {
     number: u64,
     first: Seq,
@@ -60,7 +64,13 @@ struct ReceiptFileBatch {
 pub enum ReceiptFileError {
     #[error("it is not JSON (line {line}, column {column})")]
     Json { line: usize, column: usize },
-    #[error("a key of a receipt is missing or has a value of a wrong kind; a receipt has {}", KEYS.join(", "))]
+    #[error("a key is there twice (line {line}, column {column})")]
+    RepeatedKey { line: usize, column: usize },
+    #[error(
+        "a key of a receipt is missing or has a value of a wrong kind, or its batch has an unknown key; a receipt has \
+         {}",
+        KEYS.join(", ")
+    )]
     Shape,
     #[error("the format is {found:?}, and this program supports {FORMAT:?}")]
     Format { found: String },
@@ -82,8 +92,15 @@ pub struct ParsedReceipt {
 }
 
 pub fn parse(text: &str) -> Result<ParsedReceipt, ReceiptFileError> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| ReceiptFileError::Json { line: error.line(), column: error.column() })?;
+    let UniqueKeys(value) = serde_json::from_str::<UniqueKeys>(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        // A repeated key is the only thing that is refused in JSON that is well-formed.
+        if error.is_data() {
+            ReceiptFileError::RepeatedKey { line, column }
+        } else {
+            ReceiptFileError::Json { line, column }
+        }
+    })?;
     let fields = value.as_object().ok_or(ReceiptFileError::Shape)?;
     let unknown_keys = fields.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
     let readable = fields.get("readable").cloned();
@@ -104,6 +121,67 @@ pub fn parse(text: &str) -> Result<ParsedReceipt, ReceiptFileError> {
     let siblings = written.siblings.iter().map(|text| hash(text, "siblings")).collect::<Result<_, _>>()?;
     let receipt = Receipt { seq: written.seq, record, siblings, batch };
     Ok(ParsedReceipt { receipt, head: hash(&written.head, "head")?, readable, unknown_keys })
+}
+
+/// JSON without an object that has a key twice: programs differ in which of the two values they show.
+struct UniqueKeys(Value);
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueKeysVisitor).map(Self)
+    }
+}
+
+struct UniqueKeysVisitor;
+
+impl<'de> Visitor<'de> for UniqueKeysVisitor {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON without a repeated key")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(UniqueKeys(item)) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(Value::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut all = Map::new();
+        while let Some((key, UniqueKeys(value))) = entries.next_entry::<String, UniqueKeys>()? {
+            if all.insert(key, value).is_some() {
+                return Err(A::Error::custom("a repeated key"));
+            }
+        }
+        Ok(Value::Object(all))
+    }
 }
 
 /// A hash in hexadecimal digits, with or without 0x.

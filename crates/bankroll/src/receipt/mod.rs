@@ -105,6 +105,9 @@ fn find(reader: &Reader, args: &ReceiptArgs) -> anyhow::Result<Seq> {
         [one] => Ok(one.seq),
         [] => {
             let last = last(reader);
+            if last.0 == 0 {
+                return Err(NotFound(format!("no match for {text:?}: the journal is empty")).into());
+            }
             Err(NotFound(format!("no match for {text:?}; give a key, or the number of a record (1 to {last})")).into())
         }
         several => {

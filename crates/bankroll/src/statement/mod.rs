@@ -2,7 +2,6 @@
 
 mod rows;
 
-use anyhow::Context;
 use bankroll_ledger::{Account, Time};
 use bankroll_store::{Cursor, Page, StatementChange, StatementLine, StatementQuery};
 use bankroll_terminal::{self as terminal, Exit, Paint, Sheet, UsageError, Width, table, when};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     accounts::{account_json, find},
-    journal::{DisplayContext, references_text},
+    journal::{DisplayContext, plain, references_text},
     location::LocationArgs,
 };
 pub use rows::{HEADER, line_cells, line_json};
@@ -72,7 +71,7 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
     when::check_period(args.from, args.to).map_err(UsageError)?;
     let reader = args.location.reader()?;
     let account = find(&reader, &args.account)?;
-    let after: Option<Cursor> = args.after.as_ref().map(|text| text.parse()).transpose().context("--after")?;
+    let after = args.after.as_deref().map(parse_cursor).transpose()?;
     let query = StatementQuery {
         from: args.from,
         to: args.to,
@@ -85,7 +84,10 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
     let display = DisplayContext::new(&reader)?.with_width(Width::of_flag(args.wide));
     let format = if json { StatementFormat::Json } else { args.format };
     match format {
-        StatementFormat::Table => terminal::answer(&text(&account, &page, &display))?,
+        StatementFormat::Table => {
+            let is_part = args.from.is_some() || args.to.is_some() || args.after.is_some();
+            terminal::answer(&text(&account, &page, is_part, &display))?;
+        }
         StatementFormat::Json => {
             let lines: Vec<Value> = page.items.iter().map(|line| line_json(&account, line, &display)).collect();
             let next = page.next.as_ref().map(ToString::to_string);
@@ -105,11 +107,18 @@ pub fn run(args: &StatementArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn text(account: &Account, page: &Page<StatementLine>, display: &DisplayContext<'_>) -> String {
+/// What the option `--after` gives.
+pub fn parse_cursor(text: &str) -> Result<Cursor, UsageError> {
+    let wrong = |_| UsageError(format!("--after {} is not a cursor; copy it from the line \"more:\"", plain(text)));
+    text.parse().map_err(wrong)
+}
+
+/// `is_part` if there may be entries outside of what was requested.
+fn text(account: &Account, page: &Page<StatementLine>, is_part: bool, display: &DisplayContext<'_>) -> String {
     let paint = Paint::stdout();
     let head = paint.strong(&account.name.to_string());
     if page.items.is_empty() {
-        return format!("{head}\nno entries in this period");
+        return format!("{head}\n{}", if is_part { "no entries in this period" } else { "no entries yet" });
     }
     let table = if display.width.is_wide() { wide(account, page, display) } else { narrow(account, page, display) };
     let hint = page.next.as_ref().map(|next| paint.quiet(&format!("\nmore: --after {next}")));

@@ -83,7 +83,7 @@ fn text(
     args: &WithdrawalRequestArgs,
 ) -> anyhow::Result<String> {
     let amount = Assets::new(books.reader.assets()?).with_symbol(books.asset, order.amount);
-    let verb = if payout.is_repeated { "requested already" } else { "requested" };
+    let verb = if payout.is_repeated { "already requested" } else { "requested" };
     let next = match payout.status {
         IntentStatus::AwaitingApproval => "  it is above chain.pay_at_once and waits for an approval\n",
         _ => "",

@@ -4,8 +4,14 @@ use std::fmt::{self, Write};
 
 use bankroll_ledger::{Seq, Time};
 use bankroll_store::Reader;
-use bankroll_terminal::{Assets, Paint, Width, when};
+use bankroll_terminal::{Assets, Paint, Width, decimal, thousands, when};
 use bankroll_withdrawals::views::{self, PayoutAttemptView, PayoutStage, PayoutView};
+
+/// Where the values of a payout begin, and the last column of a line.
+const INDENT: usize = 15;
+const WIDTH: usize = 100;
+/// The decimals of a gwei in base units of the coin.
+const GWEI_DECIMALS: u8 = 9;
 
 /// A payout with what is read about it in addition.
 pub struct PayoutDetails {
@@ -31,7 +37,7 @@ impl PayoutDetails {
         let (mut text, payout) = (String::new(), &self.payout);
         let coins = |amount| assets.with_symbol(payout.asset, amount);
         writeln!(text, "{}", paint.strong(&format!("payout {}", payout.intent)))?;
-        writeln!(text, "  state        {}", state_words(payout, Width::Short))?;
+        writeln!(text, "  state        {}", wrapped(&state_words(payout, Width::Short)))?;
         writeln!(text, "  amount       {}  ({} base units)", coins(payout.amount), payout.amount)?;
         writeln!(text, "  to           {}", payout.to)?;
         writeln!(text, "  player       {} of {}", payout.wallet, payout.server)?;
@@ -71,12 +77,31 @@ fn write_attempt(text: &mut String, attempt: &PayoutAttemptView) -> fmt::Result 
     writeln!(text, "  attempt {:<4} {hash}", attempt.number)?;
     let what = if attempt.is_cancel { "cancels the payout" } else { "pays" };
     let sent = attempt.last_sent_at.map_or_else(|| "not sent yet".into(), |at| format!("sent {}", when::seconds(at)));
-    let (gas, fee) = (attempt.gas_limit, attempt.max_fee);
-    writeln!(text, "               {what}; {gas} gas, at most {fee} base units each; {sent}")?;
+    let (gas, fee) = (thousands(attempt.gas_limit), decimal(attempt.max_fee, GWEI_DECIMALS));
+    writeln!(text, "               {what}; {gas} gas, at most {fee} gwei each; {sent}")?;
     if let Some(refused) = &attempt.refused {
         writeln!(text, "               the signer refused it: {refused}")?;
     }
     Ok(())
+}
+
+/// The words in lines that fit a screen; the first one begins after a label.
+fn wrapped(words: &str) -> String {
+    let (mut lines, mut column) = (String::new(), INDENT);
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if !lines.is_empty() && column + 1 + length > WIDTH {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(INDENT));
+            column = INDENT;
+        } else if !lines.is_empty() {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
 }
 
 /// The state as a sentence without its full stop: `sent as 0x12ab…89ef (nonce 3), not in a block yet`.

@@ -224,7 +224,7 @@ fn the_sender_of_a_deposit_in_suspense_is_known() {
     let expected = "\
 wallet 0x00000000000000000000000000000000000000bb
 2026-11-15 08:00:01  paid 0.5 ETH (seen in block 12, final, in suspense: the
-                       sender is not a known player)
+                       sender was not a known player)
 now
   no accounts: this wallet is not a player
 ";
@@ -282,7 +282,7 @@ fn a_payout_says_how_far_it_is_and_why_it_waits() {
             "  state        sent (nonce 7), not in a block yet\n",
             "  to           0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n",
             "  gas          paid by the house\n",
-            "pays; 21000 gas, at most 3000000000 base units each; sent 2026-11-15 08:00:00\n",
+            "pays; 21,000 gas, at most 3 gwei each; sent 2026-11-15 08:00:00\n",
         ] {
             assert!(shown.contains(line), "{line:?} is not in: {shown}");
         }

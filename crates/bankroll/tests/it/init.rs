@@ -54,8 +54,35 @@ fn a_second_init_is_refused_and_changes_nothing() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
     fs::write(folder.path().join("bankroll.toml"), "# mine").unwrap();
-    run(folder.path(), &["init"]).fails(1, &["bankroll.toml exists already", "nothing was changed"]);
+    run(folder.path(), &["init"]).fails(1, &["books.db exists already", "nothing was changed"]);
     assert_eq!(fs::read_to_string(folder.path().join("bankroll.toml")).unwrap(), "# mine");
+}
+
+#[test]
+fn a_configuration_without_books_is_kept() {
+    let folder = folder();
+    let config = folder.path().join("bankroll.toml");
+    fs::write(&config, "# mine").unwrap();
+    let set = ["init", "--set", "chain.id=5"];
+    run(folder.path(), &set).fails(1, &["bankroll.toml exists already: change the values there"]);
+    assert!(!folder.path().join("books.db").exists());
+    run(folder.path(), &["init"]).ok();
+    assert_eq!(fs::read_to_string(&config).unwrap(), "# mine");
+    run(folder.path(), &["audit"]).ok();
+}
+
+#[test]
+fn given_values_are_written_into_a_file_for_this_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    run(folder.path(), &["init", "--set", "chain.confirmations=3"]).ok();
+    let shown = run(folder.path(), &["config", "show", "--json"]).json();
+    assert!(shown.to_string().contains("\"chain.confirmations\":") || shown["chain"]["confirmations"] == 3, "{shown}");
+    let mode = fs::metadata(folder.path().join("bankroll.toml")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    run(folder.path(), &["init", "--dir", "other", "--set", "chain.confirmations=0"])
+        .fails(2, &["chain.confirmations"]);
+    assert!(!folder.path().join("other").exists());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{
     fs,
     os::unix::{
-        fs::{MetadataExt, PermissionsExt},
+        fs::{MetadataExt, PermissionsExt, symlink},
         process::CommandExt,
     },
     path::Path,
@@ -116,6 +116,17 @@ fn a_read_only_copy_with_a_left_over_log_is_audited_with_what_is_in_the_log() {
     check(copy(books.path(), &["books.db", "books.db-wal"]));
     check(copy(books.path(), &["books.db", "books.db-wal", "books.lock"]));
     check(copy(books.path(), &["books.db", "books.db-wal", "books.db-shm"]));
+    ledger.close();
+}
+
+/// The log is next to the file, and not next to the link.
+#[test]
+fn a_link_to_read_only_books_with_a_left_over_log_is_audited_with_what_is_in_the_log() {
+    let (books, ledger) = books_with_a_log();
+    let copy = Frozen::new(copy(books.path(), &["books.db", "books.db-wal"]));
+    let link = folder();
+    symlink(copy.0.path().join("books.db"), link.path().join("books.db")).unwrap();
+    check(link);
     ledger.close();
 }
 

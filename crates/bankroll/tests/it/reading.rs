@@ -108,7 +108,7 @@ fn pages_of_a_statement_follow_each_other() {
     assert_eq!(seen, expected);
     let refused: Run = run(books.path(), &["statement", "3", "--after", after[1], "--json"]);
     assert_eq!(refused.code, 2, "a cursor of another account: {}", refused.stderr);
-    run(books.path(), &["statement", "3", "--after", "nonsense"]).fails(2, &["this cursor belongs to another query"]);
+    run(books.path(), &["statement", "3", "--after", "nonsense"]).fails(2, &["--after nonsense is not a cursor"]);
     let table = run(books.path(), &["statement", "2", "--limit", "1"]).ok();
     says(&table, &["more: --after "]);
     let morning = run(books.path(), &["statement", "2", "--to", "2026-11-15T08:00:00Z", "--json"]).json();
@@ -222,7 +222,7 @@ fn explain_shows_one_timeline() {
         ],
     );
     let deposit = run(books.path(), &["explain", "credit-1"]).ok();
-    says(&deposit, &["in   1.5 USDX  arena/funds/1/0xa1, held in arena/custody/1/hot"]);
+    says(&deposit, &["in   1.5 USDX  arena/funds/1/0xa1, kept in arena/custody/1/hot"]);
     run(books.path(), &["explain", "who?"]).fails(3, &["no match for \"who?\"", "give the full value"]);
 }
 

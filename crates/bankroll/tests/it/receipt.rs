@@ -101,6 +101,16 @@ fn a_readable_part_that_lies_is_refused_and_the_lie_is_named() {
     check(&|value| value["readable"] = "lies".into(), 4, "altered: the file says what its record does not");
     // Without a readable part the file says nothing that could be wrong.
     check(&|value| drop(value.as_object_mut().unwrap().remove("readable")), 0, "proven:");
+    // Of two values under one key, people may see the one that the check does not.
+    let text = sound.to_string();
+    for (before, lie, says) in [
+        ("{", "\"readable\":\"lies\",", "a key is there twice (line 1, column "),
+        ("\"postings\":[{", "\"amount\":\"999\",", "a key is there twice (line 1, column "),
+        ("\"batch\":{", "\"paid_to\":\"me\",", "its batch has an unknown key"),
+    ] {
+        fs::write(&path, text.replacen(before, &format!("{before}{lie}"), 1)).unwrap();
+        run(elsewhere.path(), &["receipt", "check", "receipt.json", "--head", &head]).fails(1, &[says]);
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    io::{BufRead, BufReader, Seek, SeekFrom, Write},
+    io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
@@ -73,6 +73,8 @@ impl BlockFile {
         cut.with_context(|| format!("cannot write to {}", path.display()))?;
         let mut blocks = Self { path: path.to_owned(), file, tracker: BlockTracker::new(chain) };
         if whole == 0 {
+            // Before the header: if this is interrupted, the next start does both.
+            sync_folder(path).with_context(|| format!("cannot sync the folder of {}", path.display()))?;
             blocks.write(&header)?;
         }
         Ok(blocks)
@@ -119,6 +121,12 @@ impl FileHeader {
         ensure!(self.genesis == ours.genesis, "it has another genesis block: {}, not {}", self.genesis, ours.genesis);
         Ok(())
     }
+}
+
+/// Makes the name of a new file durable.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 fn line(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {

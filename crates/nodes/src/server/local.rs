@@ -47,10 +47,13 @@ impl LocalServer {
         Ok(Self { task, path: path.to_owned() })
     }
 
-    /// Reads no more requests, waits for calls in flight, and removes the socket.
-    pub fn stop(self) {
+    /// Reads no more requests and waits for calls in flight. Removes the socket if the caller still holds the lock of
+    /// the books: without it another process may have made a socket of its own.
+    pub fn stop(self, is_own: bool) {
         self.task.stop();
-        let _ = fs::remove_file(&self.path);
+        if is_own {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

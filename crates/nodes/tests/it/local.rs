@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc};
 
-use bankroll_ledger::{AccountKind, AccountName, Amount, Leg, Namespace, Principal, Request};
-use bankroll_nodes::{CallError, CallRefusal, Forwarder, LocalServer, NodeServerError, Rights};
+use bankroll_ledger::{AccountKind, AccountName, Amount, Leg, Namespace, Principal, Rejection, Request};
+use bankroll_nodes::{Answer, CallError, CallRefusal, Forwarder, LocalServer, NodeServerError, Rights};
 
 use crate::world::{PATIENCE, World, account, name, request};
 
@@ -23,9 +23,9 @@ impl Commands {
         LocalServer::start(&self.socket, "api".parse().unwrap(), Rights::default(), Arc::clone(&self.world.books))
     }
 
-    fn apply(&self, request: Request) -> Result<usize, CallError> {
+    fn apply(&self, request: Request) -> Result<Vec<Answer>, CallError> {
         let forwarder = Forwarder::start_local(&self.socket).unwrap();
-        forwarder.apply(vec![request], PATIENCE)?.wait().map(|answers| answers.len())
+        forwarder.apply(vec![request], PATIENCE)?.wait()
     }
 
     /// The game server of alice moves one unit of hers to herself in the wallet.
@@ -50,15 +50,18 @@ fn a_command_acts_for_game_servers_and_for_nothing_else() {
         .wait()
         .unwrap();
     assert!(opened[0].is_ok(), "{opened:?}");
+    commands.world.ledger.apply(commands.world.credit("credit-0")).unwrap().effects().unwrap();
     // The ledger's own rules decide about the money: a game server cannot pay into the wallet.
-    assert_eq!(commands.apply(commands.spend("spend-1")), Ok(1));
-    assert_eq!(commands.world.funds(), 0);
+    let answers = commands.apply(commands.spend("spend-1")).unwrap();
+    let rejections: Vec<_> = answers.iter().map(|answer| answer.effects().err()).collect();
+    assert_eq!(rejections, [Some(Rejection::NotAllowed)]);
+    assert_eq!(commands.world.funds(), 1);
 
     let refused = commands.apply(commands.world.credit("credit-1")).unwrap_err();
     assert!(matches!(refused, CallError::Refused(CallRefusal::NotAllowed(_))), "{refused:?}");
     assert_eq!(commands.world.journal().get("credit-1"), None);
 
-    server.stop();
+    server.stop(true);
     assert!(!commands.socket.exists());
     drop(commands.world.server);
 }
@@ -68,7 +71,7 @@ fn a_socket_of_a_dead_process_is_replaced_and_another_file_is_not() {
     let commands = Commands::new();
     // A process that was killed leaves its socket.
     drop(std::os::unix::net::UnixListener::bind(&commands.socket).unwrap());
-    commands.start().unwrap().stop();
+    commands.start().unwrap().stop(true);
 
     fs::write(&commands.socket, "mine").unwrap();
     let refused = commands.start().unwrap_err();

@@ -13,8 +13,8 @@ fn the_text_of_an_order_has_every_field() {
          to 0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB\n\
          from 0x1111111111111111111111111111111111111111 with nonce 7\n\
          for intent wd-81, by order order-1\n\
-         for at most 21000 gas at 40000000000, of which 2000000000 as priority\n\
-         until 2026-11-15T12:00:00Z"
+         for at most 21000 gas at 40 gwei, of which 2 gwei as priority\n\
+         until 2026-11-15T12:00:00.000000Z"
     );
     let meaning = Meaning::TokenPayout { token: TOKEN, to: PLAYER, amount: Amount::new(250) };
     let gas = Gas { limit: 60_000, price: Price::Legacy { price: 30 } };
@@ -24,8 +24,8 @@ fn the_text_of_an_order_has_every_field() {
          to 0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB\n\
          from 0x1111111111111111111111111111111111111111 with nonce 7\n\
          for intent wd-81, by order order-1\n\
-         for at most 60000 gas at exactly 30\n\
-         until 2026-11-15T12:00:00Z"
+         for at most 60000 gas at exactly 0.00000003 gwei\n\
+         until 2026-11-15T12:00:00.000000Z"
     );
     let cancel = Order { meaning: Meaning::Cancel, expires: Time(u64::MAX), ..payout() }.to_string();
     assert!(

@@ -36,7 +36,8 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
                 let listed = ledger.list_asset(setup.coin.clone());
                 let asset = listed.context("the chain's coin cannot be added to the ledger")?;
                 // Settlement needs it, and another node that requests a payout may not open it.
-                ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
+                let opened = ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
+                opened.into_iter().collect::<Result<Vec<_>, _>>()?;
                 Rows::open(ledger)?
             }
         };

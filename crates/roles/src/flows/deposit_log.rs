@@ -104,9 +104,10 @@ fn credited(deposit: &BookedDeposit) -> String {
 fn suspended(deposit: &BookedDeposit) -> String {
     let (from, server) = (&deposit.from, deposit.server.as_ref());
     match deposit.reason {
-        Some("unknown_player") => {
-            format!("is in suspense: unknown player {from} (bankroll players open {from})")
-        }
+        Some("unknown_player") => format!(
+            "is in suspense: {from} was not a known player when it became final; it stays there, no command moves it \
+             yet. For later payments: bankroll players open {from}"
+        ),
         Some("unknown_server") => {
             let server = server.map_or_else(|| "no server".to_owned(), |server| format!("unknown server {server}"));
             format!("is in suspense: {server} (check server.name)")
@@ -141,7 +142,10 @@ mod tests {
         let check = |said: String, expected: &str| assert_eq!(said, expected);
         check(
             suspended(&deposit(Purpose::Unknown, Some("unknown_player"))),
-            &format!("is in suspense: unknown player {WALLET} (bankroll players open {WALLET})"),
+            &format!(
+                "is in suspense: {WALLET} was not a known player when it became final; it stays there, no command \
+                 moves it yet. For later payments: bankroll players open {WALLET}"
+            ),
         );
         check(
             suspended(&deposit(Purpose::Player, Some("unknown_server"))),

@@ -77,16 +77,25 @@ pub fn rounds(
             said = same;
         }
     };
-    let mut troubled = false;
+    // A failure is over when a round succeeds; waiting is over when a round finds nothing to do and nothing waits.
+    let (mut failing, mut waiting) = (false, false);
     while !stop.is_requested() {
         // Each failure raises `turn`: with several RPC nodes, the next round uses the next one.
         match round(turn) {
             Ok(done) => {
-                if let LoopRound::Waits(why) = &done {
-                    troubled = true;
-                    say("waits", why);
-                } else if std::mem::take(&mut troubled) {
-                    say("goes_on", "works again");
+                let was_failing = std::mem::take(&mut failing);
+                match &done {
+                    LoopRound::Waits(why) => {
+                        waiting = true;
+                        say("waits", why);
+                    }
+                    LoopRound::Busy if was_failing => say("goes_on", "works again"),
+                    LoopRound::Busy => {}
+                    LoopRound::Idle => {
+                        if std::mem::take(&mut waiting) || was_failing {
+                            say("goes_on", "works again");
+                        }
+                    }
                 }
                 failures = 0;
                 if !matches!(done, LoopRound::Busy) {
@@ -95,7 +104,7 @@ pub fn rounds(
             }
             Err(error) => {
                 if failures > 0 {
-                    troubled = true;
+                    failing = true;
                     say("trouble", &on_one_line(error.as_ref()));
                 }
                 let pause = poll.saturating_mul(1 << failures.min(DOUBLED_MAX)).min(PAUSE_MAX);

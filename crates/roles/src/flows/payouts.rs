@@ -34,7 +34,7 @@ struct PayoutLoop<'a> {
     signer: SignerClient,
     open: Option<(Rows, PayoutConfig)>,
     /// What blocks the payouts that are put off.
-    stuck: Option<String>,
+    stuck: Option<WaitReason>,
 }
 
 impl PayoutLoop<'_> {
@@ -53,28 +53,31 @@ impl PayoutLoop<'_> {
         };
         let results = payouts::step(&config, self.clock.now(), node, &mut self.signer, &rows)?;
         self.open = Some((rows, config));
-        let (mut went_on, mut stuck, mut put_off) = (false, None, false);
+        let (mut went_on, mut stuck, mut put_off, mut signed) = (false, None, false, false);
         for (job, result) in &results {
             match result {
                 StepResult::Waits(WaitReason::Time | WaitReason::OthersFirst) => {}
                 StepResult::Waits(WaitReason::PutOff) => put_off = true,
-                StepResult::Waits(reason) => stuck = stuck.or_else(|| Some(reason.to_string())),
+                StepResult::Waits(reason) => stuck = stuck.or_else(|| Some(reason.clone())),
                 result => {
                     went_on = true;
+                    signed |= matches!(result, StepResult::Signed { .. });
                     self.log_step(job, result);
                 }
             }
         }
-        // A payout that was put off still waits: what blocked it is not over yet.
-        self.stuck = stuck.or(self.stuck.take().filter(|_| put_off));
-        Ok(match (went_on, self.stuck.clone()) {
+        // A payout that was put off still waits for what blocked it; but a signer that has signed can be reached.
+        let is_over = |reason: &WaitReason| signed && matches!(reason, WaitReason::Signer(_));
+        self.stuck = stuck.or(self.stuck.take().filter(|reason| put_off && !is_over(reason)));
+        Ok(match (went_on, &self.stuck) {
             (true, _) => LoopRound::Busy,
-            (false, Some(why)) => LoopRound::Waits(why),
+            (false, Some(why)) => LoopRound::Waits(why.to_string()),
             (false, None) => LoopRound::Idle,
         })
     }
 
     fn log_step(&self, job: &str, result: &StepResult) {
+        let payout = job.strip_prefix("job-").unwrap_or(job);
         let (event, what) = match result {
             StepResult::Signed { hash, .. } => ("payout_signed", format!("is signed: transaction {hash:#x}")),
             StepResult::Sent { .. } => ("payout_sent", "is sent".into()),
@@ -85,13 +88,10 @@ impl PayoutLoop<'_> {
             StepResult::Ended(outcome) => ("payout_ended", format!("ended: {}", outcome.as_str())),
             StepResult::Doubted => {
                 let what = "needs an operator: its nonce was used by another transaction";
-                (
-                    "payout_doubted",
-                    format!("{what}; see `bankroll explain {}`", job.strip_prefix("job-").unwrap_or(job)),
-                )
+                ("payout_doubted", format!("{what}; see `bankroll explain {payout}`"))
             }
             StepResult::Reserved { .. } | StepResult::Prepared | StepResult::Waits(_) => return,
         };
-        self.log.write_verbose(event, || (format!("payout {job} {what}"), vec![("job", job.into())]));
+        self.log.write_verbose(event, || (format!("payout {payout} {what}"), vec![("job", job.into())]));
     }
 }

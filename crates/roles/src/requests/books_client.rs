@@ -6,7 +6,10 @@
 //! | a folder | does not run | opens the ledger itself, and closes it again |
 //! | a database | runs | forwards as a node of role `api`, with the certificate that `node.name` names |
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use bankroll_ledger::{AccountId, AccountName, OpenRejection, Principal, Request};
 use bankroll_nodes::{Answer, CallError, Forwarder, NodeIdentity, NodeIdentityError};
@@ -20,12 +23,14 @@ use crate::{
 
 /// How long a call may take: far more than a commit, and not for ever.
 const WITHIN: Duration = Duration::from_secs(30);
+/// How long a node may take to answer before the lock is tried again.
+const LOOK_WITHIN: Duration = Duration::from_secs(1);
 
 /// Why a command got no answer from the books.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nothing happened.
-    #[error("cannot open the books")]
+    #[error("cannot use the books")]
     Open(#[source] StoreError),
     /// Nothing happened.
     #[error(
@@ -36,12 +41,12 @@ pub enum ClientError {
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
     /// Nothing happened, or the outcome is unknown; the cause says which.
-    #[error("the node that holds the books did not carry the request out")]
+    #[error("the node that holds the books has not confirmed the request")]
     Call(#[source] CallError),
     /// Nothing happened.
     #[error("the ledger did not accept the request")]
     Refused(#[source] SubmitRefusal),
-    #[error("the ledger did not carry the request out")]
+    #[error("the ledger has not confirmed the request")]
     Failed(#[source] SubmitFailure),
     #[error(transparent)]
     Rejected(#[from] OpenRejection),
@@ -74,12 +79,20 @@ impl BooksClient {
         }
     }
 
-    /// The lock of the folder decides: a node that runs has it.
+    /// The lock of the folder decides. A node that runs has it, and answers; another command that has it ends soon.
     fn node_or_ledger(node: Forwarder, options: LedgerOptions) -> Result<Self, ClientError> {
-        match Ledger::open(options) {
-            Ok(ledger) => Ok(Self::Ledger(ledger)),
-            Err(StoreError::InUse { .. }) => Ok(Self::Node(node)),
-            Err(error) => Err(ClientError::Open(error)),
+        let begun = Instant::now();
+        loop {
+            match Ledger::open(options.clone()) {
+                Ok(ledger) => return Ok(Self::Ledger(ledger)),
+                Err(StoreError::InUse { .. }) => {}
+                Err(error) => return Err(ClientError::Open(error)),
+            }
+            let answers = node.ping(LOOK_WITHIN).and_then(bankroll_nodes::PendingCall::wait).is_ok();
+            // At the end the call itself says why the node cannot be reached.
+            if answers || begun.elapsed() >= WITHIN {
+                return Ok(Self::Node(node));
+            }
         }
     }
 

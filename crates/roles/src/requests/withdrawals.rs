@@ -3,7 +3,7 @@
 use bankroll_ledger::{AccountId, AccountKind, AccountName, Amount, AssetId, Name, Principal, Rejection};
 use bankroll_orders::{Address, IntentId};
 use bankroll_store::{Reader, StoreError};
-use bankroll_withdrawals::{GasPayer, IntentStatus, Intents, WithdrawalRequest};
+use bankroll_withdrawals::{GasPayer, IntentStatus, Intents, ViewError, WithdrawalRequest, views};
 
 use super::{BooksClient, ClientError, account_of};
 use crate::flows::FlowSetup;
@@ -33,12 +33,17 @@ pub enum WithdrawalRequestError {
     NoAccount(AccountName),
     #[error("the amount and the fee are too large")]
     TooLarge,
-    #[error("the ledger rejected the payout: {0}")]
+    /// Remembered with its id, so that the same id is rejected for ever.
+    #[error("the ledger rejected the payout: {0}; give the next request another id")]
     Rejected(Rejection),
+    #[error("the id {0} belongs to another payout; give a new one")]
+    OtherPayout(Name),
     #[error(transparent)]
     Books(#[from] ClientError),
     #[error("cannot read the books")]
     Read(#[from] StoreError),
+    #[error("cannot read the payouts")]
+    View(#[from] ViewError),
 }
 
 /// Requests a payout: its amount, and the fee that the player pays at most, are held in the same commit.
@@ -52,6 +57,9 @@ pub fn request_payout(
     asset: AssetId,
     order: &PayoutOrder,
 ) -> Result<RequestedPayout, WithdrawalRequestError> {
+    if let Some(known) = known_payout(reader, setup, order)? {
+        return Ok(known);
+    }
     let account = account_of(setup, AccountKind::Funds, asset, order.player);
     let funds = reader.account_named(&account)?.ok_or_else(|| WithdrawalRequestError::NoAccount(account.clone()))?;
     let withdrawal = WithdrawalRequest {
@@ -75,4 +83,25 @@ pub fn request_payout(
         status: setup.policy.first_status(order.amount),
         is_repeated: answer.replayed,
     })
+}
+
+/// The payout that an earlier request with this id made, with its status of today. The policy may have changed since, and
+/// then the same request would be another one to the ledger.
+fn known_payout(
+    reader: &Reader,
+    setup: &FlowSetup,
+    order: &PayoutOrder,
+) -> Result<Option<RequestedPayout>, WithdrawalRequestError> {
+    let id = Intents::id(&setup.server, &order.request_id);
+    let Some(known) = views::payout_of(reader, &id)? else { return Ok(None) };
+    let fee_cap = match order.gas {
+        GasPayer::House => None,
+        GasPayer::Player(cap) => Some(cap),
+    };
+    let is_same = known.wallet == order.player.lower_hex()
+        && (known.to, known.amount, known.fee_cap) == (order.to, order.amount, fee_cap);
+    if !is_same {
+        return Err(WithdrawalRequestError::OtherPayout(order.request_id.clone()));
+    }
+    Ok(Some(RequestedPayout { id, status: known.status, is_repeated: true }))
 }

@@ -25,6 +25,8 @@ use crate::{
 
 /// How often a node that stands by checks the lease, and a holder checks itself.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often a folder that another process has is tried before that is an error: three seconds.
+const IN_USE_TRIES: u32 = 30;
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct LeaseKeeper<'a> {
@@ -72,7 +74,7 @@ impl LeaseKeeper<'_> {
             Location::Postgres(url) => Some(LeaseWatch::new(url.clone())),
             Location::Folder(_) => None,
         };
-        let mut said = String::new();
+        let (mut said, mut tries) = (String::new(), IN_USE_TRIES);
         while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
@@ -84,11 +86,14 @@ impl LeaseKeeper<'_> {
             match taken {
                 Ok(ledger) => {
                     said.clear();
+                    tries = IN_USE_TRIES;
                     self.hold(&ledger, watch.as_mut())?;
                 }
                 Err(StoreError::Leased { holder, .. }) => {
                     self.say_once(&mut said, "waiting", &format!("stands by: the ledger is held by {holder}"));
                 }
+                // A command has the folder for a moment, if no node runs.
+                Err(StoreError::InUse { .. }) if tries > 0 => tries -= 1,
                 // Another node was faster while this one opened the ledger.
                 Err(StoreError::Fenced) => {}
                 Err(error) if error.is_transient() => {
@@ -143,7 +148,9 @@ impl LeaseKeeper<'_> {
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
-        commands.into_iter().for_each(LocalServer::stop);
+        // A node that lost the ledger may have a successor, whose socket has the same name.
+        let is_own = ledger.stopped_by().is_none();
+        commands.into_iter().for_each(|commands| commands.stop(is_own));
         self.handler.set(None);
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.

@@ -24,9 +24,9 @@ pub use password::PASSWORD_VARIABLE;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bankroll signer init --dir signer --password-file secret    create a folder with a key, rules and a memory
-  bankroll signer run --dir signer --password-file secret     sign until the process is stopped
-  bankroll signer show --dir signer                           show rules and signed orders
+  bankroll signer init --dir signer --password-file secret  create key, rules
+  bankroll signer run --dir signer --password-file secret   sign until stopped
+  bankroll signer show --dir signer                         show rules, orders
 
 `bankroll signer` and the program `bankroll-signer` have the same commands.
 The password can also be in BANKROLL_SIGNER_PASSWORD.

@@ -73,7 +73,7 @@ pub fn run(args: &SignerRunArgs, json: bool, me: &str) -> anyhow::Result<()> {
     let why = stopped.map(|why| format!("\nstopped permanently: {why}")).unwrap_or_default();
     let (named, socket) = (named.join(", "), config.socket.display());
     let entries = if head.count == 1 { "1 entry".to_owned() } else { format!("{} entries", head.count) };
-    print(json, &value, &format!("signing for {named}\n  socket  {socket}\n  memory  {entries}{why}"))?;
+    print(json, &value, &format!("signing for {named} at {socket} ({entries} in its memory){why}"))?;
     server.serve(|fault| {
         eprintln!("error: {fault}; restart the signer");
         process::exit(1);

@@ -9,7 +9,8 @@ use std::{
 };
 
 use bankroll_input::{plain, whole};
-use bankroll_orders::format_time;
+use bankroll_money::Amount;
+use bankroll_orders::{format_decimal, format_time};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -78,22 +79,23 @@ fn text(config: &SignerConfig, snapshot: &MemorySnapshot, warnings: &[String]) -
     for wallet in &config.policy.wallets {
         writeln!(text, "wallet  {wallet}")?;
     }
+    let window = hours(config.policy.window / 1_000_000);
     for (id, rules) in &config.policy.chains {
-        writeln!(
-            text,
-            "chain   {id}: gas at most {} at {} ({} priority), fees {} in {} s",
-            rules.max_gas,
-            rules.max_price,
-            rules.max_priority,
-            rules.fees_per_window,
-            config.policy.window / 1_000_000,
-        )?;
-        let native = rules.native.iter().map(|limits| ("coin".to_owned(), limits));
-        for (asset, limits) in native.chain(rules.tokens.iter().map(|(token, limits)| (token.to_string(), limits))) {
-            writeln!(text, "  {asset}: {} per payout, {} in total", limits.per_payout, limits.per_window)?;
+        let (price, priority) = (format_decimal(rules.max_price, 9), format_decimal(rules.max_priority, 9));
+        let (gas, fees) = (rules.max_gas, coins(rules.fees_per_window));
+        writeln!(text, "chain   {id}: at most {gas} gas at {price} gwei ({priority} gwei priority)")?;
+        writeln!(text, "  fees: at most {fees} in {window}")?;
+        if let Some(limits) = &rules.native {
+            let (payout, total) = (coins(limits.per_payout), coins(limits.per_window));
+            writeln!(text, "  coin: at most {payout} per payout, {total} in {window}")?;
+        }
+        for (token, limits) in &rules.tokens {
+            let (payout, total) = (limits.per_payout, limits.per_window);
+            writeln!(text, "  {token}: at most {payout} base units per payout, {total} in {window}")?;
         }
     }
-    writeln!(text, "memory  {} entries, verified; {}", snapshot.head.count, snapshot.head)?;
+    let entries = if snapshot.head.count == 1 { "entry" } else { "entries" };
+    writeln!(text, "memory  {} {entries}, verified; {}", snapshot.head.count, snapshot.head)?;
     if let Some(why) = snapshot.stopped {
         writeln!(text, "STOPPED {why}")?;
     }
@@ -101,6 +103,18 @@ fn text(config: &SignerConfig, snapshot: &MemorySnapshot, warnings: &[String]) -
         writeln!(text, "\n{seq}  {}  {}\n{}", format_time(*at), kind(entry), describe(entry))?;
     }
     Ok(text.trim_end().to_owned())
+}
+
+/// An amount of the native coin: `1 coin`, `0.5 coins`.
+fn coins(amount: Amount) -> String {
+    let number = format_decimal(amount.units(), 18);
+    let noun = if number == "1" { "coin" } else { "coins" };
+    format!("{number} {noun}")
+}
+
+/// `24 h`; `90 s` if these are not whole hours.
+fn hours(seconds: u64) -> String {
+    if seconds.is_multiple_of(3_600) { format!("{} h", seconds / 3_600) } else { format!("{seconds} s") }
 }
 
 const fn kind(entry: &MemoryEntry) -> &'static str {

@@ -66,6 +66,26 @@ fn books_whose_creation_was_interrupted_are_created_from_the_beginning() {
     assert_eq!(files(folder.path()), ["books.db", "books.lock"]);
 }
 
+/// SQLite would replay it into the new file.
+#[test]
+fn no_books_are_created_next_to_a_log_that_other_books_have_left() {
+    for ending in ["-wal", "-journal"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (name, options) = (format!("books.db{ending}"), LedgerOptions::new(folder.path()));
+        let log = folder.path().join(&name);
+        fs::write(&log, "commits of other books").unwrap();
+        for created in [Ledger::create(options.clone()), Ledger::open_or_create(options.clone())] {
+            assert!(matches!(&created, Err(StoreError::LedgerExists { path }) if *path == log), "{created:?}");
+        }
+        assert_eq!(files(folder.path()), [name.as_str(), "books.lock"]);
+        assert_eq!(fs::read_to_string(&log).unwrap(), "commits of other books");
+
+        // An empty log has nothing to replay.
+        fs::write(&log, "").unwrap();
+        Ledger::create(options).unwrap().close();
+    }
+}
+
 #[test]
 fn a_location_is_shown_without_its_password() {
     let Location::Postgres(url) = bankroll_store::DatabaseUrl::new("postgres://bank:s3cret@db/books").into() else {

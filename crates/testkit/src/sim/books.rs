@@ -46,6 +46,14 @@ struct OpenBooks {
     consumer: InboxConsumer,
 }
 
+impl OpenBooks {
+    fn new(ledger: Ledger) -> Self {
+        let rows = Rows::open(&ledger).expect("books that are open can be read");
+        let consumer = settlement::consumer(ledger.location(), 100).expect("books that are open can be read");
+        Self { ledger, rows, consumer }
+    }
+}
+
 impl SimBooks {
     pub fn new(now: u64) -> Self {
         let folder = memory_folder();
@@ -61,9 +69,8 @@ impl SimBooks {
             index_pause: Duration::from_secs(3_600),
             ..LedgerOptions::new(folder.path().join("books"))
         };
-        let mut books = Self { folder, options, clock_hand, armed, open: None };
-        books.restart();
-        books
+        let ledger = Ledger::create(options.clone()).expect("books can be created in a new folder");
+        Self { folder, options, clock_hand, armed, open: Some(OpenBooks::new(ledger)) }
     }
 
     pub fn ledger(&self) -> &Ledger {
@@ -87,13 +94,11 @@ impl SimBooks {
         self.clock_hand.store(now, Ordering::SeqCst);
     }
 
-    /// Closes cleanly, if that is still possible, and opens again.
+    /// Closes cleanly, if that is still possible, and opens again. Books that are lost are an error, not empty books.
     pub fn restart(&mut self) {
         self.close();
-        let ledger = Ledger::open_or_create(self.options.clone()).expect("books that were written can be opened");
-        let rows = Rows::open(&ledger).expect("books that are open can be read");
-        let consumer = settlement::consumer(ledger.location(), 100).expect("books that are open can be read");
-        self.open = Some(OpenBooks { ledger, rows, consumer });
+        let ledger = Ledger::open(self.options.clone()).expect("books that were written can be opened");
+        self.open = Some(OpenBooks::new(ledger));
     }
 
     fn close(&mut self) {

@@ -193,6 +193,14 @@ pub fn find_payouts(reader: &Reader, what: &str, most: usize) -> Result<Vec<Payo
     payouts(reader, condition, vec![text(&lower), text(&to)], most)
 }
 
+/// One payout by its id.
+///
+/// # Errors
+/// If the books cannot be read, or a row is not as this program writes it.
+pub fn payout_of(reader: &Reader, id: &IntentId) -> Result<Option<PayoutView>, ViewError> {
+    Ok(payouts(reader, "r.id = $1", vec![text(id.0.as_str())], 1)?.pop())
+}
+
 /// The attempts of a job, oldest first.
 ///
 /// # Errors

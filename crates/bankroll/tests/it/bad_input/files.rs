@@ -4,7 +4,7 @@ use super::row::Row;
 
 pub const ROWS: &[Row] = &[
     Row("receipt check", 2, "the following required arguments were not provided"),
-    Row("receipt check nope.json", 1, "cannot read nope.json"),
+    Row("receipt check nope.json", 3, "there is no file nope.json"),
     Row("receipt check empty", 1, "cannot read empty"),
     Row("receipt check file", 1, "file is not a receipt"),
     Row("receipt check receipts/cut.json", 1, "receipts/cut.json is not a receipt"),

@@ -91,7 +91,7 @@ fn snapshot(folder: &Path) -> Snapshot {
         let name = path.to_string_lossy();
         let is_empty = matches!(&entry, Entry::File(_, bytes) if bytes.is_empty());
         let is_reading = name.ends_with("-shm") || name.ends_with("-wal") && is_empty;
-        // Whoever opens books for writing has the lock first, and then sees what they are.
+        // A command that opens books for writing acquires the lock first, and then reads what they are.
         if !is_reading && !name.ends_with("books.lock") {
             entries.insert(path.strip_prefix(folder).unwrap().to_owned(), entry);
         }

@@ -94,12 +94,13 @@ fn what_cannot_be_paid_is_refused_with_the_reason() {
     refused(&["--to", TO, "--amount", "0"], 2, "the amount must be more than 0");
     refused(&["--to", TO, "--amount", "1", "--from", "10"], 2, "a test account is a number from 0 to 9");
     refused(&["--to", TO, "--amount", "1", "--from", TO], 3, "is not a test account of seed 1 or of anvil");
-    refused(&["--to", TO, "--amount", "1000000.5"], 1, "has 1000000 coins, and not 1000000.5");
+    refused(&["--to", TO, "--amount", "1000000.5"], 1, "has 1,000,000 coins, fewer than 1,000,000.5");
     let refusing = "0x00000000000000000000000000000000000d0005";
     refused(&["--to", refusing, "--amount", "1"], 1, "the payment would fail");
     pay(&["--rpc", "ftp://node", "--to", TO, "--amount", "1"]).fails(2, &["--rpc: the URL of an RPC node must be"]);
     chain.tell("sim_crash", json!([true]));
-    refused(&["--to", TO, "--amount", "1"], 1, "no chain answers at --rpc; `bankroll chain` starts one");
+    let no_chain = format!("no chain answers at {}; `bankroll chain` starts one", chain.url());
+    refused(&["--to", TO, "--amount", "1"], 1, &no_chain);
 }
 
 #[test]

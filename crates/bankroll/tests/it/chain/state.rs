@@ -90,7 +90,7 @@ fn a_torn_last_write_loses_no_earlier_block() {
         std::fs::write(&file, &whole[..end]).unwrap();
         let chain = start(folder.path());
         assert_eq!(chain.started["block"], 1);
-        // The same block again: nobody has seen the one that was lost.
+        // The same block again: no client has seen the one that was lost.
         chain.tell("evm_mine", json!([]));
         chain.kill();
         assert_eq!(std::fs::read(&file).unwrap(), whole);

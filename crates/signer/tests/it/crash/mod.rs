@@ -155,7 +155,7 @@ fn crash_is_not_needed_to_refuse_a_second_process() {
     assert!(code == 1 && said.contains("in use by another process"), "{said}");
     // `show` works meanwhile.
     let (code, out, _) = run(&["show"], folder.path());
-    assert!(code == 0 && out.contains("memory  1 entries, verified"), "{out}");
+    assert!(code == 0 && out.contains("memory  1 entry, verified"), "{out}");
     first.kill();
     assert!(Running::start(folder.path()).end().success());
 }

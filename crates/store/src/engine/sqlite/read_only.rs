@@ -1,8 +1,8 @@
 //! Connections for reading, also where nothing can be written: a copy on a read-only disk, a folder of another user.
 //!
-//! With a write-ahead log readers write, too: they register in a file beside the books. Where they cannot, SQLite refuses.
-//! Then this module reads without writing, and only while no writer can be there: it keeps a shared lock on the lock
-//! file, if there is one. It never leaves the log out: a log with commits in it is read, with its index in memory.
+//! With a write-ahead log readers write, too: they register in a file next to the books. Where they cannot, SQLite
+//! refuses. Then this module reads without writing, and only while no writer can be there: it keeps a shared lock on
+//! the lock file, if there is one. It never leaves the log out: a log with commits is read, with its index in memory.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -42,21 +42,22 @@ fn first_read(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 fn connect_without_writing(path: &Path, cause: rusqlite::Error) -> Result<ReadConnection, StoreError> {
-    let lock = keep_writers_out(path)?;
-    if has_content(path, "-journal")? {
+    // SQLite keeps the log next to the file itself, not next to a link to it. A writer may come by either name.
+    let file = &path.canonicalize().map_err(StoreError::io(path))?;
+    let (lock_of_name, lock_of_file) = (keep_writers_out(path)?, keep_writers_out(file)?);
+    if has_content(file, "-journal")? {
         // Another program has interrupted a transaction of its own: undoing it means writing.
         return Err(cause.into());
     }
-    let connection = if has_content(path, "-wal")? { with_log(path)? } else { unchanging(path)? };
+    let connection = if has_content(file, "-wal")? { with_log(file)? } else { unchanging(file)? };
     first_read(&connection)?;
-    Ok((connection, lock))
+    Ok((connection, lock_of_name.or(lock_of_file)))
 }
 
-/// A file that is complete, and that nobody changes.
+/// A complete file that no process changes; the path is canonical.
 fn unchanging(path: &Path) -> Result<Connection, StoreError> {
     use std::os::unix::ffi::OsStrExt;
-    let whole = path.canonicalize().map_err(StoreError::io(path))?;
-    let uri = format!("file:{}?immutable=1", percent_encode(whole.as_os_str().as_bytes(), IN_PATHS));
+    let uri = format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_bytes(), IN_PATHS));
     Ok(Connection::open_with_flags(uri, READING | OpenFlags::SQLITE_OPEN_URI)?)
 }
 
@@ -82,11 +83,17 @@ fn keep_writers_out(path: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-fn has_content(path: &Path, ending: &str) -> Result<bool, StoreError> {
-    let mut file = path.as_os_str().to_owned();
-    file.push(ending);
+/// Whether the file with this ending exists and is not empty.
+pub(super) fn has_content(path: &Path, ending: &str) -> Result<bool, StoreError> {
+    let file = with_ending(path, ending);
     match fs::metadata(&file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        found => Ok(found.map_err(StoreError::io(PathBuf::from(file)))?.len() > 0),
+        found => Ok(found.map_err(StoreError::io(file))?.len() > 0),
     }
+}
+
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut file = path.as_os_str().to_owned();
+    file.push(ending);
+    file.into()
 }

@@ -1,9 +1,6 @@
 //! Opening the file: sets the settings that durability depends on, reads them back, and fails if they are different.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use bankroll_ledger::Time;
 use rusqlite::{Connection, OpenFlags};
@@ -20,10 +17,15 @@ const CACHE_KIB: i64 = -65_536;
 
 /// Creates books, whole or not at all: under another name until every migration is in them. They get their write-ahead
 /// log when they are opened: without one, a migration that is committed is in this file.
+///
+/// A log that other books have left would become part of these, so it is refused before anything is created.
 pub(super) fn create(path: &Path, sets: &[Migrations], now: Time) -> Result<(), StoreError> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".new");
-    let unfinished = PathBuf::from(unfinished);
+    for ending in ["-wal", "-journal"] {
+        if read_only::has_content(path, ending)? {
+            return Err(StoreError::LedgerExists { path: read_only::with_ending(path, ending) });
+        }
+    }
+    let unfinished = read_only::with_ending(path, ".new");
     files::remove_unfinished(&unfinished).map_err(StoreError::io(&unfinished))?;
     files::create_database(&unfinished).map_err(StoreError::io(&unfinished))?;
     let mut connection = Connection::open_with_flags(&unfinished, WRITING)?;

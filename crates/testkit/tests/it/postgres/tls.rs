@@ -95,7 +95,8 @@ fn postgres_with_a_certificate_that_proves_nothing_is_refused() {
     let server = Protected::start();
     let refused = |host: &str, parameters: &str| refusal(server.url(host, parameters));
     // The unrelated issuer uses the name of the real one.
-    let forged = "Postgres: error performing TLS handshake: invalid peer certificate: BadSignature";
+    let forged =
+        "the request to Postgres failed: error performing TLS handshake: invalid peer certificate: BadSignature";
     let believed = "the server was believed";
     assert_eq!(refused("localhost", "sslmode=verify-full&sslrootcert=FILES/own.pem"), believed);
     assert_eq!(refused("localhost", "sslrootcert=FILES/own.pem"), believed);
@@ -125,7 +126,7 @@ fn postgres_without_tls_is_refused_when_it_is_required() {
         let url = format!("postgres://bankroll@127.0.0.1:{}/books?sslmode={mode}", plain.port());
         refusal(DatabaseUrl::new(url))
     };
-    let none = "Postgres: error performing TLS handshake: server does not support TLS";
+    let none = "the request to Postgres failed: error performing TLS handshake: server does not support TLS";
     assert_eq!(refused("verify-full&sslrootcert=system"), none);
     assert_eq!(refused("require"), none);
     assert_eq!(refused("prefer"), "the server was believed");
