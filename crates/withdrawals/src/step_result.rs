@@ -85,7 +85,9 @@ impl fmt::Display for WaitReason {
             Self::OthersFirst => "waits for earlier payouts of the wallet",
             Self::PutOff => "waits for its next try",
             Self::WalletShort => "the wallet does not have enough",
-            Self::HouseShort => "the house does not have enough capital to pay for gas",
+            Self::HouseShort => {
+                "the house has too little capital to pay for gas: pay some in from an address in chain.treasury"
+            }
             Self::FeesAboveCeiling => {
                 "the chain asks more for gas than chain.max_fee_per_gas or the fee cap of the player"
             }
