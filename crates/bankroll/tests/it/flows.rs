@@ -235,11 +235,11 @@ now
 fn a_few_rounds_are_told_one_by_one_and_many_are_summed_up() {
     let casino = Casino::open();
     casino.play(1);
-    let told = casino.run(&["explain", PLAYER]).ok();
-    let texts: Vec<&str> = told.lines().filter_map(|line| line.get(21..)).collect();
+    let story = casino.run(&["explain", PLAYER]).ok();
+    let texts: Vec<&str> = story.lines().filter_map(|line| line.get(21..)).collect();
     let expected =
         ["paid 1 ETH (credited)", "entered arena with 0.01 ETH", "left arena with 0.009 ETH (lost 0.001 ETH)"];
-    assert_eq!(texts[1..4], expected, "{told}");
+    assert_eq!(texts[1..4], expected, "{story}");
     let casino = Casino::open();
     casino.play(20);
     let summed = casino.run(&["explain", PLAYER]).ok();
