@@ -232,7 +232,7 @@ now
 }
 
 #[test]
-fn a_few_rounds_are_told_one_by_one_and_many_are_summed_up() {
+fn a_few_rounds_are_listed_one_by_one_and_many_are_summed_up() {
     let casino = Casino::open();
     casino.play(1);
     let story = casino.run(&["explain", PLAYER]).ok();
