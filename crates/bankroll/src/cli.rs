@@ -5,8 +5,8 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, help_layout, init,
-    migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
+    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
+    help_layout, init, migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -95,6 +95,8 @@ pub enum Command {
     Receipt(receipt::ReceiptArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
+    /// Let the books go on without acknowledged records that are lost, and record who accepted that
+    AcceptLoss(accept_loss::AcceptLossArgs),
     /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
     /// Show or check the configuration

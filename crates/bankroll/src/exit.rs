@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use bankroll_nodes::AuthorityError;
-use bankroll_roles::{config::ConfigError, requests::WithdrawalRequestError};
+use bankroll_roles::{audit::HeadMissing, config::ConfigError, requests::WithdrawalRequestError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -16,6 +16,8 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         Some(Exit::NotFound)
     } else if let Some(AuthorityError::NoFolder { .. }) = cause.downcast_ref() {
         Some(Exit::NotFound)
+    } else if cause.is::<HeadMissing>() {
+        Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
             SignerExitCode::Failed => Exit::Failed,
@@ -29,7 +31,9 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
                 Some(Exit::NotFound)
             }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            StoreError::Diverged { .. } | StoreError::Damaged { .. } => Some(Exit::Unsound),
+            StoreError::Diverged { .. } | StoreError::Damaged { .. } | StoreError::TailLost { .. } => {
+                Some(Exit::Unsound)
+            }
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! `bankroll`: the program. Each command is in the module of its name.
 
+mod accept_loss;
 mod accounts;
 mod audit;
 mod balance;
@@ -63,6 +64,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Export(args) => export::run(&args, json),
         Command::Receipt(args) => receipt::run(&args, json),
         Command::Audit(args) => audit::command(&args, json),
+        Command::AcceptLoss(args) => accept_loss::run(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
         Command::Bench(command) => bench::run(command, json).map(|()| Exit::Ok),

@@ -6,9 +6,21 @@ use std::{
 };
 
 use bankroll_ledger::Account;
-use bankroll_store::{Audit, AuditProgress, AuditReport, IndexReport, Location, Reader, StoreError};
+use bankroll_store::{Audit, AuditProgress, AuditReport, IndexReport, JournalHead, Location, Reader, StoreError};
 use bankroll_terminal::{per_second, thousands};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+/// A head from outside that the journal does not have.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the journal does not have this head: batch {batch} is not in it with this hash (it ends at batch {}). These books are \
+     an older copy, other books, or were written anew",
+    journal.batch
+)]
+pub struct HeadMissing {
+    pub batch: u64,
+    pub journal: JournalHead,
+}
 
 /// The report of an audit that found the books sound.
 #[derive(Debug)]

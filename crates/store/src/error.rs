@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bankroll_ledger::{RecordError, Seq};
 
-use crate::{DatabaseUrlError, MovedBooks, engine::postgres::is_transient};
+use crate::{DatabaseUrlError, JournalHead, MovedBooks, NotedHead, NotedIn, engine::postgres::is_transient};
 
 /// Why a call was not accepted. Nothing happened; the caller may retry the same call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -150,6 +150,17 @@ pub enum StoreError {
     /// The database failed. What was being written may or may not be there.
     #[error("the database failed")]
     Database(#[source] rusqlite::Error),
+    /// Acknowledged records are gone: a head is noted that the journal does not have.
+    #[error(
+        "acknowledged records are lost: {noted_in} knows batch {} (record {}), and the journal ends at batch {} (record \
+         {}) or has another batch there. Put the newest copy of the books back with its log (-wal); if there is none, \
+         `bankroll accept-loss` lets the books go on without these records, and records who accepted that",
+        noted.batch, noted.seq, journal.batch, journal.seq
+    )]
+    TailLost { noted_in: NotedIn, noted: NotedHead, journal: JournalHead },
+    /// Every noted head is in the journal, so there is no loss to accept.
+    #[error("nothing is lost: the journal has every head that is noted; nothing was changed")]
+    NothingLost,
     /// The journal and what is derived from it disagree, or the chain is broken.
     #[error("the books diverge at record {at}: {what}")]
     Diverged { at: Seq, what: String },

@@ -22,7 +22,7 @@ mod history;
 mod location;
 mod writing;
 
-pub use bankroll_ledger::Answer;
+pub use bankroll_ledger::{AcceptedLoss, Answer};
 pub use engine::{
     JournalHead, RowsOutcome, RowsRejection, Statement,
     migrations::{BOOKS, INBOX, Migrations},
@@ -36,9 +36,9 @@ pub use history::{
 };
 pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{
-    BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, InboxConsumer, InboxError, InboxRound, InboxRow,
-    InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RowMeaning, Rows,
-    RowsError, RowsLocation, STATEMENTS_FILE, SubmitError,
+    BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, HEAD_FILE, HeadWatch, InboxConsumer, InboxError,
+    InboxRound, InboxRow, InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, NotedHead, NotedIn, PAYOUT_EVENTS,
+    PendingAnswer, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE, SubmitError,
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};

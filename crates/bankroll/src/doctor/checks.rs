@@ -10,7 +10,7 @@ use bankroll_roles::{
 use bankroll_store::{BOOKS, Clock, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, folder_state};
+use super::{Check, chain, folder_state, newest_head};
 use crate::location::LocationArgs;
 
 /// Free space below which a busy ledger is in danger.
@@ -44,7 +44,7 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
     match &opened {
         Ok(reader) => {
             checks.extend(moved(reader));
-            checks.extend([schema(), head(reader), lock(&folder)]);
+            checks.extend([schema(), head(reader), newest_head::check(&loaded, reader), lock(&folder)]);
             // Where nothing can be written, SQLite does not say how it would write.
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
@@ -72,7 +72,8 @@ fn of_database(
     match Reader::open(&database) {
         Ok(opened) => {
             let opened = reader.insert(opened);
-            checks.extend([server(), schema(), head(opened), lease(&database), tail(opened)]);
+            let noted = newest_head::check(loaded, opened);
+            checks.extend([server(), schema(), head(opened), noted, lease(&database), tail(opened)]);
             if full {
                 checks.push(books(&database, quiet));
             }

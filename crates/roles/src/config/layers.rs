@@ -7,7 +7,7 @@ use std::{
     str::FromStr,
 };
 
-use bankroll_store::Location;
+use bankroll_store::{HEAD_FILE, LedgerOptions, Location};
 use bankroll_terminal::{NotFound, UsageError, plain};
 use figment::{
     Figment, Metadata, Profile, Provider,
@@ -81,6 +81,20 @@ impl LoadedConfig {
     /// The configured database, or the folder.
     pub fn books(&self) -> Location {
         self.config.books.database.url().map_or_else(|| self.books_folder().into(), Location::Postgres)
+    }
+
+    /// Where this node notes the newest head: with the books in their folder, or in its own folder if they are in a
+    /// database.
+    pub fn head_file(&self) -> PathBuf {
+        match self.books() {
+            Location::Folder(folder) => folder.join(HEAD_FILE),
+            Location::Postgres(_) => self.base.join(HEAD_FILE),
+        }
+    }
+
+    /// The store's options for the configured books.
+    pub fn ledger_options(&self) -> LedgerOptions {
+        LedgerOptions { head_file: Some(self.head_file()), ..self.config.books.options(self.books()) }
     }
 
     pub fn certificates(&self) -> PathBuf {

@@ -26,7 +26,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use anyhow::Context;
 use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer, Rights};
-use bankroll_store::{Clock, Location};
+use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
 
 use crate::{
@@ -66,7 +66,7 @@ impl ServeNode {
     /// Books in a folder: this process is the only node.
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let socket = folder.join(BOOKS_SOCKET);
-        let options = self.loaded.config.books.options(folder);
+        let options = self.loaded.ledger_options();
         let (handler, rights) = self.handler();
         let keeper = self.keeper(Arc::clone(&handler), true);
         let kept = LeaseKeeper { commands: Some(CommandSocket { path: socket, rights }), ..keeper }.run(&options);
@@ -115,8 +115,7 @@ impl ServeNode {
             &format!("answers other nodes at {address}"),
             &[("address", address.clone().into())],
         );
-        let mut options = config.books.options(self.location.clone());
-        options.address = address;
+        let options = LedgerOptions { address, ..self.loaded.ledger_options() };
         let kept = self.keeper(Arc::clone(&handler), false).run(&options);
         server.stop();
         handler.close();
@@ -148,7 +147,10 @@ impl ServeNode {
                 running.pay(setup, &rows, &self.log);
             }
         }
-        let watched = forward::watch(identity, url, &self.log, &self.stop);
+        // The role `books` notes heads itself, in the same file.
+        let heads = || HeadWatch::new(url.clone(), self.loaded.head_file());
+        let heads = (!roles.has(NodeRole::Books)).then(heads);
+        let watched = forward::watch(identity, url, heads, &self.log, &self.stop);
         running.stop();
         watched
     }

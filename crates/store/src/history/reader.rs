@@ -1,20 +1,22 @@
 //! Reading the books without the writer: over a read-only connection that sees what is committed.
 
-use std::{cell::OnceCell, io::ErrorKind, time::Duration};
+use std::{cell::OnceCell, io::ErrorKind, path::Path, time::Duration};
 
 use bankroll_ledger::{
-    Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row, Seq,
+    AcceptedLoss, Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row,
+    Seq, merkle::Hash,
 };
 
 use crate::{
-    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, MovedBooks, STATEMENTS_FILE, Statement, StoreError,
+    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, MovedBooks, NotedHead, NotedIn, STATEMENTS_FILE,
+    Statement, StoreError,
     engine::{
         Source,
         postgres::{open_for_reading, open_statement_tables},
         sqlite::{open_read_only, open_statements},
     },
     history::{index::IndexSource, reading::HistoryView},
-    writing::recovery,
+    writing::{newest_head, recovery},
 };
 
 /// Accounts read at a time.
@@ -86,6 +88,41 @@ impl Reader {
     /// If the books cannot be read.
     pub fn head(&self) -> Result<JournalHead, StoreError> {
         self.source.head()
+    }
+
+    /// The heads that are noted outside the journal: in the statement index, and in this file if it exists.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn noted_heads(&self, file: Option<&Path>) -> Result<Vec<(NotedIn, NotedHead)>, StoreError> {
+        newest_head::noted_heads(&self.location, file)
+    }
+
+    /// Compares noted heads with the journal; read them first, so that a writer cannot be ahead of them.
+    ///
+    /// # Errors
+    /// [`StoreError::TailLost`] if the journal does not have one of them, and its loss was not accepted.
+    pub fn check_noted(&self, noted: &[(NotedIn, NotedHead)]) -> Result<(), StoreError> {
+        match newest_head::lost(&*self.source, noted)? {
+            None => Ok(()),
+            Some((noted_in, noted)) => Err(StoreError::TailLost { noted_in, noted, journal: self.head()? }),
+        }
+    }
+
+    /// Whether the journal has this batch with this head: a head from outside proves everything up to it.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn has_head(&self, batch: u64, head: &Hash) -> Result<bool, StoreError> {
+        newest_head::has(&*self.source, batch, head)
+    }
+
+    /// The losses that were accepted, each with the batch that records it.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn accepted_losses(&self) -> Result<Vec<(u64, AcceptedLoss)>, StoreError> {
+        newest_head::accepted_losses(&*self.source)
     }
 
     /// All assets.

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     hash::{BuildHasher, RandomState},
     io::ErrorKind,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -25,6 +25,7 @@ use super::{
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
     memory::WriterMemory,
+    newest_head::{self, HEAD_FILE, HeadFile},
     queue::{FACTS_WEIGHT, Job, Message, PreparedRequest, Queue},
     recovery,
     writer::{BATCH_MAX, Writer},
@@ -33,7 +34,7 @@ use crate::{
     Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
     SubmitRefusal,
     engine::{
-        Engine, Opening,
+        Engine, JournalHead, Opening, Source,
         migrations::with_flows,
         postgres::{LeaseClaim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
@@ -74,6 +75,9 @@ pub struct LedgerOptions {
     pub index_records_max: u64,
     /// How long a record may wait for that.
     pub index_pause: Duration,
+    /// Where the newest head is noted. By default [`HEAD_FILE`] in the folder of the books; for books in a database the
+    /// caller names a file in the node's own folder, or there is none.
+    pub head_file: Option<PathBuf>,
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
     /// Faults that a simulator injects into commits.
@@ -95,8 +99,14 @@ impl LedgerOptions {
     /// The defaults, for a folder or a database.
     #[must_use]
     pub fn new(location: impl Into<Location>) -> Self {
+        let location = location.into();
+        let head_file = match &location {
+            Location::Folder(folder) => Some(folder.join(HEAD_FILE)),
+            Location::Postgres(_) => None,
+        };
         Self {
-            location: location.into(),
+            location,
+            head_file,
             lease: Duration::from_secs(10),
             address: String::new(),
             clock: Clock::machine(),
@@ -160,6 +170,7 @@ impl Ledger {
     fn start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
         let (mut engine, lock) = open_engine(&options, opening)?;
         let head = recovery::head(engine.source())?;
+        refuse_lost_tail(&options, engine.source(), head)?;
         recovery::verify_tail(engine.source(), &head)?;
         let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
@@ -167,6 +178,9 @@ impl Ledger {
             }
             loaded => loaded?,
         };
+        let head_file =
+            options.head_file.as_deref().map(|path| HeadFile::start(path, &head).map_err(StoreError::io(path)));
+        let head_file = head_file.transpose()?.map(Arc::new);
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
         let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
@@ -190,7 +204,9 @@ impl Ledger {
                 next_expiry: engine.source().next_expiry()?,
             },
             accounts_max: options.accounts_in_memory_max,
-            commit_thread: CommitThread::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
+            commit_thread: CommitThread::start(jobs.clone(), &delivery, head_file.clone())
+                .map_err(StoreError::io(THREAD))?,
+            head_file,
             delivery,
             waiting: VecDeque::new(),
             background_commit_min: options.background_commit_min,
@@ -385,7 +401,13 @@ impl Drop for Shared {
 }
 
 /// Opens the database and acquires the right to write to it.
-fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+pub(super) fn open_engine(
+    options: &LedgerOptions,
+    opening: Opening,
+) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+    if opening == Opening::New {
+        refuse_where_books_were(options)?;
+    }
     let sets = with_flows(&options.migrations);
     let now = options.clock.now();
     match &options.location {
@@ -397,6 +419,7 @@ fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Eng
             }
             let lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
             if !is_there(folder, opening)? {
+                refuse_where_books_were(options)?;
                 Sqlite::create(&path, &sets, now)?;
             }
             let mut engine = Sqlite::open(&path, options.durability, &sets, now)?;
@@ -414,6 +437,27 @@ fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Eng
             engine.restore_derived()?;
             Ok((Box::new(engine), None))
         }
+    }
+}
+
+/// Records that vanished with the journal's end are noticed before anything is decided without them.
+fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source, journal: JournalHead) -> Result<(), StoreError> {
+    if options.durability == Durability::MayLoseRecentCommits {
+        return Ok(());
+    }
+    let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
+    match newest_head::lost(source, &noted)? {
+        None => Ok(()),
+        Some((noted_in, noted)) => Err(StoreError::TailLost { noted_in, noted, journal }),
+    }
+}
+
+/// A note of a head means that there were books: if they are gone, new ones must not take their place in silence.
+fn refuse_where_books_were(options: &LedgerOptions) -> Result<(), StoreError> {
+    let Some(path) = options.head_file.as_deref() else { return Ok(()) };
+    match newest_head::read_file(path)? {
+        None => Ok(()),
+        Some(_) => Err(StoreError::LedgerExists { path: path.into() }),
     }
 }
 

@@ -9,11 +9,14 @@
 //! | `draft.rs`, `decided_keys.rs` | a batch while it is being decided, and its keys |
 //! | `changes.rs`, `commit_thread.rs` | a decided batch; committing it while the next one is decided |
 //! | `keys/` | the key index: an idempotency key has one effect, forever |
-//! | `recovery.rs` | what is verified when books are opened |
+//! | `recovery.rs`, `newest_head.rs` | what is verified when books are opened; whether their newest records are lost |
+//! | `head_watch.rs` | noting the head of books that another process writes |
+//! | `accept_loss.rs` | going on without lost records, on a person's word |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
 //! | `books_move.rs` | moving books from SQLite to Postgres |
 //! | `lock.rs`, `clock.rs`, `fault.rs` | one writer per folder, the clock, faults that simulators inject |
 
+mod accept_loss;
 mod books_move;
 mod changes;
 mod clock;
@@ -23,11 +26,13 @@ mod delivery;
 mod draft;
 #[cfg(feature = "faults")]
 mod fault;
+mod head_watch;
 mod inbox;
 pub(crate) mod keys;
 mod ledger;
 mod lock;
 mod memory;
+pub(crate) mod newest_head;
 mod prefetch;
 mod queue;
 pub(crate) mod recovery;
@@ -38,7 +43,9 @@ pub use books_move::{BooksMove, BooksMoveStage};
 pub use clock::Clock;
 #[cfg(feature = "faults")]
 pub use fault::{FaultKind, FaultPoint};
+pub use head_watch::HeadWatch;
 pub use inbox::{InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RowMeaning};
 pub use ledger::{BOOKS_FILE, Durability, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, SubmitError};
+pub use newest_head::{HEAD_FILE, NotedHead, NotedIn};
 pub use queue::PendingAnswer;
 pub use rows::{Rows, RowsError, RowsLocation};

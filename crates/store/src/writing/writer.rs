@@ -35,6 +35,7 @@ use super::{
     delivery::Delivery,
     draft::Draft,
     memory::WriterMemory,
+    newest_head::HeadFile,
     queue::{Job, Message},
     recovery,
 };
@@ -71,6 +72,8 @@ pub(crate) struct Writer {
     /// Calls that have arrived and are in no batch yet.
     pub waiting: VecDeque<Job>,
     pub background_commit_min: usize,
+    /// Where the newest head is noted.
+    pub head_file: Option<Arc<HeadFile>>,
     /// Calls that were decided while the previous batch was in flight.
     pub decided_ahead: Arc<AtomicU64>,
     /// Why the writer stopped.
@@ -250,9 +253,11 @@ impl Writer {
             if self.may_commit_in_background(&changes, jobs) {
                 return self.commit_in_background(changes, std::mem::take(jobs)).map(Some);
             }
-            match changes.store(jobs, self.engine_slot.engine(), &self.memory.keys.pending()) {
+            let head_file = self.head_file.as_deref();
+            match changes.store(jobs, self.engine_slot.engine(), &self.memory.keys.pending(), head_file) {
                 Ok(rows) => {
                     self.publish(changes, jobs, rows);
+                    self.head_file.iter().for_each(|file| file.sync_if_due());
                     return self.engine_slot.engine().after_commit().map(|()| None);
                 }
                 Err(CommitError::FactRefused(place)) => {

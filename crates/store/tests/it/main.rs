@@ -14,6 +14,7 @@ mod inbox;
 mod index;
 mod keys;
 mod money;
+mod newest_head;
 mod opening;
 mod reading;
 mod rows;
