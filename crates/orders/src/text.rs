@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bankroll_money::Time;
-use jiff::Timestamp;
+use time::OffsetDateTime;
 
 use crate::{Meaning, Order, Price};
 
@@ -53,6 +53,11 @@ pub fn format_decimal(units: u128, decimals: usize) -> String {
 /// A time in ISO 8601, with six digits after the seconds.
 #[must_use]
 pub fn format_time(time: Time) -> String {
-    let date = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    date.map_or_else(|| "the end of time".to_owned(), |date| format!("{date:.6}"))
+    let show = |at: OffsetDateTime| {
+        let ((year, month, day), (hour, minute, second, micro)) = (at.to_calendar_date(), at.to_hms_micro());
+        let month = u8::from(month);
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micro:06}Z")
+    };
+    let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(time.0).saturating_mul(1_000));
+    at.map_or_else(|_| "the end of time".to_owned(), show)
 }
