@@ -52,14 +52,21 @@ pub fn check_period(from: Option<Time>, to: Option<Time>) -> Result<(), String> 
 
 /// A time as text, in UTC, with all its digits. A time outside the calendar is shown as its number.
 pub fn show(time: Time) -> String {
-    let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    stamp.map_or_else(|| time.to_string(), |stamp| format!("{stamp:.6}"))
+    in_calendar(time).unwrap_or_else(|| time.to_string())
+}
+
+/// As [`show`]; `None` for a time outside the calendar.
+pub fn in_calendar(time: Time) -> Option<String> {
+    timestamp(time).map(|stamp| format!("{stamp:.6}"))
 }
 
 /// A time for tables: in UTC, cut to seconds.
 pub fn seconds(time: Time) -> String {
-    let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    stamp.map_or_else(|| time.to_string(), |stamp| stamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    timestamp(time).map_or_else(|| time.to_string(), |stamp| stamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+fn timestamp(time: Time) -> Option<Timestamp> {
+    i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok())
 }
 
 #[cfg(test)]
