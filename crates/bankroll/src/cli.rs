@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
-    help_layout, init, migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
+    help_layout, init, migrate_books, nodes, players, receipt, search, serve, signer, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -110,7 +110,7 @@ pub enum Command {
     Hand(hand::HandCommand),
     /// Run the signer: it keeps the keys and signs payouts within its limits
     #[command(subcommand, after_help = bankroll_signer::cli::EXAMPLES)]
-    Signer(bankroll_signer::cli::SignerCommand),
+    Signer(signer::SignerCommand),
     /// Run a simulated chain for any Ethereum tool
     Chain(chain::ChainArgs),
     /// Print shell completions

@@ -27,6 +27,7 @@ mod serve;
 mod signer;
 mod statement;
 mod wait;
+mod wallet_name;
 mod withdrawals;
 
 use std::process::ExitCode;

@@ -60,8 +60,12 @@ pub fn check_period(from: Option<Time>, to: Option<Time>) -> Result<(), String> 
 
 /// A time as text, in UTC, with all its digits. A time outside the calendar is shown as its number.
 pub fn show(time: Time) -> String {
-    let show = |at: OffsetDateTime| format!("{}T{}.{:06}Z", day(at), clock(at), at.microsecond());
-    moment(time).map_or_else(|| time.to_string(), show)
+    in_calendar(time).unwrap_or_else(|| time.to_string())
+}
+
+/// As [`show`]; `None` for a time outside the calendar.
+pub fn in_calendar(time: Time) -> Option<String> {
+    moment(time).map(|at| format!("{}T{}.{:06}Z", day(at), clock(at), at.microsecond()))
 }
 
 /// A time for tables: in UTC, cut to seconds.
