@@ -32,6 +32,7 @@ mod prefetch;
 mod queue;
 pub(crate) mod recovery;
 mod rows;
+mod tail;
 mod writer;
 
 pub use books_move::{BooksMove, BooksMoveStage};

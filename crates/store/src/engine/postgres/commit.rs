@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    engine::{Commit, Records, RowsOutcome, RunWrites, flow_sql},
+    engine::{Commit, Records, RowsOutcome, RunWrites, checksum, flow_sql},
 };
 
 /// What went wrong inside the transaction.
@@ -70,8 +70,9 @@ fn send(session: &Session, statements: &[BoundStatement<'_>]) -> Result<Vec<u64>
 
 pub(super) const CHUNKS: &str =
     "INSERT INTO books.key_chunks (id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])";
-pub(super) const JOURNAL: &str = "INSERT INTO books.journal (seq, record)
-     SELECT $1 + place - 1, record FROM unnest($2::bytea[]) WITH ORDINALITY AS v (record, place)";
+pub(super) const JOURNAL: &str = "INSERT INTO books.journal (seq, record, checksum)
+     SELECT $1 + place - 1, record, checksum
+     FROM unnest($2::bytea[], $3::bigint[]) WITH ORDINALITY AS v (record, checksum, place)";
 const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, head) VALUES ($1, $2, $3, $4, $5, $6)";
 const HEAD: &str =
     "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, hash = $6 WHERE epoch = $1 AND seq = $2";
@@ -131,13 +132,13 @@ pub(super) fn append(engine: &mut Postgres, batch: &Batch, records: &Records) ->
     let after = head_after(batch);
     let (first, number, at) = (sql_number(batch.first.0), sql_number(batch.number), sql_number(batch.at.0));
     let count = i32::try_from(batch.count).unwrap_or(i32::MAX);
-    let all: Vec<&[u8]> = records.iter().collect();
+    let (all, checksums): (Vec<&[u8]>, Vec<i64>) = records.iter().zip(records.checksums(batch.first)).unzip();
     let (root, head) = (batch.root.as_slice(), after.hash.as_slice());
     let (epoch, before, values) = (engine.epoch, sql_number(engine.head.seq.0), head_values(&after));
     let changed = send(
         &engine.session,
         &[
-            BoundStatement { sql: JOURNAL, values: vec![&first, &all] },
+            BoundStatement { sql: JOURNAL, values: vec![&first, &all, &checksums] },
             BoundStatement { sql: BATCH, values: vec![&number, &first, &count, &at, &root, &head] },
             BoundStatement { sql: HEAD, values: vec![&epoch, &before, &values.0, &values.1, &values.2, &values.3] },
         ],
@@ -163,8 +164,9 @@ fn write_runs(session: &Session, runs: &RunWrites) -> Result<(), tokio_postgres:
         session.execute("DELETE FROM books.key_runs WHERE id = ANY($1)", &[&removed])?;
     }
     if let Some((meta, summary)) = &runs.added {
-        let sql = "INSERT INTO books.key_runs (id, level, first_seq, last_seq, entries, first_chunk, chunks, summary)
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        let sql = "INSERT INTO books.key_runs
+                   (id, level, first_seq, last_seq, entries, first_chunk, chunks, checksum, summary)
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let values: Values<'_> = &[
             &sql_number(meta.id),
             &i16::from(meta.level),
@@ -173,6 +175,7 @@ fn write_runs(session: &Session, runs: &RunWrites) -> Result<(), tokio_postgres:
             &sql_number(meta.entries),
             &sql_number(meta.first_chunk),
             &sql_number(meta.chunks),
+            &checksum::key_run(meta),
             summary,
         ];
         session.execute(sql, values)?;

@@ -55,14 +55,15 @@ pub(super) fn store(
     let after = head_values(&head_after(batch));
     let (epoch, before, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
     let (first, count) = (sql_number(batch.first.0), i32::try_from(batch.count).unwrap_or(i32::MAX));
-    let (all, root): (Vec<&[u8]>, _) = (records.iter().collect(), batch.root.as_slice());
+    let (all, checksums): (Vec<&[u8]>, Vec<i64>) = records.iter().zip(records.checksums(batch.first)).unzip();
+    let root = batch.root.as_slice();
     let chunks = commit.runs.map(|runs| runs.chunks.as_slice()).unwrap_or_default();
     let (chunk_ids, chunk_data): (Vec<i64>, Vec<&[u8]>) =
         chunks.iter().map(|(id, data)| (sql_number(*id), data.as_slice())).unzip();
     let columns = Columns::of(commit);
     let mut whole = CombinedStatement::default();
     whole.part("ours", &[&epoch, &before, &after.0, &after.1, &after.2, &after.3, &lease], HEAD);
-    whole.part("records", &[&first, &all], JOURNAL);
+    whole.part("records", &[&first, &all, &checksums], JOURNAL);
     for (BoundStatement { sql, values }, number) in columns.money().into_iter().zip(1..) {
         whole.part(&format!("money_{number}"), &values, sql);
     }
