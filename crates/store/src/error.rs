@@ -212,6 +212,12 @@ impl StoreError {
         Self::RowDamaged { table, what: what.into() }
     }
 
+    /// Whether what is stored is not what was written: nothing may be decided by it.
+    #[must_use]
+    pub fn is_unsound(&self) -> bool {
+        matches!(self, Self::Diverged { .. } | Self::Damaged { .. } | Self::RowDamaged { .. })
+    }
+
     /// Whether only what follows from the journal is damaged, so that it can be rebuilt.
     #[must_use]
     pub fn is_derived_damage(&self) -> bool {

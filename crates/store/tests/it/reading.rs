@@ -3,6 +3,8 @@
 use bankroll_ledger::{AccountKind, Seq};
 use bankroll_store::{AccountFilter, Audit, StoreError};
 
+use bankroll_testkit::checksums;
+
 use crate::world::{World, moving};
 
 #[test]
@@ -40,7 +42,7 @@ fn a_receipt_proves_a_record_without_the_ledger() {
 }
 
 /// Closes the books, edits them by hand, and audits them.
-fn audit_after(edit: &str) -> Result<(), StoreError> {
+fn audit_after(edit: &str, resealed: bool) -> Result<(), StoreError> {
     let mut world = World::in_folder(|_| {});
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     world.play(vec![moving(alice, arena, 60)]);
@@ -48,27 +50,36 @@ fn audit_after(edit: &str) -> Result<(), StoreError> {
     let database = rusqlite::Connection::open(world.folder.path().join("books.db")).unwrap();
     database.execute_batch(edit).unwrap();
     drop(database);
+    if resealed {
+        checksums::reseal(&world.options.location);
+    }
     Audit::new(world.reader()).run(|_| {}).map(drop)
 }
 
 #[test]
 fn an_audit_finds_edited_rows() {
-    assert!(audit_after("SELECT 1").is_ok());
+    assert!(audit_after("SELECT 1", true).is_ok());
     let edits = [
         "UPDATE balances SET balance = x'00000000000000000000000000000029' WHERE id = 2",
         "UPDATE balances SET held = x'00000000000000000000000000000001' WHERE id = 2",
         "DELETE FROM balances WHERE id = 3",
         "UPDATE accounts SET may_transfer = 127 WHERE id = 2",
         "UPDATE assets SET decimals = 6",
-        "INSERT INTO reversals (original, reversal) VALUES (5, 6)",
+        "INSERT INTO reversals (original, reversal, checksum) VALUES (5, 6, 0)",
         "DROP TRIGGER journal_keeps_what_it_has; UPDATE journal SET record = CAST(substr(record, 1, length(record) - 1) || x'29' AS BLOB) WHERE seq = 6",
         "DROP TRIGGER journal_forgets_nothing; DELETE FROM journal WHERE seq = 3",
         "DROP TRIGGER batches_keep_what_they_have; UPDATE batches SET at = at + 1 WHERE number = 2",
         "DROP TRIGGER batches_forget_nothing; DELETE FROM batches WHERE number = 2",
     ];
     for edit in edits {
-        let found = audit_after(edit);
-        assert!(matches!(found, Err(StoreError::Diverged { .. })), "{edit}: {found:?}");
+        // By the row's checksum; and by the journal, if the checksum was edited too.
+        let found = audit_after(edit, false);
+        assert!(found.as_ref().is_err_and(StoreError::is_unsound), "{edit}: {found:?}");
+        let found = audit_after(edit, true);
+        assert!(found.as_ref().is_err_and(StoreError::is_unsound), "{edit}, resealed: {found:?}");
+        let is_row =
+            matches!(&found, Err(StoreError::RowDamaged { what, .. }) if what.contains("not what was written"));
+        assert!(!is_row, "{edit}: the checksum matches: {found:?}");
     }
 }
 

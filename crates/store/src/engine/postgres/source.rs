@@ -54,12 +54,13 @@ impl Session {
         let number = |column| stored::number::<u64>(&row, column);
         for (table, column) in [("assets", 0), ("accounts", 2)] {
             let (known, found) = (number(column)?, number(column + 1)?);
-            if known != found {
+            // A number above the known one is there, at least; the audit compares the row with the journal.
+            if known > found {
                 let what = format!("its last row is {found}, and row {known} was written");
                 return Err(StoreError::row_damaged(table, what));
             }
         }
-        Ok((number(0)?, number(2)?))
+        Ok((number(1)?, number(3)?))
     }
 }
 
