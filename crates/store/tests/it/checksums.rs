@@ -77,7 +77,7 @@ fn the_writer_spends_nothing_from_a_balance_that_no_commit_wrote() {
 /// Money would vanish with the row: nothing counts the rows that a plain update finds.
 #[test]
 fn a_commit_that_does_not_find_the_row_of_a_balance_stops_the_writer() {
-    let world = World::in_folder(|_| {});
+    let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     edit(&world, &format!("DELETE FROM balances WHERE id = {alice}"));
     let spend = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);

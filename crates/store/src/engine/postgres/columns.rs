@@ -18,13 +18,14 @@ const NEW_ACCOUNTS: &str =
                           $7::bigint[], $8::integer[])";
 const NEW_BALANCES: &str = "INSERT INTO books.balances (id, balance, held, checksum)
      SELECT * FROM unnest($1::bigint[], $2::numeric[], $3::numeric[], $4::integer[])";
-const DEBT_LINKS: &str = "UPDATE books.accounts a SET debt = v.debt, checksum = v.checksum
+pub(super) const DEBT_LINKS: &str = "UPDATE books.accounts a SET debt = v.debt, checksum = v.checksum
                           FROM unnest($1::bigint[], $2::bigint[], $3::integer[]) AS v (id, debt, checksum)
                           WHERE a.id = v.id";
-const BALANCES: &str = "UPDATE books.balances b SET balance = v.balance, held = v.held, checksum = v.checksum
+pub(super) const BALANCES: &str =
+    "UPDATE books.balances b SET balance = v.balance, held = v.held, checksum = v.checksum
                         FROM unnest($1::bigint[], $2::numeric[], $3::numeric[], $4::integer[])
                              AS v (id, balance, held, checksum)
-                        WHERE b.id = v.id";
+                        WHERE b.id = v.id RETURNING b.id";
 const HOLDS: &str = "INSERT INTO books.holds (id, account, remaining, expires, settler, state, checksum)
      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::numeric[], $4::bigint[], $5::smallint[], $6::smallint[],
                           $7::integer[])

@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 
 use super::{
     Postgres,
-    columns::{BoundStatement, Columns},
+    columns::{BALANCES, BoundStatement, Columns, DEBT_LINKS},
     lease::{head_values, is_transient},
     row,
     session::{Session, Values, milliseconds},
@@ -29,6 +29,8 @@ pub(super) enum TransactionError {
     Fact(usize),
     /// The server's disk is full.
     Full,
+    /// A row that was there when the batch was decided is not found.
+    Lost,
     Database(tokio_postgres::Error),
 }
 
@@ -38,6 +40,7 @@ impl TransactionError {
         match self {
             Self::Fenced => StoreError::Fenced,
             Self::Full => StoreError::Full,
+            Self::Lost => StoreError::row_damaged("balances", "a row that the commit changes is lost"),
             Self::Fact(_) => unreachable!("there are no facts in it"),
             Self::Database(error) => error.into(),
         }
@@ -48,10 +51,18 @@ impl From<tokio_postgres::Error> for TransactionError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
             Some(code) if *code == SqlState::DISK_FULL => Self::Full,
+            // Only the single statement compares how many balances it has changed in this way.
+            Some(code) if *code == SqlState::INVALID_TEXT_REPRESENTATION => Self::Lost,
             // Only the fence divides, see `begin`.
             Some(code) if *code == SqlState::DIVISION_BY_ZERO => Self::Fenced,
             _ => Self::Database(error),
         }
+    }
+}
+
+impl From<TransactionError> for StoreError {
+    fn from(failure: TransactionError) -> Self {
+        failure.into_error()
     }
 }
 
@@ -121,11 +132,18 @@ pub(super) fn begin(engine: &Postgres) -> Result<(), TransactionError> {
     ))?)
 }
 
-/// Writes accounts, balances, holds and events into the transaction, pipelined.
-pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
+/// Writes accounts, balances, holds and events into the transaction, pipelined. A balance or a debtor that is not found
+/// is an error: otherwise money would vanish with its row.
+pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), TransactionError> {
     let columns = Columns::of(commit);
     let all: Vec<BoundStatement<'_>> = columns.accounts().into_iter().chain(columns.money()).collect();
-    send(session, &all).map(drop)
+    let changed = send(session, &all)?;
+    let found_all = |(statement, changed): (&BoundStatement<'_>, &u64)| match statement.sql {
+        BALANCES => *changed == commit.balances.len() as u64,
+        DEBT_LINKS => *changed == commit.debt_links.len() as u64,
+        _ => true,
+    };
+    if all.iter().zip(&changed).all(found_all) { Ok(()) } else { Err(TransactionError::Lost) }
 }
 
 pub(super) fn append(engine: &mut Postgres, batch: &Batch, records: &Records) -> Result<(), TransactionError> {
