@@ -9,7 +9,7 @@
 //! | `draft.rs`, `decided_keys.rs` | a batch while it is being decided, and its keys |
 //! | `changes.rs`, `commit_thread.rs` | a decided batch; committing it while the next one is decided |
 //! | `keys/` | the key index: an idempotency key has one effect, forever |
-//! | `recovery.rs` | what is verified when books are opened |
+//! | `recovery.rs`, `tail.rs` | what is verified when books are opened; the rows that follow from the last records |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
 //! | `books_move.rs` | moving books from SQLite to Postgres |
 //! | `lock.rs`, `clock.rs`, `fault.rs` | one writer per folder, the clock, faults that simulators inject |

@@ -1,11 +1,13 @@
 //! Reading without the writer: accounts, receipts, and audits that find edits.
 
-use bankroll_ledger::{AccountKind, Seq};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bankroll_ledger::{AccountId, AccountKind, AccountName, Action, Namespace, Principal, Seq, Settler};
 use bankroll_store::{AccountFilter, Audit, StoreError};
 
 use bankroll_testkit::checksums;
 
-use crate::world::{World, moving};
+use crate::world::{World, hold, moving, request};
 
 #[test]
 fn accounts_are_listed_in_pages_and_filtered() {
@@ -97,4 +99,48 @@ fn the_journal_refuses_to_be_changed() {
     }
     let negative = "UPDATE balances SET held = x'000000000000000000000000000000ff'";
     assert!(database.execute_batch(negative).is_err(), "no account holds more than it has, says the store too");
+}
+
+/// Lookups are confirmed by a second one; what a writer adds between the two is no damage.
+#[test]
+fn a_reader_finds_no_damage_in_what_a_writer_adds_meanwhile() {
+    let world = World::new();
+    let (alice, custody) = (world.player("alice", 1_000), world.account(AccountKind::Custody, Some("hot")));
+    let name = |number: u64| -> AccountName { format!("arena/funds/1/p{number}").parse().unwrap() };
+    let (opened, is_done) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..150 {
+                opened.store(number, Ordering::SeqCst);
+                world.ledger().open_accounts(&Principal::System, vec![name(number)]).unwrap()[0].unwrap();
+                let held = world.play(vec![hold(alice, 1, Some(1_000_000 + number), Settler::Holder)]);
+                let deposit = world.deposit(moving(custody, alice, 1)).seq.unwrap();
+                let key = world.fresh_key(Namespace::Deposits);
+                let mut reversal = request(key, Principal::Indexer, Vec::new());
+                reversal.action = Action::Reverse(deposit);
+                world.ledger().apply(reversal).unwrap();
+                held.effects().ok();
+                world.set_time(1_000_000 + number);
+            }
+            is_done.store(true, Ordering::SeqCst);
+        });
+        let reader = world.reader();
+        let (mut found, mut rounds) = (0, 0);
+        while !is_done.load(Ordering::SeqCst) || rounds == 0 {
+            let number = opened.load(Ordering::SeqCst);
+            found += u64::from(reader.account_named(&name(number)).unwrap().is_some());
+            let accounts = reader.accounts(&AccountFilter::default(), usize::MAX).unwrap();
+            reader.account(AccountId(accounts.len() as u64 + 1)).unwrap();
+            reader.open_holds(alice).unwrap();
+            let head = reader.head().unwrap();
+            reader.record(head.seq.next()).unwrap();
+            reader.receipt(head.seq).unwrap().unwrap();
+            reader.journal_after(Seq(head.seq.0 - 1), 10).unwrap();
+            (head.seq.0 - 3..head.seq.0 + 3).for_each(|seq| drop(reader.reversal_of(Seq(seq)).unwrap()));
+            reader.assets().unwrap();
+            rounds += 1;
+        }
+        assert!(found > 0);
+    });
+    world.audit();
 }

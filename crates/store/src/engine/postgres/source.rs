@@ -37,7 +37,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let numbers: Vec<i64> = numbers.iter().map(|one| sql_number(number(*one))).collect();
-        Ok(self.query(sql, &[&numbers])?)
+        self.query(sql, &[&numbers])
     }
 
     /// The numbers of the holds that an index finds.

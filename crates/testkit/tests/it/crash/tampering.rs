@@ -15,9 +15,12 @@ use crate::{
 /// Batches at the end of the journal that opening verifies, and a few more.
 const MORE_THAN_THE_TAIL: usize = 16_500;
 
-/// Books of so many batches that syncing each of them would take minutes.
+/// Books of so many batches that syncing each of them would take minutes. Keys leave memory early: the records of those
+/// in memory are verified when the books are opened.
 fn long_books() -> World {
-    World::in_folder(|options| options.durability = Durability::MayLoseRecentCommits)
+    World::in_folder(|options| {
+        (options.durability, options.keys_in_memory_max) = (Durability::MayLoseRecentCommits, 1_024);
+    })
 }
 
 /// Closed books of one record a batch, so that a position is a batch.
