@@ -31,9 +31,7 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
                 Some(Exit::NotFound)
             }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            StoreError::Diverged { .. } | StoreError::Damaged { .. } | StoreError::TailLost { .. } => {
-                Some(Exit::Unsound)
-            }
+            error if error.is_unsound() => Some(Exit::Unsound),
             _ => None,
         }
     }

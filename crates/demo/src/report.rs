@@ -39,7 +39,8 @@ impl DemoReport<'_> {
     pub fn print(self, json: bool) -> anyhow::Result<Exit> {
         let exit = match &self.audited {
             Ok(_) if self.is_sound() => Exit::Ok,
-            Ok(_) | Err(StoreError::Diverged { .. }) => Exit::Unsound,
+            Ok(_) => Exit::Unsound,
+            Err(error) if error.is_unsound() => Exit::Unsound,
             Err(_) => Exit::Failed,
         };
         if json {

@@ -164,6 +164,10 @@ pub enum StoreError {
     /// The journal and what is derived from it disagree, or the chain is broken.
     #[error("the books diverge at record {at}: {what}")]
     Diverged { at: Seq, what: String },
+    /// A row, or an index that leads to it, is not what a commit wrote. Unless the table is the journal's, it is derived
+    /// ([`StoreError::is_derived_damage`]).
+    #[error("table {table} is damaged: {what}; {}", next_step(table))]
+    RowDamaged { table: &'static str, what: String },
     /// The derived key index is damaged and must be rebuilt from the journal.
     #[error("the key index is damaged: {what}")]
     KeyIndexDamaged { what: String },
@@ -180,6 +184,10 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DatabaseCorrupt) => Self::Damaged { what: error.to_string() },
+            // Only a commit counts rows: one that was there when the batch was decided is lost.
+            None if matches!(error, rusqlite::Error::StatementChangedRows(_)) => {
+                Self::row_damaged("balances", "a row that the commit changes is lost")
+            }
             _ => Self::Database(error),
         }
     }
@@ -211,7 +219,40 @@ impl StoreError {
         Self::Diverged { at, what: what.into() }
     }
 
+    pub(crate) fn row_damaged(table: &'static str, what: impl Into<String>) -> Self {
+        Self::RowDamaged { table, what: what.into() }
+    }
+
+    /// Whether what is stored is not what was written: nothing may be decided by it.
+    #[must_use]
+    pub fn is_unsound(&self) -> bool {
+        matches!(self, Self::Diverged { .. } | Self::Damaged { .. } | Self::RowDamaged { .. } | Self::TailLost { .. })
+    }
+
+    /// Whether only what follows from the journal is damaged, so that it can be rebuilt.
+    #[must_use]
+    pub fn is_derived_damage(&self) -> bool {
+        match self {
+            Self::RowDamaged { table, .. } => !is_journal(table),
+            Self::KeyIndexDamaged { .. } | Self::StatementIndexDamaged { .. } => true,
+            _ => false,
+        }
+    }
+
     pub(crate) fn unreadable(at: Seq) -> impl FnOnce(RecordError) -> Self {
         move |error| Self::diverged(at, error.to_string())
+    }
+}
+
+/// Whether a table is part of the journal, which cannot be computed from anything else.
+fn is_journal(table: &str) -> bool {
+    matches!(table, "journal" | "batches")
+}
+
+fn next_step(table: &str) -> &'static str {
+    if is_journal(table) {
+        "this is the journal itself: stop the writer and restore a backup"
+    } else {
+        "stop the writer and run `bankroll rebuild`"
     }
 }

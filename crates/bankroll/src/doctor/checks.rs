@@ -280,9 +280,7 @@ fn books(books: &Location, quiet: bool) -> Check {
             let rate = thousands(audited.rows_per_s());
             Check::green("audit", format!("books balance to the wei: {records}, {accounts}, {rate} records/s"))
         }
-        Err(error @ (StoreError::Diverged { .. } | StoreError::Damaged { .. })) => {
-            Check::unsound("audit", error.to_string(), RESTORE)
-        }
+        Err(error) if error.is_unsound() => Check::unsound("audit", error.to_string(), RESTORE),
         Err(error) => Check::red(
             "audit",
             format!("{:#}", anyhow::Error::from(error)),

@@ -58,10 +58,11 @@ fn a_live_folder_and_a_copy_are_audited_alike() {
 #[test]
 fn the_first_difference_is_named_with_its_record() {
     let edit = "DROP TRIGGER journal_keeps_what_it_has; UPDATE journal SET record = zeroblob(9) WHERE seq = 6";
-    run(tampered("books.db", edit).path(), &["audit"]).fails(4, &["the books diverge at record 6: batch"]);
+    run(tampered("books.db", edit).path(), &["audit"])
+        .fails(4, &["table journal is damaged: row 6 is not what was written", "restore a backup"]);
     let edit = "UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 3";
     run(tampered("books.db", edit).path(), &["audit"])
-        .fails(4, &["the books diverge at record 9: account arena/world/1 is not what the journal says it is"]);
+        .fails(4, &["table balances is damaged: row 3 is not what was written", "run `bankroll rebuild`"]);
     run(folder().path(), &["audit"]).fails(3, &["create one with `bankroll init --dir .`"]);
 }
 

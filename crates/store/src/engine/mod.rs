@@ -4,6 +4,8 @@
 //! Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error that
 //! leaves this in doubt is fatal for the writer, which stops, so that its owner opens the books again.
 
+mod checksum;
+mod confirm;
 mod derived;
 mod flow_sql;
 pub(crate) mod migrations;
@@ -47,16 +49,19 @@ pub struct JournalHead {
     pub hash: Hash,
 }
 
-/// The encoded records of a batch, in one buffer.
+/// The encoded records of a batch, in one buffer, and their leaves in its Merkle tree.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     pub bytes: Vec<u8>,
     ends: Vec<usize>,
+    leaves: Vec<Hash>,
 }
 
 impl Records {
     /// Ends the record that was appended to `bytes` since the last call.
     pub fn end_record(&mut self) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.leaves.push(merkle::leaf(&self.bytes[start..]));
         self.ends.push(self.bytes.len());
     }
 
@@ -65,12 +70,17 @@ impl Records {
     }
 
     pub fn root(&self) -> Hash {
-        merkle::root(&self.iter().map(merkle::leaf).collect::<Vec<_>>())
+        merkle::root(&self.leaves)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    }
+
+    /// The checksum of each record's row, if they begin at this place.
+    pub fn checksums(&self, first: Seq) -> impl Iterator<Item = i64> {
+        self.leaves.iter().zip(first.0..).map(|(leaf, seq)| checksum::record(Seq(seq), leaf))
     }
 }
 
@@ -87,7 +97,8 @@ pub(crate) struct BalanceRow {
 pub(crate) struct Commit<'a> {
     pub assets: &'a [(AssetId, Asset)],
     pub accounts: &'a [Account],
-    pub debt_links: &'a [(AccountId, AccountId)],
+    /// Existing accounts that have got their debt account.
+    pub debt_links: &'a [Account],
     /// In the order of ids, so that neighbouring rows are written together.
     pub balances: &'a [BalanceRow],
     pub holds: &'a [Hold],
@@ -171,6 +182,9 @@ pub(crate) enum CommitError {
 
 /// Reading from a database: the half of the contract that needs no write access. Methods return committed data; two
 /// results are consistent with each other only within a snapshot.
+///
+/// Every row is compared with its checksum, and what is not found is confirmed by a second way (`confirm.rs`). Holds
+/// that an index finds are read again by their numbers, so a reader beside a writer needs a snapshot for these.
 pub(crate) trait Source: Send {
     /// From here on every read sees one snapshot, until its end.
     fn begin_snapshot(&self) -> Result<(), StoreError>;
@@ -215,14 +229,14 @@ pub(crate) trait Source: Send {
     fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError>;
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError>;
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
+    /// The runs of the key index in the order of the journal, with their summaries. Whatever is wrong with its tables,
+    /// pages included, is [`StoreError::KeyIndexDamaged`].
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
     /// The runs of the key index in the order of the journal, without their summaries.
     fn run_metas(&self) -> Result<Vec<RunMeta>, StoreError>;
     /// The first account's name, in the order of bytes, that is not below a text.
     fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError>;
-    /// The first places in a stretch of the journal, both ends included, whose records have these bytes in them.
-    fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError>;
     /// The rows that a query of a flow finds.
     fn flow_rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError>;
     /// Where the books went, if they were moved.

@@ -170,7 +170,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
-        self.source.open_holds(account)
+        self.in_view(|view| view.source.open_holds(account))
     }
 
     /// The events of the records after this one.
@@ -205,6 +205,7 @@ impl Reader {
     pub fn receipt(&self, seq: Seq) -> Result<Option<(Receipt, bankroll_ledger::merkle::Hash)>, StoreError> {
         let Some((batch, head)) = self.source.batch_of(seq)? else { return Ok(None) };
         let records = self.source.records_from(batch.first, batch.count as usize)?;
+        recovery::check_batch(&batch, &head, &records)?;
         let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
         Ok(Receipt::new(batch, &records, seq).map(|receipt| (receipt, head)))
     }

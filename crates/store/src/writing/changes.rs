@@ -35,7 +35,8 @@ pub(super) struct BatchChanges {
     pub reversals: Vec<(Seq, Seq)>,
     pub assets: Vec<(AssetId, Asset)>,
     pub accounts: Vec<Account>,
-    pub debt_links: Vec<(AccountId, AccountId)>,
+    /// Existing accounts that have got their debt account.
+    pub debt_links: Vec<Account>,
     pub keys: DecidedKeys,
     pub answers: Vec<Answer>,
     pub opened: Vec<Vec<Result<AccountId, OpenRejection>>>,

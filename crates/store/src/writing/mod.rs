@@ -9,8 +9,8 @@
 //! | `draft.rs`, `decided_keys.rs` | a batch while it is being decided, and its keys |
 //! | `changes.rs`, `commit_thread.rs` | a decided batch; committing it while the next one is decided |
 //! | `keys/` | the key index: an idempotency key has one effect, forever |
-//! | `recovery.rs`, `newest_head.rs` | what is verified when books are opened; whether their newest records are lost |
-//! | `head_watch.rs` | noting the head of books that another process writes |
+//! | `recovery.rs`, `tail.rs` | what is verified when books are opened; the rows that follow from the last records |
+//! | `newest_head.rs`, `head_watch.rs` | the newest head, noted in a second place: whether records are lost |
 //! | `accept_loss.rs` | going on without lost records, on a person's word |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
 //! | `books_move.rs` | moving books from SQLite to Postgres |
@@ -37,6 +37,7 @@ mod prefetch;
 mod queue;
 pub(crate) mod recovery;
 mod rows;
+mod tail;
 mod writer;
 
 pub use books_move::{BooksMove, BooksMoveStage};

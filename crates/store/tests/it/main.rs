@@ -5,6 +5,7 @@
 mod admission;
 mod ahead;
 mod books_move;
+mod checksums;
 mod creating;
 mod edited;
 mod facts;
@@ -14,8 +15,10 @@ mod inbox;
 mod index;
 mod keys;
 mod money;
+mod names;
 mod newest_head;
 mod opening;
+mod pages;
 mod reading;
 mod rows;
 mod searching;

@@ -136,7 +136,7 @@ impl Engine for Sqlite {
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
-        Ok(commit::sweep_chunks(&self.source.0, "key_chunks", live)?)
+        commit::sweep_chunks(&self.source.0, "key_chunks", live).map_err(|error| source::of_key_index(error.into()))
     }
 
     fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError> {

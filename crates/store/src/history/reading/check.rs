@@ -76,7 +76,7 @@ impl Reader {
             }
             let mut report = IndexReport { covered: view.index_state().covered, ..IndexReport::default() };
             for ExpectedRun { run, sum } in &key_runs {
-                let stored = sum_of(run, |id| keys::decode_chunk(id, view.source.chunk(id)?))?;
+                let stored = sum_of(run, |id| keys::decode_chunk(run, id, view.source.chunk(id)?))?;
                 if stored != *sum {
                     return Err(StoreError::KeyIndexDamaged { what: differs(run) });
                 }
