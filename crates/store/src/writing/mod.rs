@@ -12,6 +12,7 @@
 //! | `recovery.rs` | what is verified when books are opened |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
 //! | `books_move.rs` | moving books from SQLite to Postgres |
+//! | `rebuild_books.rs` | making everything again that follows from the journal |
 //! | `lock.rs`, `clock.rs`, `fault.rs` | one writer per folder, the clock, faults that simulators inject |
 
 mod books_move;
@@ -30,6 +31,7 @@ mod lock;
 mod memory;
 mod prefetch;
 mod queue;
+mod rebuild_books;
 pub(crate) mod recovery;
 mod rows;
 mod writer;
@@ -41,4 +43,5 @@ pub use fault::{FaultKind, FaultPoint};
 pub use inbox::{InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RowMeaning};
 pub use ledger::{BOOKS_FILE, Durability, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, SubmitError};
 pub use queue::PendingAnswer;
+pub use rebuild_books::{RebuildReport, RebuildStage, rebuild_books};
 pub use rows::{Rows, RowsError, RowsLocation};

@@ -9,11 +9,11 @@ use tokio_postgres::{Row, types::FromSql};
 
 use super::{
     numeric::{Integer, Numeric},
-    row,
+    row, schema,
     session::Session,
 };
 use crate::{
-    StoreError, StoredEvent,
+    Migrations, SchemaReport, StoreError, StoredEvent,
     engine::{
         JournalHead, Source, Statement,
         runs::RunMeta,
@@ -189,6 +189,15 @@ impl Source for Session {
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let rows = self.query("SELECT data FROM books.key_chunks WHERE id = $1", &[&sql_number(id)])?;
         Ok(rows.first().map(|row| row.get(0)))
+    }
+
+    fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {
+        schema::compare(self, sets)
+    }
+
+    fn has_page_checksums(&self) -> Result<Option<bool>, StoreError> {
+        let row = self.one("SELECT current_setting('data_checksums') = 'on'", &[])?;
+        Ok(Some(row.get(0)))
     }
 }
 const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";

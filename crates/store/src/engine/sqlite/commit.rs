@@ -187,7 +187,7 @@ fn write_holds(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result
     Ok(())
 }
 
-fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+pub(super) fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     for (seq, place, event) in &commit.events {
         let sql = "INSERT INTO outbox (seq, place, kind, resource, body) VALUES (?1, ?2, ?3, ?4, ?5)";
         let row = params![sql_number(seq.0), place, event.kind.as_str(), event.resource, event.body];
