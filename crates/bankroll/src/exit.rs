@@ -29,8 +29,7 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
                 Some(Exit::NotFound)
             }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            StoreError::Diverged { .. } | StoreError::Damaged { .. } => Some(Exit::Unsound),
-            _ => None,
+            error => error.is_unsound().then_some(Exit::Unsound),
         }
     }
 }

@@ -160,7 +160,7 @@ impl LeaseKeeper<'_> {
             Some(why) => {
                 let cause = on_one_line(why.as_ref());
                 self.log.write("lost", &format!("lost the ledger: {cause}"), &[("why", Value::from(cause.clone()))]);
-                if matches!(*why, StoreError::Diverged { .. }) {
+                if why.is_unsound() {
                     return Err(anyhow::Error::from(why).context("the books are not sound"));
                 }
             }
