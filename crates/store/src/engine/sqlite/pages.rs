@@ -141,12 +141,27 @@ fn indexes_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<(Str
     statement.query_map(params![table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// One message a line: those about the structure come as one text with a title.
+/// One message a line: those about the structure come as one text with a title. After them SQLite goes on to the rows,
+/// and may stop there with an error: what it has said so far stands.
 fn messages(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(pragma)?;
-    let texts: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("*** in database"));
-    Ok(lines.map(str::to_owned).collect())
+    let (mut rows, mut found) = (statement.query([])?, Vec::new());
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => {
+                let text: String = row.get(0)?;
+                found.extend(text.lines().filter(|line| !line.starts_with("*** in database")).map(str::to_owned));
+            }
+            Ok(None) => return Ok(found),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                if found.is_empty() {
+                    found.push(error.to_string());
+                }
+                return Ok(found);
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Runs `ask` for at most this long; `None` if it was interrupted.
