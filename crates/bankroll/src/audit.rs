@@ -111,7 +111,8 @@ fn text(audited: &AuditOutcome, assets: &Assets, indexes: Option<&Result<IndexRe
 }
 
 /// What the operator does about a changed schema. A rebuild makes the file of a folder with every migration.
-pub const SCHEMA_FIX: &str = "of books in a folder: `bankroll rebuild` makes a new file; of a database: undo the change";
+pub const SCHEMA_FIX: &str =
+    "of books in a folder: `bankroll rebuild` makes a new file; of a database: undo the change";
 
 fn schema_text(schema: &SchemaReport, paint: Paint) -> String {
     let mut text = match &schema.differences[..] {

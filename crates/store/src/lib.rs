@@ -37,8 +37,8 @@ pub use history::{
 pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{
     BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, InboxConsumer, InboxError, InboxRound, InboxRow,
-    InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RebuildReport, RebuildStage,
-    RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE, SubmitError, rebuild_books,
+    InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RebuildReport,
+    RebuildStage, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE, SubmitError, rebuild_books,
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};

@@ -265,7 +265,9 @@ fn moved(reader: &Reader) -> Option<Check> {
 /// Damage that a disk or another program did to the file, also where no record is read.
 fn pages(reader: &Reader, full: bool) -> Check {
     match reader.check_pages((!full).then_some(PAGES_WITHIN)) {
-        Ok(true) if full => Check::green("pages", "every page of the file is sound, and every index agrees with its table"),
+        Ok(true) if full => {
+            Check::green("pages", "every page of the file is sound, and every index agrees with its table")
+        }
         Ok(true) => Check::green("pages", "every page of the file is sound"),
         Ok(false) => {
             let found = format!("no damage found in {} seconds; `--full` checks every page", PAGES_WITHIN.as_secs());
@@ -304,7 +306,8 @@ fn tail(reader: &Reader) -> Check {
 fn books(books: &Location, quiet: bool) -> Check {
     match audit::run(books, quiet) {
         Ok(audited) if !audited.schema.differences.is_empty() => {
-            let found = format!("the schema is not what the migrations made: {}", audited.schema.differences.join("; "));
+            let found =
+                format!("the schema is not what the migrations made: {}", audited.schema.differences.join("; "));
             Check::unsound("audit", found, SCHEMA_FIX)
         }
         Ok(audited) => {

@@ -41,10 +41,19 @@ pub struct Check {
 
 #[derive(Debug)]
 pub enum CheckResult {
-    Green { found: String },
+    Green {
+        found: String,
+    },
     /// Nothing is wrong, and something could be better.
-    Warned { found: String, fix: String },
-    Red { found: String, fix: String, unsound: bool },
+    Warned {
+        found: String,
+        fix: String,
+    },
+    Red {
+        found: String,
+        fix: String,
+        unsound: bool,
+    },
 }
 
 impl Check {

@@ -7,7 +7,8 @@ use bankroll_ledger::{
 };
 
 use crate::{
-    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, Migrations, MovedBooks, STATEMENTS_FILE, SchemaReport, Statement, StoreError,
+    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, Migrations, MovedBooks, STATEMENTS_FILE, SchemaReport,
+    Statement, StoreError,
     engine::{
         Source, locate_damage,
         migrations::with_flows,

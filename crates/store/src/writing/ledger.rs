@@ -430,7 +430,7 @@ fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Eng
 }
 
 /// Whether the folder has books; an error unless that is what the caller expects.
-fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
+pub(super) fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
     let path = folder.join(BOOKS_FILE);
     match (path.metadata(), opening) {
         (Ok(_), Opening::New) => Err(StoreError::LedgerExists { path }),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     keys::KeyIndex,
-    ledger::{BOOKS_FILE, LOCK_FILE, LedgerOptions, STATEMENTS_FILE, holder_name},
+    ledger::{BOOKS_FILE, LOCK_FILE, LedgerOptions, STATEMENTS_FILE, holder_name, is_there},
     lock::FolderLock,
 };
 use crate::{
@@ -79,9 +79,8 @@ fn rebuild_file(
     on_stage: &mut impl FnMut(RebuildStage),
 ) -> Result<RebuildReport, StoreError> {
     let (path, now) = (folder.join(BOOKS_FILE), options.clock.now());
-    if !path.exists() {
-        return Err(StoreError::NoLedger { path: folder.into() });
-    }
+    // Checked before the lock is created.
+    is_there(folder, Opening::Existing)?;
     let _lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
     let old = OldBooks::open(&path)?;
     let derived = verified(old.source(), &options.location)?;
@@ -121,8 +120,7 @@ fn rebuild_tables(
 ) -> Result<RebuildReport, StoreError> {
     let Location::Postgres(url) = &options.location else { return Err(StoreError::NoBooks) };
     let now = options.clock.now();
-    let claim =
-        LeaseClaim { holder: holder_name(now), address: String::new(), lease: options.lease, moves: false };
+    let claim = LeaseClaim { holder: holder_name(now), address: String::new(), lease: options.lease, moves: false };
     let mut engine = Postgres::open(url, claim, Opening::Existing, &with_flows(&options.migrations), now)?;
     let holds = engine.rebuild(|session| verified(session, &options.location), &mut |progress| {
         on_stage(RebuildStage::Copying(progress));

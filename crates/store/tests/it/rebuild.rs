@@ -43,7 +43,8 @@ impl DamagedBooks {
     fn new(world: World) -> Self {
         let alice = world.player("alice", 1_000);
         let custody = world.account(AccountKind::Custody, Some("hot"));
-        let mut first = request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![moving(custody, alice, 5)]);
+        let mut first =
+            request(world.fresh_key(Namespace::Deposits), Principal::Indexer, vec![moving(custody, alice, 5)]);
         first.events.push(Event { kind: name("deposit.credited"), resource: "d".into(), body: "{}".into() });
         let row = RowKey { table: "spawns".into(), columns: vec![("id".into(), ColumnValue::Text("s1".into()))] };
         let set = vec![("state".into(), ColumnValue::Text("alive".into()))];

@@ -73,7 +73,9 @@ impl From<tokio_postgres::Error> for Obstacle {
 }
 
 fn is_not_allowed(error: &tokio_postgres::Error) -> bool {
-    [SqlState::INSUFFICIENT_PRIVILEGE, SqlState::READ_ONLY_SQL_TRANSACTION].iter().any(|code| error.code() == Some(code))
+    [SqlState::INSUFFICIENT_PRIVILEGE, SqlState::READ_ONLY_SQL_TRANSACTION]
+        .iter()
+        .any(|code| error.code() == Some(code))
 }
 
 pub(super) fn compare(session: &Session, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {
@@ -134,7 +136,8 @@ fn applied(session: &Session, sets: &[Migrations]) -> Result<(Vec<Migrations>, V
     let rows = session.query("SELECT owner, max(number) FROM migrations GROUP BY owner", &[])?;
     let stored: Vec<(String, usize)> =
         rows.iter().map(|row| (row.get(0), usize::try_from(row.get::<_, i32>(1)).unwrap_or(0))).collect();
-    let steps_of = |set: &Migrations| stored.iter().find(|(owner, _)| owner == set.owner).map_or(0, |(_, steps)| *steps);
+    let steps_of =
+        |set: &Migrations| stored.iter().find(|(owner, _)| owner == set.owner).map_or(0, |(_, steps)| *steps);
     let applied =
         sets.iter().map(|set| Migrations { postgres: &set.postgres[..steps_of(set).min(set.postgres.len())], ..*set });
     let is_known = |owner: &str, steps: usize| sets.iter().any(|set| set.owner == owner && set.postgres.len() >= steps);

@@ -176,7 +176,9 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> Result<(), Sto
     };
     match pages::damage_of_rows(old, table) {
         Ok(None) => try_copy_table(old, new, table).map_err(|error| match error {
-            StoreError::Database(error) if commit::code(&error) == Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+            StoreError::Database(error) if commit::code(&error) == Some(rusqlite::ErrorCode::DiskFull) => {
+                StoreError::Full
+            }
             error => unreadable(error),
         }),
         Ok(Some(what)) => Err(unreadable(StoreError::Damaged { what })),

@@ -36,7 +36,8 @@ pub(super) fn applied(
     let mut statement = connection.prepare("SELECT owner, max(number) FROM migrations GROUP BY owner")?;
     let stored = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)? as usize)))?;
     let stored: Vec<(String, usize)> = stored.collect::<Result<_, _>>()?;
-    let steps_of = |set: &Migrations| stored.iter().find(|(owner, _)| owner == set.owner).map_or(0, |(_, steps)| *steps);
+    let steps_of =
+        |set: &Migrations| stored.iter().find(|(owner, _)| owner == set.owner).map_or(0, |(_, steps)| *steps);
     let applied = sets.iter().map(|set| Migrations { steps: &set.steps[..steps_of(set).min(set.steps.len())], ..*set });
     let is_known = |owner: &str, steps: usize| {
         owner == moved::OWNER || sets.iter().any(|set| set.owner == owner && set.steps.len() >= steps)

@@ -50,12 +50,9 @@ impl FlowRows {
             let row = self.tables.get(&table)?.get(&key)?;
             let id = || key.iter().map(display).collect::<Vec<_>>().join(", ");
             match &fact.guard {
-                Guard::Absent => Some(format!(
-                    "its guard wants no row {} of {}, and record {} had set one",
-                    id(),
-                    table.0,
-                    row.by
-                )),
+                Guard::Absent => {
+                    Some(format!("its guard wants no row {} of {}, and record {} had set one", id(), table.0, row.by))
+                }
                 Guard::Is(columns) => columns.iter().find_map(|(name, value)| {
                     let place = self.names.iter().position(|known| known == name)?;
                     let (_, set) = row.columns.iter().find(|(known, _)| *known == place)?;
