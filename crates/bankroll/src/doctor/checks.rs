@@ -288,6 +288,8 @@ fn damaged(name: &'static str, error: &StoreError) -> Check {
         StoreError::PagesDamaged { place, what, remedy: DamageRemedy::Restore } => {
             Check::unsound(name, format!("the database file is damaged in {place}: {what}"), RESTORE)
         }
+        // The error itself advises to run this command.
+        StoreError::Damaged { what } => Check::unsound(name, format!("the database file is damaged: {what}"), RESTORE),
         error => Check::unsound(name, error.to_string(), RESTORE),
     }
 }

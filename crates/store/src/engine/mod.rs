@@ -21,7 +21,7 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{Location, Migrations, MovedBooks, StoreError, StoredEvent};
+use crate::{DamageRemedy, Location, Migrations, MovedBooks, StoreError, StoredEvent};
 pub(crate) use derived::{DERIVED_TABLES, DerivedTables, JOURNAL_TABLES, events_of};
 use runs::RunMeta;
 pub use schema::SchemaReport;
@@ -259,6 +259,14 @@ pub(crate) fn locate_damage(location: &Location, error: StoreError) -> StoreErro
     match (error, location) {
         (StoreError::Damaged { what }, Location::Folder(folder)) => sqlite::locate_damage(folder, what),
         (StoreError::Damaged { what }, Location::Postgres(url)) => postgres::locate_damage(url, what),
+        // A connection does not know the folder by the name that the operator uses.
+        (
+            StoreError::PagesDamaged { place, what, remedy: DamageRemedy::Rebuild { folder: None } },
+            Location::Folder(folder),
+        ) => {
+            let remedy = DamageRemedy::Rebuild { folder: Some(folder.clone()) };
+            StoreError::PagesDamaged { place, what, remedy }
+        }
         (error, _) => error,
     }
 }

@@ -82,7 +82,7 @@ fn rebuild_file(
     // Checked before the lock is created.
     is_there(folder, Opening::Existing)?;
     let _lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
-    let old = OldBooks::open(&path)?;
+    let old = OldBooks::open(&path).map_err(|error| not_rebuildable(locate_damage(&options.location, error)))?;
     let derived = verified(old.source(), &options.location)?;
     on_stage(RebuildStage::Verified);
     let made = make_file(options, folder, &old, &derived, on_stage);
@@ -108,7 +108,8 @@ fn make_file(
     on_stage: &mut impl FnMut(RebuildStage),
 ) -> Result<(AuditReport, Vec<String>), StoreError> {
     let on_progress = |progress| on_stage(RebuildStage::Copying(progress));
-    let (file, left_out) = old.copy(&with_flows(&options.migrations), derived, options.clock.now(), on_progress)?;
+    let copied = old.copy(&with_flows(&options.migrations), derived, options.clock.now(), on_progress);
+    let (file, left_out) = copied.map_err(not_rebuildable)?;
     let audit = Audit::new(Reader::of_file(folder, &file)?);
     let (report, _) = audit.run(|progress| on_stage(RebuildStage::Auditing(progress))).map_err(not_rebuildable)?;
     Ok((report, left_out))
@@ -139,7 +140,8 @@ fn verified(source: &dyn crate::engine::Source, location: &Location) -> Result<D
 }
 
 fn not_rebuildable(error: StoreError) -> StoreError {
-    if error.is_unsound() {
+    let is_said = matches!(error, StoreError::NotRebuildable { .. });
+    if error.is_unsound() && !is_said {
         let what = "the journal, or what does not follow from it, is damaged".into();
         StoreError::NotRebuildable { what, source: Box::new(error) }
     } else {

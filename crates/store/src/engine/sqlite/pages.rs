@@ -32,7 +32,7 @@ pub(super) fn check(connection: &Connection, within: Option<Duration>) -> Result
             // The limit was for the search of a damage; its place is searched for as long as after any error.
             let damage = interruptible(connection, within.map(|_| LOCATE_WITHIN), || find(connection, pragma));
             Err(match damage {
-                Ok(Some(found)) => found.unwrap_or_else(|| unused_pages(what)).into_error(connection.path()),
+                Ok(Some(found)) => found.unwrap_or_else(|| unused_pages(what)).into_error(None),
                 _ => StoreError::Damaged { what },
             })
         }
@@ -46,7 +46,7 @@ pub(crate) fn locate_damage(folder: &Path, what: String) -> StoreError {
     let path = folder.join(BOOKS_FILE);
     let Ok((connection, _lock)) = read_only::connect(&path) else { return StoreError::Damaged { what } };
     match interruptible(&connection, Some(LOCATE_WITHIN), || find(&connection, "quick_check")) {
-        Ok(Some(Some(damage))) => damage.into_error(path.to_str()),
+        Ok(Some(Some(damage))) => damage.into_error(Some(folder)),
         _ => StoreError::Damaged { what },
     }
 }
@@ -66,10 +66,10 @@ struct PageDamage {
 }
 
 impl PageDamage {
-    fn into_error(self, path: Option<&str>) -> StoreError {
+    fn into_error(self, folder: Option<&Path>) -> StoreError {
         // Also an index on a table that is copied as it is: the copy gets a new one.
         let remedy = if self.follows_from_journal || self.only_indexes {
-            DamageRemedy::Rebuild { folder: path.map(Path::new).and_then(Path::parent).map(Path::to_owned) }
+            DamageRemedy::Rebuild { folder: folder.map(Path::to_owned) }
         } else {
             DamageRemedy::Restore
         };

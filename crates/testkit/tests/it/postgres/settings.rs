@@ -49,9 +49,7 @@ fn postgres_that_would_lose_commits_or_letters_is_refused() {
         let is_set = format!(
             "SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = '{names}'"
         );
-        wait_until("the server has read its settings", || {
-            postgres::Session::open(&postgres).count(&is_set) == 1
-        });
+        wait_until("the server has read its settings", || postgres::Session::open(&postgres).count(&is_set) == 1);
     };
     name_standby("elsewhere");
     for weak in ["local", "remote_write", "off"] {
