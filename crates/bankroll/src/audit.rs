@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bankroll_roles::audit::{self, AuditOutcome};
-use bankroll_store::{AcceptedLoss, IndexReport, StoreError};
+use bankroll_store::{AcceptedLoss, IndexReport, SchemaReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
 use clap::Args;
 use serde_json::{Value, json};
@@ -21,10 +21,13 @@ Examples:
 The audit hashes every batch, follows the hash chain, and decides every request
 again. Then it compares every account, hold, reversal and asset with its table,
 and every deposit and payout with the journal. The first difference is reported
-with its record: exit code 4.
-With --full it also compares the key index and the statement index with the
-journal; a damaged index does not endanger money (exit code 1). The comparison
-reads one snapshot, so the write-ahead log of a busy writer grows meanwhile.
+with its record: exit code 4. Tables, columns, indexes, triggers and constraints
+must be what the migrations made; the guards of deposits and payouts are decided
+again as far as the journal decides them.
+With --full it also checks every page of the file (SQLite's integrity check), and
+compares the key index and the statement index with the journal; a damaged index
+of these two does not endanger money (exit code 1). The comparison reads one
+snapshot, so the write-ahead log of a busy writer grows meanwhile.
 
 A journal that ends too early is sound by itself. So the audit also compares it
 with the newest head that the node has noted (books.head, the statement index),
@@ -33,7 +36,7 @@ an older copy, or a journal that was written anew, does not have it (exit code 4
 pub struct AuditArgs {
     #[command(flatten)]
     location: LocationArgs,
-    /// Compare the derived indexes with the journal as well
+    /// Check every page, and compare the derived indexes with the journal as well
     #[arg(long)]
     full: bool,
     /// A head that the journal must have, as an earlier audit printed it: BATCH:HASH
@@ -63,6 +66,9 @@ impl FromStr for PublishedHead {
 pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     // Opened first: its error says where the demo's books are if there are none here.
     let reader = args.location.reader()?;
+    if args.full {
+        reader.check_pages(None)?;
+    }
     let loaded = args.location.load()?;
     // Noted heads first: a writer that runs may note newer ones meanwhile.
     let noted = reader.noted_heads(Some(&loaded.head_file()))?;
@@ -91,15 +97,23 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
             Err(error) => json!({ "ok": false, "found": error.to_string() }),
         });
         terminal::answer_json(&json!({
-            "ok": true, "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
+            "ok": audited.schema.differences.is_empty(), "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
             "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals,
             "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved,
             "accepted_losses": losses.iter().map(|(_, loss)| loss_json(loss)).collect::<Vec<_>>(),
+            "schema": {
+                "ok": audited.schema.differences.is_empty(), "objects": audited.schema.objects,
+                "differences": audited.schema.differences, "not_compared": audited.schema.not_compared,
+            },
         }))?;
     } else {
         terminal::answer(&text(&audited, &assets, indexes.as_ref(), &losses))?;
     }
-    Ok(if matches!(indexes, Some(Err(_))) { Exit::Failed } else { Exit::Ok })
+    Ok(match indexes {
+        _ if !audited.schema.differences.is_empty() => Exit::Unsound,
+        Some(Err(_)) => Exit::Failed,
+        _ => Exit::Ok,
+    })
 }
 
 fn text(
@@ -127,6 +141,7 @@ fn text(
         text += &format!("  batch {batch} accepts the loss of records up to {} (batch {})\n", loss.seq, loss.batch);
         text += &format!("    by {}: {}\n", loss.by, loss.why);
     }
+    text += &schema_text(&audited.schema, paint);
     match indexes {
         None => {}
         Some(Ok(found)) => {
@@ -141,6 +156,27 @@ fn text(
                 paint.strong("fix:")
             );
         }
+    }
+    text
+}
+
+/// What the operator does about a changed schema. A rebuild makes the file of a folder with every migration.
+pub const SCHEMA_FIX: &str =
+    "of books in a folder: `bankroll rebuild` makes a new file; of a database: undo the change";
+
+fn schema_text(schema: &SchemaReport, paint: Paint) -> String {
+    let mut text = match &schema.differences[..] {
+        [] if schema.objects == 0 => String::new(),
+        [] => format!("{} tables, indexes and triggers are what the migrations made\n", paint.good("\u{2713}")),
+        differences => format!(
+            "{} the schema is not what the migrations made: {}\n  {} {SCHEMA_FIX}\n",
+            paint.bad("\u{2717}"),
+            differences.join("; "),
+            paint.strong("fix:")
+        ),
+    };
+    if let Some(what) = &schema.not_compared {
+        text += &format!("{} not compared with the migrations: {what}\n", paint.strong("!"));
     }
     text
 }

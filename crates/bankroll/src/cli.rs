@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
-    help_layout, init, migrate_books, nodes, players, receipt, search, serve, signer, statement, withdrawals,
+    help_layout, init, migrate_books, nodes, players, rebuild, receipt, search, serve, signer, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -69,6 +69,8 @@ pub enum Command {
     Init(init::InitArgs),
     /// Move books from a folder to a Postgres database, and prove that they are the same
     MigrateBooks(migrate_books::MigrateBooksArgs),
+    /// Make everything again that follows from the journal, after a page was damaged
+    Rebuild(rebuild::RebuildArgs),
     /// Open accounts for players
     #[command(subcommand, after_help = players::EXAMPLES)]
     Players(players::PlayersCommand),

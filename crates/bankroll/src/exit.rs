@@ -31,8 +31,7 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
                 Some(Exit::NotFound)
             }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            error if error.is_unsound() => Some(Exit::Unsound),
-            _ => None,
+            error => error.is_unsound().then_some(Exit::Unsound),
         }
     }
 }

@@ -21,6 +21,7 @@ mod location;
 mod migrate_books;
 mod nodes;
 mod players;
+mod rebuild;
 mod receipt;
 mod search;
 mod serve;
@@ -54,6 +55,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
+        Command::Rebuild(args) => rebuild::run(&args, json),
         Command::Players(command) => players::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),

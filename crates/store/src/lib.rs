@@ -24,11 +24,11 @@ mod writing;
 
 pub use bankroll_ledger::{AcceptedLoss, Answer};
 pub use engine::{
-    JournalHead, RowsOutcome, RowsRejection, Statement,
+    JournalHead, RowsOutcome, RowsRejection, SchemaReport, Statement,
     migrations::{BOOKS, INBOX, Migrations},
     postgres::{LeaseHolder, LeaseWatch},
 };
-pub use error::{StoreError, SubmitFailure, SubmitRefusal};
+pub use error::{DamageRemedy, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
     AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
     JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, SearchQuery, SearchSubject, StatementChange, StatementLine,
@@ -38,7 +38,8 @@ pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protecti
 pub use writing::{
     BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, HEAD_FILE, HeadWatch, InboxConsumer, InboxError,
     InboxRound, InboxRow, InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, NotedHead, NotedIn, PAYOUT_EVENTS,
-    PendingAnswer, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE, SubmitError,
+    PendingAnswer, RebuildReport, RebuildStage, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
+    SubmitError, rebuild_books,
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};

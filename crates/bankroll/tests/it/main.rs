@@ -26,6 +26,7 @@ mod nodes;
 mod program;
 mod read_only;
 mod reading;
+mod rebuild;
 mod receipt;
 mod requests;
 mod running;

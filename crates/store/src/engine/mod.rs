@@ -11,6 +11,7 @@ mod flow_sql;
 pub(crate) mod migrations;
 pub(crate) mod postgres;
 pub(crate) mod runs;
+mod schema;
 pub(crate) mod sqlite;
 mod stored;
 
@@ -22,9 +23,10 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{MovedBooks, StoreError, StoredEvent};
-pub(crate) use derived::DerivedTables;
+use crate::{DamageRemedy, Location, Migrations, MovedBooks, StoreError, StoredEvent};
+pub(crate) use derived::{DERIVED_TABLES, DerivedTables, JOURNAL_TABLES, events_of};
 use runs::RunMeta;
+pub use schema::SchemaReport;
 
 /// Whether opening may, or must, create the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +182,16 @@ pub(crate) enum CommitError {
     Fatal(StoreError),
 }
 
+impl CommitError {
+    /// For callers that write no facts and cannot go on.
+    pub fn into_error(self) -> StoreError {
+        match self {
+            Self::NothingHappened(error) | Self::Fatal(error) => error,
+            Self::FactRefused(_) => unreachable!("there are no facts in it"),
+        }
+    }
+}
+
 /// Reading from a database: the half of the contract that needs no write access. Methods return committed data; two
 /// results are consistent with each other only within a snapshot.
 ///
@@ -243,10 +255,33 @@ pub(crate) trait Source: Send {
     fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
         Ok(None)
     }
-    /// Checks the structure of every page, as far as it comes in this time; `false` if it did not reach the end. A
-    /// server checks its pages itself.
+    /// Compares the schema with what the migrations made.
+    fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError>;
+    /// Whether the server has a checksum in every page; `None` for a file, whose rows are compared instead.
+    fn has_page_checksums(&self) -> Result<Option<bool>, StoreError> {
+        Ok(None)
+    }
+    /// Checks the structure of every page, as far as it comes in this time; `false` if it did not reach the end.
+    /// Without a limit it also compares every index with its table. A server checks its pages itself.
     fn check_pages(&self, _within: Option<Duration>) -> Result<bool, StoreError> {
         Ok(true)
+    }
+}
+
+/// A damage whose place is not known, with its place and what repairs it. Any other error stays as it is.
+pub(crate) fn locate_damage(location: &Location, error: StoreError) -> StoreError {
+    match (error, location) {
+        (StoreError::Damaged { what }, Location::Folder(folder)) => sqlite::locate_damage(folder, what),
+        (StoreError::Damaged { what }, Location::Postgres(url)) => postgres::locate_damage(url, what),
+        // A connection does not know the folder by the name that the operator uses.
+        (
+            StoreError::PagesDamaged { place, what, remedy: DamageRemedy::Rebuild { folder: None } },
+            Location::Folder(folder),
+        ) => {
+            let remedy = DamageRemedy::Rebuild { folder: Some(folder.clone()) };
+            StoreError::PagesDamaged { place, what, remedy }
+        }
+        (error, _) => error,
     }
 }
 

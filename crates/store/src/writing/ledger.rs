@@ -34,7 +34,7 @@ use crate::{
     Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
     SubmitRefusal,
     engine::{
-        Engine, JournalHead, Opening, Source,
+        Engine, JournalHead, Opening, Source, locate_damage,
         migrations::with_flows,
         postgres::{LeaseClaim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
@@ -137,6 +137,8 @@ struct Shared {
     queue_max: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+    /// The same with the place of a damage, found when the reason is first asked for.
+    located: OnceLock<Arc<StoreError>>,
     decided_ahead: Arc<AtomicU64>,
     jobs: std::sync::mpsc::Sender<Message>,
 }
@@ -168,6 +170,11 @@ impl Ledger {
     }
 
     fn start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
+        let location = options.location.clone();
+        Self::try_start(options, opening).map_err(|error| locate_damage(&location, error))
+    }
+
+    fn try_start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
         let (mut engine, lock) = open_engine(&options, opening)?;
         let head = recovery::head(engine.source())?;
         refuse_lost_tail(&options, engine.source(), head)?;
@@ -228,6 +235,7 @@ impl Ledger {
             queue_max: options.queue_max,
             writer: Mutex::new(Some(thread)),
             stopped_by,
+            located: OnceLock::new(),
             decided_ahead,
             jobs: jobs.clone(),
         };
@@ -368,7 +376,11 @@ impl Ledger {
     /// Why the writer stopped, if an error stopped it.
     #[must_use]
     pub fn stopped_by(&self) -> Option<Arc<StoreError>> {
-        self.shared.stopped_by.get().cloned()
+        let shared = &self.shared;
+        let stopped_by = shared.stopped_by.get()?;
+        let StoreError::Damaged { what } = stopped_by.as_ref() else { return Some(Arc::clone(stopped_by)) };
+        let locate = || Arc::new(locate_damage(&shared.location, StoreError::Damaged { what: what.clone() }));
+        Some(Arc::clone(shared.located.get_or_init(locate)))
     }
 
     /// How many calls were decided while the previous batch was in flight, since the books were opened.
@@ -462,7 +474,7 @@ fn refuse_where_books_were(options: &LedgerOptions) -> Result<(), StoreError> {
 }
 
 /// Whether the folder has books; an error unless that is what the caller expects.
-fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
+pub(super) fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
     let path = folder.join(BOOKS_FILE);
     match (path.metadata(), opening) {
         (Ok(_), Opening::New) => Err(StoreError::LedgerExists { path }),
@@ -479,7 +491,7 @@ fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
 
 /// A name that no other writer has or ever had. Processes on two machines may share a process id, and clocks may be
 /// wrong, so the name ends with random bits.
-fn holder_name(now: Time) -> String {
+pub(super) fn holder_name(now: Time) -> String {
     let chance = RandomState::new().hash_one(now.0);
     format!("process {}-{}-{chance:016x}", std::process::id(), now.0)
 }

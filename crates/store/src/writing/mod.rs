@@ -14,6 +14,7 @@
 //! | `accept_loss.rs` | going on without lost records, on a person's word |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
 //! | `books_move.rs` | moving books from SQLite to Postgres |
+//! | `rebuild_books.rs` | making everything again that follows from the journal |
 //! | `lock.rs`, `clock.rs`, `fault.rs` | one writer per folder, the clock, faults that simulators inject |
 
 mod accept_loss;
@@ -35,6 +36,7 @@ mod memory;
 pub(crate) mod newest_head;
 mod prefetch;
 mod queue;
+mod rebuild_books;
 pub(crate) mod recovery;
 mod rows;
 mod tail;
@@ -49,4 +51,5 @@ pub use inbox::{InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, New
 pub use ledger::{BOOKS_FILE, Durability, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, SubmitError};
 pub use newest_head::{HEAD_FILE, NotedHead, NotedIn};
 pub use queue::PendingAnswer;
+pub use rebuild_books::{RebuildReport, RebuildStage, rebuild_books};
 pub use rows::{Rows, RowsError, RowsLocation};

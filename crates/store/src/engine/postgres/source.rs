@@ -5,15 +5,15 @@ use std::{collections::BTreeMap, error::Error};
 use bankroll_ledger::{
     Account, AccountId, AccountName, Amount, Asset, AssetId, Batch, GENESIS, Hold, HoldId, Seq, Time, merkle::Hash,
 };
-use tokio_postgres::{Row, error::SqlState, types::FromSql};
+use tokio_postgres::{Row, types::FromSql};
 
 use super::{
     numeric::{Integer, Numeric},
-    row,
+    row, schema,
     session::{Session, Values},
 };
 use crate::{
-    StoreError, StoredEvent,
+    Migrations, SchemaReport, StoreError, StoredEvent,
     engine::{
         JournalHead, Source, Statement, confirm,
         runs::RunMeta,
@@ -232,15 +232,21 @@ impl Source for Session {
         let rows = self.query(sql, &[&sql_number(id)]).map_err(of_key_index)?;
         rows.first().map(|row| stored::key_bytes(row, 0)).transpose()
     }
+
+    fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {
+        schema::compare(self, sets)
+    }
+
+    fn has_page_checksums(&self) -> Result<Option<bool>, StoreError> {
+        let row = self.one("SELECT current_setting('data_checksums') = 'on'", &[])?;
+        Ok(Some(row.get(0)))
+    }
 }
 
 /// The key index is derived: a page of it that the server cannot read is a reason to rebuild it.
 fn of_key_index(error: StoreError) -> StoreError {
-    let is_unreadable = |code: &SqlState| [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code);
     match error {
-        StoreError::Postgres(error) if error.code().is_some_and(is_unreadable) => {
-            StoreError::KeyIndexDamaged { what: error.to_string() }
-        }
+        StoreError::Damaged { what } => StoreError::KeyIndexDamaged { what },
         error => error,
     }
 }

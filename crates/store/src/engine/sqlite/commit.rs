@@ -211,7 +211,7 @@ fn write_holds(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result
     Ok(())
 }
 
-fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+pub(super) fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     for (seq, place, event) in &commit.events {
         let sql = "INSERT INTO outbox (seq, place, kind, resource, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let kind = event.kind.as_str();

@@ -1,9 +1,12 @@
 //! Opening the file: sets the settings that durability depends on, reads them back, and fails if they are different.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use bankroll_ledger::Time;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{read_only, source::SqliteSource};
 use crate::{Durability, Migrations, StoreError, engine::migrations, files};
@@ -25,14 +28,35 @@ pub(super) fn create(path: &Path, sets: &[Migrations], now: Time) -> Result<(), 
             return Err(StoreError::LedgerExists { path: read_only::with_ending(path, ending) });
         }
     }
-    let unfinished = read_only::with_ending(path, ".new");
+    let connection = create_unfinished(path, sets, now)?;
+    connection.close().map_err(|(_, error)| error)?;
+    files::rename(&unfinished(path), path).map_err(StoreError::io(path))
+}
+
+/// The name of books while they are made.
+pub(super) fn unfinished(path: &Path) -> PathBuf {
+    read_only::with_ending(path, ".new")
+}
+
+/// Creates empty books under another name. What an interrupted process has left there is removed.
+pub(super) fn create_unfinished(path: &Path, sets: &[Migrations], now: Time) -> Result<Connection, StoreError> {
+    let unfinished = unfinished(path);
     files::remove_unfinished(&unfinished).map_err(StoreError::io(&unfinished))?;
     files::create_database(&unfinished).map_err(StoreError::io(&unfinished))?;
     let mut connection = Connection::open_with_flags(&unfinished, WRITING)?;
     connection.execute_batch(&format!("PRAGMA synchronous = FULL; PRAGMA application_id = {APPLICATION_ID}"))?;
     migrations::migrate(&mut connection, sets, now)?;
-    connection.close().map_err(|(_, error)| error)?;
-    files::rename(&unfinished, path).map_err(StoreError::io(path))
+    Ok(connection)
+}
+
+/// Opens existing books to copy them. It changes nothing, and neither does closing it: their log stays as it is.
+pub(super) fn open_for_copying(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(path, WRITING)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    check_ours(&connection, path)?;
+    connection.execute_batch("PRAGMA query_only = ON")?;
+    Ok(connection)
 }
 
 /// Opens existing books. A file without books is refused before anything is written to it.

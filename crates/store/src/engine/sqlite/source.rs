@@ -1,24 +1,18 @@
 //! Reading from SQLite, for the writer's connection and for read-only ones.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    sync::mpsc::{RecvTimeoutError, channel},
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs::File, time::Duration};
 
 use bankroll_ledger::{
     Account, AccountId, AccountName, Asset, AssetId, Batch, GENESIS, Hold, HoldId, Row, Seq, Time, merkle::Hash,
 };
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
 use super::{
     load::{all, first, limit, single, sql_number},
-    moved, row,
+    moved, pages, row, schema,
 };
 use crate::{
-    MovedBooks, StoreError, StoredEvent,
+    Migrations, MovedBooks, SchemaReport, StoreError, StoredEvent,
     engine::{JournalHead, Source, Statement, confirm, runs::RunMeta, stored},
 };
 
@@ -252,27 +246,12 @@ impl Source for SqliteSource {
         Ok(self.mark()?.map(|(moved, _)| moved))
     }
 
+    fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {
+        schema::compare(&self.0, sets)
+    }
+
     fn check_pages(&self, within: Option<Duration>) -> Result<bool, StoreError> {
-        let interrupt = self.0.get_interrupt_handle();
-        let (done, is_done) = channel::<()>();
-        let checked = thread::scope(|scope| {
-            if let Some(within) = within {
-                scope.spawn(move || {
-                    if is_done.recv_timeout(within) == Err(RecvTimeoutError::Timeout) {
-                        interrupt.interrupt();
-                    }
-                });
-            }
-            let checked = self.0.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-            drop(done);
-            checked
-        });
-        match checked {
-            Ok(found) if found == "ok" => Ok(true),
-            Ok(what) => Err(StoreError::Damaged { what }),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        pages::check(&self.0, within)
     }
 }
 

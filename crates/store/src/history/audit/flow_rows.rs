@@ -3,6 +3,9 @@
 //! A column that a fact has set belongs to the journal: only a commit with money changes it. So the audit finds edits
 //! of every such column that money depends on. Columns that no fact has set belong to the flow.
 //!
+//! The guards of facts are decided again by the same columns: an applied request whose guard could not have held was not
+//! decided by this program's rules.
+//!
 //! Bounds: a few hundred bytes a row; of a value only a hash is kept, with random keys of this process.
 
 use std::{
@@ -37,6 +40,29 @@ struct ExpectedRow {
 }
 
 impl FlowRows {
+    /// Decides the guards of an applied request again, by the rows as the facts before it made them; returns one that
+    /// could not have held. The guards of a request are all decided by the rows before it, so this comes before
+    /// [`FlowRows::apply`]. What no fact has set cannot be decided again.
+    pub fn broken_guard(&self, facts: &[Fact]) -> Option<String> {
+        facts.iter().find_map(|fact| {
+            let (names, key): (Vec<String>, Vec<ColumnValue>) = fact.row.columns.iter().cloned().unzip();
+            let table = (fact.row.table.clone(), names);
+            let row = self.tables.get(&table)?.get(&key)?;
+            let id = || key.iter().map(display).collect::<Vec<_>>().join(", ");
+            match &fact.guard {
+                Guard::Absent => {
+                    Some(format!("its guard wants no row {} of {}, and record {} had set one", id(), table.0, row.by))
+                }
+                Guard::Is(columns) => columns.iter().find_map(|(name, value)| {
+                    let place = self.names.iter().position(|known| known == name)?;
+                    let (_, set) = row.columns.iter().find(|(known, _)| *known == place)?;
+                    (*set != self.hash(value))
+                        .then(|| format!("its guard on {name} of row {} of {} could not have held", id(), table.0))
+                }),
+            }
+        })
+    }
+
     /// Takes over what an applied request has set.
     pub fn apply(&mut self, seq: Seq, facts: &[Fact]) {
         for fact in facts.iter().filter(|fact| !fact.set.is_empty()) {

@@ -1,7 +1,7 @@
 //! The audit: recomputes the books from the journal alone, and compares them with the tables.
 //!
 //! One pass checks: every batch's root and the chain over them; every request, decided again by the same pure function,
-//! with the same effects; no key decided twice; every event in the outbox as its record made it. At the end it compares
+//! with the same effects; every guard of a fact, as far as facts before it decide it; no key decided twice; every event in the outbox as its record made it. At the end it compares
 //! every account, hold and asset with its table, flows' rows with the facts that set them, and debits with credits for
 //! each asset. The pass is paged, so that a writer can work at the same time; only the last step reads in one snapshot.
 
@@ -81,8 +81,13 @@ impl Audit {
     ///
     /// # Errors
     /// The first difference, as [`StoreError::Diverged`], or a failure to read.
-    pub fn run(
-        mut self,
+    pub fn run(mut self, on_progress: impl FnMut(AuditProgress)) -> Result<(AuditReport, Vec<Account>), StoreError> {
+        let audited = self.try_run(on_progress);
+        self.reader.located(audited)
+    }
+
+    fn try_run(
+        &mut self,
         mut on_progress: impl FnMut(AuditProgress),
     ) -> Result<(AuditReport, Vec<Account>), StoreError> {
         let rows_total = self.reader.head()?.seq.0;
@@ -162,6 +167,9 @@ impl Audit {
         sound.map_err(|unsound| StoreError::diverged(seq, unsound.to_string()))?;
         self.replay.apply(seq, record);
         if let Record::Decided { request, verdict: Verdict::Applied(_) } = record {
+            if let Some(broken) = self.flow_rows.broken_guard(&request.facts) {
+                return Err(StoreError::diverged(seq, broken));
+            }
             self.flow_rows.apply(seq, &request.facts);
             self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {
                 seq,

@@ -112,6 +112,10 @@ impl HistoryView<'_> {
     fn scopes(&self) -> Result<Vec<Scope>, StoreError> {
         let (mut scopes, mut from) = (vec![Scope::House], String::new());
         while let Some(name) = self.source.first_name_from(&from)? {
+            // A damaged index would lead round in a circle.
+            if name < from {
+                return Err(StoreError::Damaged { what: "the names of accounts are not in order".into() });
+            }
             let server = name.split('/').next().unwrap_or_default().to_owned();
             scopes.extend(server.parse().ok().filter(|scope| *scope != Scope::House));
             // The character after the slash.
