@@ -11,6 +11,7 @@
 //! | `keys/` | the key index: an idempotency key has one effect, forever |
 //! | `recovery.rs` | what is verified when books are opened |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
+//! | `lease_wait.rs` | waiting for the lease of a holder that died |
 //! | `books_move.rs` | moving books from SQLite to Postgres |
 //! | `lock.rs`, `clock.rs`, `fault.rs` | one writer per folder, the clock, faults that simulators inject |
 
@@ -25,6 +26,7 @@ mod draft;
 mod fault;
 mod inbox;
 pub(crate) mod keys;
+mod lease_wait;
 mod ledger;
 mod lock;
 mod memory;
