@@ -10,7 +10,7 @@ use bankroll_roles::{
 use bankroll_store::{BOOKS, Clock, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, folder_state};
+use super::{Check, chain, folder_state, scrub};
 use crate::location::LocationArgs;
 
 /// Free space below which a busy ledger is in danger.
@@ -48,6 +48,7 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             // Where nothing can be written, SQLite does not say how it would write.
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
+            checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
@@ -73,6 +74,7 @@ fn of_database(
         Ok(opened) => {
             let opened = reader.insert(opened);
             checks.extend([server(), schema(), head(opened), lease(&database), tail(opened)]);
+            checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
             if full {
                 checks.push(books(&database, quiet));
             }

@@ -54,6 +54,7 @@ fn sound_books_are_green() {
         "settings",
         "pages",
         "tail",
+        "scrub",
         "audit",
     ];
     assert_eq!(names, expected);

@@ -86,6 +86,7 @@ impl NodeProcesses {
                 "node.listen=127.0.0.1:0".into(),
                 "node.address=".into(),
                 format!("books.lease_ms={LEASE_MS}"),
+                "books.scrub_percent=0".into(),
             ];
             let set: Vec<String> = set.into_iter().chain(settings.settings(folder)?).collect();
             children.push(NodeProcess::start(name, role, folder, &set, url)?);

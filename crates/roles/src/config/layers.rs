@@ -22,7 +22,10 @@ use super::{
     environment::{ENV_PREFIX, StrayVariables, variable_of},
     problems::{self, ConfigError},
 };
-use crate::flows::{FlowSetup, without_keys};
+use crate::{
+    SCRUB_FILE,
+    flows::{FlowSetup, without_keys},
+};
 
 const FOLDER_KEY: &str = "books.folder";
 const FLAG: &str = "flag --set";
@@ -81,6 +84,15 @@ impl LoadedConfig {
     /// The configured database, or the folder.
     pub fn books(&self) -> Location {
         self.config.books.database.url().map_or_else(|| self.books_folder().into(), Location::Postgres)
+    }
+
+    /// Where a node records when it last re-read all books: with the books, or in its own folder if they are in a
+    /// database.
+    pub fn scrub_file(&self) -> PathBuf {
+        match self.books() {
+            Location::Folder(folder) => folder.join(SCRUB_FILE),
+            Location::Postgres(_) => self.base.join(SCRUB_FILE),
+        }
     }
 
     pub fn certificates(&self) -> PathBuf {

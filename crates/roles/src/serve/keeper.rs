@@ -17,7 +17,10 @@ use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreE
 use bankroll_terminal::thousands;
 use serde_json::Value;
 
-use super::books_handler::BooksHandler;
+use super::{
+    books_handler::BooksHandler,
+    scrubber::{ScrubSettings, Scrubber},
+};
 use crate::{
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::{NodeLog, on_one_line},
@@ -37,6 +40,7 @@ pub struct LeaseKeeper<'a> {
     pub flows: Option<HolderFlows>,
     /// Where commands are answered while the ledger is held; only for books in a folder.
     pub commands: Option<CommandSocket>,
+    pub scrub: ScrubSettings,
 }
 
 #[derive(Debug)]
@@ -94,6 +98,11 @@ impl LeaseKeeper<'_> {
                 }
                 // A command has the folder for a moment, if no node runs.
                 Err(StoreError::InUse { .. }) if tries > 0 => tries -= 1,
+                // Another program reads an old snapshot, so that the log cannot be copied into the file.
+                Err(StoreError::Locked) => {
+                    let sentence = "waits: another program reads the books, an audit for example, and must end first";
+                    self.say_once(&mut said, "waiting", sentence);
+                }
                 // Another node was faster while this one opened the ledger.
                 Err(StoreError::Fenced) => {}
                 Err(error) if error.is_transient() => {
@@ -145,6 +154,7 @@ impl LeaseKeeper<'_> {
         self.handler.set(Some(ledger.clone()));
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();
+        let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
@@ -152,6 +162,7 @@ impl LeaseKeeper<'_> {
         let is_own = ledger.stopped_by().is_none();
         commands.into_iter().for_each(|commands| commands.stop(is_own));
         self.handler.set(None);
+        scrubber.stop();
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
@@ -160,7 +171,7 @@ impl LeaseKeeper<'_> {
             Some(why) => {
                 let cause = on_one_line(why.as_ref());
                 self.log.write("lost", &format!("lost the ledger: {cause}"), &[("why", Value::from(cause.clone()))]);
-                if matches!(*why, StoreError::Diverged { .. }) {
+                if matches!(*why, StoreError::Diverged { .. } | StoreError::Damaged { .. }) {
                     return Err(anyhow::Error::from(why).context("the books are not sound"));
                 }
             }

@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     commit_thread::{CommitThread, EngineSlot},
+    control::WriterControl,
     delivery::Delivery,
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
@@ -127,6 +128,7 @@ struct Shared {
     queue_max: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+    control: Arc<WriterControl>,
     decided_ahead: Arc<AtomicU64>,
     jobs: std::sync::mpsc::Sender<Message>,
 }
@@ -169,13 +171,20 @@ impl Ledger {
         };
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
+        let control = Arc::<WriterControl>::default();
         let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
         let statements: Box<dyn IndexLocation> = match &options.location {
             Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
             Location::Postgres(url) => Box::new(StatementTables(url.clone())),
         };
         let schedule = IndexSchedule { records: options.index_records_max, pause: options.index_pause };
-        let indexer = StatementIndexer::start(engine.open_reader()?, statements, schedule, head.seq);
+        let indexer = StatementIndexer::start(
+            engine.open_reader()?,
+            statements,
+            schedule,
+            head.seq,
+            control.rebuild_statements(),
+        );
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
@@ -196,6 +205,7 @@ impl Ledger {
             background_commit_min: options.background_commit_min,
             decided_ahead: Arc::clone(&decided_ahead),
             stopped_by: Arc::clone(&stopped_by),
+            control: Arc::clone(&control),
             lookups: engine.open_reader()?,
             engine_slot: EngineSlot::new(engine),
         };
@@ -212,6 +222,7 @@ impl Ledger {
             queue_max: options.queue_max,
             writer: Mutex::new(Some(thread)),
             stopped_by,
+            control,
             decided_ahead,
             jobs: jobs.clone(),
         };
@@ -222,6 +233,10 @@ impl Ledger {
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.shared.location
+    }
+
+    pub(super) fn control(&self) -> &WriterControl {
+        &self.shared.control
     }
 
     /// Hands requests to the writer, which decides each on its own, in order; the answers keep that order.

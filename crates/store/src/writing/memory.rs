@@ -33,11 +33,17 @@ impl WriterMemory {
     ) -> Result<T, StoreError> {
         match work(&mut self.keys, engine) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
-                self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
+                self.rebuild_keys(engine)?;
                 work(&mut self.keys, engine)
             }
             done => done,
         }
+    }
+
+    /// Rebuilds the key index from the journal.
+    pub fn rebuild_keys(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
+        Ok(())
     }
 
     /// Takes over head and keys of a batch that is durable now.

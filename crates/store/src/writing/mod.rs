@@ -8,6 +8,7 @@
 //! | `memory.rs`, `prefetch.rs` | the books in memory, and loading what a batch needs |
 //! | `draft.rs`, `decided_keys.rs` | a batch while it is being decided, and its keys |
 //! | `changes.rs`, `commit_thread.rs` | a decided batch; committing it while the next one is decided |
+//! | `control.rs` | what others ask of a writer that runs: to stop, to rebuild an index |
 //! | `keys/` | the key index: an idempotency key has one effect, forever |
 //! | `recovery.rs` | what is verified when books are opened |
 //! | `rows.rs`, `inbox/` | flows' own rows, and facts that other roles hand over |
@@ -19,6 +20,7 @@ mod books_move;
 mod changes;
 mod clock;
 mod commit_thread;
+mod control;
 mod decided_keys;
 mod delivery;
 mod draft;

@@ -104,6 +104,11 @@ impl Source for Session {
         self.query(&format!("{HOLDS} WHERE state = 0 ORDER BY id"), &[])?.iter().map(stored::hold).collect()
     }
 
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError> {
+        let sql = format!("{HOLDS} WHERE id > $1 ORDER BY id LIMIT $2");
+        self.query(&sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::hold).collect()
+    }
+
     fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
         let rows = self.query("SELECT record FROM books.journal WHERE seq = $1", &[&sql_number(seq.0)])?;
         Ok(rows.first().map(|row| row.get(0)))
@@ -149,6 +154,11 @@ impl Source for Session {
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
         let rows = self.query("SELECT original, reversal FROM books.reversals", &[])?;
         rows.iter().map(stored::reversal).collect()
+    }
+
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
+        let sql = "SELECT original, reversal FROM books.reversals WHERE original > $1 ORDER BY original LIMIT $2";
+        self.query(sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::reversal).collect()
     }
 
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {

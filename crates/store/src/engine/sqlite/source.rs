@@ -132,6 +132,11 @@ impl Source for SqliteSource {
         all(&mut *self.0.prepare_cached(&sql)?, [], |row| stored::hold(row))
     }
 
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError> {
+        let sql = format!("{HOLDS} WHERE id > ?1 ORDER BY id LIMIT ?2");
+        all(&mut *self.0.prepare_cached(&sql)?, [sql_number(after.0), limit(most)], |row| stored::hold(row))
+    }
+
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
         let sql = "SELECT seq, place, kind, resource, body FROM outbox WHERE seq > ?1 ORDER BY seq, place LIMIT ?2";
         all(&mut *self.0.prepare_cached(sql)?, [sql_number(seq.0), limit(most)], |row| stored::event(row))
@@ -166,6 +171,11 @@ impl Source for SqliteSource {
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
         let sql = "SELECT original, reversal FROM reversals";
         Ok(all(&mut *self.0.prepare_cached(sql)?, [], |row| stored::reversal(row))?.into_iter().collect())
+    }
+
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
+        let sql = "SELECT original, reversal FROM reversals WHERE original > ?1 ORDER BY original LIMIT ?2";
+        all(&mut *self.0.prepare_cached(sql)?, [sql_number(after.0), limit(most)], |row| stored::reversal(row))
     }
 
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
