@@ -10,7 +10,7 @@ use bankroll_roles::{
 use bankroll_store::{BOOKS, Clock, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, folder_state, scrub};
+use super::{Check, chain, folder_state, interrupted, scrub};
 use crate::location::LocationArgs;
 
 /// Free space below which a busy ledger is in danger.
@@ -53,7 +53,8 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
                 checks.push(books(&folder.clone().into(), quiet));
             }
         }
-        Err(error) => checks.push(unreadable(error, &folder, location)),
+        Err(error) => checks
+            .push(interrupted::check(error, &folder, location).unwrap_or_else(|| unreadable(error, &folder, location))),
     }
     checks.extend(chain::all(location, &loaded, opened.as_ref().ok()));
     checks
@@ -233,7 +234,9 @@ fn settings(folder: &Path) -> Check {
         Ok(mode) if mode == "wal" => Check::green("settings", "journal_mode is wal"),
         Ok(mode) => Check::red(
             "settings",
-            format!("journal_mode is {mode}: another program changed the file"),
+            format!(
+                "journal_mode is {mode}: no writer has opened these books yet, or another program changed the file"
+            ),
             "start the writer once: it sets wal",
         ),
         Err(error) => Check::red("settings", format!("cannot be read: {error}"), RESTORE),

@@ -3,6 +3,7 @@
 mod chain;
 mod checks;
 mod folder_state;
+mod interrupted;
 mod scrub;
 
 use bankroll_terminal::{self as terminal, Exit, Paint};

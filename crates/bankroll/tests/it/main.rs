@@ -29,6 +29,7 @@ mod reading;
 mod receipt;
 mod requests;
 mod running;
+mod scrub;
 mod serve;
 mod serve_chain;
 mod signer;

@@ -17,6 +17,7 @@ mod money;
 mod opening;
 mod reading;
 mod rows;
+mod scrub;
 mod searching;
 mod statements;
 mod world;
