@@ -18,7 +18,7 @@ fn serve(folder: &Path, pause_s: u64) -> Running {
     let mut serve = command(folder);
     serve.env("BANKROLL__BOOKS__SCRUB_PERCENT", "100").env("BANKROLL__BOOKS__SCRUB_PAUSE_S", pause_s.to_string());
     serve.args(["serve", "--json", "--dir", "bankroll-demo"]);
-    Running::spawn(serve, "node")
+    Running::spawn(serve, "node-1")
 }
 
 /// The check of `doctor` about it.

@@ -13,6 +13,7 @@ mod files;
 mod inbox;
 mod index;
 mod keys;
+mod lease_wait;
 mod money;
 mod opening;
 mod reading;
