@@ -60,9 +60,11 @@ fn a_balance_that_is_damaged_while_a_node_runs_ends_it_with_code_4() {
     node.until("scrubbed");
     let books = Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
     // The account with the largest number and money: no request has named it since the node runs.
-    let damage = "UPDATE balances SET balance = x'000000000000000000000000000000ff'
-                  WHERE id = (SELECT max(id) FROM balances WHERE balance > x'00000000000000000000000000000fff')";
-    assert_eq!(books.execute(damage, []).unwrap(), 1);
+    let sql = "SELECT id, balance FROM balances WHERE balance > x'00000000000000000000000000000fff' AND held < x'01'
+               ORDER BY id DESC LIMIT 1";
+    let (id, before): (i64, Vec<u8>) = books.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let damage = "UPDATE balances SET balance = x'000000000000000000000000000000ff' WHERE id = ?1";
+    assert_eq!(books.execute(damage, [id]).unwrap(), 1);
     drop(books);
     let line = node.until("unsound");
     assert!(line["what"].as_str().unwrap().contains("not what the journal says"), "{line}");
@@ -71,6 +73,20 @@ fn a_balance_that_is_damaged_while_a_node_runs_ends_it_with_code_4() {
     assert!(stderr.contains("the books are not sound") && stderr.contains("not what the journal says"), "{stderr}");
     let (code, shown) = check(folder.path(), "bankroll-demo");
     assert_eq!((code, &shown["ok"]), (4, &false.into()), "{shown}");
+
+    // Started again, by a supervisor for example, it decides nothing by them either.
+    let again = serve(folder.path(), 86_400);
+    again.until_all(["verifying", "unsound"]);
+    assert!(!again.has_said("took"));
+    assert_eq!(again.ended().0, 4);
+    let books = Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
+    assert_eq!(books.execute("UPDATE balances SET balance = ?1 WHERE id = ?2", (before, id)).unwrap(), 1);
+    drop(books);
+    let restored = serve(folder.path(), 86_400);
+    restored.until("took");
+    restored.signal("-TERM");
+    assert_eq!(restored.ended().0, 0);
+    assert_eq!(check(folder.path(), "bankroll-demo").0, 0);
 }
 
 #[test]

@@ -68,6 +68,7 @@ keys_in_memory_max = {keys_in_memory_max}
 
 # The node that holds the ledger re-reads all of it again and again, and stops when something is damaged (`bankroll
 # serve --help`). The share of the time in which it does so, in percent, 0 for never; and the pause between two passes.
+# A pass needs the memory of an audit: about 300 bytes an account, and 16 bytes a record.
 scrub_percent = {scrub_percent}
 scrub_pause_s = {scrub_pause_s}
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::{
     books_handler::BooksHandler,
-    scrubber::{ScrubSettings, Scrubber},
+    scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
@@ -30,6 +30,7 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often a folder that another process has is tried before that is an error: three seconds.
 const IN_USE_TRIES: u32 = 30;
+const UNSOUND: &str = "the books are not sound";
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct LeaseKeeper<'a> {
@@ -78,6 +79,7 @@ impl LeaseKeeper<'_> {
             Location::Postgres(url) => Some(LeaseWatch::new(url.clone())),
             Location::Folder(_) => None,
         };
+        scrubber::verify_after_finding(&self.scrub, &options.location, self.log, self.stop).context(UNSOUND)?;
         let (mut said, mut tries) = (String::new(), IN_USE_TRIES);
         while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
@@ -172,7 +174,7 @@ impl LeaseKeeper<'_> {
                 let cause = on_one_line(why.as_ref());
                 self.log.write("lost", &format!("lost the ledger: {cause}"), &[("why", Value::from(cause.clone()))]);
                 if matches!(*why, StoreError::Diverged { .. } | StoreError::Damaged { .. }) {
-                    return Err(anyhow::Error::from(why).context("the books are not sound"));
+                    return Err(anyhow::Error::from(why).context(UNSOUND));
                 }
             }
         }

@@ -8,16 +8,18 @@
 //! | a damaged statement index | its thread rebuilds it |
 //! | something that a second pass does not find | it is logged |
 //!
-//! The first pass begins when the last one, by its file, is old enough.
+//! The first pass begins when the last one, by its file, is old enough; in a database at once, since the holder before
+//! may have stopped because of what it found. After a finding, a node of the same folder opens the books again only if
+//! a complete pass finds them sound: an operator has restored them, or rebuilt what is derived.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use bankroll_ledger::Time;
-use bankroll_store::{Clock, Ledger, Scrub, ScrubReport, ScrubStep};
+use bankroll_store::{Clock, Ledger, Location, Scrub, ScrubReport, ScrubStep, StoreError};
 use bankroll_terminal::{counted, thousands};
 
 use crate::{
@@ -28,6 +30,8 @@ use crate::{
 
 /// The pause after the books could not be read.
 const RETRY: Duration = Duration::from_secs(60);
+/// The same, while nothing else happens.
+const RETRY_SOON: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub struct ScrubSettings {
@@ -99,7 +103,7 @@ impl ScrubLoop {
     /// How long the last pass, if there was one, keeps the next from being due.
     fn until_due(&self) -> Duration {
         match ScrubRecord::read(&self.settings.file) {
-            Ok(Some(last)) if last.unsound.is_none() => {
+            Ok(Some(last)) if matches!(self.ledger.location(), Location::Folder(_)) => {
                 let age = Duration::from_secs(last.age_seconds(self.clock.now()));
                 self.settings.pause.saturating_sub(age)
             }
@@ -130,9 +134,10 @@ impl ScrubLoop {
             }
             Ok(ScrubStep::Unsound(error)) => {
                 let what = on_one_line(&error);
-                self.log.write("unsound", &format!("the scrub found: {what}"), &[("what", what.clone().into())]);
-                self.record(&ScrubReport::default(), Some(what));
+                // First: nothing more is decided.
                 self.ledger.stop_because(error);
+                log_unsound(&self.log, &what);
+                self.record(&ScrubReport::default(), Some(what));
                 Duration::ZERO
             }
             Ok(ScrubStep::Complete(report)) => {
@@ -173,25 +178,76 @@ impl ScrubLoop {
         self.record(report, None);
     }
 
-    /// Writes the file. A node that cannot write it goes on: `doctor` then shows an older pass.
     fn record(&mut self, report: &ScrubReport, unsound: Option<String>) {
         let now = self.clock.now();
-        let record = ScrubRecord {
-            began: self.began.take().unwrap_or(now).0,
-            ended: now.0,
-            records: report.records,
-            rows: report.rows,
-            entries: report.entries,
-            last: report.last.0,
-            head: report.head.iter().map(|byte| format!("{byte:02x}")).collect(),
-            repaired: std::mem::take(&mut self.repaired),
-            unconfirmed: report.unconfirmed.clone(),
-            unsound,
-        };
-        if let Err(error) = record.write(&self.settings.file) {
-            let sentence = format!("cannot write {}: {error}", self.settings.file.display());
-            self.log.write("scrub_failed", &sentence, &[]);
+        let of_report = record_of(report, self.began.take().unwrap_or(now), now);
+        let record = ScrubRecord { repaired: std::mem::take(&mut self.repaired), unsound, ..of_report };
+        write_record(&record, &self.settings.file, &self.log);
+    }
+}
+
+/// Before the books are opened: if the last pass found them unsound, reads all of them again, without pauses. An error
+/// of another kind is left to the opening.
+///
+/// # Errors
+/// What the pass finds.
+pub fn verify_after_finding(
+    settings: &ScrubSettings,
+    location: &Location,
+    log: &NodeLog,
+    stop: &StopFlag,
+) -> Result<(), StoreError> {
+    let found = ScrubRecord::read(&settings.file).ok().flatten().and_then(|last| last.unsound);
+    let Some(found) = found else { return Ok(()) };
+    log.write(
+        "verifying",
+        &format!("re-reads all books before it opens them, since the last pass found: {found}"),
+        &[],
+    );
+    let (clock, mut scrub) = (Clock::machine(), Scrub::new(location));
+    let began = clock.now();
+    while !stop.is_requested() {
+        match scrub.piece() {
+            // Opening, or the next pass, repairs an index.
+            Ok(ScrubStep::More | ScrubStep::KeyIndexDamaged { .. } | ScrubStep::StatementIndexDamaged { .. }) => {}
+            Ok(ScrubStep::Unsound(error)) => {
+                log_unsound(log, &on_one_line(&error));
+                return Err(error);
+            }
+            Ok(ScrubStep::Complete(report)) => {
+                write_record(&record_of(&report, began, clock.now()), &settings.file, log);
+                return Ok(());
+            }
+            Err(error) if error.is_transient() => stop.rest(RETRY_SOON),
+            Err(_) => return Ok(()),
         }
+    }
+    Ok(())
+}
+
+fn log_unsound(log: &NodeLog, what: &str) {
+    log.write("unsound", &format!("the scrub found: {what}"), &[("what", what.into())]);
+}
+
+/// A node that cannot write the file goes on: `doctor` then shows an older pass.
+fn write_record(record: &ScrubRecord, file: &Path, log: &NodeLog) {
+    if let Err(error) = record.write(file) {
+        log.write("scrub_failed", &format!("cannot write {}: {error}", file.display()), &[]);
+    }
+}
+
+fn record_of(report: &ScrubReport, began: Time, ended: Time) -> ScrubRecord {
+    ScrubRecord {
+        began: began.0,
+        ended: ended.0,
+        records: report.records,
+        rows: report.rows,
+        entries: report.entries,
+        last: report.last.0,
+        head: report.head.iter().map(|byte| format!("{byte:02x}")).collect(),
+        repaired: Vec::new(),
+        unconfirmed: report.unconfirmed.clone(),
+        unsound: None,
     }
 }
 
