@@ -1,6 +1,6 @@
 //! The exit codes for errors of other crates.
 
-use std::error::Error;
+use std::{error::Error, sync::Arc};
 
 use bankroll_nodes::AuthorityError;
 use bankroll_roles::{audit::HeadMissing, config::ConfigError, requests::WithdrawalRequestError};
@@ -26,7 +26,9 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             SignerExitCode::Unsound => Exit::Unsound,
         })
     } else {
-        match cause.downcast_ref::<StoreError>()? {
+        // Why a writer stopped is shared by its handles.
+        let shared = cause.downcast_ref::<Arc<StoreError>>().map(Arc::as_ref);
+        match shared.or_else(|| cause.downcast_ref::<StoreError>())? {
             StoreError::NoLedger { .. } | StoreError::NoBooksInFile { .. } | StoreError::NoBooks => {
                 Some(Exit::NotFound)
             }

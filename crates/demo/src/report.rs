@@ -24,6 +24,8 @@ pub struct DemoReport<'a> {
     /// Deposits and payouts before the run, and after it.
     pub before: DemoProgress,
     pub after: DemoProgress,
+    /// Nodes that were killed from outside, and how.
+    pub ended_early: Vec<String>,
     pub reconciled: Reconciliation,
     pub audited: Result<AuditOutcome, StoreError>,
 }
@@ -90,6 +92,7 @@ impl DemoReport<'_> {
             "players": tally.players(),
             "seconds": took.as_secs_f64(),
             "interrupted": self.played.interrupted,
+            "ended_early": self.ended_early,
             "rejected": tally.rejected,
             "replayed": tally.replayed,
             "busy": tally.busy,

@@ -31,8 +31,8 @@ pub use engine::{
 pub use error::{DamageRemedy, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
     AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
-    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, SearchQuery, SearchSubject, StatementChange, StatementLine,
-    StatementQuery, StoredEvent, Timeline,
+    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep, SearchQuery, SearchSubject,
+    StatementChange, StatementLine, StatementQuery, StoredEvent, Timeline,
 };
 pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{

@@ -10,7 +10,7 @@ use bankroll_roles::{
 use bankroll_store::{BOOKS, Clock, DamageRemedy, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, folder_state, newest_head};
+use super::{Check, chain, folder_state, interrupted, newest_head, scrub};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -48,11 +48,13 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             // Where nothing can be written, SQLite does not say how it would write.
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
+            checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
         }
-        Err(error) => checks.push(unreadable(error, &folder, location)),
+        Err(error) => checks
+            .push(interrupted::check(error, &folder, location).unwrap_or_else(|| unreadable(error, &folder, location))),
     }
     checks.extend(chain::all(location, &loaded, opened.as_ref().ok()));
     checks
@@ -74,6 +76,7 @@ fn of_database(
             let opened = reader.insert(opened);
             let noted = newest_head::check(loaded, opened);
             checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
+            checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
             if full {
                 checks.push(books(&database, quiet));
             }
@@ -246,7 +249,9 @@ fn settings(folder: &Path) -> Check {
         Ok(mode) if mode == "wal" => Check::green("settings", "journal_mode is wal"),
         Ok(mode) => Check::red(
             "settings",
-            format!("journal_mode is {mode}: another program changed the file"),
+            format!(
+                "journal_mode is {mode}: no writer has opened these books yet, or another program changed the file"
+            ),
             "start the writer once: it sets wal",
         ),
         Err(error) => Check::red("settings", format!("cannot be read: {error}"), RESTORE),

@@ -3,7 +3,9 @@
 mod chain;
 mod checks;
 mod folder_state;
+mod interrupted;
 mod newest_head;
+mod scrub;
 
 use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::Args;

@@ -30,6 +30,7 @@ mod rebuild;
 mod receipt;
 mod requests;
 mod running;
+mod scrub;
 mod serve;
 mod serve_chain;
 mod signer;

@@ -5,6 +5,7 @@
 //! | `keeper` | acquiring the ledger when its lease is free, standing by, losing it, releasing it |
 //! | `books_handler` | calls of other nodes to the books |
 //! | `intent_gate` | which payouts other nodes may request |
+//! | `scrubber` | re-reading the books while they are held |
 //! | `forward` | forwarding to the holder of the ledger |
 //!
 //! With books in a folder one process has all roles, and commands reach it by a socket in that folder. With books in a database a node without the role `books`
@@ -21,8 +22,9 @@ mod books_handler;
 pub mod forward;
 mod intent_gate;
 mod keeper;
+mod scrubber;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer, Rights};
@@ -37,6 +39,7 @@ use crate::{
 use books_handler::BooksHandler;
 use intent_gate::IntentGate;
 use keeper::{CommandSocket, HolderFlows, LeaseKeeper};
+use scrubber::ScrubSettings;
 
 struct ServeNode {
     loaded: LoadedConfig,
@@ -132,7 +135,13 @@ impl ServeNode {
     fn keeper(&self, handler: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
-        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None }
+        let books = &self.loaded.config.books;
+        let scrub = ScrubSettings {
+            percent: books.scrub_percent,
+            pause: Duration::from_secs(books.scrub_pause_s),
+            file: self.loaded.scrub_file(),
+        };
+        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None, scrub }
     }
 
     /// The roles other than `books`, and watching who holds the ledger.

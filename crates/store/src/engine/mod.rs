@@ -217,6 +217,8 @@ pub(crate) trait Source: Send {
     fn next_expiry(&self) -> Result<Option<Time>, StoreError>;
     fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError>;
     fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError>;
+    /// The next holds in the order of their numbers, in whatever state.
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError>;
     fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError>;
     /// The records at these places, in ascending order of places.
     fn records(&self, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
@@ -240,6 +242,8 @@ pub(crate) trait Source: Send {
     }
     fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError>;
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError>;
+    /// The next reversed transfers in the order of the journal, each with its reversal.
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError>;
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
     /// The runs of the key index in the order of the journal, with their summaries. Whatever is wrong with its tables,
     /// pages included, is [`StoreError::KeyIndexDamaged`].

@@ -319,6 +319,10 @@ impl Reader {
         self.index.get().map(AsRef::as_ref)
     }
 
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
+    }
+
     pub(crate) fn source(&self) -> &dyn Source {
         self.source.as_ref()
     }

@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     commit_thread::{CommitThread, EngineSlot},
+    control::WriterControl,
     delivery::Delivery,
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
@@ -139,6 +140,7 @@ struct Shared {
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
     /// The same with the place of a damage, found when the reason is first asked for.
     located: OnceLock<Arc<StoreError>>,
+    control: Arc<WriterControl>,
     decided_ahead: Arc<AtomicU64>,
     jobs: std::sync::mpsc::Sender<Message>,
 }
@@ -190,13 +192,20 @@ impl Ledger {
         let head_file = head_file.transpose()?.map(Arc::new);
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
+        let control = Arc::<WriterControl>::default();
         let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
         let statements: Box<dyn IndexLocation> = match &options.location {
             Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
             Location::Postgres(url) => Box::new(StatementTables(url.clone())),
         };
         let schedule = IndexSchedule { records: options.index_records_max, pause: options.index_pause };
-        let indexer = StatementIndexer::start(engine.open_reader()?, statements, schedule, head.seq);
+        let indexer = StatementIndexer::start(
+            engine.open_reader()?,
+            statements,
+            schedule,
+            head.seq,
+            control.rebuild_statements(),
+        );
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
@@ -219,6 +228,7 @@ impl Ledger {
             background_commit_min: options.background_commit_min,
             decided_ahead: Arc::clone(&decided_ahead),
             stopped_by: Arc::clone(&stopped_by),
+            control: Arc::clone(&control),
             lookups: engine.open_reader()?,
             engine_slot: EngineSlot::new(engine),
         };
@@ -236,6 +246,7 @@ impl Ledger {
             writer: Mutex::new(Some(thread)),
             stopped_by,
             located: OnceLock::new(),
+            control,
             decided_ahead,
             jobs: jobs.clone(),
         };
@@ -246,6 +257,10 @@ impl Ledger {
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.shared.location
+    }
+
+    pub(super) fn control(&self) -> &WriterControl {
+        &self.shared.control
     }
 
     /// Hands requests to the writer, which decides each on its own, in order; the answers keep that order.

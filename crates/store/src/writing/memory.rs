@@ -34,7 +34,7 @@ impl WriterMemory {
     ) -> Result<T, StoreError> {
         match work(&mut self.keys, engine) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
-                self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
+                self.rebuild_keys(engine)?;
                 work(&mut self.keys, engine).map_err(|error| match error {
                     StoreError::KeyIndexDamaged { what } => {
                         StoreError::row_damaged("journal", format!("the key index, rebuilt from it, is wrong ({what})"))
@@ -44,6 +44,12 @@ impl WriterMemory {
             }
             done => done,
         }
+    }
+
+    /// Rebuilds the key index from the journal.
+    pub fn rebuild_keys(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
+        Ok(())
     }
 
     /// Takes over head and keys of a batch that is durable now.

@@ -32,6 +32,7 @@ use bankroll_ledger::Batch;
 use super::{
     changes::BatchChanges,
     commit_thread::{CommitOutcome, CommitThread, EngineSlot, InFlight},
+    control::WriterControl,
     delivery::Delivery,
     draft::Draft,
     memory::WriterMemory,
@@ -78,6 +79,8 @@ pub(crate) struct Writer {
     pub decided_ahead: Arc<AtomicU64>,
     /// Why the writer stopped.
     pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+    /// What others ask of it.
+    pub control: Arc<WriterControl>,
 }
 
 impl Writer {
@@ -108,6 +111,9 @@ impl Writer {
         // A large batch that is decided already is committed at once: gathering more would leave the disk idle.
         if ahead.as_ref().is_none_or(|draft| draft.changes.answers.len() < ENOUGH_AHEAD) {
             self.gather(jobs);
+        }
+        if let Some(error) = self.control.take_stop() {
+            return Err(error);
         }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
         *in_flight = self.work(jobs, ahead)?;
@@ -240,10 +246,15 @@ impl Writer {
                 Draft::new(self.memory.head, self.clock.now(), std::mem::take(&mut refused), self.memory.keys.hasher())
             });
             let (memory, engine) = (&mut self.memory, self.engine_slot.engine());
-            let filled = draft.fill(memory, engine, jobs);
+            let rebuilds = self.control.take_rebuild_keys();
+            let rebuilt = if rebuilds { memory.rebuild_keys(engine) } else { Ok(()) };
+            let filled = rebuilt.and_then(|()| draft.fill(memory, engine, jobs));
             match filled.and_then(|()| memory.with_key_index(engine, |keys, engine| keys.prepare_maintenance(engine))) {
                 Err(error) if error.is_transient() => {
                     self.engine_slot.engine().reconnect()?;
+                    if rebuilds {
+                        self.control.ask_rebuild_keys();
+                    }
                     self.give_up_batch(jobs, &StoreError::Unreachable)?;
                     return Ok(None);
                 }

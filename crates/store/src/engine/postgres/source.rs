@@ -26,6 +26,8 @@ const ACCOUNTS: &str = "SELECT a.id, a.name, a.may_deposit, a.may_withdraw, a.ma
                         FROM books.accounts a JOIN books.balances b ON b.id = a.id";
 const HOLDS: &str =
     "SELECT id, account, remaining, expires, settler, state, checksum FROM books.holds WHERE id = ANY($1)";
+const HOLDS_AFTER: &str = "SELECT id, account, remaining, expires, settler, state, checksum FROM books.holds
+                           WHERE id > $1 ORDER BY id LIMIT $2";
 const BATCHES: &str = "SELECT number, first, count, at, root, head FROM books.batches";
 const RECORDS: &str = "SELECT seq, record, checksum FROM books.journal";
 const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks, checksum";
@@ -156,6 +158,10 @@ impl Source for Session {
         confirm::indexed_holds(self, "holds_open", &ids, |_| true)
     }
 
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError> {
+        self.query(HOLDS_AFTER, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::hold).collect()
+    }
+
     fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.records(&[seq])?.pop().map(|(_, record)| record))
     }
@@ -195,6 +201,11 @@ impl Source for Session {
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
         let rows = self.query("SELECT original, reversal, checksum FROM books.reversals", &[])?;
         rows.iter().map(stored::reversal).collect()
+    }
+
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
+        let sql = "SELECT original, reversal FROM books.reversals WHERE original > $1 ORDER BY original LIMIT $2";
+        self.query(sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::reversal).collect()
     }
 
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {

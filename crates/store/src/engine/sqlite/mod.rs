@@ -73,7 +73,7 @@ impl Sqlite {
         let in_flow_statement = row::guard_own_tables(&mut connection, own_tables.clone())?;
         // After a failed sync, what can be read may differ from what is on disk. Checkpointing the whole log and
         // syncing the file makes it durable before the writer relies on it.
-        checkpoint::checkpoint_log(&connection, "TRUNCATE")?;
+        checkpoint::checkpoint_everything(&connection)?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
         Ok(Self {
             source: SqliteSource(connection, None),

@@ -29,6 +29,8 @@ const ACCOUNTS: &str = "SELECT a.id, a.name, a.may_deposit, a.may_withdraw, a.ma
                         FROM accounts a JOIN balances b ON b.id = a.id";
 
 const HOLD: &str = "SELECT id, account, remaining, expires, settler, state, checksum FROM holds WHERE id = ?1";
+const HOLDS_AFTER: &str = "SELECT id, account, remaining, expires, settler, state, checksum FROM holds
+                           WHERE id > ?1 ORDER BY id LIMIT ?2";
 const RECORDS: &str = "SELECT seq, record, checksum FROM journal";
 const REVERSALS: &str = "SELECT original, reversal, checksum FROM reversals";
 const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks, checksum";
@@ -164,6 +166,10 @@ impl Source for SqliteSource {
         confirm::indexed_holds(self, "holds_open", &ids, |_| true)
     }
 
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError> {
+        all(&mut *self.0.prepare_cached(HOLDS_AFTER)?, [sql_number(after.0), limit(most)], |row| stored::hold(row))
+    }
+
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
         let sql =
             "SELECT seq, place, kind, resource, body, checksum FROM outbox WHERE seq > ?1 ORDER BY seq, place LIMIT ?2";
@@ -206,6 +212,11 @@ impl Source for SqliteSource {
 
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
         Ok(all(&mut *self.0.prepare_cached(REVERSALS)?, [], |row| stored::reversal(row))?.into_iter().collect())
+    }
+
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
+        let sql = "SELECT original, reversal FROM reversals WHERE original > ?1 ORDER BY original LIMIT ?2";
+        all(&mut *self.0.prepare_cached(sql)?, [sql_number(after.0), limit(most)], |row| stored::reversal(row))
     }
 
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
