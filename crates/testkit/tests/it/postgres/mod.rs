@@ -22,7 +22,7 @@
 
 use crate::run::SoakTime;
 
-mod cluster;
+pub mod cluster;
 mod cuts;
 mod derived;
 mod elsewhere;

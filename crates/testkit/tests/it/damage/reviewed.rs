@@ -1,0 +1,1 @@
+//! Damages that a review found believed.
