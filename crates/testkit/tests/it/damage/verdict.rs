@@ -116,7 +116,7 @@ pub fn examine(location: &str, undamaged: &str, seed: u64, truth: &Truth) -> Exa
         }
         Some((line, _)) if line.starts_with(FOUND) => Examination::of(Outcome::FoundByAudit, line),
         Some((line, expected)) => {
-            let why = format!("expected `{expected}`, was given `{line}` (the check before: {before})");
+            let why = format!("{} (the check before: {before})", difference(line, expected));
             Examination::of(Outcome::Believed, &why)
         }
         None if lines.len() != truth.lines.len() => Examination::of(Outcome::Hang, "the interview ended early"),
@@ -130,6 +130,14 @@ pub fn examine(location: &str, undamaged: &str, seed: u64, truth: &Truth) -> Exa
             }
         }
     }
+}
+
+/// Where two answers to one question begin to differ.
+fn difference(line: &str, expected: &str) -> String {
+    let same = line.chars().zip(expected.chars()).take_while(|(one, other)| one == other).count();
+    let from = |text: &str| text.chars().skip(same.saturating_sub(20)).take(90).collect::<String>();
+    let question: String = expected.split(": ").next().unwrap_or_default().chars().take(80).collect();
+    format!("{question}: `...{}`, expected `...{}`", from(line), from(expected))
 }
 
 /// Each of our tables with its rows, in order, as a hash.
