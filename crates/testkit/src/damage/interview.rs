@@ -5,9 +5,9 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use bankroll_ledger::{AccountId, IdempotencyKey, Leg, Principal, Request, Seq, Time};
+use bankroll_ledger::{IdempotencyKey, Leg, Principal, Request, Seq, Time};
 use bankroll_store::{
-    AccountFilter, Audit, Ledger, Location, Reader, SearchQuery, SearchSubject, StatementQuery, StoreError,
+    AccountFilter, Audit, Ledger, Location, Reader, SearchQuery, SearchSubject, StatementQuery, StoreError, SubmitError,
 };
 
 use super::{
@@ -24,6 +24,8 @@ pub const FOUND: &str = "found";
 /// How a check ends that found nothing.
 pub const SOUND: &str = "sound";
 
+/// Requests in one call.
+const REPLAYS: usize = 100;
 /// Answers longer than this are cut, and end with a hash of their text.
 const LONG: usize = 400;
 
@@ -140,6 +142,7 @@ impl Interview<'_> {
         for account in self.questions.accounts.clone() {
             let named = reader.account_named(&account.name).map(|found| found.map(|found| (found.id, found.name)));
             self.answer(format!("account {}", account.name), named)?;
+            self.answer(format!("account {}", account.id), reader.account(account.id))?;
             self.answer(format!("open holds of {}", account.name), reader.open_holds(account.id))?;
         }
         for account in self.questions.some_players(4) {
@@ -171,10 +174,6 @@ impl Interview<'_> {
     fn read_balances(&mut self) -> Result<(), Stopped> {
         let reader = self.reader()?;
         self.answer("head", reader.head())?;
-        let ids: Vec<AccountId> = self.questions.accounts.iter().map(|account| account.id).collect();
-        for id in ids {
-            self.answer(format!("account {id}"), reader.account(id))?;
-        }
         self.answer("all accounts", reader.accounts(&AccountFilter::default(), usize::MAX))
     }
 
@@ -182,10 +181,23 @@ impl Interview<'_> {
         for request in self.questions.replays(12) {
             self.submit(ledger, "replay", request)?;
         }
+        // In a folder all of them: a lookup is cheap there.
+        if matches!(self.location, Location::Folder(_)) {
+            let all: Vec<Request> = self.questions.decided.iter().map(|(_, request)| request.clone()).collect();
+            for (some, number) in all.chunks(REPLAYS).zip(1_usize..) {
+                let answers =
+                    ledger.submit(some.to_vec()).map_err(SubmitError::from).and_then(|reply| Ok(reply.wait()?));
+                let places = answers.map(|answers| {
+                    answers.into_iter().map(|answer| (answer.replayed, answer.seq, answer.verdict)).collect::<Vec<_>>()
+                });
+                let places = places.map_err(|error| format!("{error}: {:?}", ledger.stopped_by()));
+                self.answer(format!("replays, part {number}"), places)?;
+            }
+        }
         let known: Vec<_> = self.questions.accounts.iter().map(|account| account.name.clone()).collect();
         let opened = known.chunks(100).try_fold(Vec::new(), |mut all, some| {
             all.extend(ledger.open_accounts(&Principal::System, some.to_vec())?);
-            Ok::<_, bankroll_store::SubmitError>(all)
+            Ok::<_, SubmitError>(all)
         });
         let opened = opened.map_err(|error| format!("{error}: {:?}", ledger.stopped_by()));
         self.answer("open known accounts", opened)

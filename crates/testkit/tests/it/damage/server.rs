@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bankroll_store::DatabaseUrl;
+use bankroll_store::{DatabaseUrl, Reader};
 use bankroll_testkit::postgres::{Session, pairs};
 use fastrand::Rng;
 
@@ -10,7 +10,7 @@ use super::{
     Counts,
     edits::{EditKind, STRIDE, is_of_flow},
     numbers, rng_of,
-    set::MakerProcess,
+    set::{BooksSet, MakerProcess, State},
     verdict::{Examination, Outcome, Truth, examine},
 };
 use crate::{postgres::cluster::Cluster, run::seed};
@@ -118,6 +118,8 @@ impl ServerEdit {
 /// Books on a server, to be copied and edited.
 struct ServerBooks {
     cluster: Cluster,
+    /// The same books in a folder, from which the questions are read.
+    set: BooksSet,
     truths: HashMap<u64, Truth>,
     copies: u64,
 }
@@ -133,12 +135,16 @@ impl ServerBooks {
         }
         maker.expect("ready");
         maker.finish();
-        let mut books = Self { cluster, truths: HashMap::new(), copies: 0 };
-        books.copy_to("undamaged");
+        let set = BooksSet::make();
+        let head = |reader: Reader| reader.head().unwrap();
+        let in_folder = head(Reader::open(set.path(State::Closed)).unwrap());
+        let books = Self { cluster, set, truths: HashMap::new(), copies: 0 };
+        let undamaged = books.copy_to("undamaged");
+        assert_eq!(head(Reader::open(DatabaseUrl::new(undamaged)).unwrap()), in_folder);
         books
     }
 
-    fn copy_to(&mut self, name: &str) -> String {
+    fn copy_to(&self, name: &str) -> String {
         let session = Session::open(&self.cluster.url("postgres"));
         session.run(&format!("CREATE DATABASE {name} TEMPLATE template"));
         self.cluster.url(name)
@@ -155,12 +161,13 @@ impl ServerBooks {
     }
 
     fn examine(&mut self, damaged: &str, number: u64) -> Examination {
-        let (undamaged, seed) = (self.cluster.url("undamaged"), number % INTERVIEWS);
+        let (undamaged, seed) = (self.set.path(State::Closed), number % INTERVIEWS);
+        let undamaged = undamaged.to_str().unwrap();
         if !self.truths.contains_key(&seed) {
             let copy = self.copy_to(&format!("truth_{seed}"));
-            self.truths.insert(seed, Truth::of(&copy, &undamaged, seed));
+            self.truths.insert(seed, Truth::of(&copy, undamaged, seed));
         }
-        examine(damaged, &undamaged, seed, &self.truths[&seed])
+        examine(damaged, undamaged, seed, &self.truths[&seed])
     }
 }
 
