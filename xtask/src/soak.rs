@@ -30,6 +30,7 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "sim::", shares: 6 },
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "random_streams", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "crash", shares: 1 },
+    Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "damage", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "postgres", shares: 1 },
     Suite { package: "bankroll-deposits", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-withdrawals", tests: Tests::Integration, filter: "random", shares: 1 },

@@ -2,6 +2,7 @@
 //!
 //! | module | what it is |
 //! | --- | --- |
+//! | [`damage`] | books to be damaged, and an interview that uses them as their users do |
 //! | [`model`] | a second, naive and independent implementation of the ledger's rules |
 //! | [`streams`] | seeded streams of requests, each with the answer that the model expects |
 //! | [`checksums`] | the checksums of edited rows, computed again |
@@ -12,6 +13,7 @@
 //! Nothing here is shipped.
 
 pub mod checksums;
+pub mod damage;
 pub mod model;
 pub mod postgres;
 pub mod script;

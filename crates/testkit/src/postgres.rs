@@ -65,6 +65,14 @@ impl Session {
         self.runtime.block_on(self.client.batch_execute(sql)).expect("statements that run");
     }
 
+    /// Runs statements that the server may refuse.
+    ///
+    /// # Errors
+    /// If it does.
+    pub fn try_run(&self, sql: &str) -> Result<(), String> {
+        self.runtime.block_on(self.client.batch_execute(sql)).map_err(|error| format!("{error:?}"))
+    }
+
     /// The number that a query returns.
     ///
     /// # Panics

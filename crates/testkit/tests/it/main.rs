@@ -6,6 +6,7 @@
 //! | `past` | statements, balances at a time and searches agree with the answers, whatever happens to the index |
 //! | `races` | money that many request at once is spent once; a full queue refuses |
 //! | `crash` | nothing acknowledged is lost and nothing is half done, however process, disk or power fails |
+//! | `damage` | a damaged file or an edited row is refused, repaired or harmless, never believed |
 //! | `sim` | the whole system from a seed keeps every promise, and planted bugs are found |
 //! | `postgres` | the same when the server, the connection, a standby or another writer fails |
 //!
@@ -15,6 +16,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod crash;
+mod damage;
 mod edges;
 mod past;
 mod postgres;

@@ -20,7 +20,7 @@ use crate::run::{report, seed, wait_until};
 const SYNCHRONOUS: &str = "synchronous_standby_names=*";
 
 /// A primary whose commits are on the standby before they are acknowledged.
-fn pair() -> (Cluster, Cluster) {
+pub fn pair() -> (Cluster, Cluster) {
     let mut primary = Cluster::start();
     let standby = Cluster::standby_of(&primary);
     // Only now: before there is a standby, every commit would wait for one.
@@ -32,7 +32,7 @@ fn pair() -> (Cluster, Cluster) {
 }
 
 /// Waits until commits wait for the standby.
-fn follows(primary: &Cluster) {
+pub fn follows(primary: &Cluster) {
     let session = Session::open(&primary.url("postgres"));
     let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
     wait_until("the standby follows", || session.count(following) == 1);

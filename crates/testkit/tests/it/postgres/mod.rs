@@ -6,6 +6,7 @@
 //! | `kills` | the server: killed, restarted, its backends cancelled, under load |
 //! | `renewal` | the server, under readers and the statement index |
 //! | `failover` | the primary, with a synchronous standby that replaces it; the wait for the standby |
+//! | `standby` | the primary and the writer at once: the books are opened anew on the standby |
 //! | `elsewhere` | nothing: other nodes query the primary, whichever server is named first |
 //! | `takeover` | the writer: stopped for longer than its lease, competing with another, with a wrong clock |
 //! | `fence` | the writer: replaced without knowing it |
@@ -22,7 +23,7 @@
 
 use crate::run::SoakTime;
 
-mod cluster;
+pub mod cluster;
 mod cuts;
 mod derived;
 mod elsewhere;
@@ -34,6 +35,7 @@ mod proxy;
 mod renewal;
 mod service;
 mod settings;
+mod standby;
 mod takeover;
 mod tampering;
 mod tls;

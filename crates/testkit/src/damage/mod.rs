@@ -1,0 +1,39 @@
+//! Books to be damaged, and an interview that uses them as their users do.
+//!
+//! The `examiner` program makes the books, and later interviews a damaged copy of them in a process of its own, whose
+//! memory and processor time are bounded. The interview follows from a seed and from undamaged books, so that a test
+//! compares its lines with those of an undamaged copy: the first line that differs is an error, or an answer that
+//! believed the damage.
+
+mod interview;
+mod maker;
+mod questions;
+
+use std::sync::{Arc, atomic::AtomicU64};
+
+use bankroll_ledger::Time;
+use bankroll_store::{Clock, LedgerOptions, Location};
+
+pub use interview::{CHECKED, FAILED, FOUND, SAID, SOUND, check, interview};
+pub use maker::Maker;
+
+use crate::script::TABLES;
+
+/// Few keys in memory, so that most of them are in runs.
+const KEYS_IN_MEMORY: usize = 64;
+
+/// The options for books to be damaged, and the hand that sets their clock.
+#[must_use]
+pub fn options(location: &Location, now: Time) -> (LedgerOptions, Arc<AtomicU64>) {
+    let (clock, hand) = Clock::manual(now);
+    let options = LedgerOptions {
+        clock,
+        keys_in_memory_max: KEYS_IN_MEMORY,
+        background_commit_min: 2,
+        index_records_max: 200,
+        index_pause: std::time::Duration::from_millis(1),
+        migrations: vec![TABLES],
+        ..LedgerOptions::new(location.clone())
+    };
+    (options, hand)
+}
