@@ -110,6 +110,11 @@ pub fn contents_of_the_key_index_damaged(mut old: Old) {
         "UPDATE key_runs SET summary = substr(summary, 17)",
         "UPDATE key_runs SET first_seq = first_seq + 1 WHERE id = (SELECT max(id) FROM key_runs)",
         "UPDATE key_runs SET last_seq = last_seq + 1000000 WHERE id = (SELECT max(id) FROM key_runs)",
+        "UPDATE key_runs SET last_seq = last_seq + 5 WHERE first_seq = (SELECT max(first_seq) FROM key_runs)",
+        "UPDATE key_runs SET checksum = checksum + 1 WHERE id = (SELECT min(id) FROM key_runs)",
+        // Sound chunks and summaries of other places.
+        "UPDATE key_chunks SET data = (SELECT data FROM key_chunks WHERE id = (SELECT max(id) FROM key_chunks))",
+        "UPDATE key_runs SET summary = (SELECT summary FROM key_runs WHERE id = (SELECT max(id) FROM key_runs))",
     ] {
         old.world.edit(damage);
         old.all_keys_answer_as_before(damage);
