@@ -16,7 +16,7 @@ const MARGIN: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Ledger {
-    /// As [`Ledger::open`], but waits for the lease of a holder that does not renew it. Reports whom it waits for, once.
+    /// As [`Ledger::open`], but waits for the lease of a holder that does not renew it. Reports that holder, once.
     ///
     /// # Errors
     /// As [`Ledger::open`]; [`StoreError::Leased`] if the holder is alive.

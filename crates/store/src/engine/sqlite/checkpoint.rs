@@ -95,8 +95,8 @@ impl Drop for Checkpointer {
     }
 }
 
-/// Copies what it can of the committed pages into the file, while the writer works. They are durable in the log already,
-/// so a full disk, or a reader that needs the old pages, only means that they stay there.
+/// Copies what it can of the committed pages into the file, while the writer works. They are durable in the log
+/// already, so a full disk, or a reader that needs the old pages, only means that they stay there.
 fn checkpoint_log(connection: &Connection) -> Result<(), StoreError> {
     let copied = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     match copied {
