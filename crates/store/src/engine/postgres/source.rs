@@ -204,7 +204,8 @@ impl Source for Session {
     }
 
     fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
-        let sql = "SELECT original, reversal FROM books.reversals WHERE original > $1 ORDER BY original LIMIT $2";
+        let sql = "SELECT original, reversal, checksum FROM books.reversals WHERE original > $1
+                   ORDER BY original LIMIT $2";
         self.query(sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::reversal).collect()
     }
 

@@ -215,8 +215,8 @@ impl Source for SqliteSource {
     }
 
     fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
-        let sql = "SELECT original, reversal FROM reversals WHERE original > ?1 ORDER BY original LIMIT ?2";
-        all(&mut *self.0.prepare_cached(sql)?, [sql_number(after.0), limit(most)], |row| stored::reversal(row))
+        let sql = format!("{REVERSALS} WHERE original > ?1 ORDER BY original LIMIT ?2");
+        all(&mut *self.0.prepare_cached(&sql)?, [sql_number(after.0), limit(most)], |row| stored::reversal(row))
     }
 
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {

@@ -11,7 +11,7 @@ use bankroll_ledger::{Record, Seq};
 
 use super::{ScrubStep, in_snapshot};
 use crate::{
-    Location, Reader, StoreError,
+    DamageRemedy, Location, Reader, StoreError,
     engine::runs::{RunEntry, RunMeta},
     history::{
         index::{self, IndexSource, Term, terms_of},
@@ -113,6 +113,9 @@ impl IndexPass {
                 | StoreError::StatementIndexDamaged { what }
                 | StoreError::Damaged { what },
             ) => what,
+            // A page or a row of the index. Damage of the journal, by which runs are judged, is none of the index.
+            Err(error) if error.is_derived_damage() => error.to_string(),
+            Err(StoreError::PagesDamaged { what, remedy: DamageRemedy::Rebuild { .. }, .. }) => what,
             Err(error) => return Err(error),
         };
         self.run = None;
