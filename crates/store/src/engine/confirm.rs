@@ -125,6 +125,8 @@ pub(super) fn page<T>(
     read: impl Fn() -> Result<Vec<T>, StoreError>,
     last: impl FnOnce() -> Result<u64, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
+    // Rows are numbered from 1.
+    let first = first.max(1);
     let lost = |number: u64| StoreError::row_damaged(table, format!("row {number} is lost"));
     let dense = |rows: &[T]| match rows.iter().zip(first..).find(|(row, number)| number_of(row) != *number) {
         Some((_, number)) => Err(lost(number)),

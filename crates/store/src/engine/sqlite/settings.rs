@@ -15,6 +15,8 @@ use crate::{Durability, Migrations, StoreError, engine::migrations, files};
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
 /// SQLite never creates a file here: a file that is missing is not empty books.
 const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+/// Prepared statements that a connection keeps: more than the store has for one purpose.
+const STATEMENTS: usize = 64;
 /// The page cache of the writer: 64 MiB, in KiB as SQLite wants it.
 const CACHE_KIB: i64 = -65_536;
 
@@ -64,7 +66,7 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     let connection = Connection::open_with_flags(path, WRITING)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     check_ours(&connection, path)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     expect("journal_mode", mode, "wal")?;
     let synchronous = match durability {
@@ -84,6 +86,7 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
 /// Opens books read-only; they must be of this version or an older one.
 pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
     let (connection, lock) = read_only::connect(path)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     migrations::check_books_known(&connection, path)?;
     Ok(SqliteSource(connection, lock))
 }

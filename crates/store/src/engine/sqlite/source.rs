@@ -267,8 +267,9 @@ impl Source for SqliteSource {
 }
 
 fn last_batch(source: &SqliteSource) -> Result<Option<(Batch, Hash)>, StoreError> {
-    let last = single(&source.0, "SELECT max(number) FROM batches")?;
-    last.map_or(Ok(None), |number| Ok(source.batches_from(number, 1)?.pop()))
+    let Some(number) = single(&source.0, "SELECT max(number) FROM batches")? else { return Ok(None) };
+    let last = source.batches_from(number, 1)?.pop();
+    last.map(Some).ok_or_else(|| StoreError::row_damaged("batches", format!("row {number} is lost")))
 }
 
 /// The key index is derived: a page of it that SQLite cannot read is a reason to rebuild it.
