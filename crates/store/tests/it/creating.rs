@@ -63,7 +63,7 @@ fn books_whose_creation_was_interrupted_are_created_from_the_beginning() {
     }
     assert!(matches!(Ledger::open(LedgerOptions::new(folder.path())), Err(StoreError::NoLedger { .. })));
     Ledger::create(LedgerOptions::new(folder.path())).unwrap().close();
-    assert_eq!(files(folder.path()), ["books.db", "books.lock"]);
+    assert_eq!(files(folder.path()), ["books.db", "books.head", "books.lock"]);
 }
 
 /// SQLite would replay it into the new file.
