@@ -16,7 +16,7 @@ use super::{
 use crate::{postgres::cluster::Cluster, run::seed};
 
 /// The damages of a usual run.
-const EDITS: u64 = 40;
+const EDITS: u64 = 32;
 const INTERVIEWS: u64 = 4;
 /// Rows that are tried until the table accepts the edit.
 const TRIES: u32 = 8;
