@@ -1,39 +1,85 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
+use std::str::FromStr;
+
 use bankroll_roles::audit::{self, AuditOutcome};
-use bankroll_store::{IndexReport, StoreError};
+use bankroll_store::{AcceptedLoss, IndexReport, SchemaReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::location::LocationArgs;
+use crate::{journal::loss_json, location::LocationArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   bankroll audit --dir casino            while a writer is running, or after it ended
   bankroll audit --dir backup --full     a copy, with its indexes
+  bankroll audit --dir casino --head 1042:9f2c...    against a head that you kept
   bankroll audit --json
 
 The audit hashes every batch, follows the hash chain, and decides every request
 again. Then it compares every account, hold, reversal and asset with its table,
 and every deposit and payout with the journal. The first difference is reported
-with its record: exit code 4.
-With --full it also compares the key index and the statement index with the
-journal; a damaged index does not endanger money (exit code 1). The comparison
-reads one snapshot, so the write-ahead log of a busy writer grows meanwhile.")]
+with its record: exit code 4. Tables, columns, indexes, triggers and constraints
+must be what the migrations made; the guards of deposits and payouts are decided
+again as far as the journal decides them.
+With --full it also checks every page of the file (SQLite's integrity check), and
+compares the key index and the statement index with the journal; a damaged index
+of these two does not endanger money (exit code 1). The comparison reads one
+snapshot, so the write-ahead log of a busy writer grows meanwhile.
+
+A journal that ends too early is sound by itself. So the audit also compares it
+with the newest head that the node has noted (books.head, the statement index),
+and with --head BATCH:HASH, as an earlier audit printed it, with one from outside:
+an older copy, or a journal that was written anew, does not have it (exit code 4).")]
 pub struct AuditArgs {
     #[command(flatten)]
     location: LocationArgs,
-    /// Compare the derived indexes with the journal as well
+    /// Check every page, and compare the derived indexes with the journal as well
     #[arg(long)]
     full: bool,
+    /// A head that the journal must have, as an earlier audit printed it: BATCH:HASH
+    #[arg(long, value_name = "BATCH:HASH")]
+    head: Option<PublishedHead>,
+}
+
+/// A head of the journal that was kept outside the books.
+#[derive(Clone, Debug)]
+struct PublishedHead {
+    batch: u64,
+    hash: [u8; 32],
+}
+
+impl FromStr for PublishedHead {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(batch, hash)| {
+            let mut head = Self { batch: batch.parse().ok().filter(|batch| *batch > 0)?, hash: [0; 32] };
+            hex::decode_to_slice(hash, &mut head.hash).ok().map(|()| head)
+        });
+        parsed.ok_or_else(|| "a head is BATCH:HASH, a number and 64 hexadecimal digits".into())
+    }
 }
 
 pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     // Opened first: its error says where the demo's books are if there are none here.
     let reader = args.location.reader()?;
-    let audited = audit::run(&args.location.load()?.books(), json)?;
+    if args.full {
+        reader.check_pages(None)?;
+    }
+    let loaded = args.location.load()?;
+    // Noted heads first: a writer that runs may note newer ones meanwhile.
+    let noted = reader.noted_heads(Some(&loaded.head_file()))?;
+    let audited = audit::run(&loaded.books(), json)?;
+    reader.check_noted(&noted)?;
+    if let Some(PublishedHead { batch, hash }) = &args.head
+        && !reader.has_head(*batch, hash)?
+    {
+        return Err(audit::HeadMissing { batch: *batch, journal: reader.head()? }.into());
+    }
+    let losses = reader.accepted_losses()?;
     let indexes = if args.full { Some(audit::check_indexes(&reader, json)) } else { None };
     let assets = Assets::new(reader.assets()?);
     let moved = reader.moved()?.map(|moved| json!({ "to": moved.to, "at": moved.at }));
@@ -51,17 +97,31 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
             Err(error) => json!({ "ok": false, "found": error.to_string() }),
         });
         terminal::answer_json(&json!({
-            "ok": true, "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
+            "ok": audited.schema.differences.is_empty(), "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
             "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals,
             "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved,
+            "accepted_losses": losses.iter().map(|(_, loss)| loss_json(loss)).collect::<Vec<_>>(),
+            "schema": {
+                "ok": audited.schema.differences.is_empty(), "objects": audited.schema.objects,
+                "differences": audited.schema.differences, "not_compared": audited.schema.not_compared,
+            },
         }))?;
     } else {
-        terminal::answer(&text(&audited, &assets, indexes.as_ref()))?;
+        terminal::answer(&text(&audited, &assets, indexes.as_ref(), &losses))?;
     }
-    Ok(if matches!(indexes, Some(Err(_))) { Exit::Failed } else { Exit::Ok })
+    Ok(match indexes {
+        _ if !audited.schema.differences.is_empty() => Exit::Unsound,
+        Some(Err(_)) => Exit::Failed,
+        _ => Exit::Ok,
+    })
 }
 
-fn text(audited: &AuditOutcome, assets: &Assets, indexes: Option<&Result<IndexReport, StoreError>>) -> String {
+fn text(
+    audited: &AuditOutcome,
+    assets: &Assets,
+    indexes: Option<&Result<IndexReport, StoreError>>,
+    losses: &[(u64, AcceptedLoss)],
+) -> String {
     let (paint, report) = (Paint::stdout(), &audited.report);
     let (records, batches) = (counted(report.rows, "record", "records"), counted(report.batches, "batch", "batches"));
     let accounts = counted(report.accounts, "account", "accounts");
@@ -76,7 +136,12 @@ fn text(audited: &AuditOutcome, assets: &Assets, indexes: Option<&Result<IndexRe
         let total = debits.amount().map_or_else(|| debits.to_string(), |sum| assets.with_symbol(*asset, sum));
         text += &format!("  asset {asset}: {total} on each side\n");
     }
-    text += &format!("  head {}\n", hex::encode(report.head));
+    text += &format!("  head {}:{}\n", report.batches, hex::encode(report.head));
+    for (batch, loss) in losses {
+        text += &format!("  batch {batch} accepts the loss of records up to {} (batch {})\n", loss.seq, loss.batch);
+        text += &format!("    by {}: {}\n", loss.by, loss.why);
+    }
+    text += &schema_text(&audited.schema, paint);
     match indexes {
         None => {}
         Some(Ok(found)) => {
@@ -91,6 +156,27 @@ fn text(audited: &AuditOutcome, assets: &Assets, indexes: Option<&Result<IndexRe
                 paint.strong("fix:")
             );
         }
+    }
+    text
+}
+
+/// What the operator does about a changed schema. A rebuild makes the file of a folder with every migration.
+pub const SCHEMA_FIX: &str =
+    "of books in a folder: `bankroll rebuild` makes a new file; of a database: undo the change";
+
+fn schema_text(schema: &SchemaReport, paint: Paint) -> String {
+    let mut text = match &schema.differences[..] {
+        [] if schema.objects == 0 => String::new(),
+        [] => format!("{} tables, indexes and triggers are what the migrations made\n", paint.good("\u{2713}")),
+        differences => format!(
+            "{} the schema is not what the migrations made: {}\n  {} {SCHEMA_FIX}\n",
+            paint.bad("\u{2717}"),
+            differences.join("; "),
+            paint.strong("fix:")
+        ),
+    };
+    if let Some(what) = &schema.not_compared {
+        text += &format!("{} not compared with the migrations: {what}\n", paint.strong("!"));
     }
     text
 }

@@ -5,8 +5,8 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, help_layout, init,
-    migrate_books, nodes, players, receipt, search, serve, statement, withdrawals,
+    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
+    help_layout, init, migrate_books, nodes, players, rebuild, receipt, search, serve, signer, statement, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -69,6 +69,8 @@ pub enum Command {
     Init(init::InitArgs),
     /// Move books from a folder to a Postgres database, and prove that they are the same
     MigrateBooks(migrate_books::MigrateBooksArgs),
+    /// Make everything again that follows from the journal, after a page was damaged
+    Rebuild(rebuild::RebuildArgs),
     /// Open accounts for players
     #[command(subcommand, after_help = players::EXAMPLES)]
     Players(players::PlayersCommand),
@@ -95,6 +97,8 @@ pub enum Command {
     Receipt(receipt::ReceiptArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
+    /// Let the books go on without acknowledged records that are lost, and record who accepted that
+    AcceptLoss(accept_loss::AcceptLossArgs),
     /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
     /// Show or check the configuration
@@ -108,7 +112,7 @@ pub enum Command {
     Hand(hand::HandCommand),
     /// Run the signer: it keeps the keys and signs payouts within its limits
     #[command(subcommand, after_help = bankroll_signer::cli::EXAMPLES)]
-    Signer(bankroll_signer::cli::SignerCommand),
+    Signer(signer::SignerCommand),
     /// Run a simulated chain for any Ethereum tool
     Chain(chain::ChainArgs),
     /// Print shell completions

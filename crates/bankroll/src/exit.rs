@@ -1,9 +1,9 @@
 //! The exit codes for errors of other crates.
 
-use std::error::Error;
+use std::{error::Error, sync::Arc};
 
 use bankroll_nodes::AuthorityError;
-use bankroll_roles::{config::ConfigError, requests::WithdrawalRequestError};
+use bankroll_roles::{audit::HeadMissing, config::ConfigError, requests::WithdrawalRequestError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -16,6 +16,8 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         Some(Exit::NotFound)
     } else if let Some(AuthorityError::NoFolder { .. }) = cause.downcast_ref() {
         Some(Exit::NotFound)
+    } else if cause.is::<HeadMissing>() {
+        Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
             SignerExitCode::Failed => Exit::Failed,
@@ -24,13 +26,14 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             SignerExitCode::Unsound => Exit::Unsound,
         })
     } else {
-        match cause.downcast_ref::<StoreError>()? {
+        // Why a writer stopped is shared by its handles.
+        let shared = cause.downcast_ref::<Arc<StoreError>>().map(Arc::as_ref);
+        match shared.or_else(|| cause.downcast_ref::<StoreError>())? {
             StoreError::NoLedger { .. } | StoreError::NoBooksInFile { .. } | StoreError::NoBooks => {
                 Some(Exit::NotFound)
             }
             StoreError::CursorMalformed => Some(Exit::Usage),
-            StoreError::Diverged { .. } | StoreError::Damaged { .. } => Some(Exit::Unsound),
-            _ => None,
+            error => error.is_unsound().then_some(Exit::Unsound),
         }
     }
 }

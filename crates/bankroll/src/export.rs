@@ -171,6 +171,7 @@ fn rows_of(entry: &JournalEntry, display: &DisplayContext<'_>) -> Vec<Vec<String
         Record::AssetListed { .. } => ("asset_listed", "", None, &none),
         Record::AccountOpened { .. } => ("account_opened", "", None, &none),
         Record::HoldExpired(_) => ("hold_expired", "", None, &none),
+        Record::LossAccepted(_) => ("loss_accepted", "", None, &none),
         Record::Decided { request, verdict: Verdict::Applied(effects) } => {
             ("decided", "applied", Some(request), effects)
         }

@@ -90,7 +90,7 @@ fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyh
         Err(error) => return Err(error).context("cannot read the database"),
     }
     make_folder(args)?;
-    make_books(loaded.config.books.options(url))?;
+    make_books(loaded.ledger_options())?;
     let config = args.dir.join(CONFIG_FILE);
     if loaded.file.is_none() {
         write_config(&config, &args.set)?;

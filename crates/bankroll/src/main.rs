@@ -1,5 +1,6 @@
 //! `bankroll`: the program. Each command is in the module of its name.
 
+mod accept_loss;
 mod accounts;
 mod audit;
 mod balance;
@@ -20,12 +21,14 @@ mod location;
 mod migrate_books;
 mod nodes;
 mod players;
+mod rebuild;
 mod receipt;
 mod search;
 mod serve;
 mod signer;
 mod statement;
 mod wait;
+mod wallet_name;
 mod withdrawals;
 
 use std::process::ExitCode;
@@ -52,6 +55,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Nodes(command) => nodes::run(&command, json),
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
+        Command::Rebuild(args) => rebuild::run(&args, json),
         Command::Players(command) => players::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
@@ -63,6 +67,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Export(args) => export::run(&args, json),
         Command::Receipt(args) => receipt::run(&args, json),
         Command::Audit(args) => audit::command(&args, json),
+        Command::AcceptLoss(args) => accept_loss::run(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),
         Command::Bench(command) => bench::run(command, json).map(|()| Exit::Ok),

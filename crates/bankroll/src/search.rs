@@ -1,7 +1,7 @@
 //! `bankroll search`: the records that are about a key, a wallet or a reference.
 
+use crate::wallet_name::wallet_name;
 use bankroll_ledger::{Name, Namespace, Scope};
-use bankroll_orders::wallet_name;
 use bankroll_store::{KeyQuery, SearchQuery, SearchSubject};
 use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, Width};
 use clap::Args;

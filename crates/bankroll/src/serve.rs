@@ -28,6 +28,12 @@ With chain.rpc set, the role `indexer` follows the chain, `books` credits what
 is final and settles payouts, and `payouts` has them signed by the signer at
 chain.signer (`bankroll signer`), sends them and tracks them. When the chain,
 the signer or the database is unreachable, the node reports it once and waits.
+While a node holds the books it re-reads all of them, slowly: records, balances,
+holds, keys and indexes (books.scrub_percent of the time; a pause of
+books.scrub_pause_s after each pass). A damaged index is rebuilt. Any other
+damage stops the node with exit code 4, before it decides anything more by it.
+`bankroll doctor` shows when the last pass ended (scrub.json).
+
 The roles api, notify, reconciler and drainer are reserved: they do nothing yet.")]
 pub struct ServeArgs {
     #[command(flatten)]

@@ -29,7 +29,8 @@ pub(super) fn same_rows(folder: &Path, accounts: usize, batch: usize, time: Dura
     let start = Instant::now();
     while start.elapsed() < time {
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
+        let mut insert =
+            connection.prepare_cached("INSERT INTO journal (seq, record, checksum) VALUES (?1, ?2, ?1)")?;
         for _ in 0..batch {
             seq += 1;
             insert.execute(params![seq, record])?;
@@ -37,9 +38,10 @@ pub(super) fn same_rows(folder: &Path, accounts: usize, batch: usize, time: Dura
         number += 1;
         let sql = "INSERT INTO batches (number, first, count, at, root, head) VALUES (?1, ?2, ?3, 0, ?4, ?4)";
         connection.prepare_cached(sql)?.execute(params![number, seq, batch as i64, [0_u8; 32]])?;
-        let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
+        let mut update =
+            connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3, checksum = ?4 WHERE id = ?1")?;
         for id in touched(&mut random, accounts, batch) {
-            update.execute(params![id, (STACK + number as u128).to_be_bytes(), [0_u8; 16]])?;
+            update.execute(params![id, (STACK + number as u128).to_be_bytes(), [0_u8; 16], number as i32])?;
         }
         chunk_credit += batch * CHUNK_COPIES;
         while chunk_credit >= KEYS_PER_CHUNK {
@@ -84,11 +86,12 @@ pub(super) fn one_transaction_each(folder: &Path, accounts: usize, time: Duratio
             let mut select = connection.prepare_cached("SELECT balance, held FROM balances WHERE id = ?1")?;
             let (balance, held): ([u8; 16], [u8; 16]) = select.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let balance = u128::from_be_bytes(balance).checked_add_signed(change).context("the stack is spent")?;
-            let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
-            update.execute(params![id, balance.to_be_bytes(), held])?;
+            let mut update = connection
+                .prepare_cached("UPDATE balances SET balance = ?2, held = ?3, checksum = ?4 WHERE id = ?1")?;
+            update.execute(params![id, balance.to_be_bytes(), held, seq as i32])?;
         }
         connection
-            .prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?
+            .prepare_cached("INSERT INTO journal (seq, record, checksum) VALUES (?1, ?2, ?1)")?
             .execute(params![seq, record])?;
         connection.execute_batch("COMMIT")?;
     }
@@ -111,7 +114,7 @@ fn open(folder: &Path, accounts: usize) -> anyhow::Result<Connection> {
         connection.execute_batch(step)?;
     }
     connection.execute_batch("BEGIN")?;
-    let mut insert = connection.prepare("INSERT INTO balances (id, balance, held) VALUES (?1, ?2, ?3)")?;
+    let mut insert = connection.prepare("INSERT INTO balances (id, balance, held, checksum) VALUES (?1, ?2, ?3, 0)")?;
     for id in 1..=accounts.max(super::ACCOUNTS) {
         insert.execute(params![id as i64, STACK.to_be_bytes(), [0_u8; 16]])?;
     }

@@ -64,11 +64,28 @@ pub(crate) fn bytes_of<C: Curve>(points: usize, scalars: usize) -> usize {
 }
 
 pub(crate) fn put_point<C: Curve>(bytes: &mut Vec<u8>, point: &Point<C>) {
-    point.serialize_compressed(bytes).expect("a vector takes all bytes");
+    C::put_point(bytes, point);
 }
 
 pub(crate) fn put_scalar<C: Curve>(bytes: &mut Vec<u8>, scalar: &Scalar<C>) {
-    scalar.serialize_compressed(bytes).expect("a vector takes all bytes");
+    C::put_scalar(bytes, scalar);
+}
+
+pub(crate) fn read_point<C: Curve>(bytes: &[u8], offset: usize) -> Result<Point<C>, DeckDecodeError> {
+    let point = Point::<C>::deserialize_compressed(bytes).map_err(|_| DeckDecodeError::NotAPoint { offset })?;
+    if point.is_zero() {
+        return Err(DeckDecodeError::Identity { offset });
+    }
+    let mut again = Vec::with_capacity(bytes.len());
+    put_point::<C>(&mut again, &point);
+    if again != bytes {
+        return Err(DeckDecodeError::NotCanonical { offset });
+    }
+    Ok(point)
+}
+
+pub(crate) fn read_scalar<C: Curve>(bytes: &[u8], offset: usize) -> Result<Scalar<C>, DeckDecodeError> {
+    Scalar::<C>::deserialize_compressed(bytes).map_err(|_| DeckDecodeError::ScalarRange { offset })
 }
 
 /// Reads values off the front of bytes whose number was checked first.
@@ -102,21 +119,12 @@ impl<'a> ByteReader<'a> {
 
     pub fn point<C: Curve>(&mut self) -> Result<Point<C>, DeckDecodeError> {
         let (bytes, offset) = self.take(point_bytes::<C>())?;
-        let point = Point::<C>::deserialize_compressed(bytes).map_err(|_| DeckDecodeError::NotAPoint { offset })?;
-        if point.is_zero() {
-            return Err(DeckDecodeError::Identity { offset });
-        }
-        let mut again = Vec::with_capacity(bytes.len());
-        put_point::<C>(&mut again, &point);
-        if again != bytes {
-            return Err(DeckDecodeError::NotCanonical { offset });
-        }
-        Ok(point)
+        C::read_point(bytes, offset)
     }
 
     pub fn scalar<C: Curve>(&mut self) -> Result<Scalar<C>, DeckDecodeError> {
         let (bytes, offset) = self.take(scalar_bytes::<C>())?;
-        Scalar::<C>::deserialize_compressed(bytes).map_err(|_| DeckDecodeError::ScalarRange { offset })
+        C::read_scalar(bytes, offset)
     }
 
     pub fn scalars<C: Curve>(&mut self, count: usize) -> Result<Vec<Scalar<C>>, DeckDecodeError> {

@@ -14,7 +14,7 @@ pub(crate) mod batch;
 pub use batch::{EqualityClaim, FalseClaim, verify_claims};
 
 use ark_ec::AffineRepr;
-use rand_core::{CryptoRng, RngCore};
+use rand_core::{CryptoRng, CryptoRngCore, RngCore};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -51,11 +51,7 @@ impl<C: Curve> Equality<C> {
         witness: &Scalar<C>,
         rng: &mut (impl CryptoRng + RngCore),
     ) -> EqualityProof<C> {
-        let mut transcript = self.transcript(context);
-        let nonce = Zeroizing::new(transcript.nonces::<C>(std::slice::from_ref(witness), rng).nonzero::<Scalar<C>>());
-        let (t1, t2) = ((self.base1 * *nonce).into_affine(), (self.base2 * *nonce).into_affine());
-        let challenge = draw::<C>(&mut transcript, &t1, &t2);
-        EqualityProof { t1, t2, response: *nonce + challenge * witness }
+        C::prove_equality(self, context, witness, rng)
     }
 
     #[must_use]
@@ -78,6 +74,20 @@ impl<C: Curve> Equality<C> {
         let points = [self.base1, self.base2, self.image1, self.image2, proof.t1, proof.t2];
         points.iter().any(AffineRepr::is_zero)
     }
+}
+
+pub(crate) fn prove<C: Curve>(
+    statement: &Equality<C>,
+    context: &Context,
+    witness: &Scalar<C>,
+    mut rng: &mut dyn CryptoRngCore,
+) -> EqualityProof<C> {
+    let mut transcript = statement.transcript(context);
+    let nonces = &mut transcript.nonces::<C>(std::slice::from_ref(witness), &mut rng);
+    let nonce = Zeroizing::new(nonces.nonzero::<Scalar<C>>());
+    let [t1, t2] = [statement.base1, statement.base2].map(|base| C::times(&base, &nonce).affine());
+    let challenge = draw::<C>(&mut transcript, &t1, &t2);
+    EqualityProof { t1, t2, response: *nonce + challenge * witness }
 }
 
 pub(crate) fn draw<C: Curve>(transcript: &mut Transcript, t1: &Point<C>, t2: &Point<C>) -> Scalar<C> {

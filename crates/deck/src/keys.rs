@@ -6,7 +6,7 @@
 
 mod hand;
 mod member;
-mod possession;
+pub(crate) mod possession;
 mod secret;
 
 pub use hand::{HandKeys, KeyError};

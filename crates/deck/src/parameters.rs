@@ -56,6 +56,10 @@ impl<C: Curve> Parameters<C> {
     }
 
     fn of(size: u8) -> Self {
+        C::parameters(size)
+    }
+
+    pub(crate) fn hashed(size: u8) -> Self {
         let cards: Vec<_> = (0..size).map(|card| point::<C>(PointPurpose::Card, card.into())).collect();
         let numbers = cards.iter().map(key::<C>).zip(0..).collect();
         let bases = (0..=size).map(|base| point::<C>(PointPurpose::CommitmentBase, base.into())).collect();

@@ -13,7 +13,7 @@
 //! | how that is proven | `prove` |
 //! | how proofs are checked, one or many at once | [`verify_shuffles`] |
 
-mod chain;
+pub(crate) mod chain;
 mod permutation;
 mod proof;
 mod prove;

@@ -68,7 +68,8 @@ impl<C: Curve> Dealing<C> {
     /// What to publish.
     #[must_use]
     pub fn commitments(&self) -> PolynomialCommitments<C> {
-        let points = self.coefficients.iter().map(|coefficient| (Point::<C>::generator() * coefficient).into_affine());
+        let points =
+            self.coefficients.iter().map(|coefficient| C::times(&Point::<C>::generator(), coefficient).affine());
         PolynomialCommitments(std::iter::once(*self.secret.public().point()).chain(points).collect())
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use bankroll_store::{BOOKS_FILE, LOCK_FILE, STATEMENTS_FILE};
+use bankroll_store::{BOOKS_FILE, HEAD_FILE, LOCK_FILE, STATEMENTS_FILE};
 
 use super::{chain, disk, signer};
 
@@ -48,10 +48,11 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
             return Err(error).with_context(|| format!("cannot lock {}", lock_path.display()));
         }
     }
-    // The write-ahead log first: a database without its log is only old, but a log without its database would be
-    // applied to the next one.
+    // The noted head first: a head without books means that books were lost. Then the write-ahead log: a database
+    // without its log is only old, but a log without its database would be applied to the next one.
     let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
     let files = files.into_iter().flatten().chain([chain::FILE, disk::CHECK_FILE].map(str::to_owned));
+    let files = [HEAD_FILE.to_owned()].into_iter().chain(files);
     for name in files {
         let file = folder.join(name);
         match fs::remove_file(&file) {

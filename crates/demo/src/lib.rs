@@ -59,8 +59,8 @@ use std::{
 
 use anyhow::Context;
 use bankroll_roles::{audit, config::LoadedConfig};
-use bankroll_store::{DatabaseUrl, Ledger, Location, Reader};
-use bankroll_terminal::{Exit, StopSignal, UsageError};
+use bankroll_store::{DatabaseUrl, LeaseHolder, Ledger, Location, Reader};
+use bankroll_terminal::{Exit, StopSignal, UsageError, counted};
 use clap::Args;
 
 use arena::{Arena, ArenaPeople};
@@ -179,8 +179,8 @@ fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     // Last: a demo that cannot start leaves no folder.
     folder::prepare(&args.dir, args.fresh)?;
     config.books.warn_if_lossy();
-    let ledger =
-        Ledger::open_or_create(config.books.options(location.clone())).context("cannot open the demo's books")?;
+    let ledger = Ledger::open_or_create_in_turn(config.books.options(location.clone()), note_wait)
+        .context("cannot open the demo's books")?;
     let stop_signal = StopSignal::listen()?;
     let reader = Reader::open(&location)?;
     let arena = Arena::open(&ledger, &reader)?;
@@ -212,8 +212,9 @@ fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     environment.stop_flows();
     let closed = backend.close();
     let (played, after) = rested?;
-    closed?;
-
+    let ended_early = closed?;
+    // In JSON they are part of the report.
+    ended_early.iter().filter(|_| !json).for_each(|ended| view.note(ended));
     if !json {
         view.note("the arena is closed; recomputing the books and comparing them with the chain");
     }
@@ -222,8 +223,18 @@ fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     view.end();
     environment.stop()?;
     let audited = audit::run(&location, json);
-    let report = DemoReport { args, arena: &arena, leftovers, played, before, after, reconciled, audited };
+    let report = DemoReport { args, arena: &arena, leftovers, played, before, after, ended_early, reconciled, audited };
     report.print(json)
+}
+
+/// An earlier demo, or a node of it, was killed: its lease ends by itself.
+fn note_wait(holder: &LeaseHolder) {
+    let seconds = holder.left.as_secs() + 1;
+    eprintln!(
+        "note: the books are leased to {} for {} more; waiting until the lease is over",
+        holder.name,
+        counted(seconds, "second", "seconds")
+    );
 }
 
 /// Waits until every deposit is credited and every payout is settled, while there is progress.

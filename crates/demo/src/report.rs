@@ -24,6 +24,8 @@ pub struct DemoReport<'a> {
     /// Deposits and payouts before the run, and after it.
     pub before: DemoProgress,
     pub after: DemoProgress,
+    /// Nodes that were killed from outside, and how.
+    pub ended_early: Vec<String>,
     pub reconciled: Reconciliation,
     pub audited: Result<AuditOutcome, StoreError>,
 }
@@ -39,7 +41,8 @@ impl DemoReport<'_> {
     pub fn print(self, json: bool) -> anyhow::Result<Exit> {
         let exit = match &self.audited {
             Ok(_) if self.is_sound() => Exit::Ok,
-            Ok(_) | Err(StoreError::Diverged { .. }) => Exit::Unsound,
+            Ok(_) => Exit::Unsound,
+            Err(error) if error.is_unsound() => Exit::Unsound,
             Err(_) => Exit::Failed,
         };
         if json {
@@ -89,6 +92,7 @@ impl DemoReport<'_> {
             "players": tally.players(),
             "seconds": took.as_secs_f64(),
             "interrupted": self.played.interrupted,
+            "ended_early": self.ended_early,
             "rejected": tally.rejected,
             "replayed": tally.replayed,
             "busy": tally.busy,

@@ -282,7 +282,7 @@ pub enum OpenRejection {
 }
 
 /// An account in memory: its identity and its current balances.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account {
     pub id: AccountId,
     pub name: AccountName,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, Amount, HoldId, Role, Time};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hold {
     pub id: HoldId,
     pub account: AccountId,
@@ -17,7 +17,7 @@ pub struct Hold {
     pub state: HoldState,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldState {
     Open,

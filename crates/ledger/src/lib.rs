@@ -52,7 +52,7 @@ pub use fact::{Column, ColumnValue, Fact, Guard, GuardFailure, Row, RowKey};
 pub use hold::{Hold, HoldState};
 pub use key::{Fingerprint, IdempotencyKey, KEY_BYTES_MAX, Namespace};
 pub use name::{AccountId, HoldId, Scope, Seq};
-pub use record::{Effects, HoldChange, Posting, Record, RecordError, Verdict};
+pub use record::{AcceptedLoss, Effects, HoldChange, Posting, Record, RecordError, Verdict};
 pub use rejection::Rejection;
 pub use replay::{Divergence, Replay};
 pub use request::{

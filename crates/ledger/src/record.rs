@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, AccountName, AccountPolicy, Amount, Asset, AssetId, Hold, Principal, Rejection, Request, Seq};
+use crate::{
+    AccountId, AccountName, AccountPolicy, Amount, Asset, AssetId, Hold, Principal, Rejection, Request, Seq,
+    merkle::Hash,
+};
 
 /// The version of the encoding, the first byte of every record.
 const VERSION: u8 = 1;
@@ -15,6 +18,7 @@ pub enum Record {
     AccountOpened { id: AccountId, name: AccountName, policy: AccountPolicy, by: Principal },
     Decided { request: Request, verdict: Verdict },
     HoldExpired(HoldChange),
+    LossAccepted(AcceptedLoss),
 }
 
 /// The outcome of a request.
@@ -52,6 +56,19 @@ pub struct HoldChange {
     pub hold: Hold,
     /// The sum held in its account after the change.
     pub held_after: Amount,
+}
+
+/// Acknowledged records that are gone from the journal, and the person who accepted that the books go on without them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedLoss {
+    /// The newest batch that is known to have been there.
+    pub batch: u64,
+    /// A record of that batch.
+    pub seq: Seq,
+    /// The head of the chain after that batch.
+    pub head: Hash,
+    pub by: String,
+    pub why: String,
 }
 
 /// Bytes that are not a record of a known version.

@@ -47,6 +47,7 @@ impl Replay {
             }
             Record::Decided { verdict: Verdict::Rejected(_), .. } => {}
             Record::HoldExpired(change) => self.books.apply_hold(change),
+            Record::LossAccepted(_) => {}
         }
     }
 
@@ -86,6 +87,8 @@ impl Replay {
                     divergence("the hold could not have expired like this")
                 }
             }
+            // Says what was lost; nothing follows from it.
+            Record::LossAccepted(_) => Ok(()),
             Record::Decided { request, verdict } => self.check_decided(seq, at, request, verdict, original),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-use bankroll_money::{Name, NameError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha3::{Digest, Keccak256};
 
@@ -17,30 +16,6 @@ pub enum AddressError {
     /// Mixed case that does not match the checksum: a digit is wrong.
     #[error("the address does not match its checksum: a digit is mistyped")]
     Checksum,
-}
-
-/// Why a text does not name a wallet.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WalletNameError {
-    #[error("{given} is not an address: its capital letters do not match its checksum, so a digit is wrong")]
-    Checksum { given: String },
-    #[error(transparent)]
-    Name(#[from] NameError),
-}
-
-/// The name of a wallet in the books, from the text that people paste: an address in lower or upper case, or with its
-/// checksum, which must match; or any other name, in any case. The books know one spelling, the lower case.
-///
-/// # Errors
-/// If a digit of an address is wrong, or the text is not a name.
-pub fn wallet_name(text: &str) -> Result<Name, WalletNameError> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let is_address = |digits: &&str| digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    match digits.filter(is_address).map(|digits| format!("0x{digits}").parse::<Address>()) {
-        Some(Ok(address)) => Ok(address.lower_hex().parse()?),
-        Some(Err(_)) => Err(WalletNameError::Checksum { given: text.to_owned() }),
-        None => Ok(text.to_lowercase().parse()?),
-    }
 }
 
 impl Address {

@@ -14,7 +14,7 @@
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what can be ordered, and its text form | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
+//! | what can be ordered | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
 //! | messages | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
 //! | refusals | [`SignerRefusal`] |
 
@@ -30,9 +30,8 @@ mod head;
 mod message;
 mod order;
 mod refusal;
-mod text;
 
-pub use address::{Address, AddressError, WalletNameError, wallet_name};
+pub use address::{Address, AddressError};
 pub use canonical::{MalformedMessage, OrderDigest};
 pub use frame::FRAME_BYTES_MAX;
 pub use gas::{Gas, Price};
@@ -40,7 +39,6 @@ pub use head::{MemoryHead, MemoryId};
 pub use message::{APPROVALS_MAX, Approval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
 pub use refusal::{SignerRefusal, StopReason};
-pub use text::{format_decimal, format_time};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Orders: text form, encoding, digests, replacement.
+//! Orders: encoding, digests, replacement.
 
 #![allow(clippy::indexing_slicing, reason = "a test that is wrong should panic")]
 #![allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, reason = "small numbers")]
@@ -15,7 +15,6 @@ use crate::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slo
 
 const WALLET: Address = Address([0x11; 20]);
 const PLAYER: Address = Address([0xab; 20]);
-const TOKEN: Address = Address([0xee; 20]);
 
 /// Pays a player one and a half coins on chain 31337, with nonce 7, until 15 November 2026, noon.
 fn payout() -> Order {

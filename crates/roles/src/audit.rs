@@ -6,9 +6,25 @@ use std::{
 };
 
 use bankroll_ledger::Account;
-use bankroll_store::{Audit, AuditProgress, AuditReport, IndexReport, Location, Reader, StoreError};
+use bankroll_store::{
+    Audit, AuditProgress, AuditReport, IndexReport, JournalHead, Location, Reader, SchemaReport, StoreError,
+};
 use bankroll_terminal::{per_second, thousands};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::flows;
+
+/// A head from outside that the journal does not have.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the journal does not have this head: batch {batch} is not in it with this hash (it ends at batch {}). These books are \
+     an older copy, other books, or were written anew",
+    journal.batch
+)]
+pub struct HeadMissing {
+    pub batch: u64,
+    pub journal: JournalHead,
+}
 
 /// The report of an audit that found the books sound.
 #[derive(Debug)]
@@ -16,6 +32,8 @@ pub struct AuditOutcome {
     pub report: AuditReport,
     /// Every account as the journal gives it, which is also how it is stored.
     pub accounts: Vec<Account>,
+    /// Whether tables, indexes and triggers are what the migrations made.
+    pub schema: SchemaReport,
     pub took: Duration,
 }
 
@@ -32,7 +50,8 @@ pub fn run(location: &Location, quiet: bool) -> Result<AuditOutcome, StoreError>
     let audited = Audit::new(Reader::open(location)?).run(|progress| show(&bar, progress));
     bar.finish_and_clear();
     let (report, accounts) = audited?;
-    Ok(AuditOutcome { report, accounts, took: begun.elapsed() })
+    let schema = Reader::open(location)?.compare_schema(&flows::migrations())?;
+    Ok(AuditOutcome { report, accounts, schema, took: begun.elapsed() })
 }
 
 /// Compares the derived indexes with the journal.

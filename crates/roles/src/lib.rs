@@ -26,6 +26,8 @@ pub mod flows;
 mod log;
 pub mod reconcile;
 pub mod requests;
+mod scrub_file;
 pub mod serve;
 
 pub use log::NodeLog;
+pub use scrub_file::{SCRUB_FILE, ScrubRecord};

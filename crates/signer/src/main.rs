@@ -3,7 +3,7 @@
 use std::{env, process::ExitCode};
 
 use bankroll_input::{plain, usage_message};
-use bankroll_signer::cli::{self, SignerCommand, SignerExitCode};
+use bankroll_signer::cli::{self, KeyCommand, SignerExitCode, SignerPrograms};
 use clap::{CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 #[command(name = "bankroll-signer", version, after_help = cli::EXAMPLES, arg_required_else_help = true)]
 struct SignerCli {
     #[command(subcommand)]
-    command: SignerCommand,
+    command: KeyCommand,
     /// Print JSON on standard output, and errors as JSON on standard error
     #[arg(long, global = true)]
     json: bool,
@@ -25,16 +25,18 @@ fn main() -> ExitCode {
         Err(error) => return report_usage(&error),
     };
     let me = env::args().next().unwrap_or_else(|| "bankroll-signer".into());
-    let Err(error) = cli::run(&command, json, &me) else { return ExitCode::SUCCESS };
+    let programs = SignerPrograms { me, show: "bankroll signer show".into() };
+    let Err(error) = cli::run(&command, json, &programs) else { return ExitCode::SUCCESS };
     let code = error.chain().find_map(SignerExitCode::of).unwrap_or(SignerExitCode::Failed);
     let causes: Vec<String> = error.chain().skip(1).map(|cause| plain(&cause.to_string())).collect();
     report(code, &plain(&error.to_string()), &causes, json)
 }
 
-/// The examples, with the name of this program instead of `bankroll signer`.
+/// The examples, with the name of this program instead of `bankroll signer` in the commands that it has.
 fn with_this_name(command: clap::Command) -> clap::Command {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let command = command.after_help(examples.replace("  bankroll signer ", "  bankroll-signer "));
+    let examples = examples.replace("  bankroll signer init ", "  bankroll-signer init ");
+    let command = command.after_help(examples.replace("  bankroll signer run ", "  bankroll-signer run "));
     command.mut_subcommands(with_this_name)
 }
 

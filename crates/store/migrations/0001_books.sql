@@ -1,7 +1,9 @@
 -- The journal is the truth: one row a record, in order, for ever. Everything below it is derived and can be rebuilt.
+-- Checksums cover the content of a row and its number; every reader compares them (store/src/engine/checksum.rs).
 CREATE TABLE journal (
-  seq    INTEGER PRIMARY KEY,
-  record BLOB NOT NULL
+  seq      INTEGER PRIMARY KEY,
+  record   BLOB NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TRIGGER journal_keeps_what_it_has BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_forgets_nothing BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
@@ -25,6 +27,7 @@ CREATE TABLE assets (
   contract TEXT NOT NULL, -- empty for the chain's native coin
   decimals INTEGER NOT NULL CHECK (decimals BETWEEN 0 AND 255),
   symbol   TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
   UNIQUE (chain, contract)
 ) STRICT;
 
@@ -34,15 +37,20 @@ CREATE TABLE accounts (
   may_deposit  INTEGER NOT NULL CHECK (may_deposit BETWEEN 0 AND 127),
   may_withdraw INTEGER NOT NULL CHECK (may_withdraw BETWEEN 0 AND 127),
   may_transfer INTEGER NOT NULL CHECK (may_transfer BETWEEN 0 AND 127),
-  debt         INTEGER CHECK (debt > 0)
+  debt         INTEGER CHECK (debt > 0),
+  name_hash    INTEGER NOT NULL,
+  checksum     INTEGER NOT NULL
 ) STRICT;
+-- A name that is not found is looked up here too: an account must not be opened twice because one index is damaged.
+CREATE INDEX accounts_name_hash ON accounts (name_hash);
 
 -- Apart from accounts and narrow, since every commit writes here. Amounts are 16 big-endian bytes: they sort, and the
 -- last check is the rule that no account holds more than it has.
 CREATE TABLE balances (
-  id      INTEGER PRIMARY KEY,
-  balance BLOB NOT NULL CHECK (length(balance) = 16),
-  held    BLOB NOT NULL CHECK (length(held) = 16),
+  id       INTEGER PRIMARY KEY,
+  balance  BLOB NOT NULL CHECK (length(balance) = 16),
+  held     BLOB NOT NULL CHECK (length(held) = 16),
+  checksum INTEGER NOT NULL,
   CHECK (held <= balance)
 ) STRICT;
 
@@ -52,15 +60,20 @@ CREATE TABLE holds (
   remaining BLOB NOT NULL CHECK (length(remaining) = 16),
   expires   INTEGER CHECK (expires >= 0),
   settler   INTEGER NOT NULL CHECK (settler BETWEEN 0 AND 6),
-  state     INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2)
+  state     INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2),
+  checksum  INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX holds_due ON holds (expires) WHERE state = 0 AND expires IS NOT NULL;
 CREATE INDEX holds_open ON holds (account) WHERE state = 0;
 
 CREATE TABLE reversals (
   original INTEGER PRIMARY KEY CHECK (original > 0),
-  reversal INTEGER NOT NULL CHECK (reversal > 0)
+  reversal INTEGER NOT NULL CHECK (reversal > 0),
+  checksum INTEGER NOT NULL
 ) STRICT;
+-- A second way to a reversal, so that a damaged table does not let a transfer be reversed twice. It is over an
+-- expression, so that neither engine uses it for the first lookup.
+CREATE INDEX reversals_confirmed ON reversals ((original + 0), reversal);
 
 -- Announcements, in the order of the records that made them.
 CREATE TABLE outbox (
@@ -69,6 +82,7 @@ CREATE TABLE outbox (
   kind     TEXT NOT NULL,
   resource TEXT NOT NULL,
   body     TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (seq, place)
 ) STRICT, WITHOUT ROWID;
 
@@ -81,6 +95,7 @@ CREATE TABLE key_runs (
   entries     INTEGER NOT NULL,
   first_chunk INTEGER NOT NULL,
   chunks      INTEGER NOT NULL,
+  checksum    INTEGER NOT NULL,
   summary     BLOB NOT NULL
 ) STRICT;
 CREATE TABLE key_chunks (

@@ -22,9 +22,11 @@ CREATE TABLE books.ledger_head (
   last_asset   bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
+-- Checksums cover the content of a row and its number; every reader compares them (store/src/engine/checksum.rs).
 CREATE TABLE books.journal (
-  seq    bigint PRIMARY KEY,
-  record bytea NOT NULL
+  seq      bigint PRIMARY KEY,
+  record   bytea NOT NULL,
+  checksum bigint NOT NULL
 );
 ALTER TABLE books.journal ALTER COLUMN record SET STORAGE EXTERNAL;
 
@@ -50,6 +52,7 @@ CREATE TABLE books.assets (
   contract text NOT NULL, -- empty for the chain's native coin
   decimals smallint NOT NULL CHECK (decimals BETWEEN 0 AND 255),
   symbol   text NOT NULL,
+  checksum integer NOT NULL,
   UNIQUE (chain, contract)
 );
 
@@ -59,14 +62,18 @@ CREATE TABLE books.accounts (
   may_deposit  smallint NOT NULL CHECK (may_deposit BETWEEN 0 AND 127),
   may_withdraw smallint NOT NULL CHECK (may_withdraw BETWEEN 0 AND 127),
   may_transfer smallint NOT NULL CHECK (may_transfer BETWEEN 0 AND 127),
-  debt         bigint CHECK (debt > 0)
+  debt         bigint CHECK (debt > 0),
+  name_hash    bigint NOT NULL,
+  checksum     integer NOT NULL
 );
+CREATE INDEX accounts_name_hash ON books.accounts (name_hash);
 
 -- Apart from accounts and narrow, with room in every page, since every commit writes here.
 CREATE TABLE books.balances (
-  id      bigint PRIMARY KEY,
-  balance numeric(39, 0) NOT NULL CHECK (balance >= 0 AND balance < 340282366920938463463374607431768211456),
-  held    numeric(39, 0) NOT NULL CHECK (held >= 0),
+  id       bigint PRIMARY KEY,
+  balance  numeric(39, 0) NOT NULL CHECK (balance >= 0 AND balance < 340282366920938463463374607431768211456),
+  held     numeric(39, 0) NOT NULL CHECK (held >= 0),
+  checksum integer NOT NULL,
   CHECK (held <= balance)
 ) WITH (fillfactor = 50);
 
@@ -76,15 +83,18 @@ CREATE TABLE books.holds (
   remaining numeric(39, 0) NOT NULL CHECK (remaining >= 0 AND remaining < 340282366920938463463374607431768211456),
   expires   bigint CHECK (expires >= 0),
   settler   smallint NOT NULL CHECK (settler BETWEEN 0 AND 6),
-  state     smallint NOT NULL CHECK (state BETWEEN 0 AND 2)
+  state     smallint NOT NULL CHECK (state BETWEEN 0 AND 2),
+  checksum  integer NOT NULL
 );
 CREATE INDEX holds_due ON books.holds (expires) WHERE state = 0 AND expires IS NOT NULL;
 CREATE INDEX holds_open ON books.holds (account) WHERE state = 0;
 
 CREATE TABLE books.reversals (
   original bigint PRIMARY KEY CHECK (original > 0),
-  reversal bigint NOT NULL CHECK (reversal > 0)
+  reversal bigint NOT NULL CHECK (reversal > 0),
+  checksum integer NOT NULL
 );
+CREATE INDEX reversals_confirmed ON books.reversals ((original + 0), reversal);
 
 CREATE TABLE books.outbox (
   seq      bigint NOT NULL CHECK (seq > 0),
@@ -92,6 +102,7 @@ CREATE TABLE books.outbox (
   kind     text NOT NULL,
   resource text NOT NULL,
   body     text NOT NULL,
+  checksum integer NOT NULL,
   PRIMARY KEY (seq, place)
 );
 
@@ -103,6 +114,7 @@ CREATE TABLE books.key_runs (
   entries     bigint NOT NULL,
   first_chunk bigint NOT NULL,
   chunks      bigint NOT NULL,
+  checksum    integer NOT NULL,
   summary     bytea NOT NULL
 );
 ALTER TABLE books.key_runs ALTER COLUMN summary SET STORAGE EXTERNAL;

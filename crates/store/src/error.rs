@@ -1,10 +1,11 @@
 //! Errors of the store, by what the caller must do next.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use bankroll_ledger::{RecordError, Seq};
+use tokio_postgres::error::SqlState;
 
-use crate::{DatabaseUrlError, MovedBooks, engine::postgres::is_transient};
+use crate::{DatabaseUrlError, JournalHead, MovedBooks, NotedHead, NotedIn, engine::postgres::is_transient};
 
 /// Why a call was not accepted. Nothing happened; the caller may retry the same call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +36,32 @@ pub enum SubmitFailure {
     /// The writer stopped before it could report the outcome. Retry with the same key once the ledger is open again.
     #[error("the outcome is unknown; retry with the same key")]
     Unknown,
+}
+
+/// What repairs a damaged place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DamageRemedy {
+    /// The place follows from the journal.
+    Rebuild {
+        /// The folder of the books; `None` for a database.
+        folder: Option<PathBuf>,
+    },
+    /// Only a copy of the books has what was there.
+    Restore,
+}
+
+impl fmt::Display for DamageRemedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rebuild { folder: Some(folder) } => {
+                write!(f, "it follows from the journal: run `bankroll rebuild --dir {}`", folder.display())
+            }
+            Self::Rebuild { folder: None } => {
+                f.write_str("it follows from the journal: run `bankroll rebuild` with the same books.database")
+            }
+            Self::Restore => f.write_str("restore a backup (`bankroll doctor --help` says how to make copies)"),
+        }
+    }
 }
 
 /// What can go wrong with the store itself.
@@ -95,9 +122,31 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// SQLite finds that the file is not what it has written.
-    #[error("the database file is damaged: {what}")]
+    /// The database finds that its file is not what it has written; where is not known.
+    #[error("the database file is damaged: {what}; `bankroll doctor --full` names the place and the next step")]
     Damaged { what: String },
+    /// Pages of a table, or of an index on it, are malformed.
+    #[error("the database file is damaged in {place} ({what}): {remedy}")]
+    PagesDamaged {
+        /// For example `table accounts`.
+        place: String,
+        /// What the database says about it.
+        what: String,
+        remedy: DamageRemedy,
+    },
+    /// What everything else follows from is damaged, so a rebuild is impossible.
+    #[error("{what}: nothing was changed; {}", DamageRemedy::Restore)]
+    NotRebuildable {
+        what: String,
+        #[source]
+        source: Box<StoreError>,
+    },
+    /// Another program, or a reader of this one, has the file open while its place is needed.
+    #[error("another program reads {path}: nothing was changed; end it, then run the same command again")]
+    BeingRead {
+        /// The file.
+        path: PathBuf,
+    },
     /// The folder has books, a file of their name, or a log that other books have left.
     #[error("{path} exists already; nothing was changed")]
     LedgerExists {
@@ -105,11 +154,11 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A setting that durability depends on has an unsafe value.
-    #[error("SQLite setting {setting} is {found}, and must be {wanted}")]
+    #[error("the database's setting {setting} is {found}, and must be {wanted}")]
     Setting { setting: &'static str, found: String, wanted: &'static str },
     /// Postgres, or the connection to it, failed.
     #[error("the request to Postgres failed")]
-    Postgres(#[from] tokio_postgres::Error),
+    Postgres(#[source] tokio_postgres::Error),
     /// The database URL cannot be used.
     #[error(transparent)]
     Address(#[from] DatabaseUrlError),
@@ -150,9 +199,24 @@ pub enum StoreError {
     /// The database failed. What was being written may or may not be there.
     #[error("the database failed")]
     Database(#[source] rusqlite::Error),
+    /// Acknowledged records are gone: a head is noted that the journal does not have.
+    #[error(
+        "acknowledged records are lost: {noted_in} knows batch {} (record {}), and the journal ends at batch {} (record \
+         {}) or has another batch there. Put the newest copy of the books back with its log (-wal); if there is none, \
+         `bankroll accept-loss` lets the books go on without these records, and records who accepted that",
+        noted.batch, noted.seq, journal.batch, journal.seq
+    )]
+    TailLost { noted_in: NotedIn, noted: NotedHead, journal: JournalHead },
+    /// Every noted head is in the journal, so there is no loss to accept.
+    #[error("nothing is lost: the journal has every head that is noted; nothing was changed")]
+    NothingLost,
     /// The journal and what is derived from it disagree, or the chain is broken.
     #[error("the books diverge at record {at}: {what}")]
     Diverged { at: Seq, what: String },
+    /// A row, or an index that leads to it, is not what a commit wrote. Unless the table is the journal's, it is derived
+    /// ([`StoreError::is_derived_damage`]).
+    #[error("table {table} is damaged: {what}; {}", next_step(table))]
+    RowDamaged { table: &'static str, what: String },
     /// The derived key index is damaged and must be rebuilt from the journal.
     #[error("the key index is damaged: {what}")]
     KeyIndexDamaged { what: String },
@@ -169,12 +233,42 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DatabaseCorrupt) => Self::Damaged { what: error.to_string() },
+            // Only a commit counts rows: one that was there when the batch was decided is lost.
+            None if matches!(error, rusqlite::Error::StatementChangedRows(_)) => {
+                Self::row_damaged("balances", "a row that the commit changes is lost")
+            }
             _ => Self::Database(error),
         }
     }
 }
 
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.as_db_error() {
+            // A page whose checksum or header is wrong, or an index that contradicts its table.
+            Some(failed) if [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(failed.code()) => {
+                Self::Damaged { what: failed.message().to_owned() }
+            }
+            _ => Self::Postgres(error),
+        }
+    }
+}
+
 impl StoreError {
+    /// Whether the books are not what was written: no retry helps, and money may be wrong.
+    #[must_use]
+    pub fn is_unsound(&self) -> bool {
+        matches!(
+            self,
+            Self::Diverged { .. }
+                | Self::RowDamaged { .. }
+                | Self::Damaged { .. }
+                | Self::PagesDamaged { .. }
+                | Self::NotRebuildable { .. }
+                | Self::TailLost { .. }
+        )
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }
@@ -193,14 +287,41 @@ impl StoreError {
     /// Whether the server answered that it has no such database.
     #[must_use]
     pub fn is_database_missing(&self) -> bool {
-        matches!(self, Self::Postgres(error) if error.code() == Some(&tokio_postgres::error::SqlState::INVALID_CATALOG_NAME))
+        matches!(self, Self::Postgres(error) if error.code() == Some(&SqlState::INVALID_CATALOG_NAME))
     }
 
     pub(crate) fn diverged(at: Seq, what: impl Into<String>) -> Self {
         Self::Diverged { at, what: what.into() }
     }
 
+    pub(crate) fn row_damaged(table: &'static str, what: impl Into<String>) -> Self {
+        Self::RowDamaged { table, what: what.into() }
+    }
+
+    /// Whether only what follows from the journal is damaged, so that it can be rebuilt.
+    #[must_use]
+    pub fn is_derived_damage(&self) -> bool {
+        match self {
+            Self::RowDamaged { table, .. } => !is_journal(table),
+            Self::KeyIndexDamaged { .. } | Self::StatementIndexDamaged { .. } => true,
+            _ => false,
+        }
+    }
+
     pub(crate) fn unreadable(at: Seq) -> impl FnOnce(RecordError) -> Self {
         move |error| Self::diverged(at, error.to_string())
+    }
+}
+
+/// Whether a table is part of the journal, which cannot be computed from anything else.
+fn is_journal(table: &str) -> bool {
+    matches!(table, "journal" | "batches")
+}
+
+fn next_step(table: &str) -> &'static str {
+    if is_journal(table) {
+        "this is the journal itself: stop the writer and restore a backup"
+    } else {
+        "stop the writer and run `bankroll rebuild`"
     }
 }

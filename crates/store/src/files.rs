@@ -7,9 +7,9 @@
 //! on it, SQLite's among them. Another program could then take itself for the last user of the books and delete their log.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions, Permissions},
     io,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
@@ -45,6 +45,21 @@ pub(crate) fn remove_unfinished(path: &Path) -> io::Result<()> {
 /// Gives a finished file its name, durably.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::rename(from, to)?;
+    to.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+/// Gives a file a second name, durably, and makes it readable by its owner alone. Where the file system has no such
+/// names, the second one is a copy. No connection to the file may be open.
+pub(crate) fn keep_as(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::hard_link(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {
+            std::fs::copy(from, to)?;
+            File::open(to)?.sync_all()?;
+        }
+        Ok(()) => {}
+    }
+    std::fs::set_permissions(to, Permissions::from_mode(FILE_MODE))?;
     to.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 

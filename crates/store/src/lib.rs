@@ -22,23 +22,24 @@ mod history;
 mod location;
 mod writing;
 
-pub use bankroll_ledger::Answer;
+pub use bankroll_ledger::{AcceptedLoss, Answer};
 pub use engine::{
-    JournalHead, RowsOutcome, RowsRejection, Statement,
+    JournalHead, RowsOutcome, RowsRejection, SchemaReport, Statement,
     migrations::{BOOKS, INBOX, Migrations},
     postgres::{LeaseHolder, LeaseWatch},
 };
-pub use error::{StoreError, SubmitFailure, SubmitRefusal};
+pub use error::{DamageRemedy, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
     AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
-    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, SearchQuery, SearchSubject, StatementChange, StatementLine,
-    StatementQuery, StoredEvent, Timeline,
+    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep, SearchQuery, SearchSubject,
+    StatementChange, StatementLine, StatementQuery, StoredEvent, Timeline,
 };
 pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{
-    BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, InboxConsumer, InboxError, InboxRound, InboxRow,
-    InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, PendingAnswer, RowMeaning, Rows,
-    RowsError, RowsLocation, STATEMENTS_FILE, SubmitError,
+    BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, HEAD_FILE, HeadWatch, InboxConsumer, InboxError,
+    InboxRound, InboxRow, InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, NotedHead, NotedIn, PAYOUT_EVENTS,
+    PendingAnswer, RebuildReport, RebuildStage, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
+    SubmitError, rebuild_books,
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};

@@ -1,27 +1,35 @@
 //! Times as people write and read them. The ledger counts microseconds since 1970 UTC.
 
 use bankroll_ledger::Time;
-use jiff::{Timestamp, civil, tz::TimeZone};
+use time::{Date, Month, OffsetDateTime, Time as DayTime, UtcOffset, format_description::well_known::Rfc3339};
 
 /// A time on the command line: `2026-11-15T08:30:00Z`, with any offset; a date, which is its first moment in UTC; or
 /// a number since 1970, whose unit its count of digits says. Another count is refused: a wrong unit would be a silent
 /// answer about 1970.
 pub fn parse(text: &str) -> Result<Time, String> {
-    let hint =
-        || "a time is 2026-11-15T08:30:00Z, a date like 2026-11-15 (its first moment in UTC), or seconds since 1970";
+    let hint = || {
+        "a time is 2026-11-15T08:30:00Z, a date like 2026-11-15 (its first moment in UTC), or seconds since 1970"
+            .to_owned()
+    };
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return parse_number(text);
     }
-    let stamp: Timestamp = match text.parse() {
-        Ok(stamp) => stamp,
-        // A time without an offset is ambiguous, and must not be read as its date.
-        Err(_) if text.len() != "2026-11-15".len() => return Err(hint().to_owned()),
-        Err(_) => {
-            let date: civil::Date = text.parse().map_err(|_| hint().to_owned())?;
-            date.to_zoned(TimeZone::UTC).map_err(|_| hint().to_owned())?.timestamp()
-        }
-    };
-    u64::try_from(stamp.as_microsecond()).map(Time).map_err(|_| "a time is not before 1970".into())
+    // A time without an offset is ambiguous, and must not be read as its date.
+    let stamp = OffsetDateTime::parse(text, &Rfc3339).ok().or_else(|| first_moment(text)).ok_or_else(hint)?;
+    let micros = u64::try_from(stamp.unix_timestamp_nanos().div_euclid(1_000));
+    micros.map(Time).map_err(|_| "a time is not before 1970".into())
+}
+
+/// The first moment of a date like `2026-11-15`, in UTC.
+fn first_moment(text: &str) -> Option<OffsetDateTime> {
+    let [year, month, day] = <[&str; 3]>::try_from(text.split('-').collect::<Vec<_>>()).ok()?;
+    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(year, 4) || !digits(month, 2) || !digits(day, 2) {
+        return None;
+    }
+    let month = Month::try_from(month.parse::<u8>().ok()?).ok()?;
+    let date = Date::from_calendar_date(year.parse().ok()?, month, day.parse().ok()?).ok()?;
+    Some(date.with_time(DayTime::MIDNIGHT).assume_offset(UtcOffset::UTC))
 }
 
 fn parse_number(digits: &str) -> Result<Time, String> {
@@ -52,14 +60,29 @@ pub fn check_period(from: Option<Time>, to: Option<Time>) -> Result<(), String> 
 
 /// A time as text, in UTC, with all its digits. A time outside the calendar is shown as its number.
 pub fn show(time: Time) -> String {
-    let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    stamp.map_or_else(|| time.to_string(), |stamp| format!("{stamp:.6}"))
+    in_calendar(time).unwrap_or_else(|| time.to_string())
+}
+
+/// As [`show`]; `None` for a time outside the calendar.
+pub fn in_calendar(time: Time) -> Option<String> {
+    moment(time).map(|at| format!("{}T{}.{:06}Z", day(at), clock(at), at.microsecond()))
 }
 
 /// A time for tables: in UTC, cut to seconds.
 pub fn seconds(time: Time) -> String {
-    let stamp = i64::try_from(time.0).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok());
-    stamp.map_or_else(|| time.to_string(), |stamp| stamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    moment(time).map_or_else(|| time.to_string(), |at| format!("{} {}", day(at), clock(at)))
+}
+
+fn moment(time: Time) -> Option<OffsetDateTime> {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(time.0) * 1_000).ok()
+}
+
+fn day(at: OffsetDateTime) -> String {
+    format!("{:04}-{:02}-{:02}", at.year(), u8::from(at.month()), at.day())
+}
+
+fn clock(at: OffsetDateTime) -> String {
+    format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second())
 }
 
 #[cfg(test)]

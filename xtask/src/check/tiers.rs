@@ -63,7 +63,6 @@ pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
     ("ark-secp256k1", "a group of prime order, arithmetic only"),
     ("ark-serialize", "bytes of points and scalars, the same on every machine"),
     ("hex", "text of bytes"),
-    ("jiff", "a moment as a date; nothing asks it what time it is"),
     ("k256", "signatures, a function of key and message"),
     ("merlin", "challenges of proofs, a function of what is proven"),
     ("postcard", "bytes of a record, the same on every machine"),

@@ -1,7 +1,7 @@
 //! `bankroll accounts list`.
 
+use crate::wallet_name::wallet_name;
 use bankroll_ledger::{Account, AccountId, AccountKind, Name, Scope};
-use bankroll_orders::wallet_name;
 use bankroll_store::AccountFilter;
 use bankroll_terminal::{self as terminal, Assets, Paint, Width, table};
 use clap::Args;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::wallet_name::wallet_name;
 use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
-use bankroll_orders::wallet_name;
 use bankroll_store::Reader;
 use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, base_units, when};
 use clap::Args;

@@ -1,11 +1,11 @@
 //! `bankroll deposits list`.
 
+use crate::wallet_name::wallet_name;
 use bankroll_deposits::{
     DepositStage,
     view::{self, DepositFilter, DepositView},
 };
 use bankroll_ledger::Name;
-use bankroll_orders::wallet_name;
 use bankroll_store::Reader;
 use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, Width, table, when};
 use clap::Args;

@@ -7,11 +7,11 @@ use bankroll_roles::{
     audit,
     config::{DurabilityConfig, LoadedConfig},
 };
-use bankroll_store::{BOOKS, Clock, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
+use bankroll_store::{BOOKS, Clock, DamageRemedy, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, folder_state};
-use crate::location::LocationArgs;
+use super::{Check, chain, folder_state, interrupted, newest_head, scrub};
+use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
 const FREE_MIN: u64 = 1 << 30;
@@ -44,15 +44,17 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
     match &opened {
         Ok(reader) => {
             checks.extend(moved(reader));
-            checks.extend([schema(), head(reader), lock(&folder)]);
+            checks.extend([schema(), head(reader), newest_head::check(&loaded, reader), lock(&folder)]);
             // Where nothing can be written, SQLite does not say how it would write.
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
+            checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
         }
-        Err(error) => checks.push(unreadable(error, &folder, location)),
+        Err(error) => checks
+            .push(interrupted::check(error, &folder, location).unwrap_or_else(|| unreadable(error, &folder, location))),
     }
     checks.extend(chain::all(location, &loaded, opened.as_ref().ok()));
     checks
@@ -72,7 +74,9 @@ fn of_database(
     match Reader::open(&database) {
         Ok(opened) => {
             let opened = reader.insert(opened);
-            checks.extend([server(), schema(), head(opened), lease(&database), tail(opened)]);
+            let noted = newest_head::check(loaded, opened);
+            checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
+            checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
             if full {
                 checks.push(books(&database, quiet));
             }
@@ -92,6 +96,19 @@ fn of_database(
 /// Opening the reader has checked the server's settings.
 fn server() -> Check {
     Check::green("server", "fsync, full_page_writes and synchronous_commit make commits durable")
+}
+
+/// A page without a checksum can be damaged without a sign; the audit finds it in the books, and only there.
+fn checksums(reader: &Reader) -> Check {
+    match reader.has_page_checksums() {
+        Ok(Some(false)) => Check::warned(
+            "checksums",
+            "data_checksums is off: the server does not notice a damaged page",
+            "stop the server, run `pg_checksums --enable -D DATA_DIRECTORY`, and start it again",
+        ),
+        Ok(_) => Check::green("checksums", "data_checksums is on: the server notices a damaged page"),
+        Err(error) => Check::red("checksums", format!("{:#}", anyhow::Error::from(error)), "check the server"),
+    }
 }
 
 fn init_command(location: &LocationArgs) -> String {
@@ -214,6 +231,7 @@ fn head(reader: &Reader) -> Check {
             let found = format!("{records} in {}", counted(head.batch, "batch", "batches"));
             Check::green("books", found)
         }
+        Err(error) if error.is_unsound() => damaged("books", &error),
         Err(error) => Check::unsound("books", format!("cannot be read: {:#}", anyhow::Error::from(error)), RESTORE),
     }
 }
@@ -231,7 +249,9 @@ fn settings(folder: &Path) -> Check {
         Ok(mode) if mode == "wal" => Check::green("settings", "journal_mode is wal"),
         Ok(mode) => Check::red(
             "settings",
-            format!("journal_mode is {mode}: another program changed the file"),
+            format!(
+                "journal_mode is {mode}: no writer has opened these books yet, or another program changed the file"
+            ),
             "start the writer once: it sets wal",
         ),
         Err(error) => Check::red("settings", format!("cannot be read: {error}"), RESTORE),
@@ -251,13 +271,32 @@ fn moved(reader: &Reader) -> Option<Check> {
 /// Damage that a disk or another program did to the file, also where no record is read.
 fn pages(reader: &Reader, full: bool) -> Check {
     match reader.check_pages((!full).then_some(PAGES_WITHIN)) {
+        Ok(true) if full => {
+            Check::green("pages", "every page of the file is sound, and every index agrees with its table")
+        }
         Ok(true) => Check::green("pages", "every page of the file is sound"),
         Ok(false) => {
             let found = format!("no damage found in {} seconds; `--full` checks every page", PAGES_WITHIN.as_secs());
             Check::green("pages", found)
         }
-        Err(error @ StoreError::Damaged { .. }) => Check::unsound("pages", error.to_string(), RESTORE),
+        Err(error) if error.is_unsound() => damaged("pages", &error),
         Err(error) => Check::red("pages", format!("{:#}", anyhow::Error::from(error)), RESTORE),
+    }
+}
+
+/// Damage, and what repairs it: a rebuild where the place follows from the journal, a copy otherwise.
+fn damaged(name: &'static str, error: &StoreError) -> Check {
+    match error {
+        StoreError::PagesDamaged { place, what, remedy: remedy @ DamageRemedy::Rebuild { .. } } => {
+            let fix = format!("stop the writer; {remedy}");
+            Check::unsound(name, format!("the database file is damaged in {place}: {what}"), fix)
+        }
+        StoreError::PagesDamaged { place, what, remedy: DamageRemedy::Restore } => {
+            Check::unsound(name, format!("the database file is damaged in {place}: {what}"), RESTORE)
+        }
+        // The error itself advises to run this command.
+        StoreError::Damaged { what } => Check::unsound(name, format!("the database file is damaged: {what}"), RESTORE),
+        error => Check::unsound(name, error.to_string(), RESTORE),
     }
 }
 
@@ -267,21 +306,25 @@ fn tail(reader: &Reader) -> Check {
         Ok(batches) => {
             Check::green("tail", format!("{} at the end of the journal verified", counted(batches, "batch", "batches")))
         }
+        Err(error) if error.is_unsound() => damaged("tail", &error),
         Err(error) => Check::unsound("tail", format!("{:#}", anyhow::Error::from(error)), RESTORE),
     }
 }
 
 fn books(books: &Location, quiet: bool) -> Check {
     match audit::run(books, quiet) {
+        Ok(audited) if !audited.schema.differences.is_empty() => {
+            let found =
+                format!("the schema is not what the migrations made: {}", audited.schema.differences.join("; "));
+            Check::unsound("audit", found, SCHEMA_FIX)
+        }
         Ok(audited) => {
             let records = counted(audited.report.rows, "record", "records");
             let accounts = counted(audited.report.accounts, "account", "accounts");
             let rate = thousands(audited.rows_per_s());
             Check::green("audit", format!("books balance to the wei: {records}, {accounts}, {rate} records/s"))
         }
-        Err(error @ (StoreError::Diverged { .. } | StoreError::Damaged { .. })) => {
-            Check::unsound("audit", error.to_string(), RESTORE)
-        }
+        Err(error) if error.is_unsound() => damaged("audit", &error),
         Err(error) => Check::red(
             "audit",
             format!("{:#}", anyhow::Error::from(error)),
@@ -304,7 +347,7 @@ fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Che
             );
             Check::red("books", format!("{} has no books in it", path.display()), fix)
         }
-        StoreError::Damaged { .. } => Check::unsound("books", found, RESTORE),
+        error if error.is_unsound() => damaged("books", error),
         StoreError::NotReadableNow { .. } => Check::red("books", found, "run this as the writer's user"),
         StoreError::NewerSchema { .. } => {
             Check::red("schema", found, "install the version of Bankroll that created these books, or a newer one")

@@ -3,6 +3,9 @@
 mod chain;
 mod checks;
 mod folder_state;
+mod interrupted;
+mod newest_head;
+mod scrub;
 
 use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::Args;
@@ -14,7 +17,7 @@ use crate::location::LocationArgs;
 #[command(after_help = "\
 Examples:
   bankroll doctor --dir casino           takes a few seconds
-  bankroll doctor --dir casino --full    also recomputes the books from the journal
+  bankroll doctor --dir casino --full    also checks every page and index, and recomputes the books
   bankroll doctor --json                 for monitoring
 
 With chain.rpc set it also asks every RPC node and the signer, and compares the
@@ -23,11 +26,12 @@ are unsound. Nothing is changed, and a writer may run meanwhile.
 
 No command makes backups yet. A sound copy is the whole folder, copied while no
 writer runs; or at any time `sqlite3 casino/books.db \".backup copy/books.db\"`; of
-a database, a dump of pg_dump. `bankroll audit --dir copy` proves a copy.")]
+a database, a dump of pg_dump. `bankroll audit --dir copy` proves a copy.
+Damage to what follows from the journal needs no copy: `bankroll rebuild`.")]
 pub struct DoctorArgs {
     #[command(flatten)]
     location: LocationArgs,
-    /// Recompute the books from the journal, and compare every account
+    /// Check every page and index; recompute the books from the journal, and compare every account
     #[arg(long)]
     full: bool,
 }
@@ -40,13 +44,28 @@ pub struct Check {
 
 #[derive(Debug)]
 pub enum CheckResult {
-    Green { found: String },
-    Red { found: String, fix: String, unsound: bool },
+    Green {
+        found: String,
+    },
+    /// Nothing is wrong, and something could be better.
+    Warned {
+        found: String,
+        fix: String,
+    },
+    Red {
+        found: String,
+        fix: String,
+        unsound: bool,
+    },
 }
 
 impl Check {
     pub fn green(name: &'static str, found: impl Into<String>) -> Self {
         Self { name, result: CheckResult::Green { found: found.into() } }
+    }
+
+    pub fn warned(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { name, result: CheckResult::Warned { found: found.into(), fix: fix.into() } }
     }
 
     pub fn red(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
@@ -65,6 +84,9 @@ impl Check {
     fn json(&self) -> Value {
         match &self.result {
             CheckResult::Green { found } => json!({ "name": self.name, "ok": true, "found": found }),
+            CheckResult::Warned { found, fix } => {
+                json!({ "name": self.name, "ok": true, "found": found, "fix": fix })
+            }
             CheckResult::Red { found, fix, .. } => {
                 json!({ "name": self.name, "ok": false, "found": found, "fix": fix })
             }
@@ -74,11 +96,16 @@ impl Check {
     fn text(&self, paint: Paint) -> String {
         match &self.result {
             CheckResult::Green { found } => format!("{} {:<14} {}\n", paint.good("✓"), self.name, wrapped(found, 0)),
-            CheckResult::Red { found, fix, .. } => {
-                let (found, fix) = (wrapped(found, 0), wrapped(fix, FIX.len() + 1));
-                format!("{} {:<14} {found}\n  {:<14} {} {fix}\n", paint.bad("✗"), self.name, "", paint.strong(FIX))
-            }
+            CheckResult::Warned { found, fix } => self.with_fix(&paint.strong("!"), found, fix, paint),
+            CheckResult::Red { found, fix, .. } => self.with_fix(&paint.bad("✗"), found, fix, paint),
         }
+    }
+}
+
+impl Check {
+    fn with_fix(&self, mark: &str, found: &str, fix: &str, paint: Paint) -> String {
+        let (found, fix) = (wrapped(found, 0), wrapped(fix, FIX.len() + 1));
+        format!("{mark} {:<14} {found}\n  {:<14} {} {fix}\n", self.name, "", paint.strong(FIX))
     }
 }
 

@@ -6,9 +6,9 @@
 mod play;
 mod story;
 
+use crate::wallet_name::{WalletNameError, wallet_name};
 use bankroll_deposits::view::{self, DepositFilter, DepositView};
 use bankroll_ledger::Name;
-use bankroll_orders::{WalletNameError, wallet_name};
 use bankroll_store::{AccountFilter, KeyQuery, Reader, SearchSubject, Timeline};
 use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, Width};
 use bankroll_withdrawals::views::{self, PayoutView};

@@ -103,7 +103,7 @@ impl WalletStory<'_> {
                     let text = format!("hold {} expired, and the rest is free again", change.hold.id);
                     events.push(StoryEvent::Line(entry.at, text));
                 }
-                Record::AssetListed { .. } | Record::AccountOpened { .. } => {}
+                Record::AssetListed { .. } | Record::AccountOpened { .. } | Record::LossAccepted(_) => {}
             }
         }
         events.extend(self.deposits.iter().map(|deposit| self.deposit(deposit, &shares, display)));

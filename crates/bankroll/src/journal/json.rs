@@ -1,11 +1,21 @@
 //! Records for programs. Amounts are strings: a JSON number is a double to most readers.
 
-use bankroll_ledger::{AccountId, Amount, Effects, HoldChange, IdempotencyKey, Record, References, Seq, Verdict};
+use bankroll_ledger::{
+    AcceptedLoss, AccountId, Amount, Effects, HoldChange, IdempotencyKey, Record, References, Seq, Verdict,
+};
 use bankroll_store::JournalEntry;
 use bankroll_terminal::when;
 use serde_json::{Value, json};
 
 use super::{DisplayContext, namespace_word, principal_words};
+
+/// A loss of acknowledged records that a person has accepted.
+pub fn loss_json(loss: &AcceptedLoss) -> Value {
+    json!({
+        "type": "loss_accepted", "by": loss.by, "why": loss.why,
+        "lost": { "batch": loss.batch, "seq": loss.seq, "head": hex::encode(loss.head) },
+    })
+}
 
 pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &DisplayContext<'_>) -> Value {
     let mut value = match &entry.record {
@@ -45,6 +55,7 @@ pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &Disp
                 "events": events,
             })
         }
+        Record::LossAccepted(loss) => loss_json(loss),
         Record::HoldExpired(change) => json!({ "type": "hold_expired", "holds": [hold_json(change, display)] }),
     };
     value["seq"] = json!(entry.seq);

@@ -11,7 +11,7 @@ use bankroll_store::Reader;
 use bankroll_terminal::{Assets, Width, base_units};
 
 pub use direction::{MoneyDirection, ReadablePosting};
-pub use json::{entry_json, key_json, proven_json, references_json};
+pub use json::{entry_json, key_json, loss_json, proven_json, references_json};
 pub use text::{entry_text, plain, references_text};
 
 /// Maximum number of cached names; when it is reached, the cache is emptied.

@@ -29,6 +29,11 @@ pub fn entry_text(
             let name = display.width.fit_to(&name.to_string(), 40);
             writeln!(text, "account {id} opened: {name}, by {}", display.width.fit(&principal_words(by)))?;
         }
+        Record::LossAccepted(loss) => {
+            let (by, why) = (display.width.fit(&loss.by), display.width.fit(&loss.why));
+            writeln!(text, "the loss of records up to #{} (batch {}) was accepted", loss.seq, loss.batch)?;
+            writeln!(text, "    by {by}: {why}")?;
+        }
         Record::HoldExpired(change) => {
             writeln!(text, "a hold expired")?;
             writeln!(text, "    {}", hold_words("expired", change, display))?;

@@ -1,7 +1,7 @@
 //! `bankroll withdrawals list`.
 
+use crate::wallet_name::wallet_name;
 use bankroll_ledger::Name;
-use bankroll_orders::wallet_name;
 use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, Width, table};
 use bankroll_withdrawals::views::{self, PayoutFilter, PayoutStage, PayoutView};
 use clap::Args;

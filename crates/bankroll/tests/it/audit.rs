@@ -58,10 +58,11 @@ fn a_live_folder_and_a_copy_are_audited_alike() {
 #[test]
 fn the_first_difference_is_named_with_its_record() {
     let edit = "DROP TRIGGER journal_keeps_what_it_has; UPDATE journal SET record = zeroblob(9) WHERE seq = 6";
-    run(tampered("books.db", edit).path(), &["audit"]).fails(4, &["the books diverge at record 6: batch"]);
+    run(tampered("books.db", edit).path(), &["audit"])
+        .fails(4, &["table journal is damaged: row 6 is not what was written", "restore a backup"]);
     let edit = "UPDATE balances SET balance = x'00000000000000000000000000000001' WHERE id = 3";
     run(tampered("books.db", edit).path(), &["audit"])
-        .fails(4, &["the books diverge at record 9: account arena/world/1 is not what the journal says it is"]);
+        .fails(4, &["table balances is damaged: row 3 is not what was written", "run `bankroll rebuild`"]);
     run(folder().path(), &["audit"]).fails(3, &["create one with `bankroll init --dir .`"]);
 }
 
@@ -101,4 +102,50 @@ fn a_damaged_index_is_reported_and_does_not_endanger_money() {
             full.stdout
         );
     }
+}
+
+/// The head that an audit prints, as `--head` takes it.
+fn printed_head(text: &str) -> String {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("head "));
+    line.expect("an audit prints the head").to_owned()
+}
+
+#[test]
+fn a_kept_head_finds_an_older_copy_and_a_lost_tail_is_accepted_by_a_person() {
+    let books = folder();
+    casino::open(books.path());
+    let early = printed_head(&run(books.path(), &["audit"]).ok());
+    let old = fs::read(books.path().join("books.db")).unwrap();
+    let asset = bankroll_ledger::Asset {
+        chain: "eip155:7".parse().unwrap(),
+        unit: bankroll_ledger::Unit::Native,
+        decimals: 18,
+        symbol: "SEVEN".into(),
+    };
+    let ledger = Ledger::open(LedgerOptions::new(books.path())).unwrap();
+    ledger.list_asset(asset).unwrap();
+    ledger.close();
+    let late = printed_head(&run(books.path(), &["audit", "--head", &early]).ok());
+    assert_ne!(early, late);
+
+    // Yesterday's file comes back, under a head and an index that know more.
+    fs::write(books.path().join("books.db"), old).unwrap();
+    let refusal = ["acknowledged records are lost", "books.head knows batch", "bankroll accept-loss"];
+    run(books.path(), &["audit"]).fails(4, &refusal);
+    let doctor = run(books.path(), &["doctor"]);
+    assert_eq!(doctor.code, 4, "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("\u{2717} newest head"), "{}", doctor.stdout);
+    assert_eq!(run(books.path(), &["serve"]).code, 4);
+
+    let by = ["accept-loss", "--by", "Ada", "--why", "the disk failed"];
+    let accepted = run(books.path(), &by).ok();
+    assert!(accepted.contains("accepted: records up to 10"), "{accepted}");
+    let text = run(books.path(), &["audit", "--head", &early]).ok();
+    assert!(text.contains("accepts the loss of records up to 10"), "{text}");
+    assert!(text.contains("by Ada: the disk failed"), "{text}");
+    let doctor = run(books.path(), &["doctor"]).stdout;
+    assert!(doctor.contains("0 records at the journal's end could"), "{doctor}");
+    // The head from before the loss is gone for good.
+    run(books.path(), &["audit", "--head", &late]).fails(4, &["the journal does not have this head"]);
+    run(books.path(), &by).fails(1, &["nothing is lost"]);
 }

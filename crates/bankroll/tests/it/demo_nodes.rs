@@ -1,9 +1,18 @@
 //! The demo with each role in its own process: the same game, to the wei, as in one process.
 
-use bankroll_testkit::postgres::needed_database;
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use bankroll_testkit::postgres::{needed_database, pairs};
 use serde_json::Value;
 
-use crate::program::{folder, run};
+use crate::{
+    program::{command, folder, run},
+    running::PATIENCE,
+};
 
 const GAME: [&str; 9] = ["demo", "--exit", "--json", "--seed", "13", "--ticks", "150", "--players", "120"];
 
@@ -60,6 +69,56 @@ fn the_node_that_holds_the_books_is_killed_and_the_game_is_still_the_same() {
     let (folder, url) = (folder(), needed_database());
     let several = [&GAME[..], &["--kill-books", "--postgres", url.reveal()]].concat();
     assert_eq!(result(&run(folder.path(), &several).json()), result(&in_one_process()));
+}
+
+/// The process of a node that the demo in this folder has started, from the system's list of processes.
+fn process_of(node: &str, folder: &Path) -> Option<String> {
+    let (named, folder) = (format!("node.name={node}"), folder.canonicalize().unwrap());
+    std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).find_map(|entry| {
+        let arguments = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let is_node = arguments.split(|byte| *byte == 0).any(|argument| argument == named.as_bytes());
+        let is_here = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder);
+        (is_node && is_here).then(|| entry.file_name().into_string().unwrap())
+    })
+}
+
+#[test]
+fn a_node_that_is_killed_by_hand_is_named_and_the_books_decide_the_exit_code() {
+    let (folder, url) = (folder(), needed_database());
+    let mut demo = command(folder.path());
+    demo.args([&GAME[..], &["--postgres", url.reveal()]].concat()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let demo = demo.spawn().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    // The first deposit is the house's capital, which is paid when every node runs.
+    let sql = "SELECT CASE WHEN to_regclass('public.deposits') IS NULL THEN 0 ELSE 1 END, 0";
+    while pairs(&url, sql)[0].0 == "0" || pairs(&url, "SELECT count(*), 0 FROM deposits")[0].0 == "0" {
+        assert!(Instant::now() < deadline, "no deposit");
+        std::thread::yield_now();
+    }
+    let node = process_of("books-2", folder.path()).expect("the node runs");
+    assert!(Command::new("kill").args(["-KILL", &node]).status().unwrap().success());
+    let output = demo.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(report["ended_early"].as_array().map(Vec::len), Some(1), "{report}");
+    let said = report["ended_early"][0].as_str().unwrap();
+    assert!(said.starts_with("books-2 was killed from outside the demo") && said.contains("SIGKILL"), "{said}");
+    assert_eq!(result(&report), result(&in_one_process()));
+}
+
+#[test]
+fn a_demo_waits_for_the_lease_of_one_that_was_killed() {
+    let (folder, url) = (folder(), needed_database());
+    let short = ["demo", "--exit", "--json", "--ticks", "3", "--players", "8", "--postgres", url.reveal()];
+    run(folder.path(), &short).json();
+    bankroll_testkit::postgres::run(
+        url.reveal(),
+        "UPDATE books.ledger_head SET holder = 'a demo that died', lease_until = clock_timestamp() + interval '5 s'",
+    );
+    let next = run(folder.path(), &short);
+    assert!(next.stderr.contains("leased to a demo that died for"), "{}", next.stderr);
+    assert_eq!(next.json()["audit"]["ok"], true);
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn every_command_has_an_example_and_json() {
         "nodes add",
         "init",
         "migrate-books",
+        "rebuild",
         "players",
         "players open",
         "accounts",

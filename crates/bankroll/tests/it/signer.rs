@@ -3,7 +3,12 @@
 use std::{
     io::{BufRead, BufReader},
     process::Stdio,
+    time::Duration,
 };
+
+use bankroll_ledger::{Amount, Time};
+use bankroll_orders::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, Price, Slot};
+use bankroll_signer_client::{SignOutcome, SignerClient};
 
 use crate::program::{command, folder, run, run_with};
 
@@ -30,6 +35,42 @@ fn it_is_made_runs_and_shows_what_it_has() {
     run_with(folder.path(), &[PASSWORD], &["signer", "run"]).fails(1, &["in use by another process"]);
     signer.kill().unwrap();
     signer.wait().unwrap();
+}
+
+#[test]
+fn what_it_signed_is_shown() {
+    let folder = folder();
+    let made = run_with(folder.path(), &[PASSWORD], &["signer", "init", "--light", "--json"]).json();
+    let wallet = made["wallet"].as_str().unwrap();
+    assert_eq!(run(folder.path(), &["signer", "address"]).ok(), format!("{wallet}\n"));
+    assert_eq!(run(folder.path(), &["signer", "address", "--json"]).json()["wallets"][0], wallet);
+
+    let mut signer = command(folder.path());
+    let signer = signer.env(PASSWORD.0, PASSWORD.1).args(["signer", "run", "--until-input-ends"]);
+    let mut signer = signer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    BufReader::new(signer.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let mut client = SignerClient::new(&folder.path().join("signer/signer.sock"), Duration::from_secs(20));
+    let order = Order {
+        id: OrderId("order-1".parse().unwrap()),
+        intent: IntentId("wd-1".parse().unwrap()),
+        slot: Slot { chain: ChainId(31337), wallet: wallet.parse().unwrap(), nonce: 0 },
+        meaning: Meaning::NativePayout { to: Address([0xab; 20]), amount: Amount::new(100) },
+        gas: Gas { limit: 21_000, price: Price::Dynamic { max: 40_000_000_000, priority: 2_000_000_000 } },
+        expires: Time(u64::MAX),
+    };
+    let head = client.status(order.slot.wallet, None).unwrap().head;
+    let SignOutcome::Signed(signed) = client.sign(&order, head).unwrap() else { panic!("refused") };
+
+    // While it runs.
+    let shown = run(folder.path(), &["signer", "show"]).ok();
+    let hash = hex::encode(signed.hash);
+    assert!(shown.contains("memory  3 entries, verified"), "{shown}");
+    assert!(shown.contains("pay 100 base units of the coin of chain 31337\nto 0xABaB"), "{shown}");
+    assert!(shown.ends_with(&format!("signed\nthe promise of entry 2: transaction 0x{hash}\n")), "{shown}");
+    let newest = run(folder.path(), &["signer", "show", "--json", "--entries", "1"]).json()["newest"].clone();
+    assert_eq!((newest.as_array().unwrap().len(), &newest[0]["kind"]), (1, &"signed".into()));
+    drop(signer.stdin.take());
+    assert!(signer.wait().unwrap().success());
 }
 
 #[test]

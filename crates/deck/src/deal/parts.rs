@@ -51,7 +51,7 @@ impl<C: Curve> Blinding<C> {
         delta: &Scalar<C>,
         rng: &mut (impl CryptoRng + RngCore),
     ) -> Self {
-        let [a, b] = [Point::<C>::generator(), *blinding_key].map(|base| (base * delta).into_affine());
+        let [a, b] = [Point::<C>::generator(), *blinding_key].map(|base| C::times(&base, delta).affine());
         Self { a, b, proof: statement::<C>(*blinding_key, a, b).prove(context, delta, rng) }
     }
 
@@ -99,7 +99,7 @@ impl<C: Curve> Share<C> {
         secret: &SecretKey<C>,
         rng: &mut (impl CryptoRng + RngCore),
     ) -> Self {
-        let point = (*base * secret.scalar()).into_affine();
+        let point = C::times(base, secret.scalar()).affine();
         Self {
             point,
             proof: statement::<C>(*base, *secret.public().point(), point).prove(context, secret.scalar(), rng),

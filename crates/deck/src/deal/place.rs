@@ -58,34 +58,29 @@ impl<C: Curve> CardPlace<C> {
 
     /// Sums up the blindings: `(A, B, D)`.
     pub fn sum_blindings(&self) -> BlindedCard<C> {
-        let (a, b) = (self.blindings.values().map(|part| part.a), self.blindings.values().map(|part| part.b));
-        let d: C = a.sum();
-        BlindedCard {
-            a: (d + self.card.c1).into_affine(),
-            b: (b.sum::<C>() + self.card.c2).into_affine(),
-            d: d.into_affine(),
-        }
+        let d = C::sum_of(&mut self.blindings.values().map(|part| part.a));
+        let b = C::sum_of(&mut self.blindings.values().map(|part| part.b));
+        BlindedCard { a: (d + self.card.c1).affine(), b: (b + self.card.c2).affine(), d: d.affine() }
     }
 
     /// The point without the layers of a quorum.
     pub fn without_layers(&self, keys: &HandKeys<C>, point: &Point<C>) -> Point<C> {
-        let quorum: Vec<(u8, Point<C>)> =
-            self.shares.iter().take(keys.quorum()).map(|(shuffler, share)| (*shuffler, share.point)).collect();
-        let shufflers: Vec<u8> = quorum.iter().map(|(shuffler, _)| *shuffler).collect();
-        let weights: Vec<Scalar<C>> = keys.weights(&shufflers);
-        let layers: C = quorum.iter().zip(weights).map(|((_, layer), weight)| *layer * weight).sum();
-        (C::from(*point) - layers).into_affine()
+        let quorum = || self.shares.iter().take(keys.quorum());
+        let shufflers: Vec<u8> = quorum().map(|(shuffler, _)| *shuffler).collect();
+        let layers: Vec<(Point<C>, Scalar<C>)> =
+            quorum().map(|(_, share)| share.point).zip(keys.weights(&shufflers)).collect();
+        C::without_multiples(point, &layers)
     }
 }
 
 impl<C: Curve> SealedCard<C> {
     /// The card's point, computed with the player's multiple of `D`.
     pub(super) fn without(&self, multiple: &Point<C>) -> Point<C> {
-        (C::from(self.e) - multiple).into_affine()
+        (C::from(self.e) - multiple).affine()
     }
 
     /// The card's point, for the player.
     pub(crate) fn for_player(&self, secret: &SecretKey<C>) -> Point<C> {
-        (C::from(self.e) - self.d * secret.scalar()).into_affine()
+        (C::from(self.e) - C::times(&self.d, secret.scalar())).affine()
     }
 }

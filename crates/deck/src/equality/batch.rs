@@ -33,10 +33,14 @@ pub struct FalseClaim {
 /// # Errors
 /// If any is not proven; the first such is named.
 pub fn verify_claims<C: Curve>(claims: &[EqualityClaim<C>]) -> Result<(), FalseClaim> {
+    C::verify_claims(claims)
+}
+
+pub(crate) fn verify<C: Curve>(claims: &[EqualityClaim<C>]) -> Result<(), FalseClaim> {
     // Cheap, and first: the equations say nothing about statements that contain the identity.
     if let Some(index) = claims.iter().position(|claim| claim.statement.has_identity(&claim.proof)) {
         let earlier = claims.get(..index).unwrap_or_default();
-        return verify_claims(earlier).and(Err(FalseClaim { index }));
+        return verify(earlier).and(Err(FalseClaim { index }));
     }
     if hold_together(claims) {
         return Ok(());

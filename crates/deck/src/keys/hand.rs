@@ -72,7 +72,7 @@ impl<C: Curve> HandKeys<C> {
     /// The first rule that the keys break.
     pub fn new(hand: &HandId, shufflers: &[Member<C>], players: &[Member<C>]) -> Result<Self, KeyError> {
         let count = members(hand, shufflers, players)?;
-        let aggregate = shufflers.iter().map(|shuffler| *shuffler.key().point()).sum::<C>().into_affine();
+        let aggregate = C::sum_of(&mut shufflers.iter().map(|shuffler| *shuffler.key().point())).affine();
         let shufflers = shufflers.iter().map(|shuffler| (shuffler.actor().to_owned(), *shuffler.key())).collect();
         Self::assemble(hand, shufflers, players, aggregate, None, (0..count).collect())
     }
@@ -104,10 +104,10 @@ impl<C: Curve> HandKeys<C> {
         if blinders.len() < quorum || !ascending || blinders.last().is_some_and(|last| *last >= count) {
             return Err(KeyError::Blinders);
         }
-        let aggregate = members_only.iter().map(|dealer| *dealer.key().point()).sum::<C>().into_affine();
+        let aggregate = C::sum_of(&mut members_only.iter().map(|dealer| *dealer.key().point())).affine();
         let mut shufflers = Vec::new();
         for (index, member) in (0..count).zip(&members_only) {
-            let key = dealers.iter().map(|(_, commitments)| commitments.at(index)).sum::<C>().into_affine();
+            let key = dealers.iter().map(|(_, commitments)| commitments.at(index)).sum::<C>().affine();
             if key.is_zero() {
                 return Err(KeyError::ShareIsIdentity { actor: member.actor().to_owned() });
             }
@@ -129,7 +129,7 @@ impl<C: Curve> HandKeys<C> {
         }
         let mut seated = Vec::new();
         for player in players {
-            let blinding_key = (aggregate + player.key().point()).into_affine();
+            let blinding_key = C::sum_of(&mut [aggregate, *player.key().point()].into_iter()).affine();
             if let Some(seat) = player.role().seat().filter(|_| blinding_key.is_zero()) {
                 return Err(KeyError::SeatIsIdentity { seat });
             }

@@ -29,7 +29,7 @@ impl<C: Curve> SecretKey<C> {
         let mut transcript = opened(context, self.public());
         let witness = std::slice::from_ref(self.scalar());
         let nonce = Zeroizing::new(transcript.nonces::<C>(witness, rng).nonzero::<Scalar<C>>());
-        let commitment = (Point::<C>::generator() * *nonce).into_affine();
+        let commitment = C::times(&Point::<C>::generator(), &nonce).affine();
         let challenge = draw::<C>(&mut transcript, &commitment);
         Possession { commitment, response: *nonce + challenge * self.scalar() }
     }
@@ -39,11 +39,7 @@ impl<C: Curve> Possession<C> {
     /// Checks the proof for this key in this context.
     #[must_use]
     pub fn verify(&self, context: &Context, key: &PublicKey<C>) -> bool {
-        if key.0.is_zero() || self.commitment.is_zero() {
-            return false;
-        }
-        let challenge = draw::<C>(&mut opened(context, key), &self.commitment);
-        Point::<C>::generator() * self.response == key.0 * challenge + self.commitment
+        C::verify_possession(self, context, key)
     }
 
     #[must_use]
@@ -68,6 +64,14 @@ impl<C: Curve> Possession<C> {
         let mut reader = ByteReader::exactly(bytes, Self::encoded_bytes())?;
         Ok(Self { commitment: reader.point::<C>()?, response: reader.scalar::<C>()? })
     }
+}
+
+pub(crate) fn verify<C: Curve>(proof: &Possession<C>, context: &Context, key: &PublicKey<C>) -> bool {
+    if key.0.is_zero() || proof.commitment.is_zero() {
+        return false;
+    }
+    let challenge = draw::<C>(&mut opened(context, key), &proof.commitment);
+    Point::<C>::generator() * proof.response == key.0 * challenge + proof.commitment
 }
 
 fn opened<C: Curve>(context: &Context, key: &PublicKey<C>) -> Transcript {

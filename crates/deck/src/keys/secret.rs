@@ -80,7 +80,7 @@ impl<C: Curve> SecretKey<C> {
 
     /// The scalar must not be zero.
     pub(crate) fn of(scalar: Scalar<C>) -> Self {
-        let public = PublicKey((Point::<C>::generator() * scalar).into_affine());
+        let public = PublicKey(C::times(&Point::<C>::generator(), &scalar).affine());
         Self { scalar, public }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Who signed a message, and when the next is late, is not known here.
 
-use rand_core::{CryptoRng, RngCore};
+use rand_core::{CryptoRng, CryptoRngCore, RngCore};
 
 use crate::{
     Context, ContextDigest, Curve, Deck, DeckDecodeError, HandKeys, Parameters, PublicKey, ShuffleError, ShuffleProof,
@@ -65,10 +65,18 @@ pub struct UnprovenShuffle<C: Curve> {
 impl<C: Curve> UnprovenShuffle<C> {
     /// Proves it; the order is forgotten with `self`.
     pub fn prove(&self, parameters: &Parameters<C>, rng: &mut (impl CryptoRng + RngCore)) -> ShuffleMessage<C> {
-        let decks = [&self.input, &self.output];
-        let proof = prove(parameters, &self.context, &self.key, decks, &self.witness, rng);
-        ShuffleMessage { input: self.hash, deck: self.output.clone(), proof }
+        C::prove_shuffle(self, parameters, rng)
     }
+}
+
+pub(crate) fn prove_shuffle<C: Curve>(
+    shuffle: &UnprovenShuffle<C>,
+    parameters: &Parameters<C>,
+    mut rng: &mut dyn CryptoRngCore,
+) -> ShuffleMessage<C> {
+    let UnprovenShuffle { context, key, input, hash, output, witness } = shuffle;
+    let proof = prove(parameters, context, key, [input, output], witness, &mut rng);
+    ShuffleMessage { input: *hash, deck: output.clone(), proof }
 }
 
 /// A shuffle that was checked for one step on one deck of one hand; see [`Shuffling::check`].
@@ -130,11 +138,7 @@ impl<C: Curve> Shuffling<C> {
 
     /// Shuffles as the shuffler whose turn it is, and leaves the proof for later; none when all have.
     pub fn shuffle_unproven(&self, rng: &mut (impl CryptoRng + RngCore)) -> Option<UnprovenShuffle<C>> {
-        let context = self.keys.shuffle_context(self.step)?;
-        let witness = Witness::random(self.deck.cards().len(), rng);
-        let key = *self.keys.aggregate();
-        let output = shuffle(&key, &self.deck, &witness);
-        Some(UnprovenShuffle { context, key, input: self.deck.clone(), hash: self.hash, output, witness })
+        C::shuffle(self, rng)
     }
 
     /// Checks the message of the shuffler whose turn it is against a state that may be a copy, on any thread;
@@ -231,4 +235,16 @@ impl<C: Curve> Shuffling<C> {
         }
         Ok(())
     }
+}
+
+pub(crate) fn shuffle_unproven<C: Curve>(
+    shuffling: &Shuffling<C>,
+    mut rng: &mut dyn CryptoRngCore,
+) -> Option<UnprovenShuffle<C>> {
+    let Shuffling { keys, deck, hash, step } = shuffling;
+    let context = keys.shuffle_context(*step)?;
+    let witness = Witness::random(deck.cards().len(), &mut rng);
+    let key = *keys.aggregate();
+    let output = shuffle(&key, deck, &witness);
+    Some(UnprovenShuffle { context, key, input: deck.clone(), hash: *hash, output, witness })
 }

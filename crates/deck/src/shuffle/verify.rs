@@ -80,6 +80,15 @@ pub fn verify_shuffles<C: Curve>(
     input: &Deck<C>,
     steps: &[ShuffleStep<'_, C>],
 ) -> Result<(), ShuffleError> {
+    C::verify_shuffles(parameters, key, input, steps)
+}
+
+pub(crate) fn verify<C: Curve>(
+    parameters: &Parameters<C>,
+    key: &PublicKey<C>,
+    input: &Deck<C>,
+    steps: &[ShuffleStep<'_, C>],
+) -> Result<(), ShuffleError> {
     let inputs = || std::iter::once(input).chain(steps.iter().map(|step| step.output));
     let size = parameters.size();
     let misshapen = |step: &ShuffleStep<'_, C>| step.output.cards().len() != size || !step.proof.has_shape(size);

@@ -37,8 +37,8 @@ impl<C: Curve> Dealing<C> {
         let mut transcript = opened(hand, dealer, shuffler, receiver);
         let witness = std::slice::from_ref(self.secret.scalar());
         let nonce: Zeroizing<Scalar<C>> = Zeroizing::new(transcript.nonces::<C>(witness, rng).nonzero());
-        let ephemeral = (Point::<C>::generator() * *nonce).into_affine();
-        let agreed = (*receiver.point() * *nonce).into_affine();
+        let ephemeral = C::times(&Point::<C>::generator(), &nonce).affine();
+        let agreed = C::times(receiver.point(), &nonce).affine();
         let mask = mask::<C>(&mut transcript, &ephemeral, &agreed);
         SealedShare { ephemeral, masked: self.share_for(shuffler).0 + *mask }
     }
@@ -49,7 +49,7 @@ impl<C: Curve> SealedShare<C> {
     #[must_use]
     pub fn open(&self, hand: &HandId, dealer: &str, shuffler: u8, secret: &SecretKey<C>) -> DealtShare<C> {
         let mut transcript = opened(hand, dealer, shuffler, secret.public());
-        let agreed = (self.ephemeral * secret.scalar()).into_affine();
+        let agreed = C::times(&self.ephemeral, secret.scalar()).affine();
         DealtShare(self.masked - *mask::<C>(&mut transcript, &self.ephemeral, &agreed))
     }
 

@@ -64,6 +64,7 @@ impl NodeProcess {
                     output.read(name, &line);
                 }
                 output.has_books.store(false, Ordering::SeqCst);
+                output.notes().push(format!("{name}: has ended"));
             });
         }
         let input = Mutex::new(process.stdin.take());

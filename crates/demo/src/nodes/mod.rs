@@ -13,6 +13,7 @@
 mod child;
 
 use std::{
+    os::unix::process::ExitStatusExt,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -85,6 +86,7 @@ impl NodeProcesses {
                 "node.listen=127.0.0.1:0".into(),
                 "node.address=".into(),
                 format!("books.lease_ms={LEASE_MS}"),
+                "books.scrub_percent=0".into(),
             ];
             let set: Vec<String> = set.into_iter().chain(settings.settings(folder)?).collect();
             children.push(NodeProcess::start(name, role, folder, &set, url)?);
@@ -155,17 +157,22 @@ impl NodeProcesses {
         }
     }
 
-    /// Stops every process in order: the books last, since the others forward to them.
-    pub fn stop(mut self) -> anyhow::Result<()> {
+    /// Stops every process in order: the books last, since the others forward to them. Returns which were killed from
+    /// outside. That is no failure of the demo: another node may have taken over, and the books say whether all is
+    /// well.
+    pub fn stop(mut self) -> anyhow::Result<Vec<String>> {
         self.children.sort_by_key(|child| child.role == NodeRole::Books);
+        let mut killed_from_outside = Vec::new();
         for child in self.children {
             let (name, killed) = (child.name, child.was_killed());
             let ended = child.stop(PATIENCE)?;
-            if !ended.success() && !killed {
-                bail!("{name} ended with {ended}; its message is above");
+            match ended.signal() {
+                _ if ended.success() || killed => {}
+                Some(_) => killed_from_outside.push(format!("{name} was killed from outside the demo: {ended}")),
+                None => bail!("{name} ended with {ended}; its message is above"),
             }
         }
-        Ok(())
+        Ok(killed_from_outside)
     }
 }
 

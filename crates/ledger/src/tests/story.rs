@@ -221,7 +221,7 @@ impl Story {
                     self.books.put_account(account.clone());
                 }
             }
-            Record::AssetListed { .. } => {}
+            Record::AssetListed { .. } | Record::LossAccepted(_) => {}
         }
         self.journal.push((self.now, record));
         assert_sound(&self.books);

@@ -21,7 +21,7 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use super::{BooksLocation, CALLS_MAX, CHECK_HOLDER_EVERY, FindBooks, UnavailableReason};
+use super::{BooksLocation, CALLS_MAX, CHECK_HOLDER_EVERY, UnavailableReason, lookup::HolderLookup};
 use crate::{
     CallRefusal,
     identity::BOOKS_NAME,
@@ -47,7 +47,7 @@ pub(super) enum Transport {
 
 pub(super) struct Connector {
     transport: Transport,
-    find: Arc<Mutex<FindBooks>>,
+    lookup: HolderLookup,
     /// One caller connects at a time; the others wait for it.
     current: tokio::sync::Mutex<ConnectionState>,
     /// The latest lookup of a waiting call.
@@ -73,8 +73,8 @@ pub(super) struct NodeConnection {
 struct PendingReplies(Mutex<Option<HashMap<u64, oneshot::Sender<Outcome>>>>);
 
 impl Connector {
-    pub fn new(transport: Transport, find: Arc<Mutex<FindBooks>>) -> Self {
-        Self { transport, find, current: tokio::sync::Mutex::default(), last_seen: tokio::sync::Mutex::default() }
+    pub fn new(transport: Transport, lookup: HolderLookup) -> Self {
+        Self { transport, lookup, current: tokio::sync::Mutex::default(), last_seen: tokio::sync::Mutex::default() }
     }
 
     /// The open connection, or a new one to the present holder.
@@ -116,9 +116,7 @@ impl Connector {
     }
 
     async fn find_holder(&self) -> Result<Option<BooksLocation>, UnavailableReason> {
-        let find = Arc::clone(&self.find);
-        let found = tokio::task::spawn_blocking(move || (find.lock().unwrap_or_else(PoisonError::into_inner))()).await;
-        found.unwrap_or_else(|_| Err("the lookup panicked".into())).map_err(UnavailableReason::Looking)
+        self.lookup.find().await.map_err(UnavailableReason::Looking)
     }
 
     async fn connect(&self) -> Result<NodeConnection, UnavailableReason> {

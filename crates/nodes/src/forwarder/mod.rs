@@ -14,12 +14,13 @@
 
 mod call;
 mod connector;
+mod lookup;
 
 use std::{
     future::Future,
     path::Path,
     pin::Pin,
-    sync::{Arc, Mutex},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -36,6 +37,7 @@ use crate::{
     wire::{self, CallBody, CallReply},
 };
 use connector::{Connector, Transport};
+use lookup::HolderLookup;
 
 /// The most calls in flight.
 const CALLS_MAX: usize = 256;
@@ -48,9 +50,6 @@ pub struct BooksLocation {
     pub holder: String,
     pub address: String,
 }
-
-/// Looks up the holder; `None` if there is none. It may block.
-type FindBooks = dyn FnMut() -> Result<Option<BooksLocation>, String> + Send;
 
 /// Why a call was not made. Transient, or an operator must fix it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -106,7 +105,8 @@ struct Inner {
 }
 
 impl Forwarder {
-    /// Connects at the first call. `find` looks up the holder; it may block.
+    /// Connects at the first call. `find` looks up the holder, on a thread of its own; it may block there, also when it
+    /// is dropped.
     ///
     /// # Errors
     /// If a thread cannot be started.
@@ -132,7 +132,7 @@ impl Forwarder {
     ) -> std::io::Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).thread_name("forwarder").enable_all().build()?;
-        let connector = Arc::new(Connector::new(transport, Arc::new(Mutex::new(find))));
+        let connector = Arc::new(Connector::new(transport, HolderLookup::start(find)?));
         let permits = Arc::new(Semaphore::new(CALLS_MAX));
         Ok(Self { inner: Arc::new(Inner { runtime: Some(runtime), connector, permits }) })
     }

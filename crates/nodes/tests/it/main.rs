@@ -4,6 +4,7 @@
 
 mod certificates;
 mod cuts;
+mod ending;
 mod findings;
 mod frames;
 mod local;

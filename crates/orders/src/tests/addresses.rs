@@ -40,20 +40,3 @@ fn a_public_key_has_its_address() {
     hex::decode_to_slice(format!("{x}{y}"), &mut point).unwrap();
     assert_eq!(Address::of_public_key(&point).to_string(), "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf");
 }
-
-#[test]
-fn a_wallet_is_pasted_in_every_spelling_and_has_one_name() {
-    let name = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed";
-    let check = |text: &str| assert_eq!(crate::wallet_name(text).unwrap().as_str(), name, "{text}");
-    check("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
-    check("0x5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED");
-    check("0X5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
-    check(name);
-    assert_eq!(crate::wallet_name("Ann").unwrap().as_str(), "ann", "a name that is no address");
-    assert_eq!(
-        crate::wallet_name("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee").unwrap_err().to_string(),
-        "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee is not an address: its capital letters do not match its checksum, \
-         so a digit is wrong",
-    );
-    assert!(crate::wallet_name("two words").is_err());
-}

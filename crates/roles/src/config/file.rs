@@ -25,6 +25,7 @@ pub fn commented(given: &[SetFlag]) -> String {
 
 fn commented_defaults() -> String {
     let BooksConfig { lease_ms, queue_max, accounts_in_memory_max, keys_in_memory_max, .. } = BooksConfig::default();
+    let BooksConfig { scrub_percent, scrub_pause_s, .. } = BooksConfig::default();
     let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
     let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
@@ -64,6 +65,12 @@ accounts_in_memory_max = {accounts_in_memory_max}
 
 # Idempotency keys kept in memory (48 bytes each) before they are written out in order. Keys never expire.
 keys_in_memory_max = {keys_in_memory_max}
+
+# The node that holds the ledger re-reads all of it again and again, and stops when something is damaged (`bankroll
+# serve --help`). The share of the time in which it does so, in percent, 0 for never; and the pause between two passes.
+# A pass needs the memory of an audit: about 300 bytes an account, and 16 bytes a record.
+scrub_percent = {scrub_percent}
+scrub_pause_s = {scrub_pause_s}
 
 [node]
 # One node does everything, unless the books are in a database: then several can share the work (`bankroll serve`).

@@ -20,7 +20,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 30] = [
+const FORMS: [(&str, ValueForm); 32] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -28,6 +28,8 @@ const FORMS: [(&str, ValueForm); 30] = [
     ("books.queue_max", ValueForm::Whole(1_024..=1_048_576)),
     ("books.accounts_in_memory_max", ValueForm::Whole(1_024..=16_777_216)),
     ("books.keys_in_memory_max", ValueForm::Whole(1_024..=16_777_216)),
+    ("books.scrub_percent", ValueForm::Whole(0..=100)),
+    ("books.scrub_pause_s", ValueForm::Whole(1..=604_800)),
     ("node.name", ValueForm::Text),
     (ROLES_KEY, ValueForm::Text),
     ("node.listen", ValueForm::Text),

@@ -7,7 +7,7 @@ use std::{
     str::FromStr,
 };
 
-use bankroll_store::Location;
+use bankroll_store::{HEAD_FILE, LedgerOptions, Location};
 use bankroll_terminal::{NotFound, UsageError, plain};
 use figment::{
     Figment, Metadata, Profile, Provider,
@@ -22,7 +22,10 @@ use super::{
     environment::{ENV_PREFIX, StrayVariables, variable_of},
     problems::{self, ConfigError},
 };
-use crate::flows::{FlowSetup, without_keys};
+use crate::{
+    SCRUB_FILE,
+    flows::{FlowSetup, without_keys},
+};
 
 const FOLDER_KEY: &str = "books.folder";
 const FLAG: &str = "flag --set";
@@ -81,6 +84,29 @@ impl LoadedConfig {
     /// The configured database, or the folder.
     pub fn books(&self) -> Location {
         self.config.books.database.url().map_or_else(|| self.books_folder().into(), Location::Postgres)
+    }
+
+    /// Where this node notes the newest head.
+    pub fn head_file(&self) -> PathBuf {
+        self.own_file(HEAD_FILE)
+    }
+
+    /// Where a node records when it last re-read all books.
+    pub fn scrub_file(&self) -> PathBuf {
+        self.own_file(SCRUB_FILE)
+    }
+
+    /// A file of this node: with the books in their folder, or in its own folder if they are in a database.
+    fn own_file(&self, name: &str) -> PathBuf {
+        match self.books() {
+            Location::Folder(folder) => folder.join(name),
+            Location::Postgres(_) => self.base.join(name),
+        }
+    }
+
+    /// The store's options for the configured books.
+    pub fn ledger_options(&self) -> LedgerOptions {
+        LedgerOptions { head_file: Some(self.head_file()), ..self.config.books.options(self.books()) }
     }
 
     pub fn certificates(&self) -> PathBuf {

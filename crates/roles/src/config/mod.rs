@@ -48,6 +48,9 @@ pub struct BooksConfig {
     pub queue_max: usize,
     pub accounts_in_memory_max: usize,
     pub keys_in_memory_max: usize,
+    /// The share of the time in which `serve` re-reads the books; 0 is never.
+    pub scrub_percent: u32,
+    pub scrub_pause_s: u64,
 }
 
 /// [`Durability`] as it is written.
@@ -75,6 +78,8 @@ impl Default for BooksConfig {
             queue_max: options.queue_max,
             accounts_in_memory_max: options.accounts_in_memory_max,
             keys_in_memory_max: options.keys_in_memory_max,
+            scrub_percent: 5,
+            scrub_pause_s: 3_600,
         }
     }
 }

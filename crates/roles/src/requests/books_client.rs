@@ -67,7 +67,7 @@ impl BooksClient {
         match loaded.books() {
             Location::Folder(folder) => {
                 let node = Forwarder::start_local(&folder.join(BOOKS_SOCKET)).map_err(ClientError::Thread)?;
-                let options = loaded.config.books.options(folder);
+                let options = loaded.ledger_options();
                 Self::node_or_ledger(node, options)
             }
             Location::Postgres(url) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bankroll_nodes::{BooksLocation, CallError, Forwarder, NodeIdentity};
-use bankroll_store::{DatabaseUrl, LeaseWatch};
+use bankroll_store::{DatabaseUrl, HeadWatch, LeaseWatch, StoreError};
 
 use crate::{
     flows::StopFlag,
@@ -24,8 +24,14 @@ pub fn to_holder(identity: &NodeIdentity, url: &DatabaseUrl) -> std::io::Result<
     })
 }
 
-/// Logs whenever the ledger becomes reachable or unreachable, until the node stops.
-pub(super) fn watch(identity: &NodeIdentity, url: &DatabaseUrl, log: &NodeLog, stop: &StopFlag) -> anyhow::Result<()> {
+/// Logs whenever the ledger becomes reachable or unreachable, and follows its head, until the node stops.
+pub(super) fn watch(
+    identity: &NodeIdentity,
+    url: &DatabaseUrl,
+    mut heads: Option<HeadWatch>,
+    log: &NodeLog,
+    stop: &StopFlag,
+) -> anyhow::Result<()> {
     let forwarder = to_holder(identity, url)?;
     let mut said = String::new();
     while !stop.is_requested() {
@@ -40,6 +46,12 @@ pub(super) fn watch(identity: &NodeIdentity, url: &DatabaseUrl, log: &NodeLog, s
         if let Some((event, sentence)) = state.filter(|(_, sentence)| *sentence != said) {
             log.write(event, &sentence, &[]);
             said = sentence;
+        }
+        match heads.as_mut().map_or(Ok(()), HeadWatch::look) {
+            // This node has seen records that are gone: it must not help to go on without them.
+            Err(error @ StoreError::TailLost { .. }) => return Err(error.into()),
+            // A database that is out of reach is reported above.
+            Err(_) | Ok(()) => {}
         }
         stop.rest(LOOK_EVERY);
     }

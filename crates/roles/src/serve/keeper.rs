@@ -17,7 +17,10 @@ use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreE
 use bankroll_terminal::thousands;
 use serde_json::Value;
 
-use super::books_handler::BooksHandler;
+use super::{
+    books_handler::BooksHandler,
+    scrubber::{self, ScrubSettings, Scrubber},
+};
 use crate::{
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::{NodeLog, on_one_line},
@@ -27,6 +30,7 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often a folder that another process has is tried before that is an error: three seconds.
 const IN_USE_TRIES: u32 = 30;
+const UNSOUND: &str = "the books are not sound";
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct LeaseKeeper<'a> {
@@ -37,6 +41,7 @@ pub struct LeaseKeeper<'a> {
     pub flows: Option<HolderFlows>,
     /// Where commands are answered while the ledger is held; only for books in a folder.
     pub commands: Option<CommandSocket>,
+    pub scrub: ScrubSettings,
 }
 
 #[derive(Debug)]
@@ -74,6 +79,7 @@ impl LeaseKeeper<'_> {
             Location::Postgres(url) => Some(LeaseWatch::new(url.clone())),
             Location::Folder(_) => None,
         };
+        scrubber::verify_after_finding(&self.scrub, &options.location, self.log, self.stop).context(UNSOUND)?;
         let (mut said, mut tries) = (String::new(), IN_USE_TRIES);
         while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
@@ -94,6 +100,11 @@ impl LeaseKeeper<'_> {
                 }
                 // A command has the folder for a moment, if no node runs.
                 Err(StoreError::InUse { .. }) if tries > 0 => tries -= 1,
+                // Another program reads an old snapshot, so that the log cannot be copied into the file.
+                Err(StoreError::Locked) => {
+                    let sentence = "waits: another program reads the books, an audit for example, and must end first";
+                    self.say_once(&mut said, "waiting", sentence);
+                }
                 // Another node was faster while this one opened the ledger.
                 Err(StoreError::Fenced) => {}
                 Err(error) if error.is_transient() => {
@@ -145,6 +156,7 @@ impl LeaseKeeper<'_> {
         self.handler.set(Some(ledger.clone()));
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();
+        let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             thread::sleep(CHECK_EVERY);
         }
@@ -152,6 +164,7 @@ impl LeaseKeeper<'_> {
         let is_own = ledger.stopped_by().is_none();
         commands.into_iter().for_each(|commands| commands.stop(is_own));
         self.handler.set(None);
+        scrubber.stop();
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
@@ -160,8 +173,8 @@ impl LeaseKeeper<'_> {
             Some(why) => {
                 let cause = on_one_line(why.as_ref());
                 self.log.write("lost", &format!("lost the ledger: {cause}"), &[("why", Value::from(cause.clone()))]);
-                if matches!(*why, StoreError::Diverged { .. }) {
-                    return Err(anyhow::Error::from(why).context("the books are not sound"));
+                if why.is_unsound() {
+                    return Err(anyhow::Error::from(why).context(UNSOUND));
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! | `keeper` | acquiring the ledger when its lease is free, standing by, losing it, releasing it |
 //! | `books_handler` | calls of other nodes to the books |
 //! | `intent_gate` | which payouts other nodes may request |
+//! | `scrubber` | re-reading the books while they are held |
 //! | `forward` | forwarding to the holder of the ledger |
 //!
 //! With books in a folder one process has all roles, and commands reach it by a socket in that folder. With books in a database a node without the role `books`
@@ -21,12 +22,13 @@ mod books_handler;
 pub mod forward;
 mod intent_gate;
 mod keeper;
+mod scrubber;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer, Rights};
-use bankroll_store::{Clock, Location};
+use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
 
 use crate::{
@@ -37,6 +39,7 @@ use crate::{
 use books_handler::BooksHandler;
 use intent_gate::IntentGate;
 use keeper::{CommandSocket, HolderFlows, LeaseKeeper};
+use scrubber::ScrubSettings;
 
 struct ServeNode {
     loaded: LoadedConfig,
@@ -66,7 +69,7 @@ impl ServeNode {
     /// Books in a folder: this process is the only node.
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let socket = folder.join(BOOKS_SOCKET);
-        let options = self.loaded.config.books.options(folder);
+        let options = self.loaded.ledger_options();
         let (handler, rights) = self.handler();
         let keeper = self.keeper(Arc::clone(&handler), true);
         let kept = LeaseKeeper { commands: Some(CommandSocket { path: socket, rights }), ..keeper }.run(&options);
@@ -115,8 +118,7 @@ impl ServeNode {
             &format!("answers other nodes at {address}"),
             &[("address", address.clone().into())],
         );
-        let mut options = config.books.options(self.location.clone());
-        options.address = address;
+        let options = LedgerOptions { address, ..self.loaded.ledger_options() };
         let kept = self.keeper(Arc::clone(&handler), false).run(&options);
         server.stop();
         handler.close();
@@ -133,7 +135,13 @@ impl ServeNode {
     fn keeper(&self, handler: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
-        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None }
+        let books = &self.loaded.config.books;
+        let scrub = ScrubSettings {
+            percent: books.scrub_percent,
+            pause: Duration::from_secs(books.scrub_pause_s),
+            file: self.loaded.scrub_file(),
+        };
+        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None, scrub }
     }
 
     /// The roles other than `books`, and watching who holds the ledger.
@@ -148,7 +156,10 @@ impl ServeNode {
                 running.pay(setup, &rows, &self.log);
             }
         }
-        let watched = forward::watch(identity, url, &self.log, &self.stop);
+        // The role `books` notes heads itself, in the same file.
+        let heads = || HeadWatch::new(url.clone(), self.loaded.head_file());
+        let heads = (!roles.has(NodeRole::Books)).then(heads);
+        let watched = forward::watch(identity, url, heads, &self.log, &self.stop);
         running.stop();
         watched
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::SignerUsageError;
+use super::{SignerPrograms, SignerUsageError};
 use crate::{
     config::{SignerConfig, SignerConfigError},
     keystore::KeystoreError,
@@ -10,19 +10,22 @@ use crate::{
 };
 
 /// The configuration in a signer's folder.
-pub fn config(dir: &Path, me: &str) -> anyhow::Result<SignerConfig> {
+///
+/// # Errors
+/// It is missing or cannot be used; the message names the next command.
+pub fn read_config(dir: &Path, programs: &SignerPrograms) -> anyhow::Result<SignerConfig> {
     if dir.is_file() {
         let usage = format!("{} is a file; --dir names the signer's folder", dir.display());
         return Err(SignerUsageError(usage).into());
     }
     SignerConfig::read(dir).map_err(|error| {
-        let dir = shown(dir);
+        let (dir, SignerPrograms { me, show }) = (shown(dir), programs);
         let hint = match &error {
             SignerConfigError::Missing { .. } => {
                 format!("no signer in {dir}; create one with `{me} init --dir {dir} --password-file FILE`")
             }
             SignerConfigError::Wrong { .. } => {
-                format!("the rules of the signer cannot be used; correct them, then run `{me} show --dir {dir}`")
+                format!("the rules of the signer cannot be used; correct them, then run `{show} --dir {dir}`")
             }
             SignerConfigError::Io { .. } => return anyhow::Error::from(error),
         };
@@ -31,11 +34,12 @@ pub fn config(dir: &Path, me: &str) -> anyhow::Result<SignerConfig> {
 }
 
 /// A memory that was not opened.
-pub fn memory(error: OpenError, dir: &Path, me: &str) -> anyhow::Error {
-    let dir = shown(dir);
+#[must_use]
+pub fn memory_error(error: OpenError, dir: &Path, programs: &SignerPrograms) -> anyhow::Error {
+    let (dir, SignerPrograms { me, show }) = (shown(dir), programs);
     let hint = match &error {
         OpenError::InUse { .. } => {
-            format!("another signer runs in {dir}; stop it first, or look at it with `{me} show --dir {dir}`")
+            format!("another signer runs in {dir}; stop it first, or look at it with `{show} --dir {dir}`")
         }
         OpenError::Damaged { .. } => "the signer cannot use its memory: put the newest copy of it back. A new memory \
                                       would let keys that have signed sign again"
@@ -47,7 +51,7 @@ pub fn memory(error: OpenError, dir: &Path, me: &str) -> anyhow::Error {
 }
 
 /// A key file that was not opened.
-pub fn keystore(error: KeystoreError, file: &Path) -> anyhow::Error {
+pub(super) fn keystore_error(error: KeystoreError, file: &Path) -> anyhow::Error {
     let file = file.display();
     let hint = match error {
         KeystoreError::WrongPassword => {
@@ -59,23 +63,12 @@ pub fn keystore(error: KeystoreError, file: &Path) -> anyhow::Error {
 }
 
 /// A path as an argument of a command in a message.
-pub struct ShownPath {
-    path: String,
-}
-
-pub fn shown(path: &Path) -> ShownPath {
-    ShownPath { path: path.display().to_string() }
-}
-
-impl std::fmt::Display for ShownPath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%".contains(letter);
-        if !self.path.is_empty() && self.path.chars().all(is_plain) {
-            f.write_str(&self.path)
-        } else {
-            write!(f, "'{}'", self.path.replace('\'', "'\\''"))
-        }
-    }
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%".contains(letter);
+    let is_word = !path.is_empty() && path.chars().all(is_plain);
+    if is_word { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]
@@ -84,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_path_in_a_command_is_one_word() {
-        let check = |path: &str, expected: &str| assert_eq!(shown(Path::new(path)).to_string(), expected);
+        let check = |path: &str, expected: &str| assert_eq!(shown(Path::new(path)), expected);
         check("casino/signer", "casino/signer");
         check("my signer", "'my signer'");
         check("it's", "'it'\\''s'");

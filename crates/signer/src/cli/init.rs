@@ -13,7 +13,7 @@ use bankroll_orders::ChainId;
 use clap::Args;
 use serde_json::json;
 
-use super::{SignerUsageError, begin_memory, hints::shown, password::PasswordArgs, print};
+use super::{SignerPrograms, SignerUsageError, begin_memory, hints::shown, password::PasswordArgs, print};
 use crate::{
     config::{self, CONFIG_FILE},
     key::LocalKey,
@@ -46,8 +46,8 @@ pub struct SignerInitArgs {
     password: PasswordArgs,
 }
 
-pub fn run(args: &SignerInitArgs, json: bool, me: &str) -> anyhow::Result<()> {
-    let dir = shown(&args.dir);
+pub fn run(args: &SignerInitArgs, json: bool, programs: &SignerPrograms) -> anyhow::Result<()> {
+    let (dir, SignerPrograms { me, show }) = (shown(&args.dir), programs);
     if args.dir.is_file() {
         return Err(SignerUsageError(format!("{dir} is a file; --dir names a folder")).into());
     }
@@ -55,7 +55,7 @@ pub fn run(args: &SignerInitArgs, json: bool, me: &str) -> anyhow::Result<()> {
     for file in [&config, &keystore, &memory] {
         let taken = file.try_exists().with_context(|| format!("cannot access {}", file.display()))?;
         let file = file.display();
-        anyhow::ensure!(!taken, "{file} exists already; nothing was changed. See it with `{me} show --dir {dir}`");
+        anyhow::ensure!(!taken, "{file} exists already; nothing was changed. See it with `{show} --dir {dir}`");
     }
     let password = args.password.read()?;
     let mut folder = DirBuilder::new();

@@ -1,11 +1,12 @@
-//! The commands of `bankroll-signer` and `bankroll signer`.
+//! The commands that need the keys: all of `bankroll-signer`, and the same ones in `bankroll signer`.
+//!
+//! What only looks at a signer's folder is not here: `bankroll signer show` and `address` are in the crate `bankroll`,
+//! so that their code does not run next to the keys.
 
-mod address;
 mod hints;
 mod init;
 mod password;
 mod run;
-mod show;
 
 use std::path::Path;
 
@@ -20,6 +21,7 @@ use crate::{
     memory::{Memory, OpenError},
 };
 
+pub use hints::{memory_error, read_config, shown};
 pub use password::PASSWORD_VARIABLE;
 
 pub const EXAMPLES: &str = "\
@@ -28,7 +30,7 @@ Examples:
   bankroll signer run --dir signer --password-file secret   sign until stopped
   bankroll signer show --dir signer                         show rules, orders
 
-`bankroll signer` and the program `bankroll-signer` have the same commands.
+The program `bankroll-signer` has `init` and `run` only.
 The password can also be in BANKROLL_SIGNER_PASSWORD.
 
 Exit codes:
@@ -39,15 +41,20 @@ Exit codes:
   4  the memory is damaged or belongs to other keys";
 
 #[derive(Debug, Subcommand)]
-pub enum SignerCommand {
+pub enum KeyCommand {
     /// Create a folder with a new key, rules with limits, and an empty memory
     Init(init::SignerInitArgs),
     /// Sign what the rules and the memory allow, for the configured user of the socket
     Run(run::SignerRunArgs),
-    /// Show wallets, rules and signed orders; needs no password
-    Show(show::SignerShowArgs),
-    /// Print the address of the wallet, and nothing else: for scripts
-    Address(address::SignerAddressArgs),
+}
+
+/// What the user types, for the commands in messages.
+#[derive(Clone, Debug)]
+pub struct SignerPrograms {
+    /// Before `init` and `run`: `bankroll signer` or `bankroll-signer`.
+    pub me: String,
+    /// To see a signer: `bankroll signer show`, also in the messages of `bankroll-signer`, which cannot show it.
+    pub show: String,
 }
 
 /// The exit code of a failed command.
@@ -72,17 +79,14 @@ pub struct SignerUsageError(pub String);
 #[error("{0}")]
 pub struct SignerNotFound(pub String);
 
-/// Carries out a command. `me` is what the user types before it, for the commands in messages: `bankroll signer`, or
-/// `bankroll-signer`.
+/// Carries out a command.
 ///
 /// # Errors
 /// Any failure; [`SignerExitCode::of`] maps it to an exit code.
-pub fn run(command: &SignerCommand, json: bool, me: &str) -> anyhow::Result<()> {
+pub fn run(command: &KeyCommand, json: bool, programs: &SignerPrograms) -> anyhow::Result<()> {
     match command {
-        SignerCommand::Init(args) => init::run(args, json, me),
-        SignerCommand::Run(args) => run::run(args, json, me),
-        SignerCommand::Show(args) => show::run(args, json, me),
-        SignerCommand::Address(args) => address::run(args, json, me),
+        KeyCommand::Init(args) => init::run(args, json, programs),
+        KeyCommand::Run(args) => run::run(args, json, programs),
     }
 }
 

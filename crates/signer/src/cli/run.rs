@@ -11,7 +11,7 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use super::{SignerNotFound, begin_memory, hints, password::PasswordArgs, print};
+use super::{SignerNotFound, SignerPrograms, begin_memory, hints, password::PasswordArgs, print};
 use crate::{
     clock,
     config::SignerConfig,
@@ -47,10 +47,10 @@ pub struct SignerRunArgs {
     password: PasswordArgs,
 }
 
-pub fn run(args: &SignerRunArgs, json: bool, me: &str) -> anyhow::Result<()> {
-    let config = hints::config(&args.dir, me)?;
+pub fn run(args: &SignerRunArgs, json: bool, programs: &SignerPrograms) -> anyhow::Result<()> {
+    let config = hints::read_config(&args.dir, programs)?;
     let keys = keys(args, &config)?;
-    let hint = |error| hints::memory(error, &args.dir, me);
+    let hint = |error| hints::memory_error(error, &args.dir, programs);
     let memory = memory(args, &config, hint)?;
     let signer = Signer::new(config.policy.clone(), keys, memory).map_err(hint)?;
     let head = signer.memory().head();
@@ -92,7 +92,7 @@ fn keys(args: &SignerRunArgs, config: &SignerConfig) -> anyhow::Result<Vec<Local
             }
             read => read.with_context(|| format!("cannot read {}", file.display()))?,
         };
-        let key = keystore::decrypt(&text, &password).map_err(|error| hints::keystore(error, file))?;
+        let key = keystore::decrypt(&text, &password).map_err(|error| hints::keystore_error(error, file))?;
         if key.address() != *wallet {
             bail!("{} has the key of {}, not that of {wallet}", file.display(), key.address());
         }

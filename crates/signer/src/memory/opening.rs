@@ -91,7 +91,7 @@ pub(super) fn verified(path: &Path, connection: &Connection) -> Result<(MemoryId
 fn connect(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(sqlite_error(path))?;
-    // `show` reads the file only for a moment.
+    // `bankroll signer show` reads the file only for a moment.
     connection.busy_timeout(Duration::from_secs(5)).map_err(sqlite_error(path))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite_error(path))?;
     let mode: String =

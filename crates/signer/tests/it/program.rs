@@ -1,4 +1,4 @@
-//! The commands init, run and show, and their errors.
+//! The commands init and run, and their errors.
 
 use std::{
     fs,
@@ -10,6 +10,7 @@ use std::{
 
 use bankroll_money::Time;
 use bankroll_orders::{Order, Slot};
+use bankroll_signer::memory::{MemoryEntry, MemorySnapshot};
 use bankroll_signer_client::{SignOutcome, SignerClient};
 
 use crate::{
@@ -29,7 +30,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn init_run_and_show_sign_a_payout() {
+fn init_and_run_sign_a_payout() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("signer");
     let (code, out, said) = run(&["init", "--light", "--json"], &folder);
@@ -50,13 +51,15 @@ fn init_run_and_show_sign_a_payout() {
     assert!(running.end().success());
     assert!(!folder.join("signer.sock").exists(), "the socket is left");
 
-    let (code, out, _) = run(&["show"], &folder);
-    assert_eq!(code, 0);
-    assert!(out.contains("memory  3 entries, verified"), "{out}");
-    assert!(out.contains("pay 100 base units of the coin of chain 31337\nto 0xABaB"), "{out}");
-    assert!(out.contains(&format!("transaction 0x{}", hex::encode(signed.hash))), "{out}");
-    let (_, out, _) = run(&["show", "--json", "--entries", "1"], &folder);
-    assert!(out.contains("\"kind\":\"signed\"") && !out.contains("\"kind\":\"promised\""), "{out}");
+    let memory = MemorySnapshot::read(&memory_of(&folder), 2).unwrap();
+    let [
+        (2, _, MemoryEntry::Promised { order: promised, .. }),
+        (3, _, MemoryEntry::Signed { promise: 2, transaction }),
+    ] = &memory.newest[..]
+    else {
+        panic!("{memory:?}")
+    };
+    assert_eq!((promised, transaction.hash, &transaction.raw), (&order, signed.hash, &signed.raw));
 }
 
 #[test]
@@ -98,7 +101,6 @@ fn it_does_not_start_on_a_memory_of_other_keys_or_a_damaged_one() {
     torn[length / 2..].fill(0xff);
     fs::write(memory_of(folder.path()), torn).unwrap();
     fails(&["run"], folder.path(), 4, "is damaged");
-    fails(&["show"], folder.path(), 4, "is damaged");
 }
 
 #[test]
@@ -148,19 +150,34 @@ fn errors_are_json_if_that_is_asked_for() {
         let body = format!(r#"{{"error":{{"causes":[],"code":"{name}","message":"{message}"}}}}"#);
         assert_eq!((found, out.as_str(), said.trim_end()), (code, "", body.as_str()));
     };
-    let message = "invalid value 'many' for '--entries <N>': the number of entries is a whole number from 0 to 1000000";
-    check(&["show", "--json", "--entries", "many"], 2, "usage", message);
+    let message = "invalid value 'many' for '--chain <ID>': a chain id is a whole number from 1 to 4294967295";
+    check(&["init", "--json", "--chain", "many"], 2, "usage", message);
     let missing = folder.path().join("nope");
     let file = missing.to_str().unwrap();
     let message = format!("there is no password file {file}");
     check(&["run", "--json", "--password-file", file], 3, "not_found", &message);
 }
 
+fn help(args: &[&str]) -> String {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_bankroll-signer")).args(args).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn its_examples_have_its_own_name() {
-    for command in [&["--help"][..], &["init", "--help"], &["run", "--help"], &["show", "--help"]] {
-        let help = std::process::Command::new(env!("CARGO_BIN_EXE_bankroll-signer")).args(command).output().unwrap();
-        let help = String::from_utf8(help.stdout).unwrap();
+    for command in [&["--help"][..], &["init", "--help"], &["run", "--help"]] {
+        let help = help(command).replace("\n  bankroll signer show ", "\n");
         assert!(help.contains("\n  bankroll-signer ") && !help.contains("\n  bankroll signer "), "{help}");
     }
+}
+
+/// What only looks at a signer is no part of the process that has the keys.
+#[test]
+fn it_is_shown_by_the_other_program() {
+    let folder = folder();
+    for command in ["show", "address"] {
+        fails(&[command], folder.path(), 2, &format!("unrecognized subcommand '{command}'"));
+    }
+    fails(&["init", "--light"], folder.path(), 1, "See it with `bankroll signer show --dir ");
+    assert!(help(&["--help"]).contains("\n  bankroll signer show --dir signer "));
 }

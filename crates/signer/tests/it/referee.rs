@@ -30,7 +30,7 @@ fn ethers_reads_what_was_signed_and_would_have_signed_the_same() {
     assert_eq!(answers[0], json!({ "opened": wallet().to_string(), "same": true }));
     assert_eq!(answers.len(), orders.len() + 1);
     for (order, read) in orders.iter().zip(&answers[1..]) {
-        let what = format!("seed {}\n{order}\n{read}", seed());
+        let what = format!("seed {}\n{order:?}\n{read}", seed());
         let raw = evm::sign(order, &key()).unwrap();
         assert_eq!(read["from"], json!(wallet()), "{what}");
         assert_eq!(read["hash"], json!(format!("0x{}", hex::encode(raw.hash))), "{what}");

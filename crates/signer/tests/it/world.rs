@@ -114,19 +114,19 @@ impl World {
         match self.answer(&SignerRequest::Sign { order: order.clone(), approvals: vec![], head: self.head }) {
             SignerAnswer::Signed(signed) => Ok(signed),
             SignerAnswer::Refused { refusal, .. } => Err(refusal),
-            other => panic!("{order}: {other:?}"),
+            other => panic!("{order:?}: {other:?}"),
         }
     }
 
     /// Asserts that it is signed; returns the bytes.
     #[track_caller]
     pub fn signs(&mut self, order: &Order) -> Vec<u8> {
-        self.ask(order).unwrap_or_else(|refusal| panic!("{order}: {refusal}")).raw
+        self.ask(order).unwrap_or_else(|refusal| panic!("{order:?}: {refusal}")).raw
     }
 
     #[track_caller]
     pub fn refuses(&mut self, order: &Order, refusal: SignerRefusal) {
-        assert_eq!(self.ask(order).map(|signed| signed.raw), Err(refusal), "{order}");
+        assert_eq!(self.ask(order).map(|signed| signed.raw), Err(refusal), "{order:?}");
     }
 
     pub fn revoke(&mut self, intent: &str) -> Result<(), SignerRefusal> {

@@ -1,9 +1,25 @@
 //! The derived tables, computed from the journal: assets, accounts, balances, holds, reversals.
 
-use bankroll_ledger::{Account, Asset, AssetId, Hold, Record, Replay, Seq};
+use bankroll_ledger::{Account, Asset, AssetId, Event, Hold, Record, Replay, Seq, Verdict};
 
 use super::{Commit, Source};
 use crate::{StoreError, writing::recovery::check_batch};
+
+/// The tables that follow from the journal: `bankroll rebuild` makes them again.
+pub(crate) const DERIVED_TABLES: [&str; 9] = [
+    "assets",
+    "accounts",
+    "balances",
+    "holds",
+    "reversals",
+    "outbox",
+    "key_runs",
+    "key_chunks",
+    // SQLite's own: the last numbers of accounts and assets.
+    "sqlite_sequence",
+];
+/// What everything follows from. Rebuilding copies them, batch by batch, and verifies them.
+pub(crate) const JOURNAL_TABLES: [&str; 2] = ["journal", "batches"];
 
 /// Batches read at a time.
 const PAGE: usize = 256;
@@ -49,6 +65,16 @@ impl DerivedTables {
     pub fn commit(&self) -> Commit<'_> {
         let Self { assets, accounts, holds, reversals } = self;
         Commit { assets, accounts, holds, reversals, ..Commit::default() }
+    }
+}
+
+/// The announcements of an applied record.
+pub(crate) fn events_of(seq: Seq, record: Record) -> Vec<(Seq, u16, Event)> {
+    match record {
+        Record::Decided { request, verdict: Verdict::Applied(_) } => {
+            request.events.into_iter().zip(0..).map(|(event, place)| (seq, place, event)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn books_step(connection: &Connection) -> Result<Option<u32>, StoreEr
 }
 
 /// Refuses a database that a newer program has migrated.
-fn check_known(connection: &Connection, sets: &[Migrations]) -> Result<(), StoreError> {
+pub(crate) fn check_known(connection: &Connection, sets: &[Migrations]) -> Result<(), StoreError> {
     let mut statement = connection.prepare("SELECT owner, max(number) FROM migrations GROUP BY owner")?;
     let applied = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?)))?;
     for found in applied {

@@ -4,11 +4,14 @@
 //! Everything it writes for one batch is one transaction, durable when [`Engine::commit`] returns; an error that
 //! leaves this in doubt is fatal for the writer, which stops, so that its owner opens the books again.
 
+mod checksum;
+mod confirm;
 mod derived;
 mod flow_sql;
 pub(crate) mod migrations;
 pub(crate) mod postgres;
 pub(crate) mod runs;
+mod schema;
 pub(crate) mod sqlite;
 mod stored;
 
@@ -20,9 +23,10 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{MovedBooks, StoreError, StoredEvent};
-pub(crate) use derived::DerivedTables;
+use crate::{DamageRemedy, Location, Migrations, MovedBooks, StoreError, StoredEvent};
+pub(crate) use derived::{DERIVED_TABLES, DerivedTables, JOURNAL_TABLES, events_of};
 use runs::RunMeta;
+pub use schema::SchemaReport;
 
 /// Whether opening may, or must, create the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +51,19 @@ pub struct JournalHead {
     pub hash: Hash,
 }
 
-/// The encoded records of a batch, in one buffer.
+/// The encoded records of a batch, in one buffer, and their leaves in its Merkle tree.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     pub bytes: Vec<u8>,
     ends: Vec<usize>,
+    leaves: Vec<Hash>,
 }
 
 impl Records {
     /// Ends the record that was appended to `bytes` since the last call.
     pub fn end_record(&mut self) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.leaves.push(merkle::leaf(&self.bytes[start..]));
         self.ends.push(self.bytes.len());
     }
 
@@ -65,12 +72,17 @@ impl Records {
     }
 
     pub fn root(&self) -> Hash {
-        merkle::root(&self.iter().map(merkle::leaf).collect::<Vec<_>>())
+        merkle::root(&self.leaves)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    }
+
+    /// The checksum of each record's row, if they begin at this place.
+    pub fn checksums(&self, first: Seq) -> impl Iterator<Item = i64> {
+        self.leaves.iter().zip(first.0..).map(|(leaf, seq)| checksum::record(Seq(seq), leaf))
     }
 }
 
@@ -87,7 +99,8 @@ pub(crate) struct BalanceRow {
 pub(crate) struct Commit<'a> {
     pub assets: &'a [(AssetId, Asset)],
     pub accounts: &'a [Account],
-    pub debt_links: &'a [(AccountId, AccountId)],
+    /// Existing accounts that have got their debt account.
+    pub debt_links: &'a [Account],
     /// In the order of ids, so that neighbouring rows are written together.
     pub balances: &'a [BalanceRow],
     pub holds: &'a [Hold],
@@ -169,8 +182,21 @@ pub(crate) enum CommitError {
     Fatal(StoreError),
 }
 
+impl CommitError {
+    /// For callers that write no facts and cannot go on.
+    pub fn into_error(self) -> StoreError {
+        match self {
+            Self::NothingHappened(error) | Self::Fatal(error) => error,
+            Self::FactRefused(_) => unreachable!("there are no facts in it"),
+        }
+    }
+}
+
 /// Reading from a database: the half of the contract that needs no write access. Methods return committed data; two
 /// results are consistent with each other only within a snapshot.
+///
+/// Every row is compared with its checksum, and what is not found is confirmed by a second way (`confirm.rs`). Holds
+/// that an index finds are read again by their numbers, so a reader beside a writer needs a snapshot for these.
 pub(crate) trait Source: Send {
     /// From here on every read sees one snapshot, until its end.
     fn begin_snapshot(&self) -> Result<(), StoreError>;
@@ -191,6 +217,8 @@ pub(crate) trait Source: Send {
     fn next_expiry(&self) -> Result<Option<Time>, StoreError>;
     fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError>;
     fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError>;
+    /// The next holds in the order of their numbers, in whatever state.
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError>;
     fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError>;
     /// The records at these places, in ascending order of places.
     fn records(&self, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError>;
@@ -214,25 +242,50 @@ pub(crate) trait Source: Send {
     }
     fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError>;
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError>;
+    /// The next reversed transfers in the order of the journal, each with its reversal.
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError>;
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
+    /// The runs of the key index in the order of the journal, with their summaries. Whatever is wrong with its tables,
+    /// pages included, is [`StoreError::KeyIndexDamaged`].
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError>;
     /// The runs of the key index in the order of the journal, without their summaries.
     fn run_metas(&self) -> Result<Vec<RunMeta>, StoreError>;
     /// The first account's name, in the order of bytes, that is not below a text.
     fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError>;
-    /// The first places in a stretch of the journal, both ends included, whose records have these bytes in them.
-    fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError>;
     /// The rows that a query of a flow finds.
     fn flow_rows(&self, query: &Statement) -> Result<Vec<Row>, StoreError>;
     /// Where the books went, if they were moved.
     fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
         Ok(None)
     }
-    /// Checks the structure of every page, as far as it comes in this time; `false` if it did not reach the end. A
-    /// server checks its pages itself.
+    /// Compares the schema with what the migrations made.
+    fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError>;
+    /// Whether the server has a checksum in every page; `None` for a file, whose rows are compared instead.
+    fn has_page_checksums(&self) -> Result<Option<bool>, StoreError> {
+        Ok(None)
+    }
+    /// Checks the structure of every page, as far as it comes in this time; `false` if it did not reach the end.
+    /// Without a limit it also compares every index with its table. A server checks its pages itself.
     fn check_pages(&self, _within: Option<Duration>) -> Result<bool, StoreError> {
         Ok(true)
+    }
+}
+
+/// A damage whose place is not known, with its place and what repairs it. Any other error stays as it is.
+pub(crate) fn locate_damage(location: &Location, error: StoreError) -> StoreError {
+    match (error, location) {
+        (StoreError::Damaged { what }, Location::Folder(folder)) => sqlite::locate_damage(folder, what),
+        (StoreError::Damaged { what }, Location::Postgres(url)) => postgres::locate_damage(url, what),
+        // A connection does not know the folder by the name that the operator uses.
+        (
+            StoreError::PagesDamaged { place, what, remedy: DamageRemedy::Rebuild { folder: None } },
+            Location::Folder(folder),
+        ) => {
+            let remedy = DamageRemedy::Rebuild { folder: Some(folder.clone()) };
+            StoreError::PagesDamaged { place, what, remedy }
+        }
+        (error, _) => error,
     }
 }
 

@@ -6,11 +6,13 @@
 //! | `reading/` | queries about the past: balances at a time, statements, searches, timelines |
 //! | `index/` | the statement index that makes them fast, and the thread that maintains it |
 //! | `audit/` | recomputes the books from the journal, and flows' rows from its facts |
+//! | `scrub/` | the same in small pieces, while a writer works |
 
 mod audit;
 pub(crate) mod index;
 mod reader;
 mod reading;
+mod scrub;
 
 pub use audit::{Audit, AuditProgress, AuditReport};
 pub use reader::{AccountFilter, Reader, StoredEvent};
@@ -18,3 +20,4 @@ pub use reading::{
     BalanceAt, Cursor, Direction, IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX, Page, SearchQuery,
     SearchSubject, StatementChange, StatementLine, StatementQuery, Timeline,
 };
+pub use scrub::{Scrub, ScrubReport, ScrubStep};

@@ -1,20 +1,23 @@
 //! Reading the books without the writer: over a read-only connection that sees what is committed.
 
-use std::{cell::OnceCell, io::ErrorKind, time::Duration};
+use std::{cell::OnceCell, io::ErrorKind, path::Path, time::Duration};
 
 use bankroll_ledger::{
-    Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row, Seq,
+    AcceptedLoss, Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row,
+    Seq, merkle::Hash,
 };
 
 use crate::{
-    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, MovedBooks, STATEMENTS_FILE, Statement, StoreError,
+    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, Migrations, MovedBooks, NotedHead, NotedIn,
+    STATEMENTS_FILE, SchemaReport, Statement, StoreError,
     engine::{
-        Source,
+        Source, locate_damage,
+        migrations::with_flows,
         postgres::{open_for_reading, open_statement_tables},
         sqlite::{open_read_only, open_statements},
     },
     history::{index::IndexSource, reading::HistoryView},
-    writing::recovery,
+    writing::{newest_head, recovery},
 };
 
 /// Accounts read at a time.
@@ -64,7 +67,17 @@ impl Reader {
     /// If there are none, or a newer program has migrated them.
     pub fn open(location: impl Into<Location>) -> Result<Self, StoreError> {
         let location = location.into();
-        let source: Box<dyn Source> = match &location {
+        let source = Self::open_source(&location).map_err(|error| locate_damage(&location, error))?;
+        Ok(Self { source, index: OnceCell::new(), location })
+    }
+
+    /// The books in another file of the folder, while they are made.
+    pub(crate) fn of_file(folder: &Path, file: &Path) -> Result<Self, StoreError> {
+        Ok(Self { source: Box::new(open_read_only(file)?), index: OnceCell::new(), location: folder.into() })
+    }
+
+    fn open_source(location: &Location) -> Result<Box<dyn Source>, StoreError> {
+        Ok(match location {
             Location::Folder(folder) => {
                 let path = folder.join(BOOKS_FILE);
                 match path.metadata() {
@@ -76,8 +89,12 @@ impl Reader {
                 Box::new(open_read_only(&path)?)
             }
             Location::Postgres(url) => Box::new(open_for_reading(url)?),
-        };
-        Ok(Self { source, index: OnceCell::new(), location })
+        })
+    }
+
+    /// With the place of a damage, if it is one.
+    pub(crate) fn located<T>(&self, asked: Result<T, StoreError>) -> Result<T, StoreError> {
+        asked.map_err(|error| locate_damage(&self.location, error))
     }
 
     /// Where the journal ends.
@@ -85,7 +102,42 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn head(&self) -> Result<JournalHead, StoreError> {
-        self.source.head()
+        self.located(self.source.head())
+    }
+
+    /// The heads that are noted outside the journal: in the statement index, and in this file if it exists.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn noted_heads(&self, file: Option<&Path>) -> Result<Vec<(NotedIn, NotedHead)>, StoreError> {
+        newest_head::noted_heads(&self.location, file)
+    }
+
+    /// Compares noted heads with the journal; read them first, so that a writer cannot be ahead of them.
+    ///
+    /// # Errors
+    /// [`StoreError::TailLost`] if the journal does not have one of them, and its loss was not accepted.
+    pub fn check_noted(&self, noted: &[(NotedIn, NotedHead)]) -> Result<(), StoreError> {
+        match newest_head::lost(&*self.source, noted)? {
+            None => Ok(()),
+            Some((noted_in, noted)) => Err(StoreError::TailLost { noted_in, noted, journal: self.head()? }),
+        }
+    }
+
+    /// Whether the journal has this batch with this head: a head from outside proves everything up to it.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn has_head(&self, batch: u64, head: &Hash) -> Result<bool, StoreError> {
+        newest_head::has(&*self.source, batch, head)
+    }
+
+    /// The losses that were accepted, each with the batch that records it.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn accepted_losses(&self) -> Result<Vec<(u64, AcceptedLoss)>, StoreError> {
+        newest_head::accepted_losses(&*self.source)
     }
 
     /// All assets.
@@ -93,7 +145,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
-        self.source.assets()
+        self.located(self.source.assets())
     }
 
     /// An account by its number.
@@ -101,7 +153,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
-        Ok(self.source.accounts(&[id])?.pop())
+        Ok(self.located(self.source.accounts(&[id]))?.pop())
     }
 
     /// An account by its name.
@@ -109,7 +161,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn account_named(&self, name: &AccountName) -> Result<Option<Account>, StoreError> {
-        Ok(self.source.accounts_named(std::slice::from_ref(name))?.pop())
+        Ok(self.located(self.source.accounts_named(std::slice::from_ref(name)))?.pop())
     }
 
     /// The next accounts that pass the filter, in the order of their numbers.
@@ -119,7 +171,7 @@ impl Reader {
     pub fn accounts(&self, filter: &AccountFilter, most: usize) -> Result<Vec<Account>, StoreError> {
         let (mut found, mut after) = (Vec::new(), filter.after.unwrap_or(AccountId(0)));
         while found.len() < most {
-            let page = self.source.accounts_after(after, PAGE)?;
+            let page = self.located(self.source.accounts_after(after, PAGE))?;
             let Some(last) = page.last() else { break };
             after = last.id;
             found.extend(page.into_iter().filter(|account| filter.passes(account)));
@@ -133,7 +185,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
-        self.source.open_holds(account)
+        self.in_view(|view| self.located(view.source.open_holds(account)))
     }
 
     /// The events of the records after this one.
@@ -141,7 +193,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        self.source.events_after(seq, most)
+        self.located(self.source.events_after(seq, most))
     }
 
     /// The rows of flows that a query finds: one SQL text for both engines, with `$1`, `$2`, ... for its values. A
@@ -150,7 +202,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read, or the database rejects the query.
     pub fn rows(&self, sql: &str, values: Vec<ColumnValue>) -> Result<Vec<Row>, StoreError> {
-        self.source.flow_rows(&Statement { sql: sql.to_owned(), values, must_change: None })
+        self.located(self.source.flow_rows(&Statement { sql: sql.to_owned(), values, must_change: None }))
     }
 
     /// The encoded record at a place.
@@ -158,7 +210,7 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        self.source.record(seq)
+        self.located(self.source.record(seq))
     }
 
     /// The receipt of a record, with the head to check it against.
@@ -166,8 +218,9 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn receipt(&self, seq: Seq) -> Result<Option<(Receipt, bankroll_ledger::merkle::Hash)>, StoreError> {
-        let Some((batch, head)) = self.source.batch_of(seq)? else { return Ok(None) };
-        let records = self.source.records_from(batch.first, batch.count as usize)?;
+        let Some((batch, head)) = self.located(self.source.batch_of(seq))? else { return Ok(None) };
+        let records = self.located(self.source.records_from(batch.first, batch.count as usize))?;
+        recovery::check_batch(&batch, &head, &records)?;
         let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
         Ok(Receipt::new(batch, &records, seq).map(|receipt| (receipt, head)))
     }
@@ -197,16 +250,34 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
-        self.source.moved()
+        self.located(self.source.moved())
     }
 
     /// Checks the structure of every page of the file, as far as it comes in this time; returns `false` if it did not
-    /// reach the end. A database server checks its pages itself.
+    /// reach the end. Without a limit it also compares every index with its table. A database server checks its pages
+    /// itself.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] if a page is damaged; otherwise if the books cannot be read.
+    /// [`StoreError::PagesDamaged`] if a page is damaged; otherwise if the books cannot be read.
     pub fn check_pages(&self, within: Option<Duration>) -> Result<bool, StoreError> {
-        self.source.check_pages(within)
+        self.located(self.source.check_pages(within))
+    }
+
+    /// Compares tables, columns, indexes, triggers and constraints with what the migrations made: the store's own, and
+    /// these of flows.
+    ///
+    /// # Errors
+    /// If the books cannot be read. A difference is in the report.
+    pub fn compare_schema(&self, flows: &[Migrations]) -> Result<SchemaReport, StoreError> {
+        self.located(self.source.compare_schema(&with_flows(flows)))
+    }
+
+    /// Whether the database server has a checksum in every page, so that it notices a damaged one; `None` for a folder.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub fn has_page_checksums(&self) -> Result<Option<bool>, StoreError> {
+        self.source.has_page_checksums()
     }
 
     /// How far the statement index reaches.
@@ -225,8 +296,8 @@ impl Reader {
     ) -> Result<T, StoreError> {
         let mut once = || ask(&HistoryView::open(self)?);
         match once() {
-            Err(error) if error.is_transient() => once(),
-            answered => answered,
+            Err(error) if error.is_transient() => self.located(once()),
+            answered => self.located(answered),
         }
     }
 
@@ -246,6 +317,10 @@ impl Reader {
             let _ = self.index.set(index);
         }
         self.index.get().map(AsRef::as_ref)
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
     }
 
     pub(crate) fn source(&self) -> &dyn Source {

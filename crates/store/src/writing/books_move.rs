@@ -15,7 +15,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bankroll_ledger::{Account, Event, Record, Replay, Seq, Time, Verdict};
+use bankroll_ledger::{Account, Record, Replay, Seq, Time};
 
 use super::{
     keys::{KeyIndex, RECENT_MAX},
@@ -25,7 +25,7 @@ use crate::{
     Audit, AuditProgress, AuditReport, BOOKS_FILE, DatabaseUrl, LOCK_FILE, Location, Migrations, MovedBooks, Reader,
     StoreError,
     engine::{
-        Commit, CommitError, DerivedTables, Engine, Opening, Records, Source,
+        Commit, CommitError, DerivedTables, Engine, Opening, Records, Source, events_of,
         migrations::with_flows,
         postgres::{LeaseClaim, Postgres, finish_move, is_move_unfinished},
         sqlite::{flow_tables, moved, open_read_only},
@@ -186,25 +186,11 @@ fn copy_journal(
     }
 }
 
-/// The events of an applied record.
-fn events_of(seq: Seq, record: Record) -> Vec<(Seq, u16, Event)> {
-    match record {
-        Record::Decided { request, verdict: Verdict::Applied(_) } => {
-            request.events.into_iter().zip(0..).map(|(event, place)| (seq, place, event)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 fn stored(
     engine: &mut Postgres,
     commit: &Commit<'_>,
     append: impl FnOnce(&mut Postgres) -> Result<(), CommitError>,
 ) -> Result<(), StoreError> {
     let stored = engine.write(commit).and_then(|_| append(engine)).and_then(|()| engine.commit());
-    match stored {
-        Ok(()) => Ok(()),
-        Err(CommitError::NothingHappened(error) | CommitError::Fatal(error)) => Err(error),
-        Err(CommitError::FactRefused(_)) => unreachable!("there are no facts in it"),
-    }
+    stored.map_err(CommitError::into_error)
 }

@@ -11,10 +11,11 @@ use super::{
     decided_keys::DecidedKeys,
     delivery::Outcomes,
     keys::KeyHasher,
+    newest_head::HeadFile,
     queue::{Job, PreparedRequest},
 };
 use crate::{
-    RowsOutcome,
+    NotedHead, RowsOutcome,
     engine::{BalanceRow, Commit, CommitError, Engine, JournalHead, Records, RunWrites},
 };
 
@@ -34,7 +35,8 @@ pub(super) struct BatchChanges {
     pub reversals: Vec<(Seq, Seq)>,
     pub assets: Vec<(AssetId, Asset)>,
     pub accounts: Vec<Account>,
-    pub debt_links: Vec<(AccountId, AccountId)>,
+    /// Existing accounts that have got their debt account.
+    pub debt_links: Vec<Account>,
     pub keys: DecidedKeys,
     pub answers: Vec<Answer>,
     pub opened: Vec<Vec<Result<AccountId, OpenRejection>>>,
@@ -89,8 +91,23 @@ impl BatchChanges {
 
     /// Stores everything in one transaction. If the engine can do it at once, it does. Otherwise the derived rows go
     /// first, while another thread encodes the records and computes their root, which takes about as long; then the
-    /// records.
+    /// records. Then notes the new head, if there is a file for it.
     pub fn store(
+        &mut self,
+        jobs: &[Job],
+        engine: &mut dyn Engine,
+        runs: &RunWrites,
+        head_file: Option<&HeadFile>,
+    ) -> Result<Vec<RowsOutcome>, CommitError> {
+        let rows = self.store_batch(jobs, engine, runs)?;
+        // Before anything is answered: what a caller knows, the note knows.
+        if let (Some(file), Some(batch)) = (head_file, &self.batch) {
+            file.note(&NotedHead { batch: batch.number, seq: self.next_head().seq, hash: batch.head() });
+        }
+        Ok(rows)
+    }
+
+    fn store_batch(
         &mut self,
         jobs: &[Job],
         engine: &mut dyn Engine,

@@ -15,6 +15,7 @@ use super::{
     changes::BatchChanges,
     decided_keys::DecidedKeys,
     delivery::{AnswerChannel, Delivery},
+    newest_head::HeadFile,
     queue::{Job, Message},
 };
 use crate::{
@@ -77,14 +78,18 @@ pub(crate) struct CommitThread {
 }
 
 impl CommitThread {
-    pub fn start(messages: Sender<Message>, delivery: &Delivery) -> std::io::Result<Self> {
+    pub fn start(
+        messages: Sender<Message>,
+        delivery: &Delivery,
+        head_file: Option<Arc<HeadFile>>,
+    ) -> std::io::Result<Self> {
         let (tasks, handed_over) = std::sync::mpsc::channel::<CommitTask>();
         let answers = delivery.answers();
         let work = move || {
             // If this thread dies, the writer must not wait for it.
             let notify = NotifyOnDrop(messages);
             for task in handed_over {
-                let outcome = task.store(&answers);
+                let outcome = task.store(&answers, head_file.as_deref());
                 if notify.0.send(Message::Committed(Box::new(outcome))).is_err() {
                     return;
                 }
@@ -109,12 +114,13 @@ impl CommitThread {
 }
 
 impl CommitTask {
-    fn store(mut self, answers: &AnswerChannel) -> CommitOutcome {
-        let stored = self.changes.store(&self.jobs, self.engine.as_mut(), &self.runs);
+    fn store(mut self, answers: &AnswerChannel, head_file: Option<&HeadFile>) -> CommitOutcome {
+        let stored = self.changes.store(&self.jobs, self.engine.as_mut(), &self.runs, head_file);
         let (stored, housekeeping) = match stored {
             Ok(rows) => {
                 let batch = self.changes.batch.take();
                 answers.deliver(self.jobs, self.changes.outcomes(rows));
+                head_file.inspect(|file| file.sync_if_due());
                 (Ok(batch), self.engine.after_commit())
             }
             Err(error) => (Err((error, self.jobs)), Ok(())),

@@ -86,10 +86,11 @@ impl Draft {
         let named = well_formed.map(|prepared| &prepared.request);
         prefetch::prefetch(engine, &mut memory.books, named)?;
         let fingerprints: Vec<Fingerprint> = requests().map(|prepared| prepared.fingerprint).collect();
-        let candidates = memory.with_key_index(engine, |keys, engine| {
-            keys.candidates(|chunk| engine.source().chunk(chunk), &fingerprints)
+        let before = self.changes.answers.len();
+        let earlier = memory.with_key_index(engine, |keys, engine| {
+            let candidates = keys.candidates(|chunk| engine.source().chunk(chunk), &fingerprints)?;
+            earlier_requests(engine, before, &fingerprints, &candidates)
         })?;
-        let earlier = earlier_requests(engine, self.changes.answers.len(), &candidates)?;
         self.look_up_names(memory, engine, left)?;
         self.expire_due(memory, engine)?;
         for job in left {
@@ -237,7 +238,7 @@ impl Draft {
         for debtor in name.debtors() {
             if let Some(debtor) = self.account_named(&debtor) {
                 memory.books.link_debt(debtor, id);
-                self.link_debt(debtor, id);
+                self.link_debt(memory, debtor, id);
             }
         }
         self.named.insert(name.clone(), Some(id));
@@ -248,10 +249,13 @@ impl Draft {
     }
 
     /// The debtor may itself be new in this batch and not stored yet.
-    fn link_debt(&mut self, debtor: AccountId, debt: AccountId) {
+    fn link_debt(&mut self, memory: &WriterMemory, debtor: AccountId, debt: AccountId) {
         match self.changes.accounts.iter_mut().find(|account| account.id == debtor) {
             Some(new) => new.debt = Some(debt),
-            None => self.changes.debt_links.push((debtor, debt)),
+            None => {
+                let debtor = memory.books.account(debtor).expect("accounts looked up by name are in memory");
+                self.changes.debt_links.push(debtor.clone());
+            }
         }
     }
 
@@ -314,10 +318,12 @@ impl Draft {
 /// Earlier requests that may have used one of the keys, by the place of the request with that key.
 type EarlierDecisions = HashMap<usize, Vec<(Seq, Request, Verdict)>>;
 
-/// `before`: how many requests of the batch precede the first candidate.
+/// `before`: how many requests of the batch precede the first candidate. A record that has another fingerprint than the
+/// index says means that the index is damaged, and so may hide the key's own record: it is rebuilt.
 fn earlier_requests(
     engine: &dyn Engine,
     before: usize,
+    fingerprints: &[Fingerprint],
     candidates: &[(usize, Seq)],
 ) -> Result<EarlierDecisions, StoreError> {
     let mut earlier = EarlierDecisions::new();
@@ -327,8 +333,11 @@ fn earlier_requests(
     let records: HashMap<Seq, Vec<u8>> = engine.source().records(&seqs)?.into_iter().collect();
     for (place, seq) in candidates {
         let bytes = records.get(seq).ok_or_else(|| StoreError::diverged(*seq, "the record is missing"))?;
-        if let Record::Decided { request, verdict } = Record::decode(bytes).map_err(StoreError::unreadable(*seq))? {
-            earlier.entry(before + *place).or_default().push((*seq, request, verdict));
+        match Record::decode(bytes).map_err(StoreError::unreadable(*seq))? {
+            Record::Decided { request, verdict } if request.key.fingerprint() == fingerprints[*place] => {
+                earlier.entry(before + *place).or_default().push((*seq, request, verdict));
+            }
+            _ => return Err(StoreError::KeyIndexDamaged { what: format!("record {seq} has another key") }),
         }
     }
     Ok(earlier)

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     hash::{BuildHasher, RandomState},
     io::ErrorKind,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -21,10 +21,12 @@ use tokio::sync::Semaphore;
 
 use super::{
     commit_thread::{CommitThread, EngineSlot},
+    control::WriterControl,
     delivery::Delivery,
     keys::{KeyIndex, RECENT_MAX},
     lock::FolderLock,
     memory::WriterMemory,
+    newest_head::{self, HEAD_FILE, HeadFile},
     queue::{FACTS_WEIGHT, Job, Message, PreparedRequest, Queue},
     recovery,
     writer::{BATCH_MAX, Writer},
@@ -33,7 +35,7 @@ use crate::{
     Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
     SubmitRefusal,
     engine::{
-        Engine, Opening,
+        Engine, JournalHead, Opening, Source, locate_damage,
         migrations::with_flows,
         postgres::{LeaseClaim, Postgres, StatementTables},
         sqlite::{Sqlite, StatementsFile},
@@ -74,6 +76,9 @@ pub struct LedgerOptions {
     pub index_records_max: u64,
     /// How long a record may wait for that.
     pub index_pause: Duration,
+    /// Where the newest head is noted. By default [`HEAD_FILE`] in the folder of the books; for books in a database the
+    /// caller names a file in the node's own folder, or there is none.
+    pub head_file: Option<PathBuf>,
     /// The tables of flows.
     pub migrations: Vec<Migrations>,
     /// Faults that a simulator injects into commits.
@@ -95,8 +100,14 @@ impl LedgerOptions {
     /// The defaults, for a folder or a database.
     #[must_use]
     pub fn new(location: impl Into<Location>) -> Self {
+        let location = location.into();
+        let head_file = match &location {
+            Location::Folder(folder) => Some(folder.join(HEAD_FILE)),
+            Location::Postgres(_) => None,
+        };
         Self {
-            location: location.into(),
+            location,
+            head_file,
             lease: Duration::from_secs(10),
             address: String::new(),
             clock: Clock::machine(),
@@ -127,6 +138,9 @@ struct Shared {
     queue_max: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
     stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+    /// The same with the place of a damage, found when the reason is first asked for.
+    located: OnceLock<Arc<StoreError>>,
+    control: Arc<WriterControl>,
     decided_ahead: Arc<AtomicU64>,
     jobs: std::sync::mpsc::Sender<Message>,
 }
@@ -158,8 +172,14 @@ impl Ledger {
     }
 
     fn start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
+        let location = options.location.clone();
+        Self::try_start(options, opening).map_err(|error| locate_damage(&location, error))
+    }
+
+    fn try_start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
         let (mut engine, lock) = open_engine(&options, opening)?;
         let head = recovery::head(engine.source())?;
+        refuse_lost_tail(&options, engine.source(), head)?;
         recovery::verify_tail(engine.source(), &head)?;
         let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
@@ -167,15 +187,25 @@ impl Ledger {
             }
             loaded => loaded?,
         };
+        let head_file =
+            options.head_file.as_deref().map(|path| HeadFile::start(path, &head).map_err(StoreError::io(path)));
+        let head_file = head_file.transpose()?.map(Arc::new);
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
+        let control = Arc::<WriterControl>::default();
         let delivery = Delivery::start().map_err(StoreError::io(THREAD))?;
         let statements: Box<dyn IndexLocation> = match &options.location {
             Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
             Location::Postgres(url) => Box::new(StatementTables(url.clone())),
         };
         let schedule = IndexSchedule { records: options.index_records_max, pause: options.index_pause };
-        let indexer = StatementIndexer::start(engine.open_reader()?, statements, schedule, head.seq);
+        let indexer = StatementIndexer::start(
+            engine.open_reader()?,
+            statements,
+            schedule,
+            head.seq,
+            control.rebuild_statements(),
+        );
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
@@ -190,12 +220,15 @@ impl Ledger {
                 next_expiry: engine.source().next_expiry()?,
             },
             accounts_max: options.accounts_in_memory_max,
-            commit_thread: CommitThread::start(jobs.clone(), &delivery).map_err(StoreError::io(THREAD))?,
+            commit_thread: CommitThread::start(jobs.clone(), &delivery, head_file.clone())
+                .map_err(StoreError::io(THREAD))?,
+            head_file,
             delivery,
             waiting: VecDeque::new(),
             background_commit_min: options.background_commit_min,
             decided_ahead: Arc::clone(&decided_ahead),
             stopped_by: Arc::clone(&stopped_by),
+            control: Arc::clone(&control),
             lookups: engine.open_reader()?,
             engine_slot: EngineSlot::new(engine),
         };
@@ -212,6 +245,8 @@ impl Ledger {
             queue_max: options.queue_max,
             writer: Mutex::new(Some(thread)),
             stopped_by,
+            located: OnceLock::new(),
+            control,
             decided_ahead,
             jobs: jobs.clone(),
         };
@@ -222,6 +257,10 @@ impl Ledger {
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.shared.location
+    }
+
+    pub(super) fn control(&self) -> &WriterControl {
+        &self.shared.control
     }
 
     /// Hands requests to the writer, which decides each on its own, in order; the answers keep that order.
@@ -352,7 +391,11 @@ impl Ledger {
     /// Why the writer stopped, if an error stopped it.
     #[must_use]
     pub fn stopped_by(&self) -> Option<Arc<StoreError>> {
-        self.shared.stopped_by.get().cloned()
+        let shared = &self.shared;
+        let stopped_by = shared.stopped_by.get()?;
+        let StoreError::Damaged { what } = stopped_by.as_ref() else { return Some(Arc::clone(stopped_by)) };
+        let locate = || Arc::new(locate_damage(&shared.location, StoreError::Damaged { what: what.clone() }));
+        Some(Arc::clone(shared.located.get_or_init(locate)))
     }
 
     /// How many calls were decided while the previous batch was in flight, since the books were opened.
@@ -385,7 +428,13 @@ impl Drop for Shared {
 }
 
 /// Opens the database and acquires the right to write to it.
-fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+pub(super) fn open_engine(
+    options: &LedgerOptions,
+    opening: Opening,
+) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
+    if opening == Opening::New {
+        refuse_where_books_were(options)?;
+    }
     let sets = with_flows(&options.migrations);
     let now = options.clock.now();
     match &options.location {
@@ -397,6 +446,7 @@ fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Eng
             }
             let lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
             if !is_there(folder, opening)? {
+                refuse_where_books_were(options)?;
                 Sqlite::create(&path, &sets, now)?;
             }
             let mut engine = Sqlite::open(&path, options.durability, &sets, now)?;
@@ -417,8 +467,29 @@ fn open_engine(options: &LedgerOptions, opening: Opening) -> Result<(Box<dyn Eng
     }
 }
 
+/// Records that vanished with the journal's end are noticed before anything is decided without them.
+fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source, journal: JournalHead) -> Result<(), StoreError> {
+    if options.durability == Durability::MayLoseRecentCommits {
+        return Ok(());
+    }
+    let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
+    match newest_head::lost(source, &noted)? {
+        None => Ok(()),
+        Some((noted_in, noted)) => Err(StoreError::TailLost { noted_in, noted, journal }),
+    }
+}
+
+/// A note of a head means that there were books: if they are gone, new ones must not take their place in silence.
+fn refuse_where_books_were(options: &LedgerOptions) -> Result<(), StoreError> {
+    let Some(path) = options.head_file.as_deref() else { return Ok(()) };
+    match newest_head::read_file(path)? {
+        None => Ok(()),
+        Some(_) => Err(StoreError::LedgerExists { path: path.into() }),
+    }
+}
+
 /// Whether the folder has books; an error unless that is what the caller expects.
-fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
+pub(super) fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
     let path = folder.join(BOOKS_FILE);
     match (path.metadata(), opening) {
         (Ok(_), Opening::New) => Err(StoreError::LedgerExists { path }),
@@ -435,7 +506,7 @@ fn is_there(folder: &Path, opening: Opening) -> Result<bool, StoreError> {
 
 /// A name that no other writer has or ever had. Processes on two machines may share a process id, and clocks may be
 /// wrong, so the name ends with random bits.
-fn holder_name(now: Time) -> String {
+pub(super) fn holder_name(now: Time) -> String {
     let chance = RandomState::new().hash_one(now.0);
     format!("process {}-{}-{chance:016x}", std::process::id(), now.0)
 }

@@ -25,7 +25,8 @@ impl WriterMemory {
         self.next_expiry.is_some_and(|expiry| expiry <= now)
     }
 
-    /// Runs `work` on the key index; if it is damaged, rebuilds it from the journal and runs `work` again.
+    /// Runs `work` on the key index; if it is damaged, rebuilds it from the journal and runs `work` again. An index that
+    /// is still wrong then follows from a journal that is.
     pub fn with_key_index<T>(
         &mut self,
         engine: &mut dyn Engine,
@@ -33,11 +34,22 @@ impl WriterMemory {
     ) -> Result<T, StoreError> {
         match work(&mut self.keys, engine) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
-                self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
-                work(&mut self.keys, engine)
+                self.rebuild_keys(engine)?;
+                work(&mut self.keys, engine).map_err(|error| match error {
+                    StoreError::KeyIndexDamaged { what } => {
+                        StoreError::row_damaged("journal", format!("the key index, rebuilt from it, is wrong ({what})"))
+                    }
+                    error => error,
+                })
             }
             done => done,
         }
+    }
+
+    /// Rebuilds the key index from the journal.
+    pub fn rebuild_keys(&mut self, engine: &mut dyn Engine) -> Result<(), StoreError> {
+        self.keys = KeyIndex::rebuild(engine, self.head.seq, self.recent_max)?;
+        Ok(())
     }
 
     /// Takes over head and keys of a batch that is durable now.

@@ -1,17 +1,19 @@
 //! Opening books after any kind of shutdown: is the end of the journal sound, and do the derived tables agree with it?
 
-use std::{collections::HashMap, ops::ControlFlow};
+use bankroll_ledger::{Batch, Record, Seq, merkle};
 
-use bankroll_ledger::{AccountId, Amount, Batch, HoldChange, Posting, Record, Seq, Verdict, merkle};
-
+use super::tail::ExpectedRows;
 use crate::{
     StoreError,
     engine::{Commit, CommitError, Engine, JournalHead, RunWrites, Source},
 };
 
 /// How many batches at the end of the journal are verified when the books are opened, and how many records at most.
-const TAIL_BATCHES: u64 = 1024;
+const TAIL_BATCHES: u64 = 16_384;
 const TAIL_RECORDS: u64 = 200_000;
+/// Batches, and about as many records, that are read and verified at a time.
+const PAGE_BATCHES: usize = 1_024;
+const PAGE_RECORDS: usize = 10_000;
 
 /// Where the journal ends: its last record is the last of its last batch.
 pub(crate) fn head(source: &dyn Source) -> Result<JournalHead, StoreError> {
@@ -23,25 +25,58 @@ pub(crate) fn head(source: &dyn Source) -> Result<JournalHead, StoreError> {
     }
 }
 
-/// Verifies the end of the journal: records, roots, chain, and the balances that follow from the records. Returns the
-/// number of verified batches.
+/// Verifies the end of the journal: records, roots, chain, and the rows that follow from the records: balances, holds,
+/// reversals, accounts, assets and announcements. Returns the number of verified batches.
 pub(crate) fn verify_tail(source: &dyn Source, head: &JournalHead) -> Result<u64, StoreError> {
-    let batches = source.batches_from(head.batch.saturating_sub(TAIL_BATCHES).max(1), usize::MAX)?;
     let from = head.seq.0.saturating_sub(TAIL_RECORDS);
-    let (mut expected, mut verified) = (ExpectedBalances::default(), 0);
-    for (batch, stored_head) in batches.iter().filter(|(batch, _)| batch.first.0 > from) {
-        let records = source.records_from(batch.first, batch.count as usize)?;
-        check_batch(batch, stored_head, &records)?;
-        verified += 1;
-        for (seq, bytes) in &records {
-            expected.note(&Record::decode(bytes).map_err(StoreError::unreadable(*seq))?);
+    let (mut expected, mut verified, mut number) = (ExpectedRows::default(), 0, tail_start(source, head, from)?);
+    while number <= head.batch {
+        let page = verified_batches(source, number)?;
+        let Some((last, _)) = page.last() else { break };
+        number = last.number.saturating_add(1);
+        verified += page.len() as u64;
+        for (seq, bytes) in page.iter().flat_map(|(_, records)| records) {
+            expected.note(*seq, Record::decode(bytes).map_err(StoreError::unreadable(*seq))?);
         }
-    }
-    if batches.last().is_some_and(|(_, stored)| *stored != head.hash) {
-        return Err(StoreError::diverged(head.seq, "the chain does not end at its head"));
+        expected.compare_events(source, page[0].0.first, last_of(last))?;
     }
     expected.compare(source, head)?;
     Ok(verified)
+}
+
+/// The first batch of the tail: not before the record after `from`.
+fn tail_start(source: &dyn Source, head: &JournalHead, from: u64) -> Result<u64, StoreError> {
+    let by_batches = head.batch.saturating_sub(TAIL_BATCHES - 1).max(1);
+    let by_records = source.batch_of(Seq(from))?.map_or(1, |(batch, _)| batch.number + 1);
+    Ok(by_batches.max(by_records))
+}
+
+fn last_of(batch: &Batch) -> Seq {
+    Seq(batch.first.0.saturating_add(u64::from(batch.count)).saturating_sub(1))
+}
+
+/// A batch with its records.
+type VerifiedBatch = (Batch, Vec<(Seq, Vec<u8>)>);
+
+/// The next batches from this number on with their records, read in few queries and verified; none after the last.
+pub(crate) fn verified_batches(source: &dyn Source, number: u64) -> Result<Vec<VerifiedBatch>, StoreError> {
+    let mut batches = source.batches_from(number, PAGE_BATCHES)?;
+    let mut total = 0_usize;
+    let fitting = batches.iter().take_while(|(batch, _)| {
+        let with_it = total.saturating_add(batch.count as usize);
+        let fits = total == 0 || with_it <= PAGE_RECORDS;
+        total = if fits { with_it } else { total };
+        fits
+    });
+    let fitting = fitting.count();
+    batches.truncate(fitting);
+    let Some((first, _)) = batches.first() else { return Ok(Vec::new()) };
+    let mut records = source.records_from(first.first, total)?.into_iter();
+    let verified = batches.iter().map(|(batch, stored_head)| {
+        let of_batch: Vec<_> = records.by_ref().take(batch.count as usize).collect();
+        check_batch(batch, stored_head, &of_batch).map(|()| (*batch, of_batch))
+    });
+    verified.collect()
 }
 
 /// Checks a batch against its row: records without a gap, their root, and the head that follows from it.
@@ -63,50 +98,6 @@ pub(crate) fn check_batch(
         return broken("its head does not follow from the batch before");
     }
     Ok(())
-}
-
-/// The balances and held amounts that follow from the last records.
-#[derive(Default)]
-struct ExpectedBalances {
-    balances: HashMap<AccountId, Amount>,
-    held: HashMap<AccountId, Amount>,
-}
-
-impl ExpectedBalances {
-    fn note(&mut self, record: &Record) {
-        match record {
-            Record::Decided { verdict: Verdict::Applied(effects), .. } => {
-                for Posting { from, to, from_after, to_after, .. } in &effects.postings {
-                    self.balances.extend([(*from, *from_after), (*to, *to_after)]);
-                }
-                effects.holds.iter().for_each(|change| self.note_hold(change));
-            }
-            Record::HoldExpired(change) => self.note_hold(change),
-            _ => {}
-        }
-    }
-
-    fn note_hold(&mut self, change: &HoldChange) {
-        self.held.insert(change.hold.account, change.held_after);
-    }
-
-    fn compare(&self, source: &dyn Source, head: &JournalHead) -> Result<(), StoreError> {
-        let ids: Vec<AccountId> = self.balances.keys().chain(self.held.keys()).copied().collect();
-        let stored: HashMap<_, _> = source.accounts(&ids)?.into_iter().map(|account| (account.id, account)).collect();
-        let differing = ids.iter().try_for_each(|id| {
-            let account = stored.get(id);
-            let differs = |said: Option<&Amount>, is: Option<Amount>| said.is_some_and(|said| is != Some(*said));
-            let wrong = differs(self.balances.get(id), account.map(|account| account.balance))
-                || differs(self.held.get(id), account.map(|account| account.held));
-            if wrong { ControlFlow::Break(*id) } else { ControlFlow::Continue(()) }
-        });
-        match differing {
-            ControlFlow::Break(id) => {
-                Err(StoreError::diverged(head.seq, format!("account {id} is not what the journal says it is")))
-            }
-            ControlFlow::Continue(()) => Ok(()),
-        }
-    }
 }
 
 /// Commits changes of the key index alone.

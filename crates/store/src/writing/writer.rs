@@ -32,9 +32,11 @@ use bankroll_ledger::Batch;
 use super::{
     changes::BatchChanges,
     commit_thread::{CommitOutcome, CommitThread, EngineSlot, InFlight},
+    control::WriterControl,
     delivery::Delivery,
     draft::Draft,
     memory::WriterMemory,
+    newest_head::HeadFile,
     queue::{Job, Message},
     recovery,
 };
@@ -71,10 +73,14 @@ pub(crate) struct Writer {
     /// Calls that have arrived and are in no batch yet.
     pub waiting: VecDeque<Job>,
     pub background_commit_min: usize,
+    /// Where the newest head is noted.
+    pub head_file: Option<Arc<HeadFile>>,
     /// Calls that were decided while the previous batch was in flight.
     pub decided_ahead: Arc<AtomicU64>,
     /// Why the writer stopped.
     pub stopped_by: Arc<OnceLock<Arc<StoreError>>>,
+    /// What others ask of it.
+    pub control: Arc<WriterControl>,
 }
 
 impl Writer {
@@ -105,6 +111,9 @@ impl Writer {
         // A large batch that is decided already is committed at once: gathering more would leave the disk idle.
         if ahead.as_ref().is_none_or(|draft| draft.changes.answers.len() < ENOUGH_AHEAD) {
             self.gather(jobs);
+        }
+        if let Some(error) = self.control.take_stop() {
+            return Err(error);
         }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));
         *in_flight = self.work(jobs, ahead)?;
@@ -237,10 +246,15 @@ impl Writer {
                 Draft::new(self.memory.head, self.clock.now(), std::mem::take(&mut refused), self.memory.keys.hasher())
             });
             let (memory, engine) = (&mut self.memory, self.engine_slot.engine());
-            let filled = draft.fill(memory, engine, jobs);
+            let rebuilds = self.control.take_rebuild_keys();
+            let rebuilt = if rebuilds { memory.rebuild_keys(engine) } else { Ok(()) };
+            let filled = rebuilt.and_then(|()| draft.fill(memory, engine, jobs));
             match filled.and_then(|()| memory.with_key_index(engine, |keys, engine| keys.prepare_maintenance(engine))) {
                 Err(error) if error.is_transient() => {
                     self.engine_slot.engine().reconnect()?;
+                    if rebuilds {
+                        self.control.ask_rebuild_keys();
+                    }
                     self.give_up_batch(jobs, &StoreError::Unreachable)?;
                     return Ok(None);
                 }
@@ -250,9 +264,11 @@ impl Writer {
             if self.may_commit_in_background(&changes, jobs) {
                 return self.commit_in_background(changes, std::mem::take(jobs)).map(Some);
             }
-            match changes.store(jobs, self.engine_slot.engine(), &self.memory.keys.pending()) {
+            let head_file = self.head_file.as_deref();
+            match changes.store(jobs, self.engine_slot.engine(), &self.memory.keys.pending(), head_file) {
                 Ok(rows) => {
                     self.publish(changes, jobs, rows);
+                    self.head_file.iter().for_each(|file| file.sync_if_due());
                     return self.engine_slot.engine().after_commit().map(|()| None);
                 }
                 Err(CommitError::FactRefused(place)) => {

@@ -5,12 +5,12 @@ use bankroll_ledger::{AccountId, AccountKind, Namespace, Principal, Seq, Settler
 use bankroll_store::{
     InboxConsumer, InboxError, Ledger, Location, NewInboxRow, PAYOUT_EVENTS, Reader, RowMeaning, Rows, StoreError,
 };
-use bankroll_testkit::postgres;
+use bankroll_testkit::{checksums, postgres};
 
 use crate::world::{World, hold, moving, request};
 
 /// On SQLite without its checks; on Postgres after they are dropped, as one who owns the database can.
-fn edit(world: &World, sql: &str) {
+pub fn edit(world: &World, sql: &str) {
     match &world.options.location {
         Location::Folder(folder) => {
             let database = rusqlite::Connection::open(folder.join("books.db")).unwrap();
@@ -23,7 +23,8 @@ fn edit(world: &World, sql: &str) {
     }
 }
 
-const DROP_TRIGGERS: &str = "DROP TRIGGER IF EXISTS batches_keep_what_they_have";
+const DROP_TRIGGERS: &str =
+    "DROP TRIGGER IF EXISTS batches_keep_what_they_have; DROP TRIGGER IF EXISTS journal_keeps_what_it_has";
 const OWN_NAMES: &str = "SET search_path = books, public; SET session_replication_role = replica";
 const DROP_CHECKS: &str = "DO $$ DECLARE found record; BEGIN
     FOR found IN SELECT conrelid::regclass AS of, conname FROM pg_constraint
@@ -55,15 +56,28 @@ fn diverged<T: std::fmt::Debug>(asked: Result<T, StoreError>, column: &str, why:
     }
 }
 
+pub fn damaged<T: std::fmt::Debug>(asked: Result<T, StoreError>, table: &str, why: &str) {
+    assert!(matches!(&asked, Err(StoreError::RowDamaged { table: found, .. }) if *found == table), "{why}: {asked:?}");
+}
+
 /// Books with an open hold of alice's, a reversal and an announcement.
-struct Story {
-    world: World,
-    alice: AccountId,
+pub struct Story {
+    pub world: World,
+    pub alice: AccountId,
+    /// The deposit that was reversed.
+    pub orphaned: Seq,
 }
 
 impl Story {
-    fn new() -> Self {
-        let world = World::new();
+    pub fn new() -> Self {
+        Self::of(World::new())
+    }
+
+    pub fn in_folder() -> Self {
+        Self::of(World::in_folder(|_| {}))
+    }
+
+    fn of(world: World) -> Self {
         let alice = world.player("alice", 100);
         world.account(AccountKind::Debt, Some("alice"));
         world.play(vec![hold(alice, 30, Some(5_000_000), Settler::Holder)]).effects().unwrap();
@@ -77,15 +91,15 @@ impl Story {
         let kind = crate::world::name("deposit.credited");
         credit.events.push(bankroll_ledger::Event { kind, resource: "d".into(), body: "{}".into() });
         world.ledger().apply(credit).unwrap().effects().unwrap();
-        Self { world, alice }
+        Self { world, alice, orphaned }
     }
 
-    fn reader(&self) -> Reader {
+    pub fn reader(&self) -> Reader {
         self.world.reader()
     }
 }
 
-type Question = fn(&Story) -> Result<(), StoreError>;
+pub type Question = fn(&Story) -> Result<(), StoreError>;
 
 /// What is edited, in which column, and a question that reads it.
 const EDITS: &[(&str, &str, Question)] = &[
@@ -139,6 +153,8 @@ fn the_end_of_the_journal_is_verified_beside_the_writer() {
     let head = world.reader().head().unwrap();
     assert_eq!(world.reader().verify_tail().unwrap(), head.batch);
     edit(&world, &format!("UPDATE balances SET balance = held WHERE id = {alice}"));
+    damaged(world.reader().verify_tail(), "balances", "balance");
+    checksums::reseal(&world.options.location);
     diverged(world.reader().verify_tail(), &format!("account {alice}"), "balance");
 }
 

@@ -267,3 +267,40 @@ fn a_row_that_an_operator_keeps_locked_blocks_its_own_request_and_not_the_books(
     assert_eq!(stored(&world), [("d1".into(), "credited".into())]);
     world.audit();
 }
+
+/// A row that is edited before a decision and set by the facts after it looks right in the end; the decision was not.
+#[test]
+fn an_audit_decides_guards_again_by_the_facts_before_them() {
+    for (id, edit, guard) in [
+        ("d1", Some("UPDATE deposits SET ledger_state = 'none' WHERE id = 'd1'"), Guard::Is(vec![state("none")])),
+        ("d1", Some("DELETE FROM deposits WHERE id = 'd1'"), Guard::Absent),
+        ("d1", None, Guard::Is(vec![state("credited")])),
+        // No fact has made this row, so whether the guard held cannot be decided again.
+        ("d2", Some("INSERT INTO deposits (id, ledger_state) VALUES ('d2', 'none')"), Guard::Is(vec![state("none")])),
+    ] {
+        let world = world();
+        let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
+        let ask = |facts: Vec<Fact>| {
+            let mut request = request(world.fresh_key(Namespace::Client), game_server(), vec![moving(alice, arena, 1)]);
+            request.facts = facts;
+            let answer = world.ledger().apply(request).unwrap();
+            assert!(answer.effects().is_ok(), "{edit:?}");
+            answer.seq.unwrap()
+        };
+        ask(vec![fact("d1", Guard::Absent, vec![state("credited")])]);
+        if let Some(sql) = edit {
+            let edit = Statement { sql: sql.into(), values: Vec::new(), must_change: Some(1) };
+            world.ledger().write_rows(vec![edit]).unwrap().wait().unwrap().unwrap();
+        }
+        let decided = ask(vec![fact(id, guard.clone(), vec![state("reversed")])]);
+        let audited = Audit::new(world.reader()).run(|_| {});
+        match (edit.is_some() && id == "d1", audited) {
+            (true, Err(StoreError::Diverged { at, what })) => {
+                assert_eq!(at, decided, "{what}");
+                assert!(what.contains("its guard") && what.contains("d1"), "{what}");
+            }
+            (false, Ok(_)) => {}
+            (_, other) => panic!("{edit:?}: {other:?}"),
+        }
+    }
+}

@@ -17,7 +17,7 @@ use std::{
 use bankroll_deposits::DEPOSITS;
 use bankroll_ledger::Time;
 use bankroll_store::{
-    BOOKS_FILE, Clock, FaultKind, FaultPoint, InboxConsumer, Ledger, LedgerOptions, Rows, STATEMENTS_FILE,
+    BOOKS_FILE, Clock, FaultKind, FaultPoint, HEAD_FILE, InboxConsumer, Ledger, LedgerOptions, Rows, STATEMENTS_FILE,
 };
 use bankroll_withdrawals::{WITHDRAWALS, settlement};
 use tempfile::TempDir;
@@ -112,7 +112,7 @@ impl SimBooks {
     pub fn cut_power(&mut self) {
         let (folder, saved) = (self.folder.path().join("books"), self.folder.path().join("saved"));
         let log = format!("{BOOKS_FILE}-wal");
-        let files = [BOOKS_FILE, log.as_str()];
+        let files = [BOOKS_FILE, log.as_str(), HEAD_FILE];
         std::fs::create_dir_all(&saved).expect("a folder can be made");
         files.iter().for_each(|file| copy(&folder.join(file), &saved.join(file)));
         self.close();

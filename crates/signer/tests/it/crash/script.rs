@@ -155,7 +155,7 @@ impl Script {
                     ScriptOutcome::Signed(_) => {
                         assert!(
                             !matches!(before, Some(ScriptOutcome::Signed(_))),
-                            "{what}: signed twice\n{order}\n{other}"
+                            "{what}: signed twice\n{order:?}\n{other:?}"
                         );
                         note(&other);
                     }
@@ -179,7 +179,7 @@ impl Script {
                 assert_eq!(
                     after,
                     ScriptOutcome::Signed(raw.clone()),
-                    "{what}: answered, and not in the memory\n{order}"
+                    "{what}: answered, and not in the memory\n{order:?}"
                 );
             }
         }

@@ -102,13 +102,13 @@ fn check(world: &mut World, model: &mut Model, order: &Order, counts: &mut Count
         (Ok(signed), ModelVerdict::Finish) => model.signed(order, signed.raw),
         (Ok(signed), ModelVerdict::Repeat(raw)) => {
             counts.repeated += 1;
-            assert_eq!(signed.raw, raw, "{what}: other bytes\n{order}");
+            assert_eq!(signed.raw, raw, "{what}: other bytes\n{order:?}");
         }
         (Err(refusal), ModelVerdict::Refuse(expected)) => {
             *counts.refused.entry(refusal).or_default() += 1;
-            assert_eq!(refusal, expected, "{what}\n{order}");
+            assert_eq!(refusal, expected, "{what}\n{order:?}");
         }
-        (answer, says) => panic!("{what}: {answer:?}, but the model says {says:?}\n{order}"),
+        (answer, says) => panic!("{what}: {answer:?}, but the model says {says:?}\n{order:?}"),
     }
 }
 

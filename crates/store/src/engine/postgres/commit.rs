@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 
 use super::{
     Postgres,
-    columns::{BoundStatement, Columns},
+    columns::{BALANCES, BoundStatement, Columns, DEBT_LINKS},
     lease::{head_values, is_transient},
     row,
     session::{Session, Values, milliseconds},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    engine::{Commit, Records, RowsOutcome, RunWrites, flow_sql},
+    engine::{Commit, Records, RowsOutcome, RunWrites, checksum, flow_sql},
 };
 
 /// What went wrong inside the transaction.
@@ -29,6 +29,8 @@ pub(super) enum TransactionError {
     Fact(usize),
     /// The server's disk is full.
     Full,
+    /// A row that was there when the batch was decided is not found.
+    Lost,
     Database(tokio_postgres::Error),
 }
 
@@ -38,6 +40,7 @@ impl TransactionError {
         match self {
             Self::Fenced => StoreError::Fenced,
             Self::Full => StoreError::Full,
+            Self::Lost => StoreError::row_damaged("balances", "a row that the commit changes is lost"),
             Self::Fact(_) => unreachable!("there are no facts in it"),
             Self::Database(error) => error.into(),
         }
@@ -48,10 +51,18 @@ impl From<tokio_postgres::Error> for TransactionError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
             Some(code) if *code == SqlState::DISK_FULL => Self::Full,
+            // Only the single statement compares how many balances it has changed in this way.
+            Some(code) if *code == SqlState::INVALID_TEXT_REPRESENTATION => Self::Lost,
             // Only the fence divides, see `begin`.
             Some(code) if *code == SqlState::DIVISION_BY_ZERO => Self::Fenced,
             _ => Self::Database(error),
         }
+    }
+}
+
+impl From<TransactionError> for StoreError {
+    fn from(failure: TransactionError) -> Self {
+        failure.into_error()
     }
 }
 
@@ -70,8 +81,9 @@ fn send(session: &Session, statements: &[BoundStatement<'_>]) -> Result<Vec<u64>
 
 pub(super) const CHUNKS: &str =
     "INSERT INTO books.key_chunks (id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])";
-pub(super) const JOURNAL: &str = "INSERT INTO books.journal (seq, record)
-     SELECT $1 + place - 1, record FROM unnest($2::bytea[]) WITH ORDINALITY AS v (record, place)";
+pub(super) const JOURNAL: &str = "INSERT INTO books.journal (seq, record, checksum)
+     SELECT $1 + place - 1, record, checksum
+     FROM unnest($2::bytea[], $3::bigint[]) WITH ORDINALITY AS v (record, checksum, place)";
 const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, head) VALUES ($1, $2, $3, $4, $5, $6)";
 const HEAD: &str =
     "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, hash = $6 WHERE epoch = $1 AND seq = $2";
@@ -120,24 +132,31 @@ pub(super) fn begin(engine: &Postgres) -> Result<(), TransactionError> {
     ))?)
 }
 
-/// Writes accounts, balances, holds and events into the transaction, pipelined.
-pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), tokio_postgres::Error> {
+/// Writes accounts, balances, holds and events into the transaction, pipelined. A balance or a debtor that is not found
+/// is an error: otherwise money would vanish with its row.
+pub(super) fn write_derived(session: &Session, commit: &Commit<'_>) -> Result<(), TransactionError> {
     let columns = Columns::of(commit);
     let all: Vec<BoundStatement<'_>> = columns.accounts().into_iter().chain(columns.money()).collect();
-    send(session, &all).map(drop)
+    let changed = send(session, &all)?;
+    let found_all = |(statement, changed): (&BoundStatement<'_>, &u64)| match statement.sql {
+        BALANCES => *changed == commit.balances.len() as u64,
+        DEBT_LINKS => *changed == commit.debt_links.len() as u64,
+        _ => true,
+    };
+    if all.iter().zip(&changed).all(found_all) { Ok(()) } else { Err(TransactionError::Lost) }
 }
 
 pub(super) fn append(engine: &mut Postgres, batch: &Batch, records: &Records) -> Result<(), TransactionError> {
     let after = head_after(batch);
     let (first, number, at) = (sql_number(batch.first.0), sql_number(batch.number), sql_number(batch.at.0));
     let count = i32::try_from(batch.count).unwrap_or(i32::MAX);
-    let all: Vec<&[u8]> = records.iter().collect();
+    let (all, checksums): (Vec<&[u8]>, Vec<i64>) = records.iter().zip(records.checksums(batch.first)).unzip();
     let (root, head) = (batch.root.as_slice(), after.hash.as_slice());
     let (epoch, before, values) = (engine.epoch, sql_number(engine.head.seq.0), head_values(&after));
     let changed = send(
         &engine.session,
         &[
-            BoundStatement { sql: JOURNAL, values: vec![&first, &all] },
+            BoundStatement { sql: JOURNAL, values: vec![&first, &all, &checksums] },
             BoundStatement { sql: BATCH, values: vec![&number, &first, &count, &at, &root, &head] },
             BoundStatement { sql: HEAD, values: vec![&epoch, &before, &values.0, &values.1, &values.2, &values.3] },
         ],
@@ -163,8 +182,9 @@ fn write_runs(session: &Session, runs: &RunWrites) -> Result<(), tokio_postgres:
         session.execute("DELETE FROM books.key_runs WHERE id = ANY($1)", &[&removed])?;
     }
     if let Some((meta, summary)) = &runs.added {
-        let sql = "INSERT INTO books.key_runs (id, level, first_seq, last_seq, entries, first_chunk, chunks, summary)
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        let sql = "INSERT INTO books.key_runs
+                   (id, level, first_seq, last_seq, entries, first_chunk, chunks, checksum, summary)
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let values: Values<'_> = &[
             &sql_number(meta.id),
             &i16::from(meta.level),
@@ -173,6 +193,7 @@ fn write_runs(session: &Session, runs: &RunWrites) -> Result<(), tokio_postgres:
             &sql_number(meta.entries),
             &sql_number(meta.first_chunk),
             &sql_number(meta.chunks),
+            &checksum::key_run(meta),
             summary,
         ];
         session.execute(sql, values)?;

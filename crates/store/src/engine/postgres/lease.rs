@@ -133,7 +133,9 @@ impl Postgres {
                     CommitError::NothingHappened(StoreError::Unreachable)
                 }
                 (Ok(()), TransactionError::Database(error)) => CommitError::Fatal(error.into()),
-                (Ok(()), TransactionError::Fenced) => CommitError::Fatal(StoreError::Fenced),
+                (Ok(()), failure @ (TransactionError::Fenced | TransactionError::Lost)) => {
+                    CommitError::Fatal(failure.into_error())
+                }
             },
         }
     }

@@ -16,6 +16,7 @@
 mod columns;
 mod commit;
 mod connection_config;
+mod damage;
 mod flow_connection;
 mod flows;
 mod lease;
@@ -24,6 +25,7 @@ mod migrate;
 mod numeric;
 mod rebuild;
 mod row;
+mod schema;
 mod session;
 mod single_statement;
 mod source;
@@ -41,6 +43,7 @@ use super::{Commit, CommitError, Engine, JournalHead, Opening, Records, RowsOutc
 use crate::{Migrations, StoreError, location::DatabaseUrl};
 use commit::TransactionError;
 pub(crate) use connection_config::ConnectionConfig;
+pub(crate) use damage::locate_damage;
 pub(crate) use flow_connection::FlowConnection;
 pub(crate) use lease::{LeaseClaim, finish_move, is_move_unfinished, is_transient};
 pub use lease_watch::{LeaseHolder, LeaseWatch};

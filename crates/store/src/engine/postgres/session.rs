@@ -111,7 +111,7 @@ impl Session {
     fn check_settings(&self) -> Result<(), StoreError> {
         self.expect("fsync", |found| found == "on", "on")?;
         self.expect("full_page_writes", |found| found == "on", "on")?;
-        self.expect("synchronous_commit", |found| found != "off", "anything but off")?;
+        self.check_synchronous_commit()?;
         // In any other encoding, a name or an event may have characters that cannot be stored, and would stop the
         // writer.
         self.expect("server_encoding", |found| found == "UTF8", "UTF8")?;
@@ -119,6 +119,24 @@ impl Session {
             "server_version_num",
             |found| found.parse().is_ok_and(|number: u32| number >= 150_000),
             "15 or newer",
+        )
+    }
+
+    /// A commit counts once it cannot be lost any more. Without a named standby that is this server's disk, and
+    /// everything but `off` waits for it. With one, an administrator may promote the standby, so the commit must be on
+    /// the standby's disk too: `local` does not wait for the standby at all, and `remote_write` waits for its memory
+    /// alone, which a power cut of both machines empties before the standby is promoted.
+    fn check_synchronous_commit(&self) -> Result<(), StoreError> {
+        let setting = "synchronous_commit";
+        let standbys: String = self.try_one("SELECT current_setting('synchronous_standby_names')", &[])?.get(0);
+        if standbys.trim().is_empty() {
+            return self.expect(setting, |found| found != "off", "on (ALTER DATABASE ... SET synchronous_commit = on)");
+        }
+        self.expect(
+            setting,
+            |found| ["on", "remote_apply"].contains(&found),
+            "on or remote_apply, since synchronous_standby_names names a standby (ALTER DATABASE ... SET \
+             synchronous_commit = on)",
         )
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The statement is its own transaction, so it cannot stop half-way, and sending it is sending COMMIT. Its main part
 //! depends on the fencing row, which is updated where epoch and place are the writer's own, and divides by zero if no
-//! row matched: then nothing is stored. No row may be changed twice in one statement, so new accounts are excluded;
+//! row matched: then nothing is stored. Likewise a balance whose row is not found: the number of rows that were changed
+//! is compared, and another number is turned into a text that is no integer. No row may be changed twice in one statement, so new accounts are excluded;
 //! and so are facts and rows of flows, whose refusal is an answer.
 
 use std::fmt::Write;
@@ -12,7 +13,7 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     Postgres,
-    columns::{BoundStatement, Columns},
+    columns::{BALANCES, BoundStatement, Columns},
     commit::{CHUNKS, JOURNAL},
     lease::head_values,
     source::sql_number,
@@ -25,6 +26,10 @@ const HEAD: &str = "UPDATE books.ledger_head SET batch = $3, seq = $4, at = $5, 
 const BATCH: &str = "INSERT INTO books.batches (number, first, count, at, root, head)
                      SELECT $1::bigint, $2::bigint, $3::integer, $4::bigint, $5::bytea, $6::bytea
                      WHERE (SELECT 1 / count(*) FROM ours) = 1";
+
+/// The number of balances that were changed, or an error.
+const ALL_BALANCES: &str = "AND (SELECT CASE count(*) WHEN $1::bigint THEN 1
+                                        ELSE (count(*) || ' balances')::integer END FROM changed_balances) = 1";
 
 /// Whether one statement is enough for this commit.
 pub(super) fn can_store(commit: &Commit<'_>) -> bool {
@@ -55,21 +60,28 @@ pub(super) fn store(
     let after = head_values(&head_after(batch));
     let (epoch, before, lease) = (engine.epoch, sql_number(engine.head.seq.0), engine.lease.as_secs_f64());
     let (first, count) = (sql_number(batch.first.0), i32::try_from(batch.count).unwrap_or(i32::MAX));
-    let (all, root): (Vec<&[u8]>, _) = (records.iter().collect(), batch.root.as_slice());
+    let (all, checksums): (Vec<&[u8]>, Vec<i64>) = records.iter().zip(records.checksums(batch.first)).unzip();
+    let root = batch.root.as_slice();
     let chunks = commit.runs.map(|runs| runs.chunks.as_slice()).unwrap_or_default();
     let (chunk_ids, chunk_data): (Vec<i64>, Vec<&[u8]>) =
         chunks.iter().map(|(id, data)| (sql_number(*id), data.as_slice())).unzip();
     let columns = Columns::of(commit);
     let mut whole = CombinedStatement::default();
     whole.part("ours", &[&epoch, &before, &after.0, &after.1, &after.2, &after.3, &lease], HEAD);
-    whole.part("records", &[&first, &all], JOURNAL);
+    whole.part("records", &[&first, &all, &checksums], JOURNAL);
     for (BoundStatement { sql, values }, number) in columns.money().into_iter().zip(1..) {
-        whole.part(&format!("money_{number}"), &values, sql);
+        let name = if sql == BALANCES { "changed_balances".to_owned() } else { format!("money_{number}") };
+        whole.part(&name, &values, sql);
     }
     if !chunks.is_empty() {
         whole.part("chunks", &[&chunk_ids, &chunk_data], CHUNKS);
     }
-    whole.main(&[&after.0, &first, &count, &after.2, &root, &after.3], BATCH);
+    let balances = i64::try_from(commit.balances.len()).unwrap_or(i64::MAX);
+    let batch_values: [&(dyn ToSql + Sync); 6] = [&after.0, &first, &count, &after.2, &root, &after.3];
+    whole.main(&batch_values, BATCH);
+    if balances > 0 {
+        whole.main(&[&balances], ALL_BALANCES);
+    }
     engine.session.execute(&whole.sql, &whole.values)
 }
 

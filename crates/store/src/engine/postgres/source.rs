@@ -9,22 +9,62 @@ use tokio_postgres::{Row, types::FromSql};
 
 use super::{
     numeric::{Integer, Numeric},
-    row,
-    session::Session,
+    row, schema,
+    session::{Session, Values},
 };
 use crate::{
-    StoreError, StoredEvent,
+    Migrations, SchemaReport, StoreError, StoredEvent,
     engine::{
-        JournalHead, Source, Statement,
+        JournalHead, Source, Statement, confirm,
         runs::RunMeta,
         stored::{self, BadColumn, StoredRow},
     },
 };
 
-const ACCOUNTS: &str = "SELECT a.id, a.name, a.may_deposit, a.may_withdraw, a.may_transfer, a.debt, b.balance, b.held
+const ACCOUNTS: &str = "SELECT a.id, a.name, a.may_deposit, a.may_withdraw, a.may_transfer, a.debt, a.name_hash,
+                               a.checksum, b.balance, b.held, b.checksum
                         FROM books.accounts a JOIN books.balances b ON b.id = a.id";
-const HOLDS: &str = "SELECT id, account, remaining, expires, settler, state FROM books.holds";
+const HOLDS: &str =
+    "SELECT id, account, remaining, expires, settler, state, checksum FROM books.holds WHERE id = ANY($1)";
+const HOLDS_AFTER: &str = "SELECT id, account, remaining, expires, settler, state, checksum FROM books.holds
+                           WHERE id > $1 ORDER BY id LIMIT $2";
 const BATCHES: &str = "SELECT number, first, count, at, root, head FROM books.batches";
+const RECORDS: &str = "SELECT seq, record, checksum FROM books.journal";
+const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks, checksum";
+
+impl Session {
+    /// The rows that a statement finds for these numbers.
+    fn each<N: Copy>(&self, sql: &str, numbers: &[N], number: impl Fn(N) -> u64) -> Result<Vec<Row>, StoreError> {
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers: Vec<i64> = numbers.iter().map(|one| sql_number(number(*one))).collect();
+        self.query(sql, &[&numbers])
+    }
+
+    /// The numbers of the holds that an index finds.
+    fn hold_ids(&self, sql: &str, values: Values<'_>) -> Result<Vec<HoldId>, StoreError> {
+        self.query(sql, values)?.iter().map(|row| Ok(HoldId(stored::number(row, 0)?))).collect()
+    }
+
+    /// The last numbers that assets and accounts were given, kept apart from them; their newest rows must have them.
+    fn last_numbers(&self) -> Result<(u64, u64), StoreError> {
+        // One statement, so one snapshot.
+        let sql = "SELECT last_asset, (SELECT coalesce(max(id), 0) FROM books.assets),
+                          last_account, (SELECT coalesce(max(id), 0) FROM books.accounts) FROM books.ledger_head";
+        let row = self.one(sql, &[])?;
+        let number = |column| stored::number::<u64>(&row, column);
+        for (table, column) in [("assets", 0), ("accounts", 2)] {
+            let (known, found) = (number(column)?, number(column + 1)?);
+            // A number above the known one is there, at least; the audit compares the row with the journal.
+            if known > found {
+                let what = format!("its last row is {found}, and row {known} was written");
+                return Err(StoreError::row_damaged(table, what));
+            }
+        }
+        Ok((number(1)?, number(3)?))
+    }
+}
 
 impl Source for Session {
     fn begin_snapshot(&self) -> Result<(), StoreError> {
@@ -36,10 +76,15 @@ impl Source for Session {
     }
 
     fn head(&self) -> Result<JournalHead, StoreError> {
-        let sql = format!("{BATCHES} ORDER BY number DESC LIMIT 1");
+        let mut rows: Vec<(Batch, Hash)> = self
+            .query(&format!("{BATCHES} ORDER BY number DESC LIMIT 2"), &[])?
+            .iter()
+            .rev()
+            .map(stored::batch)
+            .collect::<Result<_, _>>()?;
+        confirm::linked(rows.last().map_or(1, |(batch, _)| batch.number.saturating_sub(1)), &mut rows)?;
         let none = JournalHead { batch: 0, seq: Seq(0), at: Time(0), hash: GENESIS };
-        let Some(row) = self.query(&sql, &[])?.pop() else { return Ok(none) };
-        let (batch, hash) = stored::batch(&row, GENESIS)?;
+        let Some((batch, hash)) = rows.pop() else { return Ok(none) };
         let seq = Seq(batch.first.0 + u64::from(batch.count) - 1);
         Ok(JournalHead { batch: batch.number, seq, at: batch.at, hash })
     }
@@ -49,137 +94,145 @@ impl Source for Session {
     }
 
     fn last_ids(&self) -> Result<(AssetId, AccountId), StoreError> {
-        let assets = single(self, "SELECT max(id) FROM books.assets")?;
-        let accounts = single(self, "SELECT max(id) FROM books.accounts")?;
-        Ok((AssetId(assets.unwrap_or(0)), AccountId(accounts.unwrap_or(0))))
+        let (asset, account) = self.last_numbers()?;
+        let asset = u32::try_from(asset);
+        let asset = asset.map_err(|_| StoreError::row_damaged("assets", "its last number is too large"))?;
+        Ok((AssetId(asset), AccountId(account)))
     }
 
     fn assets(&self) -> Result<Vec<(AssetId, Asset)>, StoreError> {
-        let sql = "SELECT id, chain, contract, decimals, symbol FROM books.assets ORDER BY id";
-        self.query(sql, &[])?.iter().map(stored::asset).collect()
+        let sql = "SELECT id, chain, contract, decimals, symbol, checksum FROM books.assets ORDER BY id";
+        let read = || self.query(sql, &[])?.iter().map(stored::asset).collect();
+        confirm::page("assets", 1, usize::MAX, |(id, _)| id.0.into(), read, || Ok(self.last_numbers()?.0))
     }
 
     fn accounts(&self, ids: &[AccountId]) -> Result<Vec<Account>, StoreError> {
-        let ids: Vec<i64> = ids.iter().map(|id| sql_number(id.0)).collect();
-        let rows =
-            if ids.is_empty() { Vec::new() } else { self.query(&format!("{ACCOUNTS} WHERE a.id = ANY($1)"), &[&ids])? };
-        rows.iter().map(stored::account).collect()
+        let sql = format!("{ACCOUNTS} WHERE a.id = ANY($1)");
+        confirm::accounts(self, ids, |ids| self.each(&sql, ids, |id| id.0)?.iter().map(stored::account).collect())
     }
 
     fn accounts_named(&self, names: &[AccountName]) -> Result<Vec<Account>, StoreError> {
-        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        self.query(&format!("{ACCOUNTS} WHERE a.name = ANY($1)"), &[&names])?.iter().map(stored::account).collect()
+        confirm::named(self, names, |texts, hashes| {
+            let ids = |rows: Vec<Row>| -> Result<Vec<AccountId>, StoreError> {
+                rows.iter().map(|row| Ok(AccountId(stored::number(row, 0)?))).collect()
+            };
+            let by_name = self.query("SELECT id FROM books.accounts WHERE name = ANY($1)", &[&texts])?;
+            let by_hash = self.query("SELECT id FROM books.accounts WHERE name_hash = ANY($1)", &[&hashes])?;
+            Ok([ids(by_name)?, ids(by_hash)?])
+        })
     }
 
     fn accounts_after(&self, after: AccountId, most: usize) -> Result<Vec<Account>, StoreError> {
         let sql = format!("{ACCOUNTS} WHERE a.id > $1 ORDER BY a.id LIMIT $2");
-        self.query(&sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::account).collect()
+        let read = || self.query(&sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::account).collect();
+        let (first, last) = (after.0.saturating_add(1), || Ok(self.last_numbers()?.1));
+        confirm::page("accounts", first, most, |account: &Account| account.id.0, read, last)
     }
 
     fn holds(&self, ids: &[HoldId]) -> Result<Vec<Hold>, StoreError> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ids: Vec<i64> = ids.iter().map(|id| sql_number(id.0)).collect();
-        self.query(&format!("{HOLDS} WHERE id = ANY($1)"), &[&ids])?.iter().map(stored::hold).collect()
+        confirm::holds(self, ids, |ids| self.each(HOLDS, ids, |id| id.0)?.iter().map(stored::hold).collect())
     }
 
     fn due_holds(&self, now: Time, most: usize) -> Result<Vec<Hold>, StoreError> {
-        let sql =
-            format!("{HOLDS} WHERE state = 0 AND expires IS NOT NULL AND expires <= $1 ORDER BY expires, id LIMIT $2");
-        self.query(&sql, &[&sql_number(now.0), &limit(most)])?.iter().map(stored::hold).collect()
+        let sql = "SELECT id FROM books.holds WHERE state = 0 AND expires IS NOT NULL AND expires <= $1
+                   ORDER BY expires, id LIMIT $2";
+        let ids = self.hold_ids(sql, &[&sql_number(now.0), &limit(most)])?;
+        confirm::indexed_holds(self, "holds_due", &ids, |hold| hold.is_due(now))
     }
 
     fn next_expiry(&self) -> Result<Option<Time>, StoreError> {
-        let sql = "SELECT min(expires) FROM books.holds WHERE state = 0 AND expires IS NOT NULL";
-        Ok(single(self, sql)?.map(Time))
+        let sql = "SELECT id FROM books.holds WHERE state = 0 AND expires IS NOT NULL ORDER BY expires LIMIT 1";
+        let ids = self.hold_ids(sql, &[])?;
+        let next = confirm::indexed_holds(self, "holds_due", &ids, |hold| hold.expires.is_some())?;
+        Ok(next.first().and_then(|hold| hold.expires))
     }
 
     fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
-        let sql = format!("{HOLDS} WHERE account = $1 AND state = 0 ORDER BY id");
-        self.query(&sql, &[&sql_number(account.0)])?.iter().map(stored::hold).collect()
+        let sql = "SELECT id FROM books.holds WHERE account = $1 AND state = 0 ORDER BY id";
+        let ids = self.hold_ids(sql, &[&sql_number(account.0)])?;
+        confirm::indexed_holds(self, "holds_open", &ids, |hold| hold.account == account)
     }
 
     fn all_open_holds(&self) -> Result<Vec<Hold>, StoreError> {
-        self.query(&format!("{HOLDS} WHERE state = 0 ORDER BY id"), &[])?.iter().map(stored::hold).collect()
+        let ids = self.hold_ids("SELECT id FROM books.holds WHERE state = 0 ORDER BY id", &[])?;
+        confirm::indexed_holds(self, "holds_open", &ids, |_| true)
+    }
+
+    fn holds_after(&self, after: HoldId, most: usize) -> Result<Vec<Hold>, StoreError> {
+        self.query(HOLDS_AFTER, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::hold).collect()
     }
 
     fn record(&self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        let rows = self.query("SELECT record FROM books.journal WHERE seq = $1", &[&sql_number(seq.0)])?;
-        Ok(rows.first().map(|row| row.get(0)))
+        Ok(self.records(&[seq])?.pop().map(|(_, record)| record))
     }
 
     fn records(&self, places: &[Seq]) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let places: Vec<i64> = places.iter().map(|seq| sql_number(seq.0)).collect();
-        let sql = "SELECT seq, record FROM books.journal WHERE seq = ANY($1) ORDER BY seq";
-        let rows = self.query(sql, &[&places])?;
-        rows.iter().map(stored::record).collect()
+        let sql = format!("{RECORDS} WHERE seq = ANY($1) ORDER BY seq");
+        confirm::records(self, places, |places| {
+            self.each(&sql, places, |seq| seq.0)?.iter().map(stored::record).collect()
+        })
     }
 
     fn records_from(&self, first: Seq, most: usize) -> Result<Vec<(Seq, Vec<u8>)>, StoreError> {
-        let sql = "SELECT seq, record FROM books.journal WHERE seq >= $1 ORDER BY seq LIMIT $2";
-        let rows = self.query(sql, &[&sql_number(first.0), &limit(most)])?;
-        rows.iter().map(stored::record).collect()
+        let sql = format!("{RECORDS} WHERE seq >= $1 ORDER BY seq LIMIT $2");
+        let read = || self.query(&sql, &[&sql_number(first.0), &limit(most)])?.iter().map(stored::record).collect();
+        let last = || Ok(self.head()?.seq.0);
+        confirm::page("journal", first.0, most, |(seq, _): &(Seq, Vec<u8>)| seq.0, read, last)
     }
 
     fn batches_from(&self, first: u64, most: usize) -> Result<Vec<(Batch, Hash)>, StoreError> {
-        let sql = "SELECT head FROM books.batches WHERE number = $1";
-        let before = self.query(sql, &[&(sql_number(first) - 1)])?;
-        let mut previous = before.first().map_or(Ok(GENESIS), |row| stored::hash(row, 0))?;
         let sql = format!("{BATCHES} WHERE number >= $1 ORDER BY number LIMIT $2");
-        let rows = self.query(&sql, &[&sql_number(first), &limit(most)])?;
-        let mut batches = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let (batch, head) = stored::batch(row, previous)?;
-            previous = head;
-            batches.push((batch, head));
-        }
-        Ok(batches)
+        confirm::chain(self, first, most, |first, most| {
+            self.query(&sql, &[&sql_number(first), &limit(most)])?.iter().map(stored::batch).collect()
+        })
     }
 
     fn reversal_of(&self, original: Seq) -> Result<Option<Seq>, StoreError> {
-        let sql = "SELECT reversal FROM books.reversals WHERE original = $1";
-        let found = self.query(sql, &[&sql_number(original.0)])?;
-        Ok(found.first().map(|row| stored::seq(row, 0)).transpose()?)
+        confirm::reversal(original, || {
+            let sql = "SELECT original, reversal, checksum FROM books.reversals WHERE original = $1";
+            let of_table = self.query(sql, &[&sql_number(original.0)])?;
+            let sql = "SELECT reversal FROM books.reversals WHERE original + 0 = $1";
+            let of_index = self.query(sql, &[&sql_number(original.0)])?;
+            let by_index = of_index.first().map(|row| stored::seq(row, 0)).transpose()?;
+            Ok((of_table.first().map(stored::reversal).transpose()?, by_index))
+        })
     }
 
     fn all_reversals(&self) -> Result<BTreeMap<Seq, Seq>, StoreError> {
-        let rows = self.query("SELECT original, reversal FROM books.reversals", &[])?;
+        let rows = self.query("SELECT original, reversal, checksum FROM books.reversals", &[])?;
         rows.iter().map(stored::reversal).collect()
     }
 
+    fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError> {
+        let sql = "SELECT original, reversal, checksum FROM books.reversals WHERE original > $1
+                   ORDER BY original LIMIT $2";
+        self.query(sql, &[&sql_number(after.0), &limit(most)])?.iter().map(stored::reversal).collect()
+    }
+
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        let sql =
-            "SELECT seq, place, kind, resource, body FROM books.outbox WHERE seq > $1 ORDER BY seq, place LIMIT $2";
+        let sql = "SELECT seq, place, kind, resource, body, checksum FROM books.outbox WHERE seq > $1
+                   ORDER BY seq, place LIMIT $2";
         let rows = self.query(sql, &[&sql_number(seq.0), &limit(most)])?;
         rows.iter().map(stored::event).collect()
     }
 
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS}, summary FROM books.key_runs ORDER BY first_seq");
-        let rows = self.query(&sql, &[])?;
-        rows.iter().map(|row| Ok((stored::key_run(row)?, row.get(7)))).collect()
+        let rows = self.query(&sql, &[]).map_err(of_key_index)?;
+        rows.iter().map(|row| Ok((stored::key_run(row)?, stored::key_bytes(row, 8)?))).collect()
     }
 
     fn run_metas(&self) -> Result<Vec<RunMeta>, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM books.key_runs ORDER BY first_seq");
-        self.query(&sql, &[])?.iter().map(stored::key_run).collect()
+        self.query(&sql, &[]).map_err(of_key_index)?.iter().map(stored::key_run).collect()
     }
 
     fn first_name_from(&self, text: &str) -> Result<Option<String>, StoreError> {
-        let sql = "SELECT name FROM books.accounts WHERE name >= $1 ORDER BY name LIMIT 1";
-        Ok(self.query(sql, &[&text])?.first().map(|row| row.get(0)))
-    }
-
-    fn places_with(&self, bytes: &[u8], first: Seq, last: Seq, most: usize) -> Result<Vec<Seq>, StoreError> {
-        let sql = "SELECT seq FROM books.journal WHERE seq BETWEEN $1 AND $2 AND position($3::bytea in record) > 0
-                       ORDER BY seq LIMIT $4";
-        let stretch = (sql_number(first.0), sql_number(last.0));
-        let rows = self.query(sql, &[&stretch.0, &stretch.1, &bytes, &limit(most)])?;
-        rows.iter().map(|row| Ok(stored::seq(row, 0)?)).collect()
+        let sql = "SELECT id, name FROM books.accounts WHERE name >= $1 ORDER BY name LIMIT 1";
+        let rows = self.query(sql, &[&text])?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let (id, name) = (AccountId(stored::number(row, 0)?), row.text(1)?.to_owned());
+        confirm::indexed_name(self, id, name, text).map(Some)
     }
 
     fn flow_rows(&self, query: &Statement) -> Result<Vec<bankroll_ledger::Row>, StoreError> {
@@ -187,11 +240,28 @@ impl Source for Session {
     }
 
     fn chunk(&self, id: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        let rows = self.query("SELECT data FROM books.key_chunks WHERE id = $1", &[&sql_number(id)])?;
-        Ok(rows.first().map(|row| row.get(0)))
+        let sql = "SELECT data FROM books.key_chunks WHERE id = $1";
+        let rows = self.query(sql, &[&sql_number(id)]).map_err(of_key_index)?;
+        rows.first().map(|row| stored::key_bytes(row, 0)).transpose()
+    }
+
+    fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {
+        schema::compare(self, sets)
+    }
+
+    fn has_page_checksums(&self) -> Result<Option<bool>, StoreError> {
+        let row = self.one("SELECT current_setting('data_checksums') = 'on'", &[])?;
+        Ok(Some(row.get(0)))
     }
 }
-const RUN_COLUMNS: &str = "id, level, first_seq, last_seq, entries, first_chunk, chunks";
+
+/// The key index is derived: a page of it that the server cannot read is a reason to rebuild it.
+fn of_key_index(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Damaged { what } => StoreError::KeyIndexDamaged { what },
+        error => error,
+    }
+}
 
 /// Postgres' integers are signed; places, ids and times stay far below 2^63.
 pub(super) fn sql_number(number: u64) -> i64 {

@@ -47,13 +47,30 @@ pub(crate) fn mergeable(count: usize, level: impl Fn(usize) -> u8) -> Option<Ran
 }
 
 /// Protects against torn and decayed storage, not against an attacker: an index is derived, and can be rebuilt.
-pub(crate) fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
-    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
-    bytes
+pub(crate) fn with_checksum(bytes: Vec<u8>) -> Vec<u8> {
+    with_checksum_of(&[], bytes)
 }
 
 /// The bytes without their checksum, if it matches.
 pub(crate) fn checked(bytes: &[u8]) -> Option<&[u8]> {
+    checked_of(&[], bytes)
+}
+
+/// Covers also what the bytes belong to, which is not stored with them: bytes that belong to something else, or did so
+/// earlier, do not pass.
+pub(crate) fn with_checksum_of(owner: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.extend(checksum_of(owner, &bytes));
+    bytes
+}
+
+pub(crate) fn checked_of<'a>(owner: &[u8], bytes: &'a [u8]) -> Option<&'a [u8]> {
     let (body, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
-    (crc32fast::hash(body).to_be_bytes() == *checksum).then_some(body)
+    (checksum_of(owner, body) == *checksum).then_some(body)
+}
+
+fn checksum_of(owner: &[u8], body: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(owner);
+    hasher.update(body);
+    hasher.finalize().to_be_bytes()
 }

@@ -52,7 +52,7 @@ impl Checkpointer {
         let failure = Arc::clone(&failed);
         let work = move || {
             for () in woken {
-                if let Err(error) = checkpoint_log(&own, "PASSIVE") {
+                if let Err(error) = checkpoint_log(&own) {
                     *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
@@ -73,7 +73,7 @@ impl Checkpointer {
             self.requested_at = 0;
         }
         if pages >= PAGES_MAX {
-            return checkpoint_log(connection, "PASSIVE");
+            return checkpoint_log(connection);
         }
         if pages >= self.requested_at.saturating_add(PAGES_BETWEEN) {
             self.requested_at = pages;
@@ -95,13 +95,31 @@ impl Drop for Checkpointer {
     }
 }
 
-/// Copies committed pages into the file and syncs it. They are durable in the log already, so a full disk only means
-/// that they stay there.
-pub(super) fn checkpoint_log(connection: &Connection, mode: &str) -> Result<(), StoreError> {
-    let copied = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+/// Copies what it can of the committed pages into the file, while the writer works. They are durable in the log
+/// already, so a full disk, or a reader that needs the old pages, only means that they stay there.
+fn checkpoint_log(connection: &Connection) -> Result<(), StoreError> {
+    let copied = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     match copied {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
         copied => Ok(copied?),
+    }
+}
+
+/// Copies every committed page into the file and syncs it, when books are opened. Nothing less will do: after a failed
+/// sync the log may be readable and not durable. [`StoreError::Full`] if the disk has no space for that,
+/// [`StoreError::Locked`] if another program reads an old snapshot and does not end it.
+pub(super) fn checkpoint_everything(connection: &Connection) -> Result<(), StoreError> {
+    let counts = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+        Ok((row.get::<_, bool>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    });
+    match counts.map_err(|error| (error.sqlite_error_code(), error)) {
+        Err((Some(ErrorCode::DiskFull), _)) => Err(StoreError::Full),
+        Err((Some(ErrorCode::DatabaseBusy), _)) => Err(StoreError::Locked),
+        Err((_, error)) => Err(error.into()),
+        // "Busy" also says that a reader keeps the log from being emptied, after all of it was copied and synced. A
+        // negative count says that nothing was tried.
+        Ok((true, in_log, copied)) if in_log < 0 || copied != in_log => Err(StoreError::Locked),
+        Ok(_) => Ok(()),
     }
 }

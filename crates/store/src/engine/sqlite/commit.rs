@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, params};
 use super::{Sqlite, load::sql_number, row};
 use crate::{
     StoreError,
-    engine::{Commit, CommitError, Records, RowsOutcome, RunWrites, Statement, flow_sql},
+    engine::{BalanceRow, Commit, CommitError, Records, RowsOutcome, RunWrites, Statement, checksum, flow_sql},
 };
 
 pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError> {
@@ -21,9 +21,11 @@ pub(super) fn write(engine: &Sqlite, commit: &Commit<'_>) -> Result<Vec<RowsOutc
 
 pub(super) fn append(connection: &Connection, batch: &Batch, records: &Records) -> Result<(), CommitError> {
     let append = || {
-        let mut insert = connection.prepare_cached("INSERT INTO journal (seq, record) VALUES (?1, ?2)")?;
-        for (record, seq) in records.iter().zip(sql_number(batch.first.0)..) {
-            insert.execute(params![seq, record])?;
+        let sql = "INSERT INTO journal (seq, record, checksum) VALUES (?1, ?2, ?3)";
+        let mut insert = connection.prepare_cached(sql)?;
+        let rows = records.iter().zip(records.checksums(batch.first));
+        for ((record, checksum), seq) in rows.zip(sql_number(batch.first.0)..) {
+            insert.execute(params![seq, record, checksum])?;
         }
         write_batch(connection, batch)
     };
@@ -132,44 +134,64 @@ fn write_accounts(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Res
             Unit::Native => "",
             Unit::Token(contract) => contract.as_str(),
         };
-        let sql = "INSERT INTO assets (id, chain, contract, decimals, symbol) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let row = params![id.0, asset.chain.as_str(), contract, asset.decimals, asset.symbol];
+        let sql =
+            "INSERT INTO assets (id, chain, contract, decimals, symbol, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let (chain, checksum) = (asset.chain.as_str(), checksum::asset(*id, asset));
+        let row = params![id.0, chain, contract, asset.decimals, asset.symbol, checksum];
         connection.prepare_cached(sql)?.execute(row)?;
     }
     if !commit.accounts.is_empty() {
         let mut account = connection.prepare_cached(
-            "INSERT INTO accounts (id, name, may_deposit, may_withdraw, may_transfer, debt) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO accounts (id, name, may_deposit, may_withdraw, may_transfer, debt, name_hash, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
-        let mut balance = connection.prepare_cached("INSERT INTO balances (id, balance, held) VALUES (?1, ?2, ?3)")?;
+        let sql = "INSERT INTO balances (id, balance, held, checksum) VALUES (?1, ?2, ?3, ?4)";
+        let mut balance = connection.prepare_cached(sql)?;
         for new in commit.accounts {
             let (id, policy) = (sql_number(new.id.0), new.policy);
             let rights = (policy.deposit.bits(), policy.withdraw.bits(), policy.transfer.bits());
             let debt = new.debt.map(|debt| sql_number(debt.0));
-            account.execute(params![id, new.name.to_string(), rights.0, rights.1, rights.2, debt])?;
-            balance.execute(params![id, new.balance.to_sortable(), new.held.to_sortable()])?;
+            let name = new.name.to_string();
+            let hash = checksum::name_hash(&name);
+            let checksum = checksum::account(new, &name, hash);
+            account.execute(params![id, name, rights.0, rights.1, rights.2, debt, hash, checksum])?;
+            let checksum = checksum::balance(new.id, new.balance, new.held);
+            balance.execute(params![id, new.balance.to_sortable(), new.held.to_sortable(), checksum])?;
         }
     }
-    for (account, debt) in commit.debt_links {
-        let sql = "UPDATE accounts SET debt = ?2 WHERE id = ?1";
-        connection.prepare_cached(sql)?.execute([sql_number(account.0), sql_number(debt.0)])?;
+    for account in commit.debt_links {
+        let name = account.name.to_string();
+        let checksum = checksum::account(account, &name, checksum::name_hash(&name));
+        let debt = account.debt.map(|debt| sql_number(debt.0));
+        let sql = "UPDATE accounts SET debt = ?2, checksum = ?3 WHERE id = ?1";
+        let changed = connection.prepare_cached(sql)?.execute(params![sql_number(account.id.0), debt, checksum])?;
+        expect_one(changed)?;
     }
     Ok(())
 }
 
 fn write_balances(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
-    let mut update = connection.prepare_cached("UPDATE balances SET balance = ?2, held = ?3 WHERE id = ?1")?;
-    for standing in commit.balances {
-        let (balance, held) = (standing.balance.to_sortable(), standing.held.to_sortable());
-        update.execute(params![sql_number(standing.id.0), balance, held])?;
+    let sql = "UPDATE balances SET balance = ?2, held = ?3, checksum = ?4 WHERE id = ?1";
+    let mut update = connection.prepare_cached(sql)?;
+    for BalanceRow { id, balance, held } in commit.balances {
+        let checksum = checksum::balance(*id, *balance, *held);
+        let row = params![sql_number(id.0), balance.to_sortable(), held.to_sortable(), checksum];
+        expect_one(update.execute(row)?)?;
     }
     Ok(())
+}
+
+/// A row that was there when the batch was decided must still be found: otherwise money would vanish with it.
+fn expect_one(changed: usize) -> rusqlite::Result<()> {
+    if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
 }
 
 fn write_holds(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     for hold in commit.holds {
         let mut put = connection.prepare_cached(
-            "INSERT INTO holds (id, account, remaining, expires, settler, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (id) DO UPDATE SET remaining = excluded.remaining, state = excluded.state",
+            "INSERT INTO holds (id, account, remaining, expires, settler, state, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO UPDATE
+             SET remaining = excluded.remaining, state = excluded.state, checksum = excluded.checksum",
         )?;
         put.execute(params![
             sql_number(hold.id.0),
@@ -177,20 +199,24 @@ fn write_holds(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result
             hold.remaining.to_sortable(),
             hold.expires.map(|expires| sql_number(expires.0)),
             hold.settler as u8,
-            hold.state as u8
+            hold.state as u8,
+            checksum::hold(hold)
         ])?;
     }
     for (original, reversal) in commit.reversals {
-        let sql = "INSERT INTO reversals (original, reversal) VALUES (?1, ?2)";
-        connection.prepare_cached(sql)?.execute([sql_number(original.0), sql_number(reversal.0)])?;
+        let sql = "INSERT INTO reversals (original, reversal, checksum) VALUES (?1, ?2, ?3)";
+        let checksum = checksum::reversal(*original, *reversal);
+        connection.prepare_cached(sql)?.execute(params![sql_number(original.0), sql_number(reversal.0), checksum])?;
     }
     Ok(())
 }
 
-fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
+pub(super) fn write_events(connection: &Connection, commit: &Commit<'_>) -> rusqlite::Result<()> {
     for (seq, place, event) in &commit.events {
-        let sql = "INSERT INTO outbox (seq, place, kind, resource, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let row = params![sql_number(seq.0), place, event.kind.as_str(), event.resource, event.body];
+        let sql = "INSERT INTO outbox (seq, place, kind, resource, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let kind = event.kind.as_str();
+        let checksum = checksum::event(*seq, *place, kind, &event.resource, &event.body);
+        let row = params![sql_number(seq.0), place, kind, event.resource, event.body, checksum];
         connection.prepare_cached(sql)?.execute(row)?;
     }
     Ok(())
@@ -208,8 +234,9 @@ fn write_runs(connection: &Connection, runs: &RunWrites) -> rusqlite::Result<()>
         connection.prepare_cached("DELETE FROM key_runs WHERE id = ?1")?.execute([sql_number(*id)])?;
     }
     if let Some((meta, summary)) = &runs.added {
-        let sql = "INSERT INTO key_runs (id, level, first_seq, last_seq, entries, first_chunk, chunks, summary)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let sql =
+            "INSERT INTO key_runs (id, level, first_seq, last_seq, entries, first_chunk, chunks, checksum, summary)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         connection.prepare_cached(sql)?.execute(params![
             sql_number(meta.id),
             meta.level,
@@ -218,6 +245,7 @@ fn write_runs(connection: &Connection, runs: &RunWrites) -> rusqlite::Result<()>
             sql_number(meta.entries),
             sql_number(meta.first_chunk),
             sql_number(meta.chunks),
+            checksum::key_run(meta),
             summary
         ])?;
     }

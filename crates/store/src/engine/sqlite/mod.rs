@@ -5,9 +5,12 @@ mod commit;
 mod flows;
 mod load;
 pub(crate) mod moved;
+pub(crate) mod new_books;
+mod pages;
 mod read_only;
 mod rebuild;
 mod row;
+mod schema;
 mod settings;
 mod source;
 mod statement_index;
@@ -29,6 +32,8 @@ use crate::{FaultKind, FaultPoint};
 
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
+pub(crate) use new_books::OldBooks;
+pub(crate) use pages::locate_damage;
 pub(crate) use settings::open_read_only;
 pub(crate) use source::SqliteSource;
 pub(crate) use statement_index::{StatementsFile, open_statements};
@@ -68,7 +73,7 @@ impl Sqlite {
         let in_flow_statement = row::guard_own_tables(&mut connection, own_tables.clone())?;
         // After a failed sync, what can be read may differ from what is on disk. Checkpointing the whole log and
         // syncing the file makes it durable before the writer relies on it.
-        checkpoint::checkpoint_log(&connection, "TRUNCATE")?;
+        checkpoint::checkpoint_everything(&connection)?;
         let checkpointer = Checkpointer::start(&mut connection, path, durability)?;
         Ok(Self {
             source: SqliteSource(connection, None),
@@ -136,7 +141,7 @@ impl Engine for Sqlite {
     }
 
     fn sweep_chunks(&mut self, live: &[Range<u64>]) -> Result<(), StoreError> {
-        Ok(commit::sweep_chunks(&self.source.0, "key_chunks", live)?)
+        commit::sweep_chunks(&self.source.0, "key_chunks", live).map_err(|error| source::of_key_index(error.into()))
     }
 
     fn write(&mut self, commit: &Commit<'_>) -> Result<Vec<RowsOutcome>, CommitError> {

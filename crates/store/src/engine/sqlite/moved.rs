@@ -14,6 +14,8 @@ use crate::{MovedBooks, StoreError};
 const MARK: &str =
     "CREATE TABLE moved_books (moved_to TEXT NOT NULL, moved_at INTEGER NOT NULL, holder TEXT NOT NULL) STRICT;
                     INSERT INTO migrations (owner, number, hash, at) VALUES ('moved', 1, x'', 0);";
+/// The owner of the mark among the migrations.
+pub(super) const OWNER: &str = "moved";
 const UNMARK: &str = "DROP TABLE moved_books; DELETE FROM migrations WHERE owner = 'moved';";
 
 /// Where the books of this file went, and the name of the move in the database.
@@ -40,6 +42,11 @@ pub(crate) fn mark(path: &Path, to: &str, holder: &str, at: Time) -> Result<(), 
 /// Removes the mark. The caller holds the lock of the folder.
 pub(crate) fn unmark(path: &Path) -> Result<(), StoreError> {
     write(path, |connection| connection.execute_batch(UNMARK))
+}
+
+/// The same mark without its values, for a comparison of schemas.
+pub(super) fn write_mark(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(MARK)
 }
 
 fn write(path: &Path, change: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), StoreError> {

@@ -1,9 +1,12 @@
 //! Opening the file: sets the settings that durability depends on, reads them back, and fails if they are different.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use bankroll_ledger::Time;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{read_only, source::SqliteSource};
 use crate::{Durability, Migrations, StoreError, engine::migrations, files};
@@ -12,6 +15,8 @@ use crate::{Durability, Migrations, StoreError, engine::migrations, files};
 const APPLICATION_ID: i64 = 0x42_61_6e_6b;
 /// SQLite never creates a file here: a file that is missing is not empty books.
 const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+/// Prepared statements that a connection keeps: more than the store has for one purpose.
+const STATEMENTS: usize = 64;
 /// The page cache of the writer: 64 MiB, in KiB as SQLite wants it.
 const CACHE_KIB: i64 = -65_536;
 
@@ -25,14 +30,35 @@ pub(super) fn create(path: &Path, sets: &[Migrations], now: Time) -> Result<(), 
             return Err(StoreError::LedgerExists { path: read_only::with_ending(path, ending) });
         }
     }
-    let unfinished = read_only::with_ending(path, ".new");
+    let connection = create_unfinished(path, sets, now)?;
+    connection.close().map_err(|(_, error)| error)?;
+    files::rename(&unfinished(path), path).map_err(StoreError::io(path))
+}
+
+/// The name of books while they are made.
+pub(super) fn unfinished(path: &Path) -> PathBuf {
+    read_only::with_ending(path, ".new")
+}
+
+/// Creates empty books under another name. What an interrupted process has left there is removed.
+pub(super) fn create_unfinished(path: &Path, sets: &[Migrations], now: Time) -> Result<Connection, StoreError> {
+    let unfinished = unfinished(path);
     files::remove_unfinished(&unfinished).map_err(StoreError::io(&unfinished))?;
     files::create_database(&unfinished).map_err(StoreError::io(&unfinished))?;
     let mut connection = Connection::open_with_flags(&unfinished, WRITING)?;
     connection.execute_batch(&format!("PRAGMA synchronous = FULL; PRAGMA application_id = {APPLICATION_ID}"))?;
     migrations::migrate(&mut connection, sets, now)?;
-    connection.close().map_err(|(_, error)| error)?;
-    files::rename(&unfinished, path).map_err(StoreError::io(path))
+    Ok(connection)
+}
+
+/// Opens existing books to copy them. It changes nothing, and neither does closing it: their log stays as it is.
+pub(super) fn open_for_copying(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(path, WRITING)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    check_ours(&connection, path)?;
+    connection.execute_batch("PRAGMA query_only = ON")?;
+    Ok(connection)
 }
 
 /// Opens existing books. A file without books is refused before anything is written to it.
@@ -40,7 +66,7 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
     let connection = Connection::open_with_flags(path, WRITING)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     check_ours(&connection, path)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     expect("journal_mode", mode, "wal")?;
     let synchronous = match durability {
@@ -60,6 +86,7 @@ pub(super) fn open_for_writing(path: &Path, durability: Durability) -> Result<Co
 /// Opens books read-only; they must be of this version or an older one.
 pub(crate) fn open_read_only(path: &Path) -> Result<SqliteSource, StoreError> {
     let (connection, lock) = read_only::connect(path)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     migrations::check_books_known(&connection, path)?;
     Ok(SqliteSource(connection, lock))
 }

@@ -1,11 +1,11 @@
 //! The audit: recomputes the books from the journal alone, and compares them with the tables.
 //!
 //! One pass checks: every batch's root and the chain over them; every request, decided again by the same pure function,
-//! with the same effects; no key decided twice; every event in the outbox as its record made it. At the end it compares
+//! with the same effects; every guard of a fact, as far as facts before it decide it; no key decided twice; every event in the outbox as its record made it. At the end it compares
 //! every account, hold and asset with its table, flows' rows with the facts that set them, and debits with credits for
 //! each asset. The pass is paged, so that a writer can work at the same time; only the last step reads in one snapshot.
 
-mod flow_rows;
+pub(super) mod flow_rows;
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -48,16 +48,16 @@ pub struct AuditReport {
 /// An audit of one ledger.
 #[derive(Debug)]
 pub struct Audit {
-    reader: Reader,
-    replay: Replay,
-    next_batch: u64,
-    next_seq: Seq,
-    head: Hash,
+    pub(super) reader: Reader,
+    pub(super) replay: Replay,
+    pub(super) next_batch: u64,
+    pub(super) next_seq: Seq,
+    pub(super) head: Hash,
     /// The upper half of every fingerprint, and its place: 16 bytes a key. Equal ones are compared in full.
     keys: Vec<(u64, u64)>,
     /// The events of the page that is being checked.
     events: Vec<StoredEvent>,
-    flow_rows: FlowRows,
+    pub(super) flow_rows: FlowRows,
 }
 
 impl Audit {
@@ -81,8 +81,13 @@ impl Audit {
     ///
     /// # Errors
     /// The first difference, as [`StoreError::Diverged`], or a failure to read.
-    pub fn run(
-        mut self,
+    pub fn run(mut self, on_progress: impl FnMut(AuditProgress)) -> Result<(AuditReport, Vec<Account>), StoreError> {
+        let audited = self.try_run(on_progress);
+        self.reader.located(audited)
+    }
+
+    fn try_run(
+        &mut self,
         mut on_progress: impl FnMut(AuditProgress),
     ) -> Result<(AuditReport, Vec<Account>), StoreError> {
         let rows_total = self.reader.head()?.seq.0;
@@ -111,10 +116,26 @@ impl Audit {
 
     /// Checks the next batches; `false` if there are none.
     fn page(&mut self) -> Result<bool, StoreError> {
-        let batches = self.reader.source().batches_from(self.next_batch, PAGE)?;
+        self.advance(u64::MAX, u64::MAX, &mut |_, _| {})
+    }
+
+    /// Checks the next batches, none after this one, and no more when it has checked so many records; `false` if there
+    /// are none. `on_record` sees each record after it was checked.
+    pub(super) fn advance(
+        &mut self,
+        last_batch: u64,
+        records_max: u64,
+        on_record: &mut dyn FnMut(Seq, &Record),
+    ) -> Result<bool, StoreError> {
+        let left = last_batch.saturating_sub(self.next_batch - 1);
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(PAGE);
+        let batches = self.reader.source().batches_from(self.next_batch, most)?;
         let before = Seq(self.next_seq.0 - 1);
         for (batch, stored_head) in &batches {
-            self.batch(batch, stored_head)?;
+            self.batch(batch, stored_head, on_record)?;
+            if self.next_seq.0 - before.0 > records_max {
+                break;
+            }
         }
         self.check_events(before)?;
         Ok(!batches.is_empty())
@@ -134,7 +155,12 @@ impl Audit {
         Err(StoreError::diverged(at, "the announcements are not what the journal says they are"))
     }
 
-    fn batch(&mut self, batch: &Batch, stored_head: &Hash) -> Result<(), StoreError> {
+    fn batch(
+        &mut self,
+        batch: &Batch,
+        stored_head: &Hash,
+        on_record: &mut dyn FnMut(Seq, &Record),
+    ) -> Result<(), StoreError> {
         if batch.number != self.next_batch || batch.first != self.next_seq || batch.previous != self.head {
             return Err(StoreError::diverged(self.next_seq, format!("batch {} is missing or moved", self.next_batch)));
         }
@@ -143,6 +169,7 @@ impl Audit {
         for (seq, bytes) in &records {
             let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
             self.record(*seq, batch, &record)?;
+            on_record(*seq, &record);
         }
         self.next_batch += 1;
         self.next_seq = Seq(batch.first.0 + u64::from(batch.count));
@@ -162,6 +189,9 @@ impl Audit {
         sound.map_err(|unsound| StoreError::diverged(seq, unsound.to_string()))?;
         self.replay.apply(seq, record);
         if let Record::Decided { request, verdict: Verdict::Applied(_) } = record {
+            if let Some(broken) = self.flow_rows.broken_guard(&request.facts) {
+                return Err(StoreError::diverged(seq, broken));
+            }
             self.flow_rows.apply(seq, &request.facts);
             self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {
                 seq,
@@ -218,7 +248,8 @@ impl Audit {
         Ok(stored)
     }
 
-    fn check_keys(&mut self) -> Result<(), StoreError> {
+    /// No key was decided twice.
+    pub(super) fn check_keys(&mut self) -> Result<(), StoreError> {
         self.keys.sort_unstable();
         for pair in self.keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
             let key = |place: u64| -> Result<_, StoreError> {
@@ -235,7 +266,8 @@ impl Audit {
         Ok(())
     }
 
-    fn totals(&self) -> Result<BTreeMap<AssetId, (Total, Total)>, StoreError> {
+    /// Debits and credits for each asset, which are equal.
+    pub(super) fn totals(&self) -> Result<BTreeMap<AssetId, (Total, Total)>, StoreError> {
         let at = Seq(self.next_seq.0 - 1);
         let totals = self.replay.books.totals();
         match totals.iter().find(|(_, (debit, credit))| debit != credit) {

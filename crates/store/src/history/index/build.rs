@@ -123,5 +123,5 @@ pub(super) fn merge(
     let meta =
         RunMeta { id, level, first: oldest.meta.first, last: newest.meta.last, entries: 0, first_chunk, chunks: 0 };
     let run = IndexRun { meta, batch: newest.batch, head: newest.head };
-    store_run(store, run, Merge::new(&metas, |id| lookup::read(store, id)), &metas, yield_point)
+    store_run(store, run, Merge::new(&metas, |_, id| lookup::read(store, id)), &metas, yield_point)
 }

@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Sender, channel},
     },
     thread,
@@ -35,6 +35,9 @@ const POLL_MIN: Duration = Duration::from_millis(1);
 /// From this number of runs on, merging comes first, even if records wait: a reader may have to read each of them.
 const RUNS_MAX: usize = 48;
 
+/// How often a damaged index is opened again before it is recreated.
+const FAILURES_MAX: u32 = 2;
+
 /// When a run is built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexSchedule {
@@ -54,12 +57,13 @@ pub(crate) struct StatementIndexer {
 }
 
 impl StatementIndexer {
-    /// Starts the thread for books that end here.
+    /// Starts the thread for books that end here. When `rebuild` is set, it clears it and rebuilds the index.
     pub fn start(
         books: Box<dyn Source>,
         location: Box<dyn IndexLocation>,
         schedule: IndexSchedule,
         end: Seq,
+        rebuild: Arc<AtomicBool>,
     ) -> std::io::Result<Self> {
         let (stop, stopped) = channel::<()>();
         let end = Arc::new(AtomicU64::new(end.0));
@@ -73,6 +77,7 @@ impl StatementIndexer {
                 caught_up_at: Instant::now(),
                 throttle,
                 failures: 0,
+                rebuild,
             };
             let mut wait = Duration::ZERO;
             while worker.throttle.wait(wait) {
@@ -127,11 +132,16 @@ struct IndexWorker {
     throttle: Throttle,
     /// How often the index was found damaged since something was last stored in it.
     failures: u32,
+    /// Whether the index differs from the journal in a way that it cannot see itself.
+    rebuild: Arc<AtomicBool>,
 }
 
 impl IndexWorker {
     /// Does the next piece of work; returns whether there may be more at once.
     fn step(&mut self) -> bool {
+        if self.rebuild.swap(false, Ordering::Relaxed) {
+            (self.index, self.failures) = (None, FAILURES_MAX);
+        }
         // After an error the index is opened again without its damaged part; if that does not help, it is recreated.
         match self.work() {
             Ok(more) => more,
@@ -164,7 +174,7 @@ impl IndexWorker {
     }
 
     fn open(&self) -> Result<OpenIndex, StoreError> {
-        let store = if self.failures < 2 { self.location.open() } else { self.location.recreate() };
+        let store = if self.failures < FAILURES_MAX { self.location.open() } else { self.location.recreate() };
         let store = match store {
             Err(StoreError::StatementIndexDamaged { .. }) => self.location.recreate()?,
             opened => opened?,

@@ -88,7 +88,7 @@ pub(crate) fn terms_of(record: &Record, into: &mut Vec<u128>) {
     into.clear();
     let mut add = |term: Term| into.push(term.0);
     match record {
-        Record::AssetListed { .. } => {}
+        Record::AssetListed { .. } | Record::LossAccepted(_) => {}
         Record::AccountOpened { name, .. } => {
             if let Some(owner) = &name.owner {
                 add(Term::text(TextKind::Owner, owner.as_str()));

@@ -27,18 +27,27 @@ pub struct IndexReport {
 
 /// A sum of hashes over entries in any order; an accidental difference of the entries changes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct EntrySum {
+pub(in crate::history) struct EntrySum {
     entries: u64,
     sum: u128,
 }
 
 impl EntrySum {
-    fn add(&mut self, (number, place): RunEntry) {
+    pub fn add(&mut self, (number, place): RunEntry) {
         let digest: [u8; 32] =
             Sha256::new().chain_update(number.to_be_bytes()).chain_update(place.to_be_bytes()).finalize().into();
         let head = digest.first_chunk::<16>().map_or(0, |head| u128::from_be_bytes(*head));
         self.entries = self.entries.saturating_add(1);
         self.sum = self.sum.wrapping_add(head);
+    }
+
+    pub const fn entries(self) -> u64 {
+        self.entries
+    }
+
+    /// The sum over the entries of this one that are not in an earlier one.
+    pub fn since(self, earlier: Self) -> Self {
+        Self { entries: self.entries.wrapping_sub(earlier.entries), sum: self.sum.wrapping_sub(earlier.sum) }
     }
 }
 
@@ -76,7 +85,7 @@ impl Reader {
             }
             let mut report = IndexReport { covered: view.index_state().covered, ..IndexReport::default() };
             for ExpectedRun { run, sum } in &key_runs {
-                let stored = sum_of(run, |id| keys::decode_chunk(id, view.source.chunk(id)?))?;
+                let stored = sum_of(run, |id| keys::decode_chunk(run, id, view.source.chunk(id)?))?;
                 if stored != *sum {
                     return Err(StoreError::KeyIndexDamaged { what: differs(run) });
                 }
@@ -97,7 +106,7 @@ impl Reader {
     }
 }
 
-fn differs(run: &RunMeta) -> String {
+pub(in crate::history) fn differs(run: &RunMeta) -> String {
     format!("run {} (records {} to {}) differs from the journal", run.id, run.first, run.last)
 }
 

@@ -6,8 +6,8 @@ use bankroll_ledger::{IdempotencyKey, Namespace, Record, Scope, Seq};
 use super::{HistoryView, JournalEntry};
 use crate::{Reader, StoreError, history::index::Term, writing::keys};
 
-/// Records that contain the key's text, read at a time.
-const PAGE: usize = 256;
+/// Records read at a time.
+const PAGE: usize = 1_024;
 
 /// Which keys to find. A text may be a key of several namespaces and servers at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +112,10 @@ impl HistoryView<'_> {
     fn scopes(&self) -> Result<Vec<Scope>, StoreError> {
         let (mut scopes, mut from) = (vec![Scope::House], String::new());
         while let Some(name) = self.source.first_name_from(&from)? {
+            // A damaged index would lead round in a circle.
+            if name < from {
+                return Err(StoreError::Damaged { what: "the names of accounts are not in order".into() });
+            }
             let server = name.split('/').next().unwrap_or_default().to_owned();
             scopes.extend(server.parse().ok().filter(|scope| *scope != Scope::House));
             // The character after the slash.
@@ -120,16 +124,20 @@ impl HistoryView<'_> {
         Ok(scopes)
     }
 
-    /// Places in a stretch of the journal whose records contain the key's text.
+    /// Places in a stretch of the journal whose records contain the key's text. All of them are read, and so verified:
+    /// a damaged record must not look like one without the key.
     fn mentions(&self, query: &KeyQuery, first: Seq, last: Seq) -> Result<Vec<Seq>, StoreError> {
-        let (mut found, mut next) = (Vec::new(), first);
+        let (text, mut found, mut next) = (query.text.as_bytes(), Vec::new(), first);
+        if text.is_empty() {
+            return Ok(found);
+        }
         while next <= last {
-            let page = self.source.places_with(query.text.as_bytes(), next, last, PAGE)?;
-            found.extend(&page);
-            match page.last() {
-                Some(seen) if page.len() == PAGE => next = seen.next(),
-                _ => break,
-            }
+            let most = usize::try_from(last.0 - next.0 + 1).unwrap_or(PAGE).min(PAGE);
+            let page = self.source.records_from(next, most)?;
+            let Some((end, _)) = page.last() else { break };
+            next = end.next();
+            let matching = page.iter().filter(|(_, record)| record.windows(text.len()).any(|bytes| bytes == text));
+            found.extend(matching.map(|(seq, _)| *seq));
         }
         Ok(found)
     }

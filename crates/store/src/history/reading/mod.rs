@@ -28,6 +28,7 @@ use bankroll_ledger::{Record, Seq, Time};
 
 pub use balance::BalanceAt;
 pub use check::IndexReport;
+pub(in crate::history) use check::{EntrySum, differs};
 pub use cursor::Cursor;
 pub use keys::KeyQuery;
 pub use search::{SearchQuery, SearchSubject};

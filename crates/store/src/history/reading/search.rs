@@ -170,7 +170,7 @@ impl SearchSubject {
                 Record::AccountOpened { name, .. } => name.owner.as_ref() == Some(wallet),
                 Record::Decided { request, verdict } => requested_or_touched(wallet, request, verdict),
                 Record::HoldExpired(_) => true,
-                Record::AssetListed { .. } => false,
+                Record::AssetListed { .. } | Record::LossAccepted(_) => false,
             },
             Self::Transaction(text) => refers(text, |of| [None, None, of.tx_hash.as_ref(), None, None]),
             Self::Deposit(text) => refers(text, |of| [of.deposit.as_ref(), None, None, None, None]),

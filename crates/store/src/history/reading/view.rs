@@ -9,6 +9,7 @@ use crate::{
     Reader, StoreError,
     engine::{JournalHead, Source, runs::RunMeta},
     history::index::{self, IndexRun, IndexSource, KnownServers, Term, terms_of},
+    writing::recovery,
 };
 
 /// Records scanned at a time.
@@ -38,7 +39,7 @@ impl<'a> HistoryView<'a> {
             error
         };
         source.begin_snapshot().map_err(end_index)?;
-        let head = source.head();
+        let head = recovery::head(source);
         let runs = index::sound_runs(stored, source).unwrap_or_default();
         let none = JournalHead { batch: 0, seq: Seq(0), at: bankroll_ledger::Time(0), hash: bankroll_ledger::GENESIS };
         let at = *head.as_ref().unwrap_or(&none);

@@ -61,7 +61,7 @@ impl RunJob {
             let mut entries = keys.entries();
             entries.sort_unstable();
             let count = entries.len() as u64;
-            RunBuilder::new(out, count).push_all(entries.into_iter().map(Ok))
+            RunBuilder::new(out, (first, last), count).push_all(entries.into_iter().map(Ok))
         })
     }
 
@@ -72,8 +72,8 @@ impl RunJob {
         let replaces = inputs.iter().map(|input| input.id).collect();
         Self::start(meta, replaces, move |out| {
             let count = inputs.iter().map(|input| input.entries).sum();
-            let merged = Merge::new(&inputs, |id| decode_chunk(id, reader.chunk(id)?));
-            RunBuilder::new(out, count).push_all(merged)
+            let merged = Merge::new(&inputs, |run, id| decode_chunk(run, id, reader.chunk(id)?));
+            RunBuilder::new(out, (first, last), count).push_all(merged)
         })
     }
 
@@ -160,6 +160,8 @@ enum JobStop {
 /// Cuts a sorted stream into chunks.
 struct RunBuilder {
     out: SyncSender<RunPiece>,
+    /// The stretch of the journal that the run covers.
+    stretch: (Seq, Seq),
     chunk: Vec<RunEntry>,
     filter: BloomFilter,
     fences: Vec<u128>,
@@ -167,9 +169,9 @@ struct RunBuilder {
 }
 
 impl RunBuilder {
-    fn new(out: SyncSender<RunPiece>, count: u64) -> Self {
+    fn new(out: SyncSender<RunPiece>, stretch: (Seq, Seq), count: u64) -> Self {
         let chunk = Vec::with_capacity(CHUNK_ENTRIES);
-        Self { out, chunk, filter: BloomFilter::for_keys(count), fences: Vec::new(), entries: 0 }
+        Self { out, stretch, chunk, filter: BloomFilter::for_keys(count), fences: Vec::new(), entries: 0 }
     }
 
     fn push_all(mut self, sorted: impl Iterator<Item = Result<RunEntry, StoreError>>) -> Result<(), JobStop> {
@@ -190,8 +192,8 @@ impl RunBuilder {
     }
 
     fn cut(&mut self) -> Result<(), JobStop> {
+        let data = encode_chunk(self.stretch, self.fences.len() as u64, &self.chunk);
         self.fences.push(self.chunk[0].0);
-        let data = encode_chunk(&self.chunk);
         self.chunk.clear();
         self.out.send(RunPiece::Chunk(data)).map_err(|_| JobStop::Closed)
     }

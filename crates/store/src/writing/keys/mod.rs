@@ -13,7 +13,8 @@
 //! | merge | [`runs::FAN_IN`] neighbours of one level, streamed by a thread | a channel of 64 chunks |
 //!
 //! The index is derived. A run that is missing, torn or edited is noticed (runs must cover the journal without a gap,
-//! chunks and summaries carry checksums) and the whole index is rebuilt from the journal.
+//! rows, chunks and summaries carry checksums that cover what they belong to) and the whole index is rebuilt from the
+//! journal.
 
 mod filter;
 mod hasher;
@@ -28,6 +29,7 @@ use std::{
 
 use bankroll_ledger::{Fingerprint, Record, Seq};
 
+use super::recovery::verified_batches;
 use crate::{
     StoreError,
     engine::{
@@ -138,8 +140,13 @@ impl KeyIndex {
 
     /// Rebuilds the index from the journal alone, and stores it.
     pub fn rebuild(engine: &mut dyn Engine, last: Seq, recent_max: usize) -> Result<Self, StoreError> {
-        super::recovery::commit_runs(engine, &RunWrites { removes_all: true, ..RunWrites::default() })?;
-        engine.sweep_chunks(&[])?;
+        let emptied = super::recovery::commit_runs(engine, &RunWrites { removes_all: true, ..RunWrites::default() });
+        emptied.and_then(|()| engine.sweep_chunks(&[])).map_err(|error| match error {
+            StoreError::Damaged { what } | StoreError::KeyIndexDamaged { what } => {
+                StoreError::row_damaged("key_chunks", format!("the key index cannot be emptied ({what})"))
+            }
+            error => error,
+        })?;
         let mut index = Self::empty(recent_max);
         while index.absorb_page(engine, last)? {
             index.finish_maintenance(engine)?;
@@ -168,21 +175,27 @@ impl KeyIndex {
         *self.recent.places.hasher()
     }
 
-    /// Adds the keys of the next records; `false` if there are none.
+    /// Adds the keys of the next batches; `false` if there are none. A key that is missing here would be decided again,
+    /// so every batch is verified against the chain.
     fn absorb_page(&mut self, engine: &mut dyn Engine, last: Seq) -> Result<bool, StoreError> {
         let from = self.absorbed.next();
         if from > last {
             return Ok(false);
         }
-        let records = engine.source().records_from(from, 10_000)?;
-        for (seq, bytes) in &records {
+        let gap = |at: Seq| StoreError::diverged(at, "the journal has a gap");
+        let (first, _) = engine.source().batch_of(from)?.ok_or_else(|| gap(from))?;
+        let verified = verified_batches(engine.source(), first.number)?;
+        // A run may end within a batch.
+        for (seq, bytes) in verified.iter().flat_map(|(_, records)| records).filter(|(seq, _)| *seq >= from) {
             let record = Record::decode(bytes).map_err(StoreError::unreadable(*seq))?;
             if let Record::Decided { request, .. } = record {
                 self.recent.insert((request.key.fingerprint().0, seq.0));
             }
+            self.absorbed = *seq;
         }
-        let (read, _) = records.last().ok_or_else(|| StoreError::diverged(from, "the journal has a gap"))?;
-        self.absorbed = *read;
+        if self.absorbed < from {
+            return Err(gap(from));
+        }
         self.freeze_if_full();
         Ok(true)
     }

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{
     examine::{Found, copy_folder, examine, records_in},
-    points::worked_in_folder,
+    points::{kill_before_a_checkpoint, worked_in_folder},
     strace::{BOOKS, most_of_a_thread, only_on, strace},
     victim::{Line, Role},
 };
@@ -62,6 +62,25 @@ fn crash_of_nothing_when_the_disk_is_full_at_a_checkpoint() {
         found.add(examine(folder.path(), &role, &lines, records_before, &what));
     }
     report(&format!("crash by full disk while the log is copied back (seed {}): {found}", role.seed));
+}
+
+/// Opening copies the whole log into the file, since after a failed sync the log may be readable and not durable.
+/// Without space for that the books stay closed, instead of being relied on.
+#[test]
+fn crash_of_nothing_when_the_log_cannot_be_copied_back_at_opening() {
+    let role = Role::usual(seed());
+    let clean = worked_in_folder(&role);
+    let records_before = records_in(clean.path());
+    let (killed, lines) = kill_before_a_checkpoint(&role, clean.path());
+    let opening = Role { threads: 0, ..role };
+    let (folder, opened, writes) =
+        run(&opening, killed.path(), &["books.db"], Some("inject=pwrite64:error=ENOSPC:when=1+"));
+    assert!(writes > 0, "there was nothing to copy back");
+    let is_refused = |printed: &str| printed.starts_with("cannot open") && printed.contains("Full");
+    assert!(matches!(opened.as_slice(), [Line::Other(printed)] if is_refused(printed)), "{opened:?}");
+    let what = format!("seed {}, disk full when the books were opened", role.seed);
+    let found = examine(folder.path(), &role, &lines, records_before, &what);
+    report(&format!("crash by full disk when books are opened (seed {}): {found}", role.seed));
 }
 
 fn run(role: &Role, clean: &Path, files: &[&str], fault: Option<&str>) -> (TempDir, Vec<Line>, u32) {

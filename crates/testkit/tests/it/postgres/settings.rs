@@ -8,7 +8,10 @@ use bankroll_store::{
 use bankroll_testkit::postgres;
 
 use super::cluster::Cluster;
-use crate::world::{World, moving};
+use crate::{
+    run::wait_until,
+    world::{World, moving},
+};
 
 /// The setting for which books at this address are opened neither for writing nor for reading.
 fn refused(url: &str) -> &'static str {
@@ -34,6 +37,31 @@ fn postgres_that_would_lose_commits_or_letters_is_refused() {
     // Weaker than the disks of all standbys, but not weaker than this server's own disk.
     postgres::run(&url, "ALTER DATABASE books SET synchronous_commit = local");
     Reader::open(DatabaseUrl::new(&url)).unwrap();
+    // With a named standby, a fail-over would lose what is on this server's disk alone, or in the standby's memory.
+    let set = |value: &str| {
+        let set = format!("SET synchronous_commit = local; ALTER DATABASE books SET synchronous_commit = {value}");
+        postgres::run(&url, &set);
+    };
+    let name_standby = |names: &str| {
+        let postgres = cluster.url("postgres");
+        postgres::run(&postgres, &format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
+        postgres::run(&postgres, "SELECT pg_reload_conf()");
+        let is_set = format!(
+            "SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = '{names}'"
+        );
+        wait_until("the server has read its settings", || postgres::Session::open(&postgres).count(&is_set) == 1);
+    };
+    name_standby("elsewhere");
+    for weak in ["local", "remote_write", "off"] {
+        set(weak);
+        assert_eq!(refused(&url), "synchronous_commit", "{weak}");
+    }
+    for strong in ["on", "remote_apply"] {
+        set(strong);
+        Reader::open(DatabaseUrl::new(&url)).unwrap();
+    }
+    name_standby("");
+    set("on");
 
     let other = "CREATE DATABASE letters ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
     postgres::run(&cluster.url("postgres"), other);

@@ -1,4 +1,4 @@
-//! `bankroll-signer show`: wallets, rules and signed orders. Works while the signer runs, and needs no password.
+//! `bankroll signer show`: wallets, rules and signed orders. Works while the signer runs, and needs no password.
 
 use std::{
     fmt::Write,
@@ -8,16 +8,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bankroll_input::{plain, whole};
-use bankroll_money::Amount;
-use bankroll_orders::{format_decimal, format_time};
+use bankroll_ledger::Amount;
+use bankroll_signer::{
+    cli::{SignerPrograms, memory_error, read_config, shown},
+    config::SignerConfig,
+    memory::{MemoryEntry, MemorySnapshot},
+};
+use bankroll_terminal::{decimal, plain, whole};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{hints, print};
-use crate::{
-    config::SignerConfig,
-    memory::{MemoryEntry, MemorySnapshot},
+use super::{
+    order_text::{OrderText, gwei, time_text},
+    print,
 };
 
 #[derive(Debug, Args)]
@@ -34,10 +37,10 @@ pub struct SignerShowArgs {
     entries: u64,
 }
 
-pub fn run(args: &SignerShowArgs, json: bool, me: &str) -> anyhow::Result<()> {
-    let config = hints::config(&args.dir, me)?;
+pub fn run(args: &SignerShowArgs, json: bool, programs: &SignerPrograms) -> anyhow::Result<()> {
+    let config = read_config(&args.dir, programs)?;
     let snapshot = MemorySnapshot::read(&config.memory, args.entries);
-    let snapshot = snapshot.map_err(|error| hints::memory(error, &args.dir, me))?;
+    let snapshot = snapshot.map_err(|error| memory_error(error, &args.dir, programs))?;
     let warnings: Vec<String> = config.wallets.iter().filter_map(|(_, file)| key_file_warning(file)).collect();
     let mut value = value(&config, &snapshot);
     value["warnings"] = json!(warnings);
@@ -48,7 +51,7 @@ pub fn run(args: &SignerShowArgs, json: bool, me: &str) -> anyhow::Result<()> {
 fn key_file_warning(file: &Path) -> Option<String> {
     /// The rights of the group and of all other users.
     const OTHERS: u32 = 0o077;
-    let shown = hints::shown(file);
+    let shown = shown(file);
     match fs::metadata(file) {
         Ok(found) if found.permissions().mode() & OTHERS == 0 => None,
         Ok(_) => Some(format!("the key file {shown} is open to other users; run `chmod 600 {shown}`")),
@@ -59,7 +62,7 @@ fn key_file_warning(file: &Path) -> Option<String> {
 
 fn value(config: &SignerConfig, snapshot: &MemorySnapshot) -> Value {
     let newest = snapshot.newest.iter().map(
-        |(seq, at, entry)| json!({ "seq": seq, "at": format_time(*at), "kind": kind(entry), "text": describe(entry) }),
+        |(seq, at, entry)| json!({ "seq": seq, "at": time_text(*at), "kind": kind(entry), "text": describe(entry) }),
     );
     json!({
         "wallets": config.policy.wallets,
@@ -81,7 +84,7 @@ fn text(config: &SignerConfig, snapshot: &MemorySnapshot, warnings: &[String]) -
     }
     let window = hours(config.policy.window / 1_000_000);
     for (id, rules) in &config.policy.chains {
-        let (price, priority) = (format_decimal(rules.max_price, 9), format_decimal(rules.max_priority, 9));
+        let (price, priority) = (gwei(rules.max_price), gwei(rules.max_priority));
         let (gas, fees) = (rules.max_gas, coins(rules.fees_per_window));
         writeln!(text, "chain   {id}: at most {gas} gas at {price} gwei ({priority} gwei priority)")?;
         writeln!(text, "  fees: at most {fees} in {window}")?;
@@ -100,14 +103,14 @@ fn text(config: &SignerConfig, snapshot: &MemorySnapshot, warnings: &[String]) -
         writeln!(text, "STOPPED {why}")?;
     }
     for (seq, at, entry) in &snapshot.newest {
-        writeln!(text, "\n{seq}  {}  {}\n{}", format_time(*at), kind(entry), describe(entry))?;
+        writeln!(text, "\n{seq}  {}  {}\n{}", time_text(*at), kind(entry), describe(entry))?;
     }
     Ok(text.trim_end().to_owned())
 }
 
 /// An amount of the native coin: `1 coin`, `0.5 coins`.
 fn coins(amount: Amount) -> String {
-    let number = format_decimal(amount.units(), 18);
+    let number = decimal(amount, 18);
     let noun = if number == "1" { "coin" } else { "coins" };
     format!("{number} {noun}")
 }
@@ -130,7 +133,7 @@ const fn kind(entry: &MemoryEntry) -> &'static str {
 fn describe(entry: &MemoryEntry) -> String {
     match entry {
         MemoryEntry::Wallet(wallet) => format!("the history of {wallet} begins"),
-        MemoryEntry::Promised { order, .. } => order.to_string(),
+        MemoryEntry::Promised { order, .. } => OrderText(order).to_string(),
         MemoryEntry::Signed { promise, transaction } => {
             format!("the promise of entry {promise}: transaction 0x{}", hex::encode(transaction.hash))
         }

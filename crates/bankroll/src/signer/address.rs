@@ -1,11 +1,12 @@
-//! `bankroll-signer address`: the addresses of the wallets, one in a line.
+//! `bankroll signer address`: the addresses of the wallets, one in a line.
 
 use std::path::PathBuf;
 
+use bankroll_signer::cli::{SignerPrograms, read_config};
 use clap::Args;
 use serde_json::json;
 
-use super::{hints, print};
+use super::print;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,8 +19,8 @@ pub struct SignerAddressArgs {
     dir: PathBuf,
 }
 
-pub fn run(args: &SignerAddressArgs, json: bool, me: &str) -> anyhow::Result<()> {
-    let wallets = hints::config(&args.dir, me)?.policy.wallets;
+pub fn run(args: &SignerAddressArgs, json: bool, programs: &SignerPrograms) -> anyhow::Result<()> {
+    let wallets = read_config(&args.dir, programs)?.policy.wallets;
     let lines: Vec<String> = wallets.iter().map(ToString::to_string).collect();
     print(json, &json!({ "wallets": wallets }), &lines.join("\n"))
 }
