@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `make <location>` | makes the books in steps; prints the step, and continues when it reads a line |
 //! | `ask <location> <undamaged> <seed>` | checks the books as they are, then interviews them |
+//! | `rebuild <location>` | follows the advice of a message: makes everything again that follows from the journal |
 //!
 //! Locations are folders or `postgres://` addresses. A panic of any thread, too much memory or too much processor time
 //! ends the process by a signal; a process that waits for nothing ends itself.
@@ -14,8 +15,12 @@ use std::{
     time::Duration,
 };
 
-use bankroll_store::{DatabaseUrl, Location, Reader};
-use bankroll_testkit::damage::{Maker, check, interview};
+use bankroll_ledger::Time;
+use bankroll_store::{DatabaseUrl, Location, Reader, rebuild_books};
+use bankroll_testkit::{
+    damage::{FAILED, Maker, SOUND, check, interview, options},
+    streams::START,
+};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Several times what an undamaged copy takes.
@@ -39,6 +44,12 @@ fn main() {
             interview(&location(at), &location(undamaged), seed.parse().expect("a number"), &mut |line| {
                 write_line(&line);
             });
+        }
+        ["rebuild", at] => {
+            bound();
+            let (options, _) = options(&location(at), Time(START));
+            let rebuilt = rebuild_books(&options, |_| {});
+            write_line(&rebuilt.map_or_else(|error| format!("{FAILED} {error}"), |_| SOUND.into()));
         }
         other => panic!("unknown arguments {other:?}"),
     }

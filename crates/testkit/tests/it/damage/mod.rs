@@ -9,8 +9,10 @@
 //! | found by the audit | no answer differs, and the final audit names the damage |
 //! | repaired | no answer differs, the audit found the damage before, and finds nothing after |
 //! | harmless | no answer differs, and neither audit finds anything |
+//! | rebuilt as advised | refused or found with the advice to rebuild, which a second copy follows: then harmless |
 //! | not ours | a column of a flow that no fact sets: the ledger promises nothing about it |
 //! | believed | an answer differs, or a stored row differs that the audit calls sound: the test fails |
+//! | bad advice | the rebuild that a message names does not help: the test fails |
 //! | hang, panic | the test fails |
 //!
 //! | module | what it is |
@@ -112,7 +114,11 @@ fn damage_to_files_and_pages_is_never_believed() {
         let state = kind.state(&mut rng);
         let copy = set.copy(state);
         let (what, examination) = match kind.inflict(copy.path(), &set, &mut rng) {
-            Some(what) => (what, set.examine(copy.path(), state, number)),
+            Some(what) => {
+                let spare = tempfile::tempdir().unwrap();
+                copy_books(copy.path(), spare.path());
+                (what, set.examine_and_follow(copy.path(), spare.path(), state, number))
+            }
             None => (String::new(), Examination::of(Outcome::NotApplicable, "")),
         };
         counts.add(number, &kind.to_string(), &format!("{state:?} books, {what}"), &examination);
@@ -133,7 +139,9 @@ fn damage_by_edits_of_every_table_and_column_is_never_believed() {
         let copy = set.copy(State::Closed);
         let mut examination = match edit.inflict(copy.path(), &mut rng) {
             Ok(what) => {
-                let found = set.examine(copy.path(), State::Closed, number);
+                let spare = tempfile::tempdir().unwrap();
+                copy_books(copy.path(), spare.path());
+                let found = set.examine_and_follow(copy.path(), spare.path(), State::Closed, number);
                 Examination { why: format!("{what}: {}", found.why), ..found }
             }
             Err(refused) => Examination::of(Outcome::NotApplicable, &refused),

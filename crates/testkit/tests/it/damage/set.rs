@@ -88,6 +88,17 @@ impl BooksSet {
     }
 }
 
+impl BooksSet {
+    /// Interviews a damaged copy; if its message advises to rebuild, the spare copy follows that.
+    pub fn examine_and_follow(&mut self, damaged: &Path, spare: &Path, state: State, number: u64) -> Examination {
+        let found = self.examine(damaged, state, number);
+        if !found.advises_rebuild() {
+            return found;
+        }
+        found.follow_advice(spare.to_str().unwrap(), || self.examine(spare, state, number))
+    }
+}
+
 /// The process that makes books.
 pub struct MakerProcess {
     child: Child,

@@ -22,16 +22,20 @@ pub enum Outcome {
     Repaired,
     Harmless,
     NotOurs,
+    /// Refused or found, and the rebuild that the message names repairs it.
+    Rebuilt,
     /// There is no such file, or the table refused the edit.
     NotApplicable,
     Believed,
+    /// The rebuild that the message names does not help.
+    BadAdvice,
     Hang,
     Panic,
 }
 
 impl Outcome {
     pub fn is_failure(self) -> bool {
-        matches!(self, Self::Believed | Self::Hang | Self::Panic)
+        matches!(self, Self::Believed | Self::BadAdvice | Self::Hang | Self::Panic)
     }
 }
 
@@ -45,7 +49,9 @@ impl fmt::Display for Outcome {
             Self::Harmless => "harmless",
             Self::NotOurs => "not ours",
             Self::NotApplicable => "not applicable",
+            Self::Rebuilt => "rebuilt as advised",
             Self::Believed => "BELIEVED",
+            Self::BadAdvice => "BAD ADVICE",
             Self::Hang => "HANG",
             Self::Panic => "PANIC",
         })
@@ -61,6 +67,37 @@ pub struct Examination {
 impl Examination {
     pub fn of(outcome: Outcome, why: &str) -> Self {
         Self { outcome, why: why.to_owned() }
+    }
+}
+
+impl Examination {
+    /// Whether the message tells the operator to rebuild.
+    pub fn advises_rebuild(&self) -> bool {
+        !self.outcome.is_failure() && self.why.contains("bankroll rebuild")
+    }
+
+    /// Follows the advice with a second copy that has the same damage, and interviews that with `again`.
+    pub fn follow_advice(self, location: &str, again: impl FnOnce() -> Self) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_examiner"));
+        let output = command.args(["rebuild", location]).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if !output.status.success() || said != SOUND {
+            let why = format!(
+                "{}: {said} {} (advised by: {})",
+                output.status,
+                String::from_utf8_lossy(&output.stderr),
+                self.why
+            );
+            return Self { outcome: Outcome::BadAdvice, why };
+        }
+        let after = again();
+        match after.outcome {
+            Outcome::Harmless => Self { outcome: Outcome::Rebuilt, why: self.why },
+            other => Self {
+                outcome: Outcome::BadAdvice,
+                why: format!("rebuilt, and then {other}: {} (advised by: {})", after.why, self.why),
+            },
+        }
     }
 }
 
