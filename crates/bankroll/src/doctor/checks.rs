@@ -340,6 +340,7 @@ fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Che
     };
     match error {
         StoreError::NoLedger { .. } => Check::red("books", "there is no ledger in this folder", init_command(location)),
+        StoreError::TailLost { .. } => newest_head::lost(error),
         StoreError::NoBooksInFile { path } => {
             let fix = format!(
                 "put a sound copy in its place, or remove it with its -wal and -journal and run `{}`",

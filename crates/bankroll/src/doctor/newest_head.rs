@@ -17,15 +17,18 @@ pub fn check(loaded: &LoadedConfig, reader: &Reader) -> Check {
     };
     match compared() {
         Ok((noted, records)) => Check::green(NAME, sentence(&noted, records)),
-        Err(error @ StoreError::TailLost { .. }) => {
-            let program = invocation();
-            let fix = format!(
-                "put the newest copy back, with its log; if there is none, `{program} accept-loss --by NAME --why TEXT`"
-            );
-            Check::unsound(NAME, error.to_string(), fix)
-        }
+        Err(error @ StoreError::TailLost { .. }) => lost(&error),
         Err(error) => Check::red(NAME, format!("{:#}", anyhow::Error::from(error)), "resolve the error"),
     }
+}
+
+/// A head that the journal does not have.
+pub fn lost(error: &StoreError) -> Check {
+    let program = invocation();
+    let fix = format!(
+        "put the newest copy back, with its log; if there is none, `{program} accept-loss --by NAME --why TEXT`"
+    );
+    Check::unsound(NAME, error.to_string(), fix)
 }
 
 fn sentence(noted: &[(NotedIn, NotedHead)], records: u64) -> String {

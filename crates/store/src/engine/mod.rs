@@ -196,7 +196,7 @@ impl CommitError {
 /// results are consistent with each other only within a snapshot.
 ///
 /// Every row is compared with its checksum, and what is not found is confirmed by a second way (`confirm.rs`). Holds
-/// that an index finds are read again by their numbers, so a reader beside a writer needs a snapshot for these.
+/// that an index finds are read again by their numbers, so a reader that runs while a writer works needs a snapshot.
 pub(crate) trait Source: Send {
     /// From here on every read sees one snapshot, until its end.
     fn begin_snapshot(&self) -> Result<(), StoreError>;

@@ -8,7 +8,7 @@ use bankroll_ledger::{
 };
 
 use crate::{
-    BOOKS_FILE, IndexState, JournalEntry, JournalHead, Location, Migrations, MovedBooks, NotedHead, NotedIn,
+    BOOKS_FILE, HEAD_FILE, IndexState, JournalEntry, JournalHead, Location, Migrations, MovedBooks, NotedHead, NotedIn,
     STATEMENTS_FILE, SchemaReport, Statement, StoreError,
     engine::{
         Source, locate_damage,
@@ -64,11 +64,18 @@ impl Reader {
     /// Opens the books.
     ///
     /// # Errors
-    /// If there are none, or a newer program has migrated them.
+    /// If there are none, or a newer program has migrated them. [`StoreError::TailLost`] if the folder notes a head that
+    /// they do not have: what is left would be read as if it were everything.
     pub fn open(location: impl Into<Location>) -> Result<Self, StoreError> {
         let location = location.into();
         let source = Self::open_source(&location).map_err(|error| locate_damage(&location, error))?;
-        Ok(Self { source, index: OnceCell::new(), location })
+        let reader = Self { source, index: OnceCell::new(), location };
+        if let Location::Folder(folder) = &reader.location {
+            let file = folder.join(HEAD_FILE);
+            let noted = newest_head::read_file(&file)?.map(|noted| (NotedIn::File(file), noted));
+            reader.check_noted(&noted.into_iter().collect::<Vec<_>>())?;
+        }
+        Ok(reader)
     }
 
     /// The books in another file of the folder, while they are made.

@@ -187,9 +187,7 @@ impl Ledger {
             }
             loaded => loaded?,
         };
-        let head_file =
-            options.head_file.as_deref().map(|path| HeadFile::start(path, &head).map_err(StoreError::io(path)));
-        let head_file = head_file.transpose()?.map(Arc::new);
+        let head_file = note_heads(&options, &head)?;
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
         let control = Arc::<WriterControl>::default();
@@ -476,6 +474,18 @@ fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source, journal: Journ
     match newest_head::lost(source, &noted)? {
         None => Ok(()),
         Some((noted_in, noted)) => Err(StoreError::TailLost { noted_in, noted, journal }),
+    }
+}
+
+/// Begins to note heads. Where recent commits may be lost, a note could be ahead of what is durable, so there is none.
+fn note_heads(options: &LedgerOptions, head: &JournalHead) -> Result<Option<Arc<HeadFile>>, StoreError> {
+    let Some(path) = options.head_file.as_deref() else { return Ok(None) };
+    match options.durability {
+        Durability::Full => Ok(Some(Arc::new(HeadFile::start(path, head).map_err(StoreError::io(path))?))),
+        Durability::MayLoseRecentCommits => match std::fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io(path)(error)),
+            _ => Ok(None),
+        },
     }
 }
 

@@ -136,9 +136,9 @@ fn a_reader_finds_no_damage_in_what_a_writer_adds_meanwhile() {
             reader.record(head.seq.next()).unwrap();
             reader.receipt(head.seq).unwrap().unwrap();
             reader.journal_after(Seq(head.seq.0 - 1), 10).unwrap();
-            (head.seq.0 - 3..head.seq.0 + 3).for_each(|seq| {
+            for seq in head.seq.0 - 3..head.seq.0 + 3 {
                 reader.reversal_of(Seq(seq)).unwrap();
-            });
+            }
             reader.assets().unwrap();
             rounds += 1;
         }
