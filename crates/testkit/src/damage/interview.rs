@@ -123,6 +123,8 @@ impl Interview<'_> {
         match Ledger::open(options) {
             Ok(ledger) => {
                 self.answer("open", Ok::<_, StoreError>(()))?;
+                // Holds that are due expire before the next question, not at a moment that the writer chooses.
+                self.answer("tick", ledger.tick().map_err(|error| format!("{error}: {:?}", ledger.stopped_by())))?;
                 Ok(ledger)
             }
             Err(error) => Err(self.answer("open", Err::<(), _>(with_sources(&error))).err().unwrap_or(Stopped)),

@@ -154,8 +154,8 @@ fn postgres_that_does_not_wait_for_its_named_standby_is_refused() {
     assert_eq!(setting(world.try_open()), Some("synchronous_commit"));
     // Without a standby by name there is nothing to wait for.
     let alone = Cluster::start();
-    let location = DatabaseUrl::new(alone.url("books"));
-    World::on(location.clone().into()).close();
+    let mut world = World::on(DatabaseUrl::new(alone.url("books")).into());
+    world.close();
     postgres::run(&alone.url("postgres"), "ALTER DATABASE books SET synchronous_commit = local");
-    Ledger::open(LedgerOptions::new(location)).unwrap().close();
+    world.try_open().unwrap();
 }
