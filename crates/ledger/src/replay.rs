@@ -45,9 +45,8 @@ impl Replay {
                 self.books.apply(seq, effects, &[]);
                 self.reversals.extend(effects.reverses.map(|original| (original, seq)));
             }
-            Record::Decided { verdict: Verdict::Rejected(_), .. } => {}
+            Record::Decided { verdict: Verdict::Rejected(_), .. } | Record::LossAccepted(_) => {}
             Record::HoldExpired(change) => self.books.apply_hold(change),
-            Record::LossAccepted(_) => {}
         }
     }
 

@@ -64,6 +64,21 @@ impl fmt::Display for DamageRemedy {
     }
 }
 
+/// A head that is noted outside the journal, which does not have it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "acknowledged records are lost: {noted_in} knows batch {} (record {}), and the journal ends at batch {} (record {}) or \
+     has another batch there. Put the newest copy of the books back with its log (-wal); if there is none, `bankroll \
+     accept-loss` lets the books go on without these records, and records who accepted that",
+    noted.batch, noted.seq, journal.batch, journal.seq
+)]
+pub struct LostTail {
+    pub noted_in: NotedIn,
+    pub noted: NotedHead,
+    /// Where the journal ends.
+    pub journal: JournalHead,
+}
+
 /// What can go wrong with the store itself.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -200,13 +215,8 @@ pub enum StoreError {
     #[error("the database failed")]
     Database(#[source] rusqlite::Error),
     /// Acknowledged records are gone: a head is noted that the journal does not have.
-    #[error(
-        "acknowledged records are lost: {noted_in} knows batch {} (record {}), and the journal ends at batch {} (record \
-         {}) or has another batch there. Put the newest copy of the books back with its log (-wal); if there is none, \
-         `bankroll accept-loss` lets the books go on without these records, and records who accepted that",
-        noted.batch, noted.seq, journal.batch, journal.seq
-    )]
-    TailLost { noted_in: NotedIn, noted: NotedHead, journal: JournalHead },
+    #[error(transparent)]
+    TailLost(Box<LostTail>),
     /// Every noted head is in the journal, so there is no loss to accept.
     #[error("nothing is lost: the journal has every head that is noted; nothing was changed")]
     NothingLost,

@@ -28,7 +28,7 @@ pub use engine::{
     migrations::{BOOKS, INBOX, Migrations},
     postgres::{LeaseHolder, LeaseWatch},
 };
-pub use error::{DamageRemedy, StoreError, SubmitFailure, SubmitRefusal};
+pub use error::{DamageRemedy, LostTail, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
     AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
     JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep, SearchQuery, SearchSubject,

@@ -47,11 +47,10 @@ pub(super) fn watch(
             log.write(event, &sentence, &[]);
             said = sentence;
         }
-        match heads.as_mut().map_or(Ok(()), HeadWatch::look) {
-            // This node has seen records that are gone: it must not help to go on without them.
-            Err(error @ StoreError::TailLost { .. }) => return Err(error.into()),
-            // A database that is out of reach is reported above.
-            Err(_) | Ok(()) => {}
+        // This node has seen records that are gone: it must not help to go on without them. Other errors mean that the
+        // database is out of reach, which is reported above.
+        if let Err(error @ StoreError::TailLost { .. }) = heads.as_mut().map_or(Ok(()), HeadWatch::look) {
+            return Err(error.into());
         }
         stop.rest(LOOK_EVERY);
     }

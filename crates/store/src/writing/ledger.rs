@@ -32,7 +32,7 @@ use super::{
     writer::{BATCH_MAX, Writer},
 };
 use crate::{
-    Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
+    Answer, Clock, Location, LostTail, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
     SubmitRefusal,
     engine::{
         Engine, JournalHead, Opening, Source, locate_damage,
@@ -473,7 +473,7 @@ fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source, journal: Journ
     let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
     match newest_head::lost(source, &noted)? {
         None => Ok(()),
-        Some((noted_in, noted)) => Err(StoreError::TailLost { noted_in, noted, journal }),
+        Some((noted_in, noted)) => Err(StoreError::TailLost(Box::new(LostTail { noted_in, noted, journal }))),
     }
 }
 

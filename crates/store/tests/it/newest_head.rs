@@ -37,7 +37,7 @@ fn arena_has(options: &LedgerOptions, arena: AccountId) -> Result<u128, StoreErr
 /// The places, noted and of the journal's end, that a refusal names.
 fn refused(opened: Result<u128, StoreError>) -> (NotedIn, u64, u64) {
     match opened {
-        Err(StoreError::TailLost { noted_in, noted, journal }) => (noted_in, noted.seq.0, journal.seq.0),
+        Err(StoreError::TailLost(lost)) => (lost.noted_in.clone(), lost.noted.seq.0, lost.journal.seq.0),
         other => panic!("{other:?}"),
     }
 }

@@ -131,8 +131,10 @@ impl Interview<'_> {
         }
     }
 
+    /// As the commands read: a page that went back to an older state is no other page to a reader that compares nothing.
     fn reader(&mut self) -> Result<Reader, Stopped> {
-        Reader::open(self.location).map_err(|error| {
+        let opened = Reader::open(self.location).and_then(|reader| reader.verify_tail().map(|_| reader));
+        opened.map_err(|error| {
             (self.out)(format!("{FAILED} open for reading: {}", one_line(&with_sources(&error))));
             Stopped
         })
