@@ -1,7 +1,7 @@
 //! `bankroll accept-loss`: lets the books go on without acknowledged records that are lost for good.
 
 use bankroll_store::{Ledger, Reader};
-use bankroll_terminal::{self as terminal, Exit, UsageError};
+use bankroll_terminal::{self as terminal, Exit, UsageError, invocation};
 use clap::Args;
 use serde_json::json;
 
@@ -46,14 +46,21 @@ pub fn run(args: &AcceptLossArgs, json: bool) -> anyhow::Result<Exit> {
     if json {
         let mut value = journal::loss_json(&loss);
         value["recorded"] = json!({ "batch": recorded.batch, "seq": recorded.seq });
+        value["kept"] = json!({ "seq": recorded.seq.0.saturating_sub(1) });
         terminal::answer_json(&value)?;
     } else {
-        let (batch, seq) = (loss.batch, loss.seq);
+        let (batch, seq, dir) = (loss.batch, loss.seq, args.location.base());
+        let (kept, dir) = (recorded.seq.0.saturating_sub(1), dir.display());
         terminal::answer(&format!(
-            "accepted: records up to {seq} (batch {batch}) were acknowledged, and those after the journal's end are lost\n\
+            "accepted: records {} to {seq} (up to batch {batch}) are lost\n\
              The books go on with record {} (batch {}), which says who accepted this and why.\n\
-             Next: `bankroll audit`, then compare balances with the chain before you serve.\n",
-            recorded.seq, recorded.batch
+             Next, since a lost log can leave tables of different moments:\n  \
+               {program} rebuild --dir {dir}\n  {program} audit --dir {dir}\n\
+             Then compare balances with the chain before you serve.\n",
+            kept.saturating_add(1),
+            recorded.seq,
+            recorded.batch,
+            program = invocation(),
         ))?;
     }
     Ok(Exit::Ok)

@@ -97,7 +97,7 @@ pub enum Command {
     Receipt(receipt::ReceiptArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
-    /// Let the books go on without acknowledged records that are lost, and record who accepted that
+    /// Let the books go on without lost records, and record who accepted that
     AcceptLoss(accept_loss::AcceptLossArgs),
     /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),

@@ -67,16 +67,23 @@ impl fmt::Display for DamageRemedy {
 /// A head that is noted outside the journal, which does not have it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "acknowledged records are lost: {noted_in} knows batch {} (record {}), and the journal ends at batch {} (record {}) or \
-     has another batch there. Put the newest copy of the books back with its log (-wal); if there is none, `bankroll \
-     accept-loss` lets the books go on without these records, and records who accepted that",
-    noted.batch, noted.seq, journal.batch, journal.seq
+    "acknowledged records are lost: {noted_in} knows record {} (batch {}), and the journal {}. Put the newest copy of the \
+     books back, with its log (-wal) or without any; if there is none, `bankroll accept-loss` records who accepts the loss",
+    noted.seq, noted.batch, journal_has(noted, journal)
 )]
 pub struct LostTail {
     pub noted_in: NotedIn,
     pub noted: NotedHead,
     /// Where the journal ends.
     pub journal: JournalHead,
+}
+
+fn journal_has(noted: &NotedHead, journal: &JournalHead) -> String {
+    if noted.batch > journal.batch {
+        format!("ends at record {} (batch {})", journal.seq, journal.batch)
+    } else {
+        "has another batch there".to_owned()
+    }
 }
 
 /// What can go wrong with the store itself.
@@ -217,6 +224,21 @@ pub enum StoreError {
     /// Acknowledged records are gone: a head is noted that the journal does not have.
     #[error(transparent)]
     TailLost(Box<LostTail>),
+    /// The noted head is one of other books.
+    #[error(
+        "{noted_in} notes a head of other books than these: check the folder and books.database; if the other books are \
+         gone for good, remove that file"
+    )]
+    OtherBooksNoted { noted_in: NotedIn },
+    /// A head is noted where books are to be created.
+    #[error(
+        "{path} notes books that are not here any more: put the newest copy of them back; if they are gone for good, \
+         remove that file"
+    )]
+    BooksWereHere {
+        /// The file with the note.
+        path: PathBuf,
+    },
     /// Every noted head is in the journal, so there is no loss to accept.
     #[error("nothing is lost: the journal has every head that is noted; nothing was changed")]
     NothingLost,

@@ -7,7 +7,9 @@ use bankroll_roles::{
     audit,
     config::{DurabilityConfig, LoadedConfig},
 };
-use bankroll_store::{BOOKS, Clock, DamageRemedy, DatabaseUrl, LeaseWatch, Location, Protection, Reader, StoreError};
+use bankroll_store::{
+    BOOKS, Clock, DamageRemedy, DatabaseUrl, HEAD_FILE, LeaseWatch, Location, Protection, Reader, StoreError,
+};
 use bankroll_terminal::{counted, invocation, thousands};
 
 use super::{Check, chain, folder_state, interrupted, newest_head, scrub};
@@ -44,7 +46,12 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
     match &opened {
         Ok(reader) => {
             checks.extend(moved(reader));
-            checks.extend([schema(), head(reader), newest_head::check(&loaded, reader), lock(&folder)]);
+            checks.extend([
+                schema(),
+                head(reader),
+                newest_head::check(&loaded, reader, &location.base()),
+                lock(&folder),
+            ]);
             // Where nothing can be written, SQLite does not say how it would write.
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
@@ -74,7 +81,7 @@ fn of_database(
     match Reader::open(&database) {
         Ok(opened) => {
             let opened = reader.insert(opened);
-            let noted = newest_head::check(loaded, opened);
+            let noted = newest_head::check(loaded, opened, &location.base());
             checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
             if full {
@@ -296,6 +303,11 @@ fn damaged(name: &'static str, error: &StoreError) -> Check {
         }
         // The error itself advises to run this command.
         StoreError::Damaged { what } => Check::unsound(name, format!("the database file is damaged: {what}"), RESTORE),
+        // Tables that follow from the journal lose nothing by a rebuild; a copy may be older.
+        error if error.is_derived_damage() || matches!(error, StoreError::Diverged { .. }) => {
+            let fix = format!("stop the writer and run `{} rebuild`; if it refuses: {RESTORE}", invocation());
+            Check::unsound(name, error.to_string(), fix)
+        }
         error => Check::unsound(name, error.to_string(), RESTORE),
     }
 }
@@ -339,8 +351,12 @@ fn unreadable(error: &StoreError, folder: &Path, location: &LocationArgs) -> Che
         None => error.to_string(),
     };
     match error {
+        StoreError::NoLedger { .. } if folder.join(HEAD_FILE).exists() => {
+            let found = format!("there is no ledger in this folder, and {HEAD_FILE} says that there was one");
+            Check::unsound("books", found, "put your newest copy of the books back")
+        }
         StoreError::NoLedger { .. } => Check::red("books", "there is no ledger in this folder", init_command(location)),
-        StoreError::TailLost { .. } => newest_head::lost(error),
+        StoreError::TailLost { .. } => newest_head::lost(error, &location.base()),
         StoreError::NoBooksInFile { path } => {
             let fix = format!(
                 "put a sound copy in its place, or remove it with its -wal and -journal and run `{}`",

@@ -26,8 +26,8 @@ pub fn check(file: &Path, reader: &Reader, in_database: bool, now: Time) -> Chec
         }
     };
     if let Some(what) = last.as_ref().and_then(|last| last.unsound.as_ref()) {
-        let fix = "run `bankroll audit --full`, and go on with a sound copy (`bankroll doctor --help` says how to make \
-                   copies)";
+        let fix = "stop the writer and run `bankroll rebuild`; if it refuses, go on with your newest sound copy (`bankroll \
+                   doctor --help` says how to make copies)";
         return Check::unsound(NAME, format!("the last pass found: {what}"), fix);
     }
     let (found, age) = match &last {

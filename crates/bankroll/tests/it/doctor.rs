@@ -50,6 +50,7 @@ fn sound_books_are_green() {
         "disk",
         "schema",
         "books",
+        "newest head",
         "lock",
         "settings",
         "pages",

@@ -13,7 +13,7 @@ use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 
 use anyhow::Context;
 use bankroll_nodes::{LocalServer, NodeRole, NodeRoles, Rights};
-use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
+use bankroll_store::{HeadWatch, LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
 use bankroll_terminal::thousands;
 use serde_json::Value;
 
@@ -81,12 +81,17 @@ impl LeaseKeeper<'_> {
         };
         scrubber::verify_after_finding(&self.scrub, &options.location, self.log, self.stop).context(UNSOUND)?;
         let (mut said, mut tries) = (String::new(), IN_USE_TRIES);
+        let mut heads = None;
         while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
                     Err(StoreError::Leased { holder: holder.name, seconds_left: holder.left.as_secs() })
                 }
-                Ok(_) => Ledger::open(options.clone()),
+                Ok(_) => {
+                    // The writer notes heads in the same file.
+                    heads = None;
+                    Ledger::open(options.clone())
+                }
                 Err(error) => Err(error),
             };
             match taken {
@@ -97,6 +102,11 @@ impl LeaseKeeper<'_> {
                 }
                 Err(StoreError::Leased { holder, .. }) => {
                     self.say_once(&mut said, "waiting", &format!("stands by: the ledger is held by {holder}"));
+                    // A node that stands by must know what it may not lose when it takes over.
+                    let heads = heads.get_or_insert_with(|| self.heads(options));
+                    if let Err(error @ StoreError::TailLost { .. }) = heads.as_mut().map_or(Ok(()), HeadWatch::look) {
+                        return Err(error.into());
+                    }
                 }
                 // A command has the folder for a moment, if no node runs.
                 Err(StoreError::InUse { .. }) if tries > 0 => tries -= 1,
@@ -116,6 +126,14 @@ impl LeaseKeeper<'_> {
             thread::sleep(LOOK_EVERY);
         }
         Ok(())
+    }
+
+    /// Follows the head of books in a database while another node writes them.
+    fn heads(&self, options: &LedgerOptions) -> Option<HeadWatch> {
+        match (&options.location, &options.head_file) {
+            (Location::Postgres(url), Some(file)) => Some(HeadWatch::new(url.clone(), file.clone())),
+            _ => None,
+        }
     }
 
     fn say_once(&self, said: &mut String, event: &str, sentence: &str) {

@@ -219,7 +219,10 @@ pub fn verify_after_finding(
                 return Ok(());
             }
             Err(error) if error.is_transient() => stop.rest(RETRY_SOON),
-            Err(_) => return Ok(()),
+            // There is nothing to verify, or another process has the books: opening says so.
+            Err(StoreError::NoLedger { .. } | StoreError::NoBooks | StoreError::InUse { .. }) => return Ok(()),
+            // A disk that cannot be read does not take the finding back.
+            Err(error) => return Err(error),
         }
     }
     Ok(())

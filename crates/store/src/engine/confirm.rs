@@ -10,8 +10,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use bankroll_ledger::{
-    Account, AccountId, AccountName, Batch, GENESIS, Hold, HoldChange, HoldId, HoldState, Record, Seq, Verdict,
-    merkle::Hash,
+    Account, AccountId, AccountName, Batch, GENESIS, Hold, HoldId, HoldState, Record, Seq, Verdict, merkle::Hash,
 };
 
 use super::{Source, checksum};
@@ -241,17 +240,18 @@ pub(super) fn named(
 
 /// Those of the holds that their records have made.
 fn made_holds(source: &dyn Source, ids: &[HoldId]) -> Result<Vec<HoldId>, StoreError> {
-    let mut made = Vec::new();
-    for id in ids {
-        let Some(bytes) = source.record(id.made_by())? else { continue };
-        let record = Record::decode(&bytes).map_err(StoreError::unreadable(id.made_by()))?;
-        let is_it = |change: &HoldChange| change.hold.id == *id;
-        if matches!(&record, Record::Decided { verdict: Verdict::Applied(effects), .. } if effects.holds.iter().any(is_it))
-        {
-            made.push(*id);
+    // In one query: a batch may name thousands of holds that do not exist.
+    let mut places: Vec<Seq> = ids.iter().map(|id| id.made_by()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut made = BTreeSet::new();
+    for (seq, bytes) in source.records(&places)? {
+        let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
+        if let Record::Decided { verdict: Verdict::Applied(effects), .. } = record {
+            made.extend(effects.holds.iter().map(|change| change.hold.id));
         }
     }
-    Ok(made)
+    Ok(ids.iter().copied().filter(|id| made.contains(id)).collect())
 }
 
 /// Open holds that an index has found, read by their numbers; `is_meant` compares them with what the index says.

@@ -8,8 +8,8 @@ use bankroll_ledger::{
 };
 
 use crate::{
-    BOOKS_FILE, HEAD_FILE, IndexState, JournalEntry, JournalHead, Location, LostTail, Migrations, MovedBooks,
-    NotedHead, NotedIn, STATEMENTS_FILE, SchemaReport, Statement, StoreError,
+    BOOKS_FILE, HEAD_FILE, IndexState, JournalEntry, JournalHead, Location, Migrations, MovedBooks, NotedHead, NotedIn,
+    STATEMENTS_FILE, SchemaReport, Statement, StoreError,
     engine::{
         Source, locate_damage,
         migrations::with_flows,
@@ -125,12 +125,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError::TailLost`] if the journal does not have one of them, and its loss was not accepted.
     pub fn check_noted(&self, noted: &[(NotedIn, NotedHead)]) -> Result<(), StoreError> {
-        match newest_head::lost(&*self.source, noted)? {
-            None => Ok(()),
-            Some((noted_in, noted)) => {
-                Err(StoreError::TailLost(Box::new(LostTail { noted_in, noted, journal: self.head()? })))
-            }
-        }
+        newest_head::refuse_lost(&*self.source, noted)
     }
 
     /// Whether the journal has this batch with this head: a head from outside proves everything up to it.

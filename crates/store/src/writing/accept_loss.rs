@@ -7,13 +7,18 @@
 use bankroll_ledger::{AcceptedLoss, Batch, Record};
 
 use super::{
-    ledger::{Ledger, LedgerOptions, open_engine},
-    newest_head::{self, HeadFile},
+    ledger::{BOOKS_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, is_there, open_engine},
+    newest_head::{self, HeadFile, NotedHead},
     recovery,
 };
 use crate::{
-    StoreError,
-    engine::{Commit, CommitError, JournalHead, Opening, Records},
+    Location, StoreError,
+    engine::{
+        Commit, CommitError, Opening, Records, Source,
+        postgres::StatementTables,
+        sqlite::{StatementsFile, open_read_only},
+    },
+    history::index::IndexLocation,
 };
 
 impl Ledger {
@@ -23,11 +28,15 @@ impl Ledger {
     /// [`StoreError::NothingLost`] if the journal has every head that is noted; otherwise if the books are in use, or
     /// not sound.
     pub fn accept_loss(options: &LedgerOptions, by: &str, why: &str) -> Result<AcceptedLoss, StoreError> {
+        if let Location::Folder(folder) = &options.location {
+            // Before a writer opens the file: if nothing is lost, nothing is changed.
+            is_there(folder, Opening::Existing)?;
+            newest_lost(options, &open_read_only(&folder.join(BOOKS_FILE))?)?;
+        }
         let (mut engine, _lock) = open_engine(options, Opening::Existing)?;
         let head = recovery::head(engine.source())?;
         recovery::verify_tail(engine.source(), &head)?;
-        let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
-        let (_, lost) = newest_head::lost(engine.source(), &noted)?.ok_or(StoreError::NothingLost)?;
+        let lost = newest_lost(options, engine.source())?;
         let loss = AcceptedLoss { batch: lost.batch, seq: lost.seq, head: lost.hash, by: by.into(), why: why.into() };
         let mut records = Records::default();
         records.bytes = Record::LossAccepted(loss.clone()).encode();
@@ -42,15 +51,23 @@ impl Ledger {
         };
         engine.begin()?;
         let stored = engine.write(&Commit::default());
-        match stored.and_then(|_| engine.append(&batch, &records)).and_then(|()| engine.commit()) {
-            Ok(()) => {}
-            Err(CommitError::NothingHappened(error) | CommitError::Fatal(error)) => return Err(error),
-            Err(CommitError::FactRefused(_)) => unreachable!("there are no facts in it"),
-        }
+        let stored = stored.and_then(|_| engine.append(&batch, &records)).and_then(|()| engine.commit());
+        stored.map_err(CommitError::into_error)?;
         if let Some(path) = &options.head_file {
-            let head = JournalHead { batch: batch.number, seq: batch.first, at: batch.at, hash: batch.head() };
-            HeadFile::start(path, &head).map_err(StoreError::io(path))?;
+            HeadFile::start(path, engine.source())?;
         }
+        // Its newest runs belong to what is lost.
+        let index: Box<dyn IndexLocation> = match &options.location {
+            Location::Folder(folder) => Box::new(StatementsFile(folder.join(STATEMENTS_FILE))),
+            Location::Postgres(url) => Box::new(StatementTables(url.clone())),
+        };
+        index.recreate()?;
         Ok(loss)
     }
+}
+
+fn newest_lost(options: &LedgerOptions, source: &dyn Source) -> Result<NotedHead, StoreError> {
+    let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
+    let lost = newest_head::lost(source, &noted)?;
+    lost.map(|(_, head)| head).ok_or(StoreError::NothingLost)
 }

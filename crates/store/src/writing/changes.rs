@@ -102,7 +102,7 @@ impl BatchChanges {
         let rows = self.store_batch(jobs, engine, runs)?;
         // Before anything is answered: what a caller knows, the note knows.
         if let (Some(file), Some(batch)) = (head_file, &self.batch) {
-            file.note(&NotedHead { batch: batch.number, seq: self.next_head().seq, hash: batch.head() });
+            file.note(&NotedHead::new(batch.number, self.next_head().seq, batch.head()));
         }
         Ok(rows)
     }

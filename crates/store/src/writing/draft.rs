@@ -15,7 +15,7 @@ use super::{
     changes::{BatchChanges, BatchRecord},
     decided_keys::DecidedKeys,
     keys::KeyHasher,
-    memory::WriterMemory,
+    memory::{ANOTHER_KEY, WriterMemory},
     prefetch,
     queue::Job,
 };
@@ -337,7 +337,7 @@ fn earlier_requests(
             Record::Decided { request, verdict } if request.key.fingerprint() == fingerprints[*place] => {
                 earlier.entry(before + *place).or_default().push((*seq, request, verdict));
             }
-            _ => return Err(StoreError::KeyIndexDamaged { what: format!("record {seq} has another key") }),
+            _ => return Err(StoreError::KeyIndexDamaged { what: format!("record {seq} {ANOTHER_KEY}") }),
         }
     }
     Ok(earlier)

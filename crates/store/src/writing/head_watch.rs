@@ -40,13 +40,15 @@ impl HeadWatch {
             let noted = read_file(&self.path)?;
             let noted: Vec<_> = noted.map(|noted| (NotedIn::File(self.path.clone()), noted)).into_iter().collect();
             reader.check_noted(&noted)?;
-            let head = reader.head()?;
-            let file = HeadFile::start(&self.path, &head).map_err(StoreError::io(&self.path))?;
-            self.open = Some(OpenWatch { reader, file, newest: NotedHead::from(&head) });
+            let newest = NotedHead::from(&reader.head()?);
+            let file = HeadFile::start(&self.path, reader.source())?;
+            self.open = Some(OpenWatch { reader, file, newest });
             return Ok(());
         };
-        if watch.newest.batch > 0 {
-            watch.reader.check_noted(&[(NotedIn::File(self.path.clone()), watch.newest)])?;
+        if watch.newest.batch > 0 && !watch.reader.has_head(watch.newest.batch, &watch.newest.hash)? {
+            // Lost, or accepted as lost: beginning anew decides which.
+            self.open = None;
+            return self.look();
         }
         let head = NotedHead::from(&watch.reader.head()?);
         if head.batch > watch.newest.batch {

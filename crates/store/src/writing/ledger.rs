@@ -32,13 +32,13 @@ use super::{
     writer::{BATCH_MAX, Writer},
 };
 use crate::{
-    Answer, Clock, Location, LostTail, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
+    Answer, Clock, Location, Migrations, PendingAnswer, RowsOutcome, Statement, StoreError, SubmitFailure,
     SubmitRefusal,
     engine::{
-        Engine, JournalHead, Opening, Source, locate_damage,
+        Engine, Opening, Source, locate_damage,
         migrations::with_flows,
         postgres::{LeaseClaim, Postgres, StatementTables},
-        sqlite::{Sqlite, StatementsFile},
+        sqlite::{Sqlite, StatementsFile, open_read_only},
     },
     files,
     history::index::{IndexLocation, IndexSchedule, StatementIndexer},
@@ -177,9 +177,10 @@ impl Ledger {
     }
 
     fn try_start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
+        refuse_lost_tail_of_file(&options)?;
         let (mut engine, lock) = open_engine(&options, opening)?;
         let head = recovery::head(engine.source())?;
-        refuse_lost_tail(&options, engine.source(), head)?;
+        refuse_lost_tail(&options, engine.source())?;
         recovery::verify_tail(engine.source(), &head)?;
         let keys = match KeyIndex::load(engine.as_mut(), head.seq, options.keys_in_memory_max) {
             Err(StoreError::KeyIndexDamaged { .. }) => {
@@ -187,7 +188,7 @@ impl Ledger {
             }
             loaded => loaded?,
         };
-        let head_file = note_heads(&options, &head)?;
+        let head_file = note_heads(&options, engine.source())?;
         let (jobs, receiver) = channel();
         let (stopped_by, decided_ahead) = (Arc::default(), Arc::default());
         let control = Arc::<WriterControl>::default();
@@ -466,22 +467,30 @@ pub(super) fn open_engine(
 }
 
 /// Records that vanished with the journal's end are noticed before anything is decided without them.
-fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source, journal: JournalHead) -> Result<(), StoreError> {
+pub(super) fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source) -> Result<(), StoreError> {
     if options.durability == Durability::MayLoseRecentCommits {
         return Ok(());
     }
     let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
-    match newest_head::lost(source, &noted)? {
-        None => Ok(()),
-        Some((noted_in, noted)) => Err(StoreError::TailLost(Box::new(LostTail { noted_in, noted, journal }))),
+    newest_head::refuse_lost(source, &noted)
+}
+
+/// The same before a writer opens the file: opening copies the log back and empties it, and a damaged log may still have
+/// pages that a person can save.
+fn refuse_lost_tail_of_file(options: &LedgerOptions) -> Result<(), StoreError> {
+    let (Location::Folder(folder), Some(head_file)) = (&options.location, &options.head_file) else { return Ok(()) };
+    let path = folder.join(BOOKS_FILE);
+    if !path.exists() || newest_head::read_file(head_file)?.is_none() {
+        return Ok(());
     }
+    refuse_lost_tail(options, &open_read_only(&path)?)
 }
 
 /// Begins to note heads. Where recent commits may be lost, a note could be ahead of what is durable, so there is none.
-fn note_heads(options: &LedgerOptions, head: &JournalHead) -> Result<Option<Arc<HeadFile>>, StoreError> {
+fn note_heads(options: &LedgerOptions, source: &dyn Source) -> Result<Option<Arc<HeadFile>>, StoreError> {
     let Some(path) = options.head_file.as_deref() else { return Ok(None) };
     match options.durability {
-        Durability::Full => Ok(Some(Arc::new(HeadFile::start(path, head).map_err(StoreError::io(path))?))),
+        Durability::Full => Ok(Some(Arc::new(HeadFile::start(path, source)?))),
         Durability::MayLoseRecentCommits => match std::fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io(path)(error)),
             _ => Ok(None),
@@ -494,7 +503,7 @@ fn refuse_where_books_were(options: &LedgerOptions) -> Result<(), StoreError> {
     let Some(path) = options.head_file.as_deref() else { return Ok(()) };
     match newest_head::read_file(path)? {
         None => Ok(()),
-        Some(_) => Err(StoreError::LedgerExists { path: path.into() }),
+        Some(_) => Err(StoreError::BooksWereHere { path: path.into() }),
     }
 }
 

@@ -8,6 +8,9 @@ use crate::{
     engine::{Engine, JournalHead},
 };
 
+/// How the error ends that says that the index leads to a record of another key.
+pub(super) const ANOTHER_KEY: &str = "has another key";
+
 /// Owned by the writer; lent to the draft of a batch, which decides by it and changes it.
 pub(super) struct WriterMemory {
     pub head: JournalHead,
@@ -36,8 +39,13 @@ impl WriterMemory {
             Err(StoreError::KeyIndexDamaged { .. }) => {
                 self.rebuild_keys(engine)?;
                 work(&mut self.keys, engine).map_err(|error| match error {
-                    StoreError::KeyIndexDamaged { what } => {
+                    // A record under another key than the index, just rebuilt from it, has: the journal. Anything else
+                    // is a place of the disk that spoils what is written to it.
+                    StoreError::KeyIndexDamaged { what } if what.ends_with(ANOTHER_KEY) => {
                         StoreError::row_damaged("journal", format!("the key index, rebuilt from it, is wrong ({what})"))
+                    }
+                    StoreError::KeyIndexDamaged { what } => {
+                        StoreError::row_damaged("key_chunks", format!("damaged again after it was rebuilt ({what})"))
                     }
                     error => error,
                 })

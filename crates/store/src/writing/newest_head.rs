@@ -11,12 +11,16 @@
 //! seconds of it, but not more ([`SYNC_EVERY`], and the kernel's own delay while the ledger is idle).
 
 use std::{
+    collections::BTreeMap,
     fmt,
     fs::File,
-    io::{self, ErrorKind, Read},
+    io::{ErrorKind, Read},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -24,7 +28,7 @@ use bankroll_ledger::{AcceptedLoss, Record, Seq, merkle::Hash};
 
 use super::ledger::STATEMENTS_FILE;
 use crate::{
-    Location, StoreError,
+    Location, LostTail, StoreError,
     engine::{JournalHead, Source, postgres::open_statement_tables, sqlite::open_statements},
     files,
     history::index::IndexSource,
@@ -38,7 +42,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// The file has two lines, of this length each. A note overwrites the older one, so that a torn write spoils at most
 /// the line that was being written.
-const LINE: usize = 128;
+const LINE: usize = 192;
 
 /// Batches read at a time.
 const PAGE: usize = 4_096;
@@ -51,18 +55,31 @@ pub struct NotedHead {
     pub seq: Seq,
     /// The head of the chain after that batch.
     pub hash: Hash,
+    /// What only the file knows; `None` for a note of the statement index.
+    origin: Option<NoteOrigin>,
 }
 
-impl From<&JournalHead> for NotedHead {
-    fn from(head: &JournalHead) -> Self {
-        Self { batch: head.batch, seq: head.seq, hash: head.hash }
-    }
+/// What a note in a file belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NoteOrigin {
+    /// The beginning of the head of batch 1: a note of other books proves nothing about these.
+    books: u64,
+    /// The batch that recorded the newest accepted loss when this was noted; 0 if there was none. An acceptance excuses
+    /// the notes that are older than itself, and no later one.
+    era: u64,
 }
 
 impl NotedHead {
+    /// A head for a file that adds where it comes from.
+    pub(crate) fn new(batch: u64, seq: Seq, hash: Hash) -> Self {
+        Self { batch, seq, hash, origin: None }
+    }
+
     /// One line of the file: numbers, head, and a checksum over them.
-    fn line(&self) -> String {
-        let content = format!("{:020} {:020} {}", self.batch, self.seq.0, Hex(&self.hash));
+    fn line(&self, origin: NoteOrigin) -> String {
+        let Self { batch, seq, hash, .. } = self;
+        let NoteOrigin { books, era } = origin;
+        let content = format!("{batch:020} {:020} {era:020} {books:016x} {}", seq.0, Hex(hash));
         let sum = crc32fast::hash(content.as_bytes());
         format!("{:<width$}\n", format!("{content} {sum:08x}"), width = LINE - 1)
     }
@@ -74,8 +91,16 @@ impl NotedHead {
             return None;
         }
         let mut words = content.split(' ');
-        let (batch, seq, hash) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?);
-        Some(Self { batch, seq: Seq(seq), hash: parse_hash(hash)? })
+        let (batch, seq, era) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let books = u64::from_str_radix(words.next()?, 16).ok()?;
+        let hash = parse_hash(words.next()?)?;
+        Some(Self { batch, seq: Seq(seq), hash, origin: Some(NoteOrigin { books, era }) })
+    }
+}
+
+impl From<&JournalHead> for NotedHead {
+    fn from(head: &JournalHead) -> Self {
+        Self::new(head.batch, head.seq, head.hash)
     }
 }
 
@@ -102,25 +127,47 @@ impl fmt::Display for Hex<'_> {
 #[derive(Debug)]
 pub(crate) struct HeadFile {
     file: File,
+    era: u64,
+    /// The beginning of the head of batch 1, once there is one.
+    books: AtomicU64,
     synced: Mutex<Instant>,
 }
 
 impl HeadFile {
-    /// Opens or creates the file; from here on it knows this head and no other.
-    pub fn start(path: &Path, head: &JournalHead) -> io::Result<Self> {
-        let file = files::open_or_create_lock(path)?;
-        let noted = NotedHead::from(head);
-        // The newer line last: if this is interrupted, the file still has one of the two heads, or none.
-        file.write_all_at(NotedHead { batch: 0, seq: Seq(0), ..noted }.line().as_bytes(), other_place(head.batch))?;
-        file.write_all_at(noted.line().as_bytes(), place(head.batch))?;
-        file.sync_data()?;
-        Ok(Self { file, synced: Mutex::new(Instant::now()) })
+    /// Opens or creates the file; from here on it knows the present head and no other. The caller has compared what it
+    /// knew before.
+    pub fn start(path: &Path, source: &dyn Source) -> Result<Self, StoreError> {
+        let (head, noted) = (source.head()?, read_file(path)?);
+        let era = match noted {
+            Some(noted) => match standing(source, &noted)? {
+                Standing::Accepted { by } => by,
+                _ => noted.origin.map_or(0, |origin| origin.era),
+            },
+            None => accepted_losses(source)?.last().map_or(0, |(batch, _)| *batch),
+        };
+        let books = books_of(source)?.unwrap_or(0);
+        let file = files::open_or_create_lock(path).map_err(StoreError::io(path))?;
+        let noted = NotedHead::from(&head);
+        let origin = NoteOrigin { books, era };
+        let write = || {
+            // The newer line last: if this is interrupted, the file still has one of the two heads, or none.
+            let none = NotedHead { batch: 0, seq: Seq(0), ..noted };
+            file.write_all_at(none.line(origin).as_bytes(), other_place(head.batch))?;
+            file.write_all_at(noted.line(origin).as_bytes(), place(head.batch))?;
+            file.sync_data()
+        };
+        write().map_err(StoreError::io(path))?;
+        Ok(Self { file, era, books: AtomicU64::new(books), synced: Mutex::new(Instant::now()) })
     }
 
     /// Notes the head of a batch that is durable. A note that fails is not an error: the books are as durable without
     /// it, and `doctor` says how far it is behind.
     pub fn note(&self, head: &NotedHead) {
-        let _ = self.file.write_all_at(head.line().as_bytes(), place(head.batch));
+        if head.batch == 1 {
+            self.books.store(beginning(&head.hash), Ordering::Relaxed);
+        }
+        let origin = NoteOrigin { books: self.books.load(Ordering::Relaxed), era: self.era };
+        let _ = self.file.write_all_at(head.line(origin).as_bytes(), place(head.batch));
     }
 
     /// Syncs the notes, if they have waited long enough.
@@ -200,7 +247,29 @@ fn newest_indexed(location: &Location) -> Option<NotedHead> {
         Location::Postgres(url) => open_statement_tables(url).ok()?,
     };
     let newest = index.runs().ok()?.into_iter().max_by_key(|run| run.batch)?;
-    Some(NotedHead { batch: newest.batch, seq: newest.meta.last, hash: newest.head })
+    Some(NotedHead::new(newest.batch, newest.meta.last, newest.head))
+}
+
+/// How a noted head stands to the journal.
+pub(crate) enum Standing {
+    There,
+    /// The batch with this number accepts its loss.
+    Accepted {
+        by: u64,
+    },
+    Lost,
+    /// It is a head of other books.
+    OfOthers,
+}
+
+/// Refuses if the journal does not have one of these heads, and its loss was not accepted.
+pub(crate) fn refuse_lost(source: &dyn Source, noted: &[(NotedIn, NotedHead)]) -> Result<(), StoreError> {
+    match lost(source, noted)? {
+        None => Ok(()),
+        Some((noted_in, noted)) => {
+            Err(StoreError::TailLost(Box::new(LostTail { noted_in, noted, journal: source.head()? })))
+        }
+    }
 }
 
 /// The newest noted head that the journal does not have, unless its loss was accepted.
@@ -210,27 +279,53 @@ pub(crate) fn lost(
 ) -> Result<Option<(NotedIn, NotedHead)>, StoreError> {
     let mut lost: Option<(NotedIn, NotedHead)> = None;
     for (place, head) in noted {
-        let newer = lost.as_ref().is_none_or(|(_, known)| head.batch > known.batch);
-        if newer && !has(source, head.batch, &head.hash)? && !is_accepted(source, head)? {
-            lost = Some((place.clone(), *head));
+        match standing(source, head)? {
+            Standing::Lost if lost.as_ref().is_none_or(|(_, known)| head.batch > known.batch) => {
+                lost = Some((place.clone(), *head));
+            }
+            Standing::OfOthers => return Err(StoreError::OtherBooksNoted { noted_in: place.clone() }),
+            _ => {}
         }
     }
     Ok(lost)
 }
 
-/// Whether the journal has this batch, with this head.
-pub(crate) fn has(source: &dyn Source, batch: u64, hash: &Hash) -> Result<bool, StoreError> {
-    let stored = source.batches_from(batch, 1)?.pop();
-    Ok(stored.is_some_and(|(stored, head)| stored.number == batch && head == *hash))
+pub(crate) fn standing(source: &dyn Source, noted: &NotedHead) -> Result<Standing, StoreError> {
+    let books = books_of(source)?;
+    if let (Some(NoteOrigin { books: noted_books @ 1.., .. }), Some(books)) = (noted.origin, books)
+        && noted_books != books
+    {
+        return Ok(Standing::OfOthers);
+    }
+    if has(source, noted.batch, &noted.hash)? {
+        return Ok(Standing::There);
+    }
+    // An acceptance names one head, and covers those before it that were noted before it: nodes note at different times.
+    let covers = |(batch, loss): &&(u64, AcceptedLoss)| {
+        let is_older = noted.origin.is_some_and(|origin| origin.era < *batch);
+        loss.head == noted.hash || (is_older && *batch <= noted.batch && noted.batch <= loss.batch)
+    };
+    let accepted = accepted_losses(source)?;
+    Ok(accepted.iter().rfind(covers).map_or(Standing::Lost, |(batch, _)| Standing::Accepted { by: *batch }))
 }
 
-/// Whether a person has accepted the loss of this head: of exactly this one, or of a later one after whose loss the
-/// journal begins again at or before this place.
-fn is_accepted(source: &dyn Source, lost: &NotedHead) -> Result<bool, StoreError> {
-    let accepted = accepted_losses(source)?;
-    Ok(accepted
-        .iter()
-        .any(|(batch, loss)| loss.head == lost.hash || (*batch <= lost.batch && lost.batch <= loss.batch)))
+/// The beginning of the head of batch 1: it tells books apart.
+fn books_of(source: &dyn Source) -> Result<Option<u64>, StoreError> {
+    Ok(source.batches_from(1, 1)?.first().map(|(_, head)| beginning(head)))
+}
+
+fn beginning(hash: &Hash) -> u64 {
+    hash.first_chunk::<8>().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+/// Whether the journal has this batch, with this head.
+pub(crate) fn has(source: &dyn Source, batch: u64, hash: &Hash) -> Result<bool, StoreError> {
+    // Asking behind the end is no damage.
+    if batch > source.head()?.batch {
+        return Ok(false);
+    }
+    let stored = source.batches_from(batch, 1)?.pop();
+    Ok(stored.is_some_and(|(stored, head)| stored.number == batch && head == *hash))
 }
 
 /// The accepted losses, each with the batch that records it. Such a batch has one record.
@@ -240,11 +335,13 @@ pub(crate) fn accepted_losses(source: &dyn Source) -> Result<Vec<(u64, AcceptedL
         let batches = source.batches_from(number, PAGE)?;
         let Some((last, _)) = batches.last() else { return Ok(found) };
         number = last.number.saturating_add(1);
-        for (batch, _) in batches.iter().filter(|(batch, _)| batch.count == 1) {
-            let bytes = source.record(batch.first)?;
-            let bytes = bytes.ok_or_else(|| StoreError::diverged(batch.first, "the journal has a gap"))?;
-            if let Record::LossAccepted(loss) = Record::decode(&bytes).map_err(StoreError::unreadable(batch.first))? {
-                found.push((batch.number, loss));
+        let single = batches.iter().filter(|(batch, _)| batch.count == 1);
+        let numbers: BTreeMap<Seq, u64> = single.map(|(batch, _)| (batch.first, batch.number)).collect();
+        let places: Vec<Seq> = numbers.keys().copied().collect();
+        for (seq, bytes) in source.records(&places)? {
+            let record = Record::decode(&bytes).map_err(StoreError::unreadable(seq))?;
+            if let (Record::LossAccepted(loss), Some(number)) = (record, numbers.get(&seq)) {
+                found.push((*number, loss));
             }
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     keys::KeyIndex,
-    ledger::{BOOKS_FILE, LOCK_FILE, LedgerOptions, STATEMENTS_FILE, holder_name, is_there},
+    ledger::{BOOKS_FILE, LOCK_FILE, LedgerOptions, STATEMENTS_FILE, holder_name, is_there, refuse_lost_tail},
     lock::FolderLock,
 };
 use crate::{
@@ -83,6 +83,8 @@ fn rebuild_file(
     is_there(folder, Opening::Existing)?;
     let _lock = FolderLock::acquire(&folder.join(LOCK_FILE))?;
     let old = OldBooks::open(&path).map_err(|error| not_rebuildable(locate_damage(&options.location, error)))?;
+    // Before anything changes: a rebuild would end the log, whose rest a person may still save.
+    refuse_lost_tail(options, old.source())?;
     let derived = verified(old.source(), &options.location)?;
     on_stage(RebuildStage::Verified);
     let made = make_file(options, folder, &old, &derived, on_stage);
@@ -123,6 +125,7 @@ fn rebuild_tables(
     let now = options.clock.now();
     let claim = LeaseClaim { holder: holder_name(now), address: String::new(), lease: options.lease, moves: false };
     let mut engine = Postgres::open(url, claim, Opening::Existing, &with_flows(&options.migrations), now)?;
+    refuse_lost_tail(options, engine.source())?;
     let holds = engine.rebuild(|session| verified(session, &options.location), &mut |progress| {
         on_stage(RebuildStage::Copying(progress));
     })?;

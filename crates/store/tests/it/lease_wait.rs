@@ -24,10 +24,15 @@ fn leave_lease(url: &DatabaseUrl, seconds: u64, moves: bool) {
 #[test]
 fn the_lease_of_a_process_that_died_is_waited_for_and_its_name_is_reported() {
     let url = closed_books();
-    leave_lease(&url, 2, false);
+    leave_lease(&url, 60, false);
     assert!(matches!(Ledger::open(LedgerOptions::new(url.clone())), Err(StoreError::Leased { .. })));
     let mut waited = Vec::new();
-    let ledger = Ledger::open_in_turn(LedgerOptions::new(url), |holder| waited.push(holder.name.clone())).unwrap();
+    let end_lease = "UPDATE books.ledger_head SET lease_until = clock_timestamp()";
+    let on_wait = |holder: &bankroll_store::LeaseHolder| {
+        waited.push(holder.name.clone());
+        postgres::run(url.reveal(), end_lease);
+    };
+    let ledger = Ledger::open_in_turn(LedgerOptions::new(url.clone()), on_wait).unwrap();
     assert_eq!(waited, ["a process that died"], "once");
     ledger.tick().unwrap();
     // Without a lease there is nothing to wait for.
@@ -38,7 +43,7 @@ fn the_lease_of_a_process_that_died_is_waited_for_and_its_name_is_reported() {
 #[test]
 fn a_holder_that_renews_its_lease_keeps_the_books_and_the_wait_has_an_end() {
     let url = closed_books();
-    let options = LedgerOptions { lease: Duration::from_secs(1), ..LedgerOptions::new(url) };
+    let options = LedgerOptions { lease: Duration::from_secs(5), ..LedgerOptions::new(url) };
     let holder = Ledger::open(options.clone()).unwrap();
     let mut waits = 0;
     let second = Ledger::open_in_turn(options, |_| waits += 1);

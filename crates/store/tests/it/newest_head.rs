@@ -3,9 +3,10 @@
 
 use std::{fs, path::Path};
 
-use bankroll_ledger::{AccountId, AccountKind};
+use bankroll_ledger::{AccountId, AccountKind, Time};
 use bankroll_store::{
-    BOOKS_FILE, HEAD_FILE, HeadWatch, Ledger, LedgerOptions, Location, NotedIn, Reader, STATEMENTS_FILE, StoreError,
+    BOOKS_FILE, Clock, HEAD_FILE, HeadWatch, Ledger, LedgerOptions, Location, NotedIn, Reader, STATEMENTS_FILE,
+    StoreError,
 };
 use bankroll_testkit::postgres;
 use tempfile::TempDir;
@@ -67,8 +68,10 @@ fn a_damaged_log_is_seen() {
     let mut log = fs::read(&path).unwrap();
     // In the third page of the log: SQLite takes what comes before, and drops the rest in silence.
     log[32 + 2 * (24 + 4096) + 100] ^= 1;
-    fs::write(&path, log).unwrap();
+    fs::write(&path, &log).unwrap();
     assert_eq!(refused(arena_has(&options, arena)).1, 18);
+    // What is left of the log is untouched: a person may still save it.
+    assert_eq!(fs::read(&path).unwrap(), log);
 }
 
 #[test]
@@ -127,8 +130,47 @@ fn a_person_accepts_the_loss_and_the_journal_says_so() {
 }
 
 #[test]
+fn an_accepted_loss_does_not_excuse_the_next_one() {
+    let (copy, options, arena) = killed();
+    fs::remove_file(copy.path().join("books.db-wal")).unwrap();
+    Ledger::accept_loss(&options, "Ada", "the disk is gone").unwrap();
+    let coin = |chain: u64| bankroll_ledger::Asset {
+        chain: format!("eip155:{chain}").parse().unwrap(),
+        unit: bankroll_ledger::Unit::Native,
+        decimals: 18,
+        symbol: "ETH".into(),
+    };
+    let write = |chains: std::ops::Range<u64>| {
+        let ledger = Ledger::open(options.clone()).unwrap();
+        for chain in chains {
+            ledger.list_asset(coin(chain)).unwrap();
+        }
+        ledger.close();
+    };
+    write(100..102);
+    let books = copy.path().join(BOOKS_FILE);
+    let early = fs::read(&books).unwrap();
+    // Still below the batch whose loss was accepted.
+    write(102..105);
+    fs::write(&books, early).unwrap();
+    assert_eq!(refused(arena_has(&options, arena)).1, 14);
+    fs::remove_file(copy.path().join(HEAD_FILE)).unwrap();
+    assert_eq!(refused(arena_has(&options, arena)), (NotedIn::StatementIndex, 14, 11));
+}
+
+#[test]
+fn the_note_of_other_books_is_named_as_that() {
+    let (copy, options, arena) = killed();
+    let other = World::in_folder(|options| options.clock = Clock::manual(Time(5)).0);
+    other.player("bob", 5);
+    fs::copy(other.folder.path().join(HEAD_FILE), copy.path().join(HEAD_FILE)).unwrap();
+    let opened = arena_has(&options, arena);
+    assert!(matches!(opened, Err(StoreError::OtherBooksNoted { .. })), "{opened:?}");
+}
+
+#[test]
 fn a_spoiled_note_is_no_alarm_and_is_written_anew() {
-    for spoiled in ["", "nonsense", &"0".repeat(256), &"\u{0}".repeat(256), &" ".repeat(5_000)] {
+    for spoiled in ["", "nonsense", &"0".repeat(384), &"\u{0}".repeat(384), &" ".repeat(5_000)] {
         let (copy, options, arena) = killed();
         fs::write(copy.path().join(HEAD_FILE), spoiled).unwrap();
         assert_eq!(arena_has(&options, arena).unwrap(), 13, "{spoiled:?}");

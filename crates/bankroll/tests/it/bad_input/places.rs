@@ -207,7 +207,6 @@ pub const ROWS: &[Row] = &[
     Row("accept-loss extra", 2, "unexpected argument 'extra' found"),
     Row("audit --head 5 --dir good", 2, "a head is BATCH:HASH, a number and 64 hexadecimal digits"),
     Row("audit --head 0:00 --dir good", 2, "a head is BATCH:HASH"),
-    Row("audit --head -1:00 --dir good", 2, "a head is BATCH:HASH"),
     Row(
         "audit --dir good --head 1:00000000000000000000000000000000000000000000000000000000000000ff",
         4,

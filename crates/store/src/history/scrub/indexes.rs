@@ -42,8 +42,15 @@ pub(super) struct IndexSums {
 impl IndexSums {
     /// Notes where the runs of both indexes end now.
     pub fn begin(reader: &Reader) -> Result<Self, StoreError> {
-        // What cannot be read now cannot be read later either, and is a finding there.
-        let runs = [IndexKind::Keys, IndexKind::Terms].map(|kind| kind.runs(reader).unwrap_or_default());
+        let mut runs = Vec::new();
+        for kind in [IndexKind::Keys, IndexKind::Terms] {
+            match kind.runs(reader) {
+                Ok(found) => runs.push(found),
+                Err(error) if error.is_transient() => return Err(error),
+                // What cannot be read now cannot be read later either, and is a finding there.
+                Err(_) => {}
+            }
+        }
         let ends = runs.iter().flatten().flat_map(|run| [run.first.0.saturating_sub(1), run.last.0]);
         let mut noted: BTreeMap<u64, Option<(EntrySum, EntrySum)>> = ends.map(|place| (place, None)).collect();
         noted.insert(0, Some(Default::default()));
@@ -148,7 +155,10 @@ impl IndexPass {
             return Ok(false);
         }
         let (reader, kind, next) = (&self.reader, self.kind, self.next);
-        in_snapshot(reader.source(), |_| {
+        // The statement index has a store of its own. Its snapshot is the older one: what it covers, the books have.
+        let index = if kind == IndexKind::Terms { reader.index() } else { None };
+        index.map_or(Ok(()), IndexSource::begin_snapshot)?;
+        let compared = in_snapshot(reader.source(), |_| {
             let runs = kind.runs(reader)?;
             kind.check_order(&runs)?;
             let Some(meta) = runs.into_iter().find(|run| run.first == next) else { return Ok(false) };
@@ -171,7 +181,9 @@ impl IndexPass {
             self.entries = self.entries.saturating_add(expected.entries());
             (self.next, self.has_differed) = (run.meta.last.next(), false);
             Ok(true)
-        })
+        });
+        let ended = index.map_or(Ok(()), IndexSource::end_snapshot);
+        compared.and_then(|left| ended.map(|()| left))
     }
 }
 
