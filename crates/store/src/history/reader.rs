@@ -73,7 +73,7 @@ impl Reader {
         if let Location::Folder(folder) = &reader.location {
             let file = folder.join(HEAD_FILE);
             let noted = newest_head::read_file(&file)?.map(|noted| (NotedIn::File(file), noted));
-            reader.check_noted(&noted.into_iter().collect::<Vec<_>>())?;
+            newest_head::refuse_certainly_lost(&*reader.source, &noted.into_iter().collect::<Vec<_>>())?;
         }
         Ok(reader)
     }

@@ -472,7 +472,7 @@ pub(super) fn refuse_lost_tail(options: &LedgerOptions, source: &dyn Source) -> 
         return Ok(());
     }
     let noted = newest_head::noted_heads(&options.location, options.head_file.as_deref())?;
-    newest_head::refuse_lost(source, &noted)
+    newest_head::refuse_certainly_lost(source, &noted)
 }
 
 /// The same before a writer opens the file: opening copies the log back and empties it, and a damaged log may still have
@@ -483,7 +483,8 @@ fn refuse_lost_tail_of_file(options: &LedgerOptions) -> Result<(), StoreError> {
     if !path.exists() || newest_head::read_file(head_file)?.is_none() {
         return Ok(());
     }
-    refuse_lost_tail(options, &open_read_only(&path)?)
+    // What cannot be opened here is refused by the opening itself.
+    open_read_only(&path).map_or(Ok(()), |source| refuse_lost_tail(options, &source))
 }
 
 /// Begins to note heads. Where recent commits may be lost, a note could be ahead of what is durable, so there is none.

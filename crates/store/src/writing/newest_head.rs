@@ -272,6 +272,14 @@ pub(crate) fn refuse_lost(source: &dyn Source, noted: &[(NotedIn, NotedHead)]) -
     }
 }
 
+/// The same where what cannot be read is no answer yet: those who read it next say what is damaged, and where.
+pub(crate) fn refuse_certainly_lost(source: &dyn Source, noted: &[(NotedIn, NotedHead)]) -> Result<(), StoreError> {
+    match refuse_lost(source, noted) {
+        Err(error @ (StoreError::TailLost(_) | StoreError::OtherBooksNoted { .. })) => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// The newest noted head that the journal does not have, unless its loss was accepted.
 pub(crate) fn lost(
     source: &dyn Source,

@@ -155,9 +155,9 @@ fn an_index_that_is_ahead_of_the_journal_is_truncated() {
         let _ = fs::remove_file(world.folder.path().join(name));
     }
     fs::write(&books, old).unwrap();
-    assert_eq!(state(&world), (5, 5), "what it covers beyond the journal is left out");
-    assert_eq!(balances(&world.reader(), arena), [] as [u128; 0]);
+    assert!(matches!(Reader::open(world.folder.path()), Err(StoreError::TailLost { .. })));
     bankroll_store::Ledger::accept_loss(&world.options, "Ada", "the newest backup").unwrap();
+    assert_eq!(balances(&world.reader(), arena), [] as [u128; 0]);
     // The journal then grows differently, and longer than before.
     world.ledger = Some(bankroll_store::Ledger::open(world.options.clone()).unwrap());
     for _ in 0..60 {

@@ -200,7 +200,10 @@ fn new_books_do_not_take_the_place_of_lost_ones() {
         fs::remove_file(copy.path().join(file)).unwrap();
     }
     for created in [Ledger::create(options.clone()), Ledger::open_or_create(options.clone())] {
-        assert!(matches!(&created, Err(StoreError::LedgerExists { path }) if path.ends_with(HEAD_FILE)), "{created:?}");
+        assert!(
+            matches!(&created, Err(StoreError::BooksWereHere { path }) if path.ends_with(HEAD_FILE)),
+            "{created:?}"
+        );
         assert!(!copy.path().join(BOOKS_FILE).exists());
     }
 }

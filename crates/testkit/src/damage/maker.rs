@@ -9,7 +9,7 @@ use bankroll_ledger::{
     AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, ColumnValue, Event, Fact, Guard, GuardFailure,
     HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, RowKey, Scope, Seq, Settler, Time, Unit,
 };
-use bankroll_store::{Answer, Durability, Ledger, LedgerOptions, Location, Statement};
+use bankroll_store::{Answer, Ledger, LedgerOptions, Location, Statement};
 use fastrand::Rng;
 
 use super::options;
@@ -43,9 +43,7 @@ impl Maker {
     /// If they cannot be created.
     #[must_use]
     pub fn create(location: &Location) -> Self {
-        let (mut options, hand) = options(location, Time(START));
-        // The files need not survive the machine.
-        options.durability = Durability::MayLoseRecentCommits;
+        let (options, hand) = options(location, Time(START));
         let ledger = Ledger::create(options.clone()).expect("new books");
         let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
         ledger.list_asset(ether).expect("an asset");
