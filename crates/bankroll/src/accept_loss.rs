@@ -13,7 +13,7 @@ const TEXT_MAX: usize = 500;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll accept-loss --dir casino --by \"Ada, operations\" --why \"disk failed, no newer copy\"
+  bankroll accept-loss --dir casino --by Ada --why \"disk failed, no copy\"
 
 Only for books that refuse to open because acknowledged records are lost, and
 only if no newer copy exists: put that back instead. The journal records what was

@@ -15,7 +15,7 @@ use crate::{journal::loss_json, location::LocationArgs};
 Examples:
   bankroll audit --dir casino            while a writer is running, or after it ended
   bankroll audit --dir backup --full     a copy, with its indexes
-  bankroll audit --dir casino --head 1042:9f2c...    against a head that you kept
+  bankroll audit --dir casino --head 1042:9f2c...    with a head that you kept
   bankroll audit --json
 
 The audit hashes every batch, follows the hash chain, and decides every request
@@ -29,10 +29,10 @@ compares the key index and the statement index with the journal; a damaged index
 of these two does not endanger money (exit code 1). The comparison reads one
 snapshot, so the write-ahead log of a busy writer grows meanwhile.
 
-A journal that ends too early is sound by itself. So the audit also compares it
-with the newest head that the node has noted (books.head, the statement index),
-and with --head BATCH:HASH, as an earlier audit printed it, with one from outside:
-an older copy, or a journal that was written anew, does not have it (exit code 4).")]
+A journal that ends too early is sound by itself. So the audit compares it with
+the newest head that the node has noted (books.head, the statement index), and
+with --head BATCH:HASH, as an earlier audit printed it, with one from outside: an
+older copy, or a journal that was written anew, does not have it (exit code 4).")]
 pub struct AuditArgs {
     #[command(flatten)]
     location: LocationArgs,

@@ -58,6 +58,7 @@ fn every_command_has_an_example_and_json() {
         "receipt",
         "receipt check",
         "audit",
+        "accept-loss",
         "doctor",
         "config",
         "config show",
