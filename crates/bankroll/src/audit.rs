@@ -15,7 +15,7 @@ use crate::{journal::loss_json, location::LocationArgs};
 Examples:
   bankroll audit --dir casino            while a writer is running, or after it ended
   bankroll audit --dir backup --full     a copy, with its indexes
-  bankroll audit --dir casino --head 1042:9f2c...    with a head that you kept
+  bankroll audit --head 1042:9f2c...     against a head that you kept
   bankroll audit --json
 
 The audit hashes every batch, follows the hash chain, and decides every request
