@@ -3,8 +3,8 @@
 use std::{cell::OnceCell, io::ErrorKind, path::Path, time::Duration};
 
 use bankroll_ledger::{
-    AcceptedLoss, Account, AccountId, AccountKind, AccountName, Asset, AssetId, ColumnValue, Hold, Name, Receipt, Row,
-    Seq, merkle::Hash,
+    AcceptedLoss, Account, AccountId, AccountKind, AccountName, Amount, Asset, AssetId, ColumnValue, Hold, Name,
+    Receipt, Row, Seq, merkle::Hash,
 };
 
 use crate::{
@@ -189,7 +189,17 @@ impl Reader {
     /// # Errors
     /// If the books cannot be read.
     pub fn open_holds(&self, account: AccountId) -> Result<Vec<Hold>, StoreError> {
-        self.in_view(|view| self.located(view.source.open_holds(account)))
+        self.in_view(|view| {
+            let holds = self.located(view.source.open_holds(account))?;
+            // The index may miss one; the account knows how much is held in all.
+            let held = view.source.accounts(&[account])?.pop().map_or(Amount::ZERO, |account| account.held);
+            let sum = holds.iter().try_fold(Amount::ZERO, |sum, hold| sum.checked_add(hold.remaining));
+            if sum == Some(held) {
+                Ok(holds)
+            } else {
+                Err(StoreError::row_damaged("holds", format!("its open holds are not what account {account} holds")))
+            }
+        })
     }
 
     /// The events of the records after this one.

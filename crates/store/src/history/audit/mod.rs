@@ -10,7 +10,7 @@ pub(super) mod flow_rows;
 use std::{cell::Cell, collections::BTreeMap};
 
 use bankroll_ledger::{
-    Account, AssetId, Batch, Fingerprint, HoldId, Record, Replay, Seq, Total, Verdict, merkle::Hash,
+    Account, AssetId, Batch, Fingerprint, Hold, HoldId, HoldState, Record, Replay, Seq, Total, Verdict, merkle::Hash,
 };
 
 use self::flow_rows::FlowRows;
@@ -220,21 +220,7 @@ impl Audit {
         if stored.len() != books.account_count() {
             return Err(differs("an account of the journal is not in its table".into()));
         }
-        let open = self.reader.source().all_open_holds()?;
-        if let Some(hold) = open.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
-            return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
-        }
-        // Settled and expired holds too: a request that names one gets its state as the reason.
-        let holds: Vec<HoldId> = books.holds().map(|hold| hold.id).collect();
-        for page in holds.chunks(PAGE) {
-            let stored = self.reader.source().holds(page)?;
-            if let Some(hold) = stored.iter().find(|hold| books.hold(hold.id) != Some(hold)) {
-                return Err(differs(format!("hold {} is not what the journal says it is", hold.id)));
-            }
-            if stored.len() != page.len() {
-                return Err(differs("a hold of the journal is not in its table".into()));
-            }
-        }
+        self.compare_holds()?;
         if let Some(event) = self.reader.events_after(Seq(self.next_seq.0 - 1), 1)?.first() {
             return Err(differs(format!("something is announced of record {}, which is not there", event.seq)));
         }
@@ -246,6 +232,32 @@ impl Audit {
         }
         self.flow_rows.compare(&self.reader)?;
         Ok(stored)
+    }
+
+    /// Settled and expired holds too: a request that names one gets its state as the reason.
+    fn compare_holds(&self) -> Result<(), StoreError> {
+        let differs = |what: String| Err(StoreError::diverged(Seq(self.next_seq.0 - 1), what));
+        let (books, source) = (&self.replay.books, self.reader.source());
+        let wrong = |hold: &&Hold| books.hold(hold.id) != Some(*hold);
+        let open = source.all_open_holds()?;
+        let (mut found, mut after) = (0, HoldId(0));
+        loop {
+            let page = source.holds_after(after, PAGE)?;
+            if let Some(hold) = page.iter().find(wrong) {
+                return differs(format!("hold {} is not what the journal says it is", hold.id));
+            }
+            let Some(last) = page.last().map(|hold| hold.id).filter(|last| *last > after) else { break };
+            (found, after) = (found + page.len(), last);
+        }
+        if found != books.holds().count() {
+            return differs("a hold of the journal is not in its table".into());
+        }
+        if open.iter().any(|hold| wrong(&hold))
+            || open.len() != books.holds().filter(|hold| hold.state == HoldState::Open).count()
+        {
+            return differs("the index of open holds is not what the journal says it is".into());
+        }
+        Ok(())
     }
 
     /// No key was decided twice.
