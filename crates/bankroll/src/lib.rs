@@ -28,6 +28,7 @@ mod receipt;
 mod search;
 mod serve;
 mod signer;
+mod stage_bar;
 mod statement;
 mod wait;
 mod wallet_name;

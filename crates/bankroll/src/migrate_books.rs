@@ -9,10 +9,9 @@ use bankroll_store::{
 };
 use bankroll_terminal::{self as terminal, Exit, Paint, UsageError, counted};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::location::LocationArgs;
+use crate::{location::LocationArgs, stage_bar::StageBar};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -65,19 +64,14 @@ pub fn run(args: &MigrateBooksArgs, json: bool) -> anyhow::Result<Exit> {
     let shown = to.shown();
     let moving =
         BooksMove { from: args.from.clone(), to, migrations: flows::migrations(), now: Clock::machine().now() };
-    let bar = if json { ProgressBar::hidden() } else { ProgressBar::no_length() };
-    bar.set_style(ProgressStyle::with_template("{msg:24} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")?);
-    let show = |what: &'static str, progress: AuditProgress| {
-        bar.set_message(what);
-        bar.set_length(progress.rows_total);
-        bar.set_position(progress.rows);
-    };
+    let bar = StageBar::new(json)?;
+    let show = |what: &'static str, progress: AuditProgress| bar.show(what, progress);
     let moved = moving.run(|moving| match moving {
         BooksMoveStage::AuditingOld(progress) => show("auditing the folder", progress),
         BooksMoveStage::Copying(progress) => show("copying the journal", progress),
         BooksMoveStage::AuditingNew(progress) => show("auditing the database", progress),
     });
-    bar.finish_and_clear();
+    bar.end();
     let report = moved.map_err(|error| {
         // The last step of a move releases the database: if it fails, the folder is marked already.
         let is_marked = matches!(Reader::open(&args.from).and_then(|reader| reader.moved()), Ok(Some(_)));

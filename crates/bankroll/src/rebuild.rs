@@ -3,10 +3,9 @@
 use bankroll_store::{AuditProgress, RebuildReport, RebuildStage, rebuild_books};
 use bankroll_terminal::{self as terminal, Exit, Paint, counted};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::location::LocationArgs;
+use crate::{location::LocationArgs, stage_bar::StageBar};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -31,20 +30,15 @@ pub struct RebuildArgs {
 
 pub fn run(args: &RebuildArgs, json: bool) -> anyhow::Result<Exit> {
     let loaded = args.location.load()?;
-    let options = loaded.config.books.options(loaded.books());
-    let bar = if json { ProgressBar::hidden() } else { ProgressBar::no_length() };
-    bar.set_style(ProgressStyle::with_template("{msg:24} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")?);
-    let show = |what: &'static str, progress: AuditProgress| {
-        bar.set_message(what);
-        bar.set_length(progress.rows_total);
-        bar.set_position(progress.rows);
-    };
+    let options = loaded.ledger_options();
+    let bar = StageBar::new(json)?;
+    let show = |what: &'static str, progress: AuditProgress| bar.show(what, progress);
     let rebuilt = rebuild_books(&options, |stage| match stage {
         RebuildStage::Copying(progress) => show("copying the journal", progress),
         RebuildStage::Auditing(progress) => show("auditing the result", progress),
         RebuildStage::Verified | RebuildStage::EndedLog | RebuildStage::Kept | RebuildStage::TookPlace => {}
     });
-    bar.finish_and_clear();
+    bar.end();
     let report = rebuilt?;
     if json {
         terminal::answer_json(&json!({

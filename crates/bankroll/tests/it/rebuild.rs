@@ -1,11 +1,8 @@
 //! `bankroll rebuild`: the command that messages about damaged pages name does what they promise.
 
-use std::{
-    fs,
-    io::{Seek, SeekFrom, Write},
-    path::Path,
-};
+use std::path::Path;
 
+use bankroll_testkit::damage::spoil_first_page;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -13,19 +10,6 @@ use crate::{
     casino,
     program::{Run, folder, hold, run},
 };
-
-/// Overwrites the first page of a table or an index, as a failing disk does.
-fn damage(folder: &Path, what: &str) {
-    let path = folder.join("books.db");
-    let books = Connection::open(&path).unwrap();
-    let sql = "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?1";
-    let (page, size): (u64, u64) =
-        books.query_row(sql, [what], |row| Ok((row.get::<_, u32>(0)?.into(), row.get::<_, u32>(1)?.into()))).unwrap();
-    drop(books);
-    let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
-    file.seek(SeekFrom::Start((page - 1) * size)).unwrap();
-    file.write_all(&[0xff; 512]).unwrap();
-}
 
 fn balance(folder: &Path) -> Value {
     run(folder, &["balance", "arena/funds/1/0xa1", "--json"]).json()
@@ -54,7 +38,7 @@ fn damage_to_what_follows_from_the_journal_is_named_and_repaired() {
         let books = folder();
         casino::open(books.path());
         let before = (balance(books.path()), run(books.path(), &["audit", "--json"]).json()["head"].clone());
-        damage(books.path(), what);
+        spoil_first_page(books.path(), what);
         run(books.path(), read).fails(4, &["the database file is damaged", COMMAND]);
         let red = pages(books.path());
         assert!(red["fix"].as_str().unwrap().contains(COMMAND), "{what}: {red}");
@@ -74,7 +58,7 @@ fn damage_to_what_follows_from_the_journal_is_named_and_repaired() {
 fn damage_to_the_journal_is_for_a_backup() {
     let books = folder();
     casino::open(books.path());
-    damage(books.path(), "journal");
+    spoil_first_page(books.path(), "journal");
     run(books.path(), &["audit"]).fails(4, &["the database file is damaged in table journal", "restore a backup"]);
     run(books.path(), &["rebuild"]).fails(4, &["nothing was changed", "restore a backup", "table journal"]);
     let red = pages(books.path());

@@ -74,23 +74,8 @@ fn a_damaged_log_is_seen() {
     assert_eq!(fs::read(&path).unwrap(), log);
 }
 
-#[test]
-fn the_books_of_yesterday_are_seen() {
-    let mut world = World::in_folder(|_| {});
-    let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
-    world.reopen();
-    world.ledger.take().unwrap().close();
-    let (books, yesterday) = (world.folder.path().join(BOOKS_FILE), world.folder.path().join("yesterday"));
-    fs::copy(&books, &yesterday).unwrap();
-    world.ledger = Some(Ledger::open(world.options.clone()).unwrap());
-    world.play(vec![moving(alice, arena, 1)]);
-    world.ledger.take().unwrap().close();
-    fs::copy(&yesterday, &books).unwrap();
-    assert_eq!(refused(arena_has(&world.options, arena)).1, 6);
-}
-
-#[test]
-fn the_statement_index_alone_is_enough() {
+/// Closed books of five records under a head, and an index, that know a sixth.
+fn with_the_file_of_yesterday() -> (World, AccountId) {
     let mut world = World::in_folder(|options| options.index_records_max = 1);
     let (alice, arena) = (world.player("alice", 1_000), world.account(AccountKind::World, None));
     world.reopen();
@@ -102,11 +87,36 @@ fn the_statement_index_alone_is_enough() {
     // Closing indexes what waits.
     world.ledger.take().unwrap().close();
     fs::copy(&yesterday, &books).unwrap();
+    (world, arena)
+}
+
+#[test]
+fn the_books_of_yesterday_are_seen() {
+    let (world, arena) = with_the_file_of_yesterday();
+    assert_eq!(refused(arena_has(&world.options, arena)).1, 6);
+}
+
+#[test]
+fn the_statement_index_alone_is_enough() {
+    let (world, arena) = with_the_file_of_yesterday();
     fs::remove_file(world.folder.path().join(HEAD_FILE)).unwrap();
     assert_eq!(refused(arena_has(&world.options, arena)), (NotedIn::StatementIndex, 6, 5));
     // Without either the older books are sound by themselves: only a head from outside knows more.
     fs::remove_file(world.folder.path().join(STATEMENTS_FILE)).unwrap();
     assert_eq!(arena_has(&world.options, arena).unwrap(), 0);
+}
+
+/// A person's word is in the journal, and the process ends before the statement index is made anew.
+#[test]
+fn an_acceptance_that_was_interrupted_needs_no_other() {
+    let (world, arena) = with_the_file_of_yesterday();
+    let index = world.folder.path().join(STATEMENTS_FILE);
+    let of_the_lost = fs::read(&index).unwrap();
+    Ledger::accept_loss(&world.options, "Ada", "the disk is gone").unwrap();
+    fs::write(&index, of_the_lost).unwrap();
+    // The lost head is the one that was accepted, so nothing more is to be said.
+    assert_eq!(arena_has(&world.options, arena).unwrap(), 0);
+    assert!(matches!(Ledger::accept_loss(&world.options, "Ada", "again"), Err(StoreError::NothingLost)));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 use std::{
     fs,
-    io::{Seek, SeekFrom, Write},
     os::unix::fs::PermissionsExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
@@ -17,7 +16,7 @@ use bankroll_store::{
     Audit, AuditReport, DamageRemedy, Ledger, Location, Migrations, Reader, RebuildReport, RebuildStage, StoreError,
     rebuild_books,
 };
-use bankroll_testkit::postgres;
+use bankroll_testkit::{damage::spoil_first_page, postgres};
 use rusqlite::Connection;
 
 use crate::world::{World, hold, moving, name, request};
@@ -75,7 +74,7 @@ impl DamagedBooks {
     /// Closes the books, and overwrites the first page of a table or an index.
     fn damage(&mut self, what: &str) {
         self.world.ledger.take().unwrap().close();
-        damage(self.folder(), what);
+        spoil_first_page(self.folder(), what);
     }
 
     fn rebuild(&self) -> Result<RebuildReport, StoreError> {
@@ -94,18 +93,6 @@ impl DamagedBooks {
         assert_eq!(reader.compare_schema(&[SPAWNS]).unwrap().differences, Vec::<String>::new(), "{after}");
         reader.check_indexes(|_| {}).unwrap();
     }
-}
-
-fn damage(folder: &Path, what: &str) {
-    let path = folder.join("books.db");
-    let books = Connection::open(&path).unwrap();
-    let sql = "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?1";
-    let (page, size): (u64, u64) =
-        books.query_row(sql, [what], |row| Ok((row.get::<_, u32>(0)?.into(), row.get::<_, u32>(1)?.into()))).unwrap();
-    drop(books);
-    let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
-    file.seek(SeekFrom::Start((page - 1) * size)).unwrap();
-    file.write_all(&[0xff; 512]).unwrap();
 }
 
 /// The names of the folder's files that a rebuild must not leave.
@@ -229,7 +216,7 @@ fn what_is_in_the_log_is_in_the_new_books() {
     // Through a copy: a connection would copy the log into the file when it is closed.
     let closed = tempfile::tempdir().unwrap();
     fs::copy(crashed.path().join("books.db"), closed.path().join("books.db")).unwrap();
-    damage(closed.path(), "reversals");
+    spoil_first_page(closed.path(), "reversals");
     fs::copy(closed.path().join("books.db"), crashed.path().join("books.db")).unwrap();
     books.world.options.location = crashed.path().into();
     assert_eq!(books.rebuild().unwrap().audit, audit);

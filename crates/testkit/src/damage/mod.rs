@@ -9,10 +9,16 @@ mod interview;
 mod maker;
 mod questions;
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::{
+    fs::OpenOptions,
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use bankroll_ledger::Time;
-use bankroll_store::{Clock, LedgerOptions, Location};
+use bankroll_store::{BOOKS_FILE, Clock, LedgerOptions, Location};
+use rusqlite::Connection;
 
 pub use interview::{CHECKED, FAILED, FOUND, SAID, SOUND, check, interview};
 pub use maker::Maker;
@@ -36,4 +42,19 @@ pub fn options(location: &Location, now: Time) -> (LedgerOptions, Arc<AtomicU64>
         ..LedgerOptions::new(location.clone())
     };
     (options, hand)
+}
+
+/// Overwrites the first page of a table or an index of closed books, as a failing disk does.
+///
+/// # Panics
+/// If the folder has no such books.
+pub fn spoil_first_page(folder: &Path, what: &str) {
+    let path = folder.join(BOOKS_FILE);
+    let books = Connection::open(&path).expect("books");
+    let sql = "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?1";
+    let place = books.query_row(sql, [what], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)));
+    let (page, size) = place.expect("a table or an index");
+    drop(books);
+    let file = OpenOptions::new().write(true).open(path).expect("a file that can be written");
+    file.write_all_at(&[0xff; 512], u64::from(page - 1) * u64::from(size)).expect("a page");
 }
