@@ -1,1 +1,5 @@
 //! In preparation.
+
+pub mod errors;
+
+pub use errors::{ApiError, ErrorCode};
