@@ -20,6 +20,7 @@
 //! | roles and their rights | [`NodeRole`], [`Rights`] |
 //! | certificates | [`Authority`], [`NodeIdentity`] |
 //! | the protocol | [`wire`] |
+//! | requests of the Funds API | [`RelayedRequest`], [`RelayHandler`] |
 //! | the books' side | [`NodeServer`], [`CallHandler`]; [`LocalServer`] for commands on the same machine |
 //! | the caller's side | [`Forwarder`], [`CallError`] |
 
@@ -27,6 +28,7 @@ mod authority;
 mod forwarder;
 mod identity;
 mod name;
+mod relay;
 mod rights;
 mod role;
 mod server;
@@ -37,6 +39,7 @@ pub use bankroll_ledger::Answer;
 pub use forwarder::{BooksLocation, CallError, Forwarder, PendingCall, UnavailableReason};
 pub use identity::{NodeIdentity, NodeIdentityError, certificate_file, key_file};
 pub use name::{NodeName, NodeNameError};
+pub use relay::{RELAYED_HEADERS_MAX, RelayHandler, RelayedRequest, RelayedResponse};
 pub use rights::{PrincipalClaim, Rights};
 pub use role::{NodeRole, NodeRoles, UnknownRole};
 pub use server::{CallHandler, LocalServer, NodeServer, NodeServerError};

@@ -31,6 +31,8 @@ pub enum PrincipalClaim {
     Fact { table: String },
     #[error("none of its roles may emit the event {kind}")]
     Event { kind: String },
+    #[error("none of its roles may relay requests of the Funds API")]
+    Relay,
 }
 
 /// Rights beyond the principals of a role.
@@ -88,6 +90,15 @@ impl Rights {
             Role::Admin | Role::Developer | Role::User | Role::Tables | Role::System => false,
         };
         if may { Ok(()) } else { Err(PrincipalClaim::Principal { request: 0 }) }
+    }
+
+    /// Whether a node with these roles may relay requests of the Funds API. The right claims no principal: the proofs
+    /// are in the request.
+    ///
+    /// # Errors
+    /// If it may not.
+    pub fn check_relay(&self, roles: NodeRoles) -> Result<(), PrincipalClaim> {
+        if roles.has(NodeRole::Api) { Ok(()) } else { Err(PrincipalClaim::Relay) }
     }
 }
 

@@ -17,6 +17,7 @@
 //! | what can be ordered | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
 //! | messages | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
 //! | refusals | [`SignerRefusal`] |
+//! | what wallets sign for the Funds API | [`typed_data`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
@@ -30,13 +31,14 @@ mod head;
 mod message;
 mod order;
 mod refusal;
+pub mod typed_data;
 
 pub use address::{Address, AddressError};
 pub use canonical::{MalformedMessage, OrderDigest};
 pub use frame::FRAME_BYTES_MAX;
 pub use gas::{Gas, Price};
 pub use head::{MemoryHead, MemoryId};
-pub use message::{APPROVALS_MAX, Approval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
+pub use message::{APPROVALS_MAX, SignedApproval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
 pub use refusal::{SignerRefusal, StopReason};
 

@@ -80,6 +80,7 @@ async fn read_requests<S: NodeStream, D: CallHandler>(
 fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), CallRefusal> {
     let given = match body {
         CallBody::Ping => return Ok(()),
+        CallBody::Relay(_) => return rights.check_relay(peer.roles).map_err(CallRefusal::NotAllowed),
         CallBody::Apply(requests) => requests.len(),
         CallBody::Open { names, .. } => names.len(),
     };
@@ -88,7 +89,7 @@ fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), Ca
         return Err(CallRefusal::CallSize { given: count(given), most: count(CALL_MAX) });
     }
     let allowed = match body {
-        CallBody::Ping => Ok(()),
+        CallBody::Ping | CallBody::Relay(_) => Ok(()),
         CallBody::Apply(requests) => rights.check(peer.roles, requests),
         CallBody::Open { by, .. } => rights.check_open(peer.roles, by),
     };
@@ -100,6 +101,7 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
         CallBody::Ping => Ok(CallReply::Pong),
         CallBody::Apply(requests) => handler.apply(requests).await.map(CallReply::Applied),
         CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
+        CallBody::Relay(request) => handler.relay(request).await.map(CallReply::Relayed),
     }
 }
 

@@ -36,7 +36,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{NodeIdentity, Rights, identity::Peer, wire::CallRefusal};
+use crate::{NodeIdentity, RelayedRequest, RelayedResponse, Rights, identity::Peer, wire::CallRefusal};
 pub use local::LocalServer;
 
 const CONNECTIONS_MAX: usize = 256;
@@ -61,6 +61,9 @@ pub trait CallHandler: Send + Sync + 'static {
         by: Principal,
         names: Vec<AccountName>,
     ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal>> + Send;
+
+    /// Answers one request of the Funds API. The same request may come again, and has the same answer.
+    fn relay(&self, request: RelayedRequest) -> impl Future<Output = Result<RelayedResponse, CallRefusal>> + Send;
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ use bankroll_ledger::{
 };
 use bankroll_nodes::{
     Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeIdentity, NodeName,
-    NodeServer, Rights,
+    NodeServer, RelayedRequest, RelayedResponse, Rights,
 };
 use bankroll_store::{Audit, Ledger, LedgerOptions, Reader};
 use rustls::{
@@ -103,6 +103,14 @@ impl CallHandler for Books {
         let ledger = self.ledger()?;
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
         opened.map_err(|_| CallRefusal::Unknown)
+    }
+
+    /// Says what arrived.
+    async fn relay(&self, request: RelayedRequest) -> Result<RelayedResponse, CallRefusal> {
+        self.ledger()?;
+        let headers: Vec<_> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
+        let body = format!("{} {} {headers:?} {}", request.method, request.path, request.body.len());
+        Ok(RelayedResponse { status: 201, headers: request.headers, body: body.into_bytes() })
     }
 }
 
