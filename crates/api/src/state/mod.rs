@@ -1,0 +1,2 @@
+mod account_numbers;
+mod readers;
