@@ -17,6 +17,7 @@
 //! | what can be ordered | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
 //! | messages | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
 //! | refusals | [`SignerRefusal`] |
+//! | addresses derived from a public key | [`ExtendedPublicKey`] |
 //! | what wallets sign for the Funds API | [`typed_data`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
@@ -25,6 +26,7 @@
 
 mod address;
 pub mod canonical;
+mod extended_key;
 pub mod frame;
 mod gas;
 mod head;
@@ -35,6 +37,7 @@ pub mod typed_data;
 
 pub use address::{Address, AddressError};
 pub use canonical::{MalformedMessage, OrderDigest};
+pub use extended_key::{DERIVATION_INDEX_END, ExtendedKeyError, ExtendedPublicKey};
 pub use frame::FRAME_BYTES_MAX;
 pub use gas::{Gas, Price};
 pub use head::{MemoryHead, MemoryId};
