@@ -124,8 +124,12 @@ error_codes! {
         "The message must follow EIP-4361, with the domain of this service. The detail says what is wrong.";
     KeyNotAllowListed, "key_not_allow_listed", FORBIDDEN, false, "The key is not on the allow-list",
         "The owner adds a game server's key with `POST /v1/registry/server-keys`.";
+    KeyRevoked, "key_revoked", FORBIDDEN, false, "The key was revoked, or its time is over",
+        "Use the newer key of the game server, or have the owner allow-list one.";
     OutOfBounds, "out_of_bounds", FORBIDDEN, false, "A value is outside what the key is allowed",
         "The allow-list bounds the buy-in and the fees of each key. The detail names value and bounds.";
+    WalletTaken, "wallet_taken", CONFLICT, false, "The wallet belongs to another player or to the operator",
+        "A wallet belongs to the first player who proves it, and never changes hands.";
     PayoutAddressUnknown, "payout_address_unknown", FORBIDDEN, false, "The payout address is no wallet of the registry",
         "The owner adds wallets with `POST /v1/registry/wallets`.";
 

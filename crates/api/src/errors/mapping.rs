@@ -24,7 +24,7 @@ pub fn code_of(rejection: Rejection) -> ErrorCode {
         Rejection::AmountZero => ErrorCode::AmountZero,
         Rejection::AccountsMustDiffer => ErrorCode::AccountsMustDiffer,
         Rejection::FactMalformed => ErrorCode::RequestTooLarge,
-        Rejection::KeyNotAllowed => ErrorCode::Forbidden,
+        Rejection::KeyNotAllowed | Rejection::HoldNeedsIntent => ErrorCode::Forbidden,
         Rejection::NotConfirmed => ErrorCode::ConfirmationNeeded,
         Rejection::KeyReused => ErrorCode::IdempotencyMismatch,
         Rejection::ServerPaused => ErrorCode::ServerPaused,

@@ -7,8 +7,7 @@ use super::ErrorCode;
 /// The pages as they should be: file name and text.
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
-    let mut pages: Vec<_> =
-        ErrorCode::ALL.iter().map(|code| (format!("{}.md", code.as_str()), page(*code))).collect();
+    let mut pages: Vec<_> = ErrorCode::ALL.iter().map(|code| (format!("{}.md", code.as_str()), page(*code))).collect();
     pages.push(("README.md".to_owned(), contents()));
     pages
 }

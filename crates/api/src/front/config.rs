@@ -6,8 +6,9 @@ use axum::Router;
 use bankroll_nodes::{CallError, RelayedRequest, RelayedResponse};
 
 /// The way to the holder of the books.
-pub type RelayCall =
-    Arc<dyn Fn(RelayedRequest) -> Pin<Box<dyn Future<Output = Result<RelayedResponse, CallError>> + Send>> + Send + Sync>;
+pub type RelayCall = Arc<
+    dyn Fn(RelayedRequest) -> Pin<Box<dyn Future<Output = Result<RelayedResponse, CallError>> + Send>> + Send + Sync,
+>;
 
 /// What answers requests.
 #[derive(Clone)]

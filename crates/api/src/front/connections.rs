@@ -45,8 +45,11 @@ impl Connections {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if places.open.len() >= self.most {
             let idle_since = |state: &ConnectionState| state.idle_since.load(Ordering::SeqCst);
-            let (number, since) =
-                places.open.iter().map(|(number, state)| (*number, idle_since(state))).min_by_key(|(_, since)| *since)?;
+            let (number, since) = places
+                .open
+                .iter()
+                .map(|(number, state)| (*number, idle_since(state)))
+                .min_by_key(|(_, since)| *since)?;
             if since == BUSY {
                 return None;
             }
@@ -54,8 +57,7 @@ impl Connections {
         }
         places.last += 1;
         let number = places.last;
-        let state =
-            Arc::new(ConnectionState { idle_since: AtomicU64::new(self.next()), close: Notify::new() });
+        let state = Arc::new(ConnectionState { idle_since: AtomicU64::new(self.next()), close: Notify::new() });
         places.open.insert(number, Arc::clone(&state));
         Some(Connection { number, state, all: Arc::clone(self) })
     }

@@ -110,10 +110,12 @@ impl Gateway {
 
     async fn backend_answer(&self, parts: Parts, body: Bytes) -> Result<Response, ApiError> {
         match &self.backend {
-            FrontBackend::Here(router) => match router.clone().oneshot(Request::from_parts(parts, body.into())).await {
-                Ok(response) => Ok(response),
-                Err(never) => match never {},
-            },
+            FrontBackend::Here(router) => {
+                match router.clone().oneshot(Request::from_parts(parts, Body::from(body))).await {
+                    Ok(response) => Ok(response),
+                    Err(never) => match never {},
+                }
+            }
             FrontBackend::Relay(call) => {
                 let relayed = call(relay::relayed(&parts, &body)).await;
                 relayed.map(relay::to_response).map_err(|error| relay::failure(&error))

@@ -49,7 +49,8 @@ pub(super) fn router(openapi: OpenApi, checks: Checks) -> Router {
 
 fn ready(checks: &[ReadyCheck]) -> Response {
     let is_ready = checks.iter().all(|check| check.problem.is_none());
-    let shown = |check: &ReadyCheck| json!({ "name": check.name, "ok": check.problem.is_none(), "problem": check.problem });
+    let shown =
+        |check: &ReadyCheck| json!({ "name": check.name, "ok": check.problem.is_none(), "problem": check.problem });
     let body = json!({ "ready": is_ready, "checks": checks.iter().map(shown).collect::<Vec<_>>() });
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()

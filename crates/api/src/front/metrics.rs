@@ -8,8 +8,7 @@ use std::{
 use super::{MetricGauge, route_table::RouteTable};
 
 /// Upper bounds of the histogram, in microseconds.
-const BOUNDS: [u64; 11] =
-    [500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_000_000, 10_000_000];
+const BOUNDS: [u64; 11] = [500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_000_000, 10_000_000];
 /// The statuses that are counted one by one; others are counted as 0.
 const STATUSES: [u16; 20] =
     [200, 201, 204, 307, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 502, 503, 504, 0];
@@ -54,10 +53,8 @@ impl Metrics {
             for (status, count) in STATUSES.iter().zip(&counts.statuses) {
                 let count = count.load(Ordering::Relaxed);
                 if count > 0 {
-                    let _ = writeln!(
-                        text,
-                        "bankroll_http_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
-                    );
+                    let _ =
+                        writeln!(text, "bankroll_http_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
                 }
             }
         }

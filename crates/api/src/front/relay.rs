@@ -29,7 +29,9 @@ pub(super) fn relayed(parts: &Parts, body: &Bytes) -> RelayedRequest {
         method: parts.method.to_string(),
         path: path.to_owned(),
         // A value that is no text proves nothing; it must not vanish, which could make two keys into one.
-        headers: headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("\u{7f}").to_owned())).collect(),
+        headers: headers
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("\u{7f}").to_owned()))
+            .collect(),
         body: body.to_vec(),
     }
 }
@@ -82,9 +84,10 @@ fn to_headers(headers: Vec<(String, String)>) -> HeaderMap {
 pub(super) fn failure(error: &CallError) -> ApiError {
     match error {
         CallError::Busy | CallError::Refused(CallRefusal::Busy) => ApiError::new(ErrorCode::Busy).after(1),
-        CallError::Refused(CallRefusal::CallSize { .. }) => {
-            ApiError::with(ErrorCode::BodyTooLarge, "the request does not fit into a call between nodes; divide the batch")
-        }
+        CallError::Refused(CallRefusal::CallSize { .. }) => ApiError::with(
+            ErrorCode::BodyTooLarge,
+            "the request does not fit into a call between nodes; divide the batch",
+        ),
         CallError::Refused(CallRefusal::StorageFull) => ApiError::new(ErrorCode::StorageFull).after(1),
         CallError::Refused(CallRefusal::Unknown) | CallError::Unknown => {
             ApiError::new(ErrorCode::OutcomeUnknown).after(1)

@@ -15,8 +15,7 @@ pub(super) struct RouteTable {
 impl RouteTable {
     pub fn new(openapi: &OpenApi) -> Self {
         let local = ["/livez", "/readyz", "/openapi.json", "/docs/{*rest}", "/errors/{code}", "other"];
-        let templates: Vec<String> =
-            openapi.paths.paths.keys().cloned().chain(local.map(str::to_owned)).collect();
+        let templates: Vec<String> = openapi.paths.paths.keys().cloned().chain(local.map(str::to_owned)).collect();
         let mut by_length: HashMap<usize, Vec<(Vec<String>, usize)>> = HashMap::new();
         for (place, template) in templates.iter().enumerate() {
             let segments: Vec<String> = template.split('/').skip(1).map(str::to_owned).collect();
@@ -31,7 +30,10 @@ impl RouteTable {
     pub fn find(&self, path: &str) -> usize {
         let count = path.split('/').count() - 1;
         let fits = |segments: &[String]| {
-            segments.iter().zip(path.split('/').skip(1)).all(|(segment, given)| segment.starts_with('{') || segment == given)
+            segments
+                .iter()
+                .zip(path.split('/').skip(1))
+                .all(|(segment, given)| segment.starts_with('{') || segment == given)
         };
         let found = self.by_length.get(&count).and_then(|routes| routes.iter().find(|(segments, _)| fits(segments)));
         found.map_or(self.templates.len() - 1, |(_, place)| *place)

@@ -41,7 +41,11 @@ pub enum CallProof {
     /// The token of `Authorization: Bearer`.
     Token(String),
     /// A signature over this request.
-    Signature { signature: String, address: String, expires: u64 },
+    Signature {
+        signature: String,
+        address: String,
+        expires: u64,
+    },
 }
 
 /// Never shows a token.

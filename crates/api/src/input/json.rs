@@ -1,6 +1,8 @@
 //! JSON and queries that have one meaning only: no unknown, missing, duplicate or mistyped field is forgiven.
 
+use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::check_shape;
 use crate::{ApiError, ErrorCode};
@@ -20,17 +22,25 @@ pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     })
 }
 
-/// Reads the part after the `?`.
+/// Reads the part after the `?`: texts only, so the type has fields of `Option<String>`.
 ///
 /// # Errors
-/// If a parameter is unknown, occurs twice or has a wrong value.
+/// If a parameter is unknown, occurs twice or is not UTF-8.
 pub fn parse_query<T: DeserializeOwned>(query: Option<&str>) -> Result<T, ApiError> {
-    let uri: http::Uri = format!("/?{}", query.unwrap_or_default())
-        .parse()
-        .map_err(|_| ApiError::new(ErrorCode::QueryInvalid))?;
-    let parsed = axum::extract::Query::<T>::try_from_uri(&uri);
-    let parsed = parsed.map_err(|error| ApiError::with(ErrorCode::QueryInvalid, shortened(&error.body_text())))?;
-    Ok(parsed.0)
+    let wrong = |detail: &str| ApiError::with(ErrorCode::QueryInvalid, shortened(detail));
+    let text = |raw: &str| {
+        let spaced = raw.replace('+', " ");
+        let decoded = percent_decode_str(&spaced).decode_utf8().map(|text| text.into_owned());
+        decoded.map_err(|_| wrong("a parameter is not UTF-8"))
+    };
+    let mut fields = Map::new();
+    for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if fields.insert(text(name)?, Value::from(text(value)?)).is_some() {
+            return Err(wrong("a parameter occurs twice"));
+        }
+    }
+    serde_json::from_value(Value::Object(fields)).map_err(|error| wrong(&error.to_string()))
 }
 
 /// An error's text may repeat what the caller sent.
