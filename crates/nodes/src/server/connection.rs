@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{CallHandler, IN_FLIGHT_MAX, SILENCE, ServerState, WRITE_WITHIN};
 use crate::{
-    Rights,
+    RELAYED_HEADERS_MAX, Rights,
     identity::Peer,
     wire::{
         self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, NodeStream,
@@ -101,7 +101,11 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
         CallBody::Ping => Ok(CallReply::Pong),
         CallBody::Apply(requests) => handler.apply(requests).await.map(CallReply::Applied),
         CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
-        CallBody::Relay(request) => handler.relay(request).await.map(CallReply::Relayed),
+        CallBody::Relay(request) => match handler.relay(request).await {
+            // It happened, but the peer would not read the reply.
+            Ok(response) if response.headers.len() > RELAYED_HEADERS_MAX => Err(CallRefusal::Unknown),
+            response => response.map(CallReply::Relayed),
+        },
     }
 }
 

@@ -1,5 +1,4 @@
-//! Known weaknesses of nodes, each carried out. A test here asserts what happens today; its comment has the number of
-//! the finding and says what has to happen instead.
+//! Attacks that once succeeded, each attempted again. The comment of a test has the number of the finding.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -7,62 +6,59 @@ use std::{
     sync::Arc,
 };
 
-use bankroll_ledger::{
-    AccountKind, AccountName, Action, Amount, Confirmation, Effects, Leg, Namespace, Principal, Request, Verdict,
-};
+use bankroll_ledger::{AccountKind, AccountName, Action, Amount, Confirmation, Leg, Namespace, Principal, Request};
+use bankroll_nodes::{Answer, CallError, CallRefusal, PrincipalClaim};
 use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 
-use crate::world::{PATIENCE, World, account, client, connect_to, identity, name, request};
+use crate::world::{PATIENCE, RelayAll, World, account, client, connect_to, identity, name, request};
 
 /// The server serves this many connections at once.
 const PLACES: usize = 256;
 
-fn effects(verdict: &Verdict) -> &Effects {
-    match verdict {
-        Verdict::Applied(effects) => effects,
-        Verdict::Rejected(rejection) => panic!("{rejection:?}"),
-    }
+fn not_allowed(claim: PrincipalClaim) -> Result<Vec<Answer>, CallError> {
+    Err(CallError::Refused(CallRefusal::NotAllowed(claim)))
 }
 
-/// Finding N1. Today a node with the role `api` names any operator and any second person, and the ledger believes
-/// both: one node moves any player's money. Instead the ledger refuses a confirmation that the second person did not
-/// sign.
+/// Finding N1: a node of role `api` named any operator and any second person, and the ledger believed both.
 #[test]
-fn an_api_node_invents_an_operator_and_a_second_person() {
+fn an_api_node_that_invents_an_operator_or_a_second_person_is_refused() {
     let world = World::new();
-    world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
-    let api = world.caller("api-1", "api", &world.server.address().to_string());
+    world.ledger.apply(world.credit("k")).unwrap().effects().unwrap();
+    let api = world.api();
     let names = vec![AccountName { owner: Some(name("mallory")), ..account(AccountKind::Funds) }];
     let opened = api.open_accounts(Principal::GameServer(name("arena")), names, PATIENCE).unwrap().wait().unwrap();
-    let mallory = opened[0].unwrap();
-    let leg = Leg::Move { from: world.alice, to: mallory, amount: Amount::new(1) };
-    let forged = Request {
-        confirmation: Some(Confirmation { proposal: name("proposal-1"), by: name("invented-2") }),
-        ..request(Namespace::Client, "override", Principal::Admin(name("invented-1")), leg)
+    let leg = Leg::Move { from: world.alice, to: opened[0].unwrap(), amount: Amount::new(1) };
+    let confirmation = Some(Confirmation { proposal: name("proposal-1"), by: name("invented-2") });
+    let of = |who, confirmation: &Option<Confirmation>| {
+        let request = request(Namespace::Client, "override", who, leg.clone());
+        Request { confirmation: confirmation.clone(), ..request }
     };
-    assert_eq!(world.funds(), 1);
-    let answers = api.apply(vec![forged], PATIENCE).unwrap().wait().unwrap();
-    let [posting] = effects(&answers[0].verdict).postings[..] else { panic!("{answers:?}") };
-    assert_eq!((posting.from, posting.to, posting.amount), (world.alice, mallory, Amount::new(1)));
-    assert_eq!((world.funds(), world.journal()["override"]), (0, 1));
+    let ask = |forged| api.apply(vec![forged], PATIENCE).unwrap().wait();
+    let (olga, arena) = (Principal::Admin(name("invented-1")), Principal::GameServer(name("arena")));
+    assert_eq!(ask(of(olga.clone(), &confirmation)), not_allowed(PrincipalClaim::Principal { request: 0 }));
+    assert_eq!(ask(of(olga, &None)), not_allowed(PrincipalClaim::Principal { request: 0 }));
+    assert_eq!(ask(of(arena, &confirmation)), not_allowed(PrincipalClaim::Confirmation { request: 0 }));
+    assert_eq!((world.funds(), world.journal().get("override")), (1, None));
 }
 
-/// Finding N2. Today a node with the role `payouts` speaks for the system, so it reverses any record, here the credit
-/// of a deposit. Instead the roles of flows cannot apply requests of their own at all.
+/// Finding N2: a node of role `payouts` spoke for the system, and reversed any record, as the credit of a deposit.
 #[test]
-fn a_payouts_node_reverses_a_deposit() {
+fn a_node_of_a_flow_that_reverses_a_deposit_is_refused() {
     let world = World::new();
-    let credit = world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap()[0].seq;
-    let payouts = world.caller("payouts-1", "payouts", &world.server.address().to_string());
+    let credit = world.ledger.apply(world.credit("k")).unwrap().seq.unwrap();
     let unused = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
-    let reversal = Request {
-        action: Action::Reverse(credit.unwrap()),
-        ..request(Namespace::Payouts, "reversal", Principal::System, unused)
-    };
-    assert_eq!(world.funds(), 1);
-    let answers = payouts.apply(vec![reversal], PATIENCE).unwrap().wait().unwrap();
-    assert_eq!(effects(&answers[0].verdict).reverses, credit);
-    assert_eq!((world.funds(), world.journal()["reversal"]), (0, 1));
+    let flows = [("payouts", Namespace::Payouts), ("drainer", Namespace::Hot), ("indexer", Namespace::Deposits)];
+    for (role, namespace) in flows {
+        let node = world.caller(role, role, &world.server.address().to_string());
+        let principal = if role == "indexer" { Principal::Indexer } else { Principal::System };
+        let reversal = Request {
+            action: Action::Reverse(credit),
+            ..request(namespace, "reversal", principal, unused.clone())
+        };
+        let outcome = node.apply(vec![reversal], PATIENCE).unwrap().wait();
+        assert_eq!(outcome, not_allowed(PrincipalClaim::Principal { request: 0 }), "{role}");
+    }
+    assert_eq!((world.funds(), world.journal().get("reversal")), (1, None));
 }
 
 /// A peer without a certificate that starts a handshake and never finishes it.
@@ -100,7 +96,7 @@ impl Stranger {
 /// How the server refuses a node with a good certificate while strangers have all places from before its connection
 /// until the refusal. A server ends a handshake after some seconds, so a slow machine may need another attempt.
 fn refusal_while_strangers_stay(world: &World) -> io::Error {
-    identity(world.folder.path(), "indexer-2", "indexer");
+    identity(world.folder.path(), "api-2", "api");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let without_certificate = Arc::new(client(world, None));
     for _ in 0..20 {
@@ -110,7 +106,7 @@ fn refusal_while_strangers_stay(world: &World) -> io::Error {
         if !strangers.iter_mut().all(Stranger::has_place) {
             continue;
         }
-        let connected = runtime.block_on(connect_to(world, Some((world.folder.path(), "indexer-2"))));
+        let connected = runtime.block_on(connect_to(world, Some((world.folder.path(), "api-2"))));
         if strangers.iter_mut().all(Stranger::keeps_place) {
             return connected.expect_err("the server has no place left");
         }
@@ -128,6 +124,6 @@ fn strangers_without_a_certificate_keep_nodes_out() {
     assert!(closed.contains(&refusal.kind()), "{refusal:?}");
     assert_eq!(world.funds(), 0);
     // The strangers are gone: a node is served.
-    world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
+    world.api().relay_all(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
     assert_eq!(world.funds(), 1);
 }
