@@ -60,7 +60,8 @@ fn hostile_frames_end_their_own_connection() {
 #[test]
 fn half_a_frame_is_not_a_call() {
     with_rogue(async |world| {
-        let frame = wire::frame(&CallRequest { number: 1, body: CallBody::Relay(relayed(&[world.credit("half")])) }).unwrap();
+        let frame =
+            wire::frame(&CallRequest { number: 1, body: CallBody::Relay(relayed(&[world.credit("half")])) }).unwrap();
         for length in [1, 3, 4, 5, frame.len() - 1] {
             let mut stream = rogue(world).await;
             stream.write_all(&frame[..length]).await.unwrap();

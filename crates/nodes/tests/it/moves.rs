@@ -14,8 +14,7 @@ type Row = Arc<Mutex<Option<BooksLocation>>>;
 
 fn follower(world: &World, row: &Row) -> Forwarder {
     let row = Arc::clone(row);
-    Forwarder::start(&identity(world.folder.path(), "api-1", "api"), move || Ok(row.lock().unwrap().clone()))
-        .unwrap()
+    Forwarder::start(&identity(world.folder.path(), "api-1", "api"), move || Ok(row.lock().unwrap().clone())).unwrap()
 }
 
 fn at(holder: &str, server: &NodeServer) -> Option<BooksLocation> {

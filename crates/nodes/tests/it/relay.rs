@@ -31,8 +31,7 @@ fn a_request_arrives_as_it_was_sent_and_its_response_comes_back() {
 
     // Commands on the same machine relay through the socket.
     let socket = world.folder.path().join("books.sock");
-    let server =
-        LocalServer::start(&socket, "api".parse().unwrap(), Rights::default(), world.books.clone()).unwrap();
+    let server = LocalServer::start(&socket, "api".parse().unwrap(), Rights::default(), world.books.clone()).unwrap();
     assert_eq!(relay(&Forwarder::start_local(&socket).unwrap(), request), Ok(expected));
     server.stop(true);
 }
