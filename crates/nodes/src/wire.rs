@@ -110,6 +110,8 @@ pub enum FrameViolation {
     Malformed,
     #[error("the certificate names no node")]
     Nameless,
+    #[error("the certificate is expired or revoked")]
+    Untrusted,
     #[error("the connection was silent for too long")]
     Silent,
 }

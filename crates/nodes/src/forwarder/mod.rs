@@ -114,7 +114,11 @@ impl Forwarder {
         identity: &NodeIdentity,
         find: impl FnMut() -> Result<Option<BooksLocation>, String> + Send + 'static,
     ) -> std::io::Result<Self> {
-        Self::connecting(Transport::Tls(Arc::clone(&identity.client)), find)
+        let forwarder = Self::connecting(Transport::Tls(identity.clone()), find)?;
+        if let Some(runtime) = &forwarder.inner.runtime {
+            runtime.spawn(identity.clone().follow_files());
+        }
+        Ok(forwarder)
     }
 
     /// For commands: calls the node on this machine that has this socket.

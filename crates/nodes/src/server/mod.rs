@@ -12,6 +12,7 @@
 //! | handshakes under way, in all and of one address (`places`) | the oldest ends, and the newcomer gets its place |
 //! | nodes connected ([`CONNECTIONS_MAX`]), and of one address (`places`) | further ones are closed |
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
+//! | the certificate of the peer expires or is revoked | nothing more is read, and the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
 //!
 //! A failing connection never affects another. The handler completes a call even if its connection is closed; the
@@ -139,8 +140,8 @@ impl NodeServer {
         let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map_err(failed)?.collect();
         let listener = task.block_on(TcpListener::bind(addresses.as_slice())).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let tls = TlsAcceptor::from(Arc::clone(&identity.server));
-        task.accept(NodeListener { listener, tls, places: Arc::default() }, shared);
+        task.spawn(identity.clone().follow_files());
+        task.accept(NodeListener { listener, identity: identity.clone(), places: Arc::default() }, shared);
         Ok(Self { task, address })
     }
 
@@ -157,7 +158,7 @@ impl NodeServer {
 
 struct NodeListener {
     listener: TcpListener,
-    tls: TlsAcceptor,
+    identity: NodeIdentity,
     places: Arc<Places>,
 }
 
@@ -176,16 +177,19 @@ impl Listener for NodeListener {
     ) {
         // Replies are small and latency matters.
         let _ = stream.set_nodelay(true);
+        let tls = TlsAcceptor::from(Arc::clone(&self.identity.credentials().server));
         let accepted = tokio::select! {
-            accepted = timeout(HANDSHAKE, self.tls.accept(stream)) => accepted,
+            accepted = timeout(HANDSHAKE, tls.accept(stream)) => accepted,
             () = place.lost() => return,
         };
         let Ok(Ok(stream)) = accepted else { return };
         let Some(_place) = place.finish() else { return };
         let Ok(_permit) = connections.try_acquire() else { return };
-        let certificates = stream.get_ref().1.peer_certificates();
-        let peer = certificates.and_then(|chain| Peer::of(chain.first()?));
-        connection::serve(stream, peer, shared).await;
+        let Some(certificate) = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first().cloned()) else {
+            return;
+        };
+        let untrusted = self.identity.until_untrusted(&certificate);
+        connection::serve(stream, Peer::of(&certificate), untrusted, shared).await;
     }
 }
 
@@ -207,11 +211,16 @@ impl ServerTask {
         self.runtime.as_ref().map_or_else(|| Err(io::ErrorKind::BrokenPipe.into()), |runtime| runtime.block_on(work))
     }
 
+    /// Works in the background, until the server stops.
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(work);
+        }
+    }
+
     /// Accepts connections in the background, until the server stops.
     fn accept<D: CallHandler>(&self, listener: impl Listener, shared: Arc<ServerState<D>>) {
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(accept_all(Arc::new(listener), shared, Arc::clone(&self.connections)));
-        }
+        self.spawn(accept_all(Arc::new(listener), shared, Arc::clone(&self.connections)));
     }
 
     fn stop(mut self) {
