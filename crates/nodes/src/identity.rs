@@ -77,6 +77,10 @@ impl NodeIdentityError {
         matches!(self.certificate_error(), Some(CertificateError::Revoked))
     }
 
+    pub(crate) fn is_outlived(&self) -> bool {
+        self.is_expired() || self.is_revoked()
+    }
+
     fn certificate_error(&self) -> Option<&CertificateError> {
         match self {
             Self::Certificate { source: rustls::Error::InvalidCertificate(error), .. } => Some(error),
@@ -119,7 +123,7 @@ impl NodeIdentity {
     }
 
     fn load_at(folder: &Path, node: &NodeName, clock: NodeClock, now: UnixTime) -> Result<Self, NodeIdentityError> {
-        let credentials = Credentials::load(folder, node, &clock, now)?;
+        let credentials = Credentials::load(folder, node, &clock, now, None)?;
         let (folder, node, roles) = (folder.to_owned(), node.clone(), credentials.peer.roles);
         let current = RwLock::new(Arc::new(credentials));
         Ok(Self { inner: Arc::new(IdentityFiles { folder, node, roles, clock, current }) })
@@ -157,10 +161,11 @@ impl NodeIdentity {
     /// Files that are missing, half written or unusable change nothing: the next look tries again.
     fn look(&self) {
         let IdentityFiles { folder, node, clock, current, .. } = &*self.inner;
-        if !self.credentials().is_changed(folder, node) {
+        let earlier = self.credentials();
+        if !earlier.is_changed(folder, node) {
             return;
         }
-        if let Ok(changed) = Credentials::load(folder, node, clock, now(clock)) {
+        if let Ok(changed) = Credentials::load(folder, node, clock, now(clock), Some(&earlier)) {
             *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(changed);
         }
     }

@@ -7,6 +7,7 @@ mod cuts;
 mod ending;
 mod findings;
 mod frames;
+mod lifetimes;
 mod local;
 mod moves;
 mod proxy;
