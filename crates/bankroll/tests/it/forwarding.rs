@@ -34,8 +34,7 @@ pub fn set_up(url: &DatabaseUrl, wei: u128) -> [AccountId; 3] {
         asset: AssetId(1),
         owner: Option::map(owner, name),
     };
-    let names =
-        [(AccountKind::Custody, Some("hot")), (AccountKind::Funds, Some("alice")), (AccountKind::World, None)];
+    let names = [(AccountKind::Custody, Some("hot")), (AccountKind::Funds, Some("alice")), (AccountKind::World, None)];
     let opened = ledger.open_accounts(&Principal::System, names.map(account).to_vec()).unwrap();
     let accounts = [0, 1, 2].map(|place: usize| opened[place].unwrap());
     ledger.apply(credit(accounts, "deposit", wei)).unwrap().effects().unwrap();

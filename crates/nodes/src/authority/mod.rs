@@ -50,6 +50,8 @@ pub enum AuthorityError {
         #[source]
         source: std::io::Error,
     },
+    #[error("there is no certificate {path}: check the name of the node")]
+    NoNode { path: PathBuf },
     /// It is no certificate, of another authority, or not of this node.
     #[error("{path} is not a certificate of this authority for {node}; nothing was changed")]
     NotOurs { path: PathBuf, node: NodeName },

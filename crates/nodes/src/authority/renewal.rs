@@ -63,6 +63,9 @@ pub(super) fn own_certificate(
     node: &NodeName,
 ) -> Result<(PathBuf, CertificateDer<'static>, Peer), AuthorityError> {
     let path = certificate_file(folder, node);
+    if !path.exists() {
+        return Err(AuthorityError::NoNode { path });
+    }
     let read = |path: &Path| {
         std::fs::read(path)
             .map_err(super::at(path))

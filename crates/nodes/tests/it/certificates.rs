@@ -134,7 +134,7 @@ fn only_certificates_and_lists_of_the_same_authority_count() {
     let renewed = authority.renew(path, &node("forged"), 30, now());
     assert!(matches!(&renewed, Err(AuthorityError::NotOurs { .. })), "{renewed:?}");
     let missing = authority.renew(path, &node("missing"), 30, now());
-    assert!(matches!(&missing, Err(AuthorityError::File { .. })), "{missing:?}");
+    assert!(matches!(&missing, Err(AuthorityError::NoNode { .. })), "{missing:?}");
 
     authority.add(path, &node("a"), NodeRoles::ALL, 30, now()).unwrap();
     other.add(elsewhere.path(), &node("a"), NodeRoles::ALL, 30, now()).unwrap();
