@@ -14,7 +14,7 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         Some(Exit::Usage)
     } else if matches!(cause.downcast_ref(), Some(WithdrawalRequestError::NoAccount(_))) {
         Some(Exit::NotFound)
-    } else if let Some(AuthorityError::NoFolder { .. }) = cause.downcast_ref() {
+    } else if let Some(AuthorityError::NoFolder { .. } | AuthorityError::NoNode { .. }) = cause.downcast_ref() {
         Some(Exit::NotFound)
     } else if cause.is::<HeadMissing>() {
         Some(Exit::Unsound)

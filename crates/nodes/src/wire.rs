@@ -9,7 +9,7 @@ use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::{PrincipalClaim, RelayedRequest, RelayedResponse};
+use crate::{PrincipalClaim, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse};
 
 /// The longest frame, in bytes.
 pub const FRAME_MAX: usize = 4 << 20;
@@ -85,7 +85,7 @@ pub enum CallRefusal {
     #[error("a call has 1 to {most} requests; this one has {given}")]
     CallSize { given: u32, most: u32 },
     /// Nothing happened: the call does not fit one frame.
-    #[error("the call is longer than {FRAME_MAX} bytes")]
+    #[error("the call is too long: at most {FRAME_MAX} bytes and {RELAYED_HEADERS_MAX} headers")]
     TooLong,
     /// Nothing happened: the node's roles do not allow it.
     #[error("the node's roles do not allow this request")]
@@ -110,6 +110,8 @@ pub enum FrameViolation {
     Malformed,
     #[error("the certificate names no node")]
     Nameless,
+    #[error("the certificate is expired or revoked")]
+    Untrusted,
     #[error("the connection was silent for too long")]
     Silent,
 }

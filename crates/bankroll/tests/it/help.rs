@@ -35,6 +35,8 @@ fn every_command_has_an_example_and_json() {
         "nodes",
         "nodes init",
         "nodes add",
+        "nodes renew",
+        "nodes revoke",
         "init",
         "migrate-books",
         "rebuild",

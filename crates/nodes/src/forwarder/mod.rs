@@ -33,7 +33,7 @@ use tokio::{
 };
 
 use crate::{
-    Answer, CallRefusal, NodeIdentity, RelayedRequest, RelayedResponse,
+    Answer, CallRefusal, NodeIdentity, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse,
     wire::{self, CallBody, CallReply},
 };
 use connector::{Connector, Transport};
@@ -114,7 +114,11 @@ impl Forwarder {
         identity: &NodeIdentity,
         find: impl FnMut() -> Result<Option<BooksLocation>, String> + Send + 'static,
     ) -> std::io::Result<Self> {
-        Self::connecting(Transport::Tls(Arc::clone(&identity.client)), find)
+        let forwarder = Self::connecting(Transport::Tls(identity.clone()), find)?;
+        if let Some(runtime) = &forwarder.inner.runtime {
+            runtime.spawn(identity.clone().follow_files());
+        }
+        Ok(forwarder)
     }
 
     /// For commands: calls the node on this machine that has this socket.
@@ -172,6 +176,9 @@ impl Forwarder {
     /// # Errors
     /// If too many calls are in flight, or the request does not fit one frame. Nothing happened.
     pub fn relay(&self, request: RelayedRequest, within: Duration) -> Result<PendingCall<RelayedResponse>, CallError> {
+        if request.headers.len() > RELAYED_HEADERS_MAX {
+            return Err(CallError::Refused(CallRefusal::TooLong));
+        }
         self.call(CallBody::Relay(request), 1, within, |reply| match reply {
             CallReply::Relayed(response) => Some(response),
             CallReply::Pong | CallReply::Applied(_) | CallReply::Opened(_) => None,
