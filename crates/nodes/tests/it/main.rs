@@ -10,6 +10,7 @@ mod frames;
 mod local;
 mod moves;
 mod proxy;
+mod relay;
 mod rights;
 mod trust;
 mod world;

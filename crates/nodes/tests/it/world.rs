@@ -14,7 +14,7 @@ use bankroll_ledger::{
 };
 use bankroll_nodes::{
     Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeIdentity, NodeName,
-    NodeServer, Rights,
+    NodeServer, PendingCall, RelayedRequest, RelayedResponse, Rights,
 };
 use bankroll_store::{Audit, Ledger, LedgerOptions, Reader};
 use rustls::{
@@ -104,6 +104,43 @@ impl CallHandler for Books {
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
         opened.map_err(|_| CallRefusal::Unknown)
     }
+
+    /// Applies the requests in the body of `POST /apply`; otherwise returns what arrived.
+    async fn relay(&self, request: RelayedRequest) -> Result<RelayedResponse, CallRefusal> {
+        let body = match request.path.as_str() {
+            "/apply" => {
+                let answers = self.apply(postcard::from_bytes(&request.body).unwrap()).await?;
+                postcard::to_stdvec(&answers).unwrap()
+            }
+            path => [request.method.as_bytes(), path.as_bytes(), &request.body].join(&b' '),
+        };
+        Ok(RelayedResponse { status: 200, headers: request.headers, body })
+    }
+}
+
+/// A request of the API that has these requests applied.
+pub fn relayed(requests: &[Request]) -> RelayedRequest {
+    let body = postcard::to_stdvec(requests).unwrap();
+    RelayedRequest { method: "POST".into(), path: "/apply".into(), headers: Vec::new(), body }
+}
+
+/// Has requests applied by a request of the API.
+pub trait RelayAll {
+    fn relay_all(&self, requests: Vec<Request>, within: Duration) -> Result<PendingAnswers, CallError>;
+}
+
+impl RelayAll for Forwarder {
+    fn relay_all(&self, requests: Vec<Request>, within: Duration) -> Result<PendingAnswers, CallError> {
+        self.relay(relayed(&requests), within).map(PendingAnswers)
+    }
+}
+
+pub struct PendingAnswers(PendingCall<RelayedResponse>);
+
+impl PendingAnswers {
+    pub fn wait(self) -> Result<Vec<Answer>, CallError> {
+        self.0.wait().map(|response| postcard::from_bytes(&response.body).unwrap())
+    }
 }
 
 /// A client of the books with this certificate or none.
@@ -169,11 +206,11 @@ impl World {
         Forwarder::start(&identity(self.folder.path(), of, roles), move || Ok(Some(at.clone()))).unwrap()
     }
 
-    pub fn indexer(&self) -> Forwarder {
-        self.caller("indexer-1", "indexer", &self.server.address().to_string())
+    pub fn api(&self) -> Forwarder {
+        self.caller("api-1", "api", &self.server.address().to_string())
     }
 
-    /// The indexer credits one unit to alice.
+    /// One unit for alice. Only the books themselves may ask for it, so the API of these tests does.
     pub fn credit(&self, key: &str) -> Request {
         let leg = Leg::Move { from: self.custody, to: self.alice, amount: Amount::new(1) };
         request(Namespace::Deposits, key, Principal::Indexer, leg)

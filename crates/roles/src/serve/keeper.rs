@@ -171,7 +171,7 @@ impl LeaseKeeper<'_> {
             None => format!("acquired the ledger: {} records", thousands(records)),
         };
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
-        self.handler.set(Some(ledger.clone()));
+        self.handler.hold(ledger.clone(), None);
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
@@ -181,7 +181,7 @@ impl LeaseKeeper<'_> {
         // A node that lost the ledger may have a successor, whose socket has the same name.
         let is_own = ledger.stopped_by().is_none();
         commands.into_iter().for_each(|commands| commands.stop(is_own));
-        self.handler.set(None);
+        self.handler.release();
         scrubber.stop();
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
