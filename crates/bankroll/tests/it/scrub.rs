@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::{
-    program::{command, demo_folder, folder, hold, run},
+    program::{API_ANYWHERE, command, demo_folder, folder, hold, run},
     running::Running,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 fn serve(folder: &Path, pause_s: u64) -> Running {
     let mut serve = command(folder);
     serve.env("BANKROLL__BOOKS__SCRUB_PERCENT", "100").env("BANKROLL__BOOKS__SCRUB_PAUSE_S", pause_s.to_string());
-    serve.args(["serve", "--json", "--dir", "bankroll-demo"]);
+    serve.envs(API_ANYWHERE).args(["serve", "--json", "--dir", "bankroll-demo"]);
     Running::spawn(serve, "node-1")
 }
 

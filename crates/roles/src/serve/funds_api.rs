@@ -10,7 +10,7 @@
 use std::{
     net::{SocketAddr, ToSocketAddrs},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -40,16 +40,17 @@ const RELAY_WITHIN: Duration = Duration::from_secs(25);
 const BURST_SECONDS: u32 = 2;
 
 /// The router of the Funds API, and the books that it serves while this node holds them.
-#[derive(Clone)]
 pub struct FundsApi {
     funds: Funds,
     router: axum::Router,
+    /// The front in this process, from the first time that the ledger is held until the node ends.
+    front: Mutex<Option<FrontHandle>>,
 }
 
 impl FundsApi {
     pub fn new(loaded: &LoadedConfig, chain: Option<&FlowSetup>) -> Self {
         let funds = Funds::new(settings(&loaded.config.api, loaded.config.chain.id, chain), Clock::machine());
-        Self { router: bankroll_api::router(funds.clone()), funds }
+        Self { router: bankroll_api::router(funds.clone()), funds, front: Mutex::default() }
     }
 
     /// Serves these books; returns what answers relayed requests. Blocks while the registry is read.
@@ -63,14 +64,25 @@ impl FundsApi {
         self.funds.release();
     }
 
-    /// The front of a process that has router and books.
-    pub fn front(&self, loaded: &LoadedConfig, log: &NodeLog) -> anyhow::Result<FrontHandle> {
+    /// Starts the front of a process that has router and books, unless it runs already.
+    pub fn open_front(&self, loaded: &LoadedConfig, log: &NodeLog) -> anyhow::Result<()> {
+        let mut front = self.front.lock().unwrap_or_else(PoisonError::into_inner);
+        if front.is_some() {
+            return Ok(());
+        }
         let funds = self.funds.clone();
         let books = move || {
             let problem = (!funds.is_held()).then(|| "this node does not hold the books".to_owned());
             vec![ReadyCheck { name: "books", problem }]
         };
-        start(loaded, FrontBackend::Here(self.router.clone()), Arc::new(books), log)
+        *front = Some(start(loaded, FrontBackend::Here(self.router.clone()), Arc::new(books), log)?);
+        Ok(())
+    }
+
+    /// Answers what is in flight, then closes the front.
+    pub fn drain(&self) {
+        let front = self.front.lock().unwrap_or_else(PoisonError::into_inner).take();
+        front.into_iter().for_each(FrontHandle::drain);
     }
 }
 

@@ -23,6 +23,7 @@ use super::{
     scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
+    config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::{NodeLog, on_one_line},
 };
@@ -44,7 +45,9 @@ pub struct LeaseKeeper<'a> {
     pub commands: Option<CommandSocket>,
     pub scrub: ScrubSettings,
     /// Served while the ledger is held.
-    pub api: FundsApi,
+    pub api: &'a FundsApi,
+    /// The configuration of the front in this process, if it has one.
+    pub front: Option<&'a LoadedConfig>,
 }
 
 #[derive(Debug)]
@@ -182,6 +185,12 @@ impl LeaseKeeper<'_> {
                 ledger.clone().close();
                 return Ok(());
             }
+        }
+        // Not before: a node that cannot open its books must say so, and not that an address is taken.
+        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, self.log)) {
+            self.handler.release();
+            ledger.clone().close();
+            return Err(error);
         }
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();

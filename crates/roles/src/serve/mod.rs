@@ -80,10 +80,9 @@ impl ServeNode {
         let options = self.loaded.ledger_options();
         let (handler, rights) = self.handler();
         let api = FundsApi::new(&self.loaded, self.chain.as_ref());
-        let front = api.front(&self.loaded, &self.log)?;
-        let keeper = self.keeper(Arc::clone(&handler), api, true);
+        let keeper = self.keeper(Arc::clone(&handler), &api, true);
         let kept = LeaseKeeper { commands: Some(CommandSocket { path: socket, rights }), ..keeper }.run(&options);
-        front.drain();
+        api.drain();
         handler.close();
         kept
     }
@@ -131,7 +130,7 @@ impl ServeNode {
         );
         let options = LedgerOptions { address, ..self.loaded.ledger_options() };
         let api = FundsApi::new(&self.loaded, self.chain.as_ref());
-        let kept = self.keeper(Arc::clone(&handler), api, false).run(&options);
+        let kept = self.keeper(Arc::clone(&handler), &api, false).run(&options);
         server.stop();
         handler.close();
         kept
@@ -144,7 +143,7 @@ impl ServeNode {
         (Arc::new(BooksHandler::new(gate)), rights)
     }
 
-    fn keeper(&self, handler: Arc<BooksHandler>, api: FundsApi, alone: bool) -> LeaseKeeper<'_> {
+    fn keeper<'a>(&'a self, handler: Arc<BooksHandler>, api: &'a FundsApi, alone: bool) -> LeaseKeeper<'a> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
         let books = &self.loaded.config.books;
@@ -153,7 +152,16 @@ impl ServeNode {
             pause: Duration::from_secs(books.scrub_pause_s),
             file: self.loaded.scrub_file(),
         };
-        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None, scrub, api }
+        LeaseKeeper {
+            handler,
+            log: &self.log,
+            stop: &self.stop,
+            flows,
+            commands: None,
+            scrub,
+            api,
+            front: alone.then_some(&self.loaded),
+        }
     }
 
     /// The roles other than `books`, and watching who holds the ledger.
