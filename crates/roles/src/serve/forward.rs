@@ -58,11 +58,7 @@ pub(super) fn watch(
 ///
 /// # Errors
 /// [`StoreError::TailLost`]: this node has seen records that are gone, and must not help to go on without them.
-pub(super) fn follow_head(
-    heads: Option<&mut HeadWatch>,
-    said: &mut String,
-    log: &NodeLog,
-) -> Result<(), StoreError> {
+pub(super) fn follow_head(heads: Option<&mut HeadWatch>, said: &mut String, log: &NodeLog) -> Result<(), StoreError> {
     match heads.map_or(Ok(()), HeadWatch::look) {
         Ok(()) => said.clear(),
         Err(error @ StoreError::TailLost { .. }) => return Err(error),
@@ -95,6 +91,9 @@ mod tests {
             follow_head(Some(&mut heads), &mut said, &log).expect("no lost tail");
         }
         let lines: Vec<String> = logged.try_iter().collect();
-        assert!(matches!(&lines[..], [one] if one.starts_with("cannot compare or note the newest head: ")), "{lines:?}");
+        assert!(
+            matches!(&lines[..], [one] if one.starts_with("cannot compare or note the newest head: ")),
+            "{lines:?}"
+        );
     }
 }

@@ -26,8 +26,8 @@ use bankroll_ledger::{
 use crate::{DamageRemedy, Location, Migrations, MovedBooks, StoreError, StoredEvent};
 pub(crate) use derived::{DERIVED_TABLES, DerivedTables, JOURNAL_TABLES, events_of};
 use runs::RunMeta;
-use sqlite::OpenFiles;
 pub use schema::SchemaReport;
+use sqlite::OpenFiles;
 
 /// Whether opening may, or must, create the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

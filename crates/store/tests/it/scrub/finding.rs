@@ -9,7 +9,10 @@ use crate::world::{World, moving};
 
 /// The writer of a node stops because of what its scrub found; a standby has the same options and opens the books next.
 fn found_unsound(world: &mut World) -> LedgerOptions {
-    edit(world, "UPDATE balances SET balance = balance + 1 WHERE id = (SELECT max(id) FROM balances WHERE balance > 0)");
+    edit(
+        world,
+        "UPDATE balances SET balance = balance + 1 WHERE id = (SELECT max(id) FROM balances WHERE balance > 0)",
+    );
     let (PassEnd::Unsound(error), _) = pass_with(world, |_| {}) else { panic!("not found") };
     world.ledger().stop_because(error);
     world.ledger.take().unwrap().close();
