@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{
     forwarding::{forwarder, name, set_up},
-    program::command,
+    program::{API_ANYWHERE, command},
     running::{PATIENCE, Running, deployment},
 };
 

@@ -35,7 +35,7 @@ pub(super) fn watch(
     log: &NodeLog,
     stop: &StopFlag,
 ) -> anyhow::Result<()> {
-    let mut said = String::new();
+    let (mut said, mut said_of_heads) = (String::new(), String::new());
     while !stop.is_requested() {
         let state = match forwarder.ping(WITHIN).map(bankroll_nodes::PendingCall::wait) {
             Ok(Ok(())) => {
@@ -53,12 +53,53 @@ pub(super) fn watch(
             log.write(event, &sentence, &[]);
             said = sentence;
         }
-        // This node has seen records that are gone: it must not help to go on without them. Other errors mean that the
-        // database is out of reach, which is reported above.
-        if let Err(error @ StoreError::TailLost { .. }) = heads.as_mut().map_or(Ok(()), HeadWatch::look) {
-            return Err(error.into());
-        }
+        follow_head(heads.as_mut(), &mut said_of_heads, log)?;
         stop.rest(LOOK_EVERY);
     }
     Ok(())
+}
+
+/// Compares the head that this node has noted, and notes the newest one. Logs an error when it is another one than the
+/// last: while heads cannot be noted, this node would not notice that records are lost.
+///
+/// # Errors
+/// [`StoreError::TailLost`]: this node has seen records that are gone, and must not help to go on without them.
+pub(super) fn follow_head(heads: Option<&mut HeadWatch>, said: &mut String, log: &NodeLog) -> Result<(), StoreError> {
+    match heads.map_or(Ok(()), HeadWatch::look) {
+        Ok(()) => said.clear(),
+        Err(error @ StoreError::TailLost { .. }) => return Err(error),
+        // The caller reports a database that is out of reach.
+        Err(error) if error.is_transient() => {}
+        Err(error) => {
+            let sentence = format!("cannot compare or note the newest head: {}", on_one_line(&error));
+            if sentence != *said {
+                log.write("no_head", &sentence, &[]);
+                *said = sentence;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_head_is_logged_once() {
+        let (notes, logged) = channel();
+        let log = NodeLog::notes("node-1".parse().expect("a name"), notes);
+        let mut heads = HeadWatch::new(DatabaseUrl::new("postgres://"), "no folder/books.head".into());
+        let mut said = String::new();
+        for _ in 0..3 {
+            follow_head(Some(&mut heads), &mut said, &log).expect("no lost tail");
+        }
+        let lines: Vec<String> = logged.try_iter().collect();
+        assert!(
+            matches!(&lines[..], [one] if one.starts_with("cannot compare or note the newest head: ")),
+            "{lines:?}"
+        );
+    }
 }

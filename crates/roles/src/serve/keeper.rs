@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::{
     books_handler::BooksHandler,
+    forward,
     funds_api::FundsApi,
     scrubber::{self, ScrubSettings, Scrubber},
 };
@@ -87,7 +88,7 @@ impl LeaseKeeper<'_> {
         };
         scrubber::verify_after_finding(&self.scrub, &options.location, self.log, self.stop).context(UNSOUND)?;
         let (mut said, mut tries) = (String::new(), IN_USE_TRIES);
-        let mut heads = None;
+        let (mut heads, mut said_of_heads) = (None, String::new());
         while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
@@ -110,9 +111,7 @@ impl LeaseKeeper<'_> {
                     self.say_once(&mut said, "waiting", &format!("stands by: the ledger is held by {holder}"));
                     // A node that stands by must know what it may not lose when it takes over.
                     let heads = heads.get_or_insert_with(|| self.heads(options));
-                    if let Err(error @ StoreError::TailLost { .. }) = heads.as_mut().map_or(Ok(()), HeadWatch::look) {
-                        return Err(error.into());
-                    }
+                    forward::follow_head(heads.as_mut(), &mut said_of_heads, self.log)?;
                 }
                 // A command has the folder for a moment, if no node runs.
                 Err(StoreError::InUse { .. }) if tries > 0 => tries -= 1,
@@ -196,6 +195,7 @@ impl LeaseKeeper<'_> {
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
+            ledger.check_files();
             thread::sleep(CHECK_EVERY);
         }
         // A node that lost the ledger may have a successor, whose socket has the same name.
