@@ -58,6 +58,10 @@ impl Registry {
         if let Some(same) = self.custody_keys().find(|key| key.address == address) {
             return Err(exists("the same key as custody key", &same.id));
         }
+        let is_derived = |wallet: &&RegisteredWallet| wallet.address == address && wallet.custody_key.is_some();
+        if let Some(same) = self.wallets().find(is_derived) {
+            return Err(exists("the same address as wallet", &same.name));
+        }
         let (id, xpub) = (draft.id.clone(), draft.xpub);
         let account = xpub.map_or(0, |xpub| xpub.account());
         Ok(vec![RegistryChange::CustodyKey(CustodyKey { id, xpub, account, address, created_at: now, revision: 1 })])
@@ -70,6 +74,10 @@ impl Registry {
         let (name, chain) = (draft.name.clone(), draft.chain.clone());
         if draft.address == Address::ZERO {
             return Err(RegistryRefusal::Malformed { field: "address", why: "no key exists for the zero address" });
+        }
+        // The player's payments from it would count as moves between our own wallets.
+        if self.player_wallet(draft.address).is_some() {
+            return Err(RegistryRefusal::Malformed { field: "address", why: "it is the wallet of a player" });
         }
         let key = self.custody_keys().find(|key| key.address == draft.address);
         let custody_key = key.map(|key| key.id.clone());

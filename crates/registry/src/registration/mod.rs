@@ -68,7 +68,7 @@ impl RegistrationTerms {
     }
 }
 
-/// What a registration is checked against besides the registry.
+/// What a registration is checked against, together with the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct RegistrationContext<'a> {
     /// The address that the signature was made with.
@@ -265,6 +265,3 @@ fn watch_deposit_address(
     };
     Ok(former.chain([RegistryChange::ServerAccount(account)]).collect())
 }
-
-#[cfg(test)]
-mod tests;

@@ -143,8 +143,7 @@ fn a_signature_for_another_chain_is_refused() {
 fn a_cold_wallet_cannot_be_a_payout_address() {
     use bankroll_registry::{WalletDraft, WalletRole};
     let mut world = World::with_server_key();
-    let draft =
-        WalletDraft { name: name("vault"), chain: chain(), address: address(STRANGER), role: WalletRole::Cold };
+    let draft = WalletDraft { name: name("vault"), chain: chain(), address: address(STRANGER), role: WalletRole::Cold };
     world.make(|registry, now| registry.add_wallet(&draft, now));
     let mut terms = world.terms();
     terms.payoutAddress = address(STRANGER).0.into();

@@ -23,7 +23,8 @@ pub const DOMAIN: &str = "play.example";
 pub const NOON: u64 = 1_794_830_400;
 pub const CHAIN: ChainId = ChainId(31_337);
 /// The account m/44'/60'/0' of the seed `test test test test test test test test test test test junk`.
-pub const XPUB: &str = "xpub6Ce9NcJvX36xtLSrJLZqE7mtgbTmj8VtbvHg1HVXbFv7MmKzaTVdhhqhvLTi1y7mxpAB5wAzFTSYnGBHhGiBKEESPQJKjKHnmsEvDLoGmSy";
+pub const XPUB: &str =
+    "xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP";
 
 /// What people sign with.
 pub const SERVER: u8 = 1;
@@ -34,7 +35,7 @@ pub const STRANGER: u8 = 5;
 pub const OWNER: u8 = 6;
 
 pub struct World {
-    pub folder: TempDir,
+    _folder: TempDir,
     pub ledger: Ledger,
     pub registry: Registry,
     pub keys: SessionKeys,
@@ -80,7 +81,8 @@ impl World {
         ledger.write_rows(vec![secret.insert()]).unwrap().wait().unwrap().unwrap();
         let reader = Reader::open(ledger.location()).unwrap();
         let keys = SessionKeys::load(&reader, AUDIENCE).unwrap();
-        let mut world = Self { folder, ledger, registry: Registry::default(), keys, now, changes: 0, nonces: 0 };
+        let mut world =
+            Self { _folder: folder, ledger, registry: Registry::default(), keys, now, changes: 0, nonces: 0 };
         world.make(|registry, now| registry.add_first_owner(name("olga"), address(OWNER), now));
         let draft = ChainDraft { name: chain(), label: "Test".into() };
         world.make(|registry, now| registry.add_chain(&draft, now));
