@@ -1,11 +1,12 @@
 //! Tokens that prove something, and all that do not.
 
-use bankroll_ledger::{AssetId, Time};
+#![allow(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
+
+use bankroll_ledger::{Amount, AssetId, Name, Time};
+use bankroll_orders::Address;
 
 use super::*;
 use crate::{KeyBounds, Registry, RegistryChange, ServerKey};
-use bankroll_ledger::{Amount, Name};
-use bankroll_orders::Address;
 
 const KEY: Address = Address([1; 20]);
 const NOW: Time = Time(1_000_000_000);

@@ -1,5 +1,7 @@
 //! The rolling minute.
 
+#![allow(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
+
 use super::*;
 
 const KEY: Address = Address([1; 20]);
