@@ -53,7 +53,18 @@ impl Registry {
     /// # Errors
     /// If the books cannot be read, or a row is not one of this program's.
     pub fn load(reader: &Reader, now: Time) -> Result<Self, RegistryError> {
-        let mut registry = Self::load_watched(reader)?;
+        let mut registry = Self::default();
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Chain(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Wallet(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Server(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerAccount(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Treasury(entry)));
+        let sql = "SELECT wallet, player, proven_by, chain, linked_at FROM player_wallets";
+        for row in reader.rows(sql, vec![])? {
+            let table = PlayerWallet::TABLE;
+            let wallet = PlayerWallet::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
+            registry.player_wallets.insert(wallet.wallet, wallet);
+        }
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Asset(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::CustodyKey(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerKey(entry)));
@@ -68,27 +79,6 @@ impl Registry {
             let table = RevokedSession::TABLE;
             let session = RevokedSession::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
             registry.put(RegistryChange::RevokedSession(session));
-        }
-        Ok(registry)
-    }
-
-    /// Reads what the indexer needs and nothing else, so that its database user needs no more: chains, servers, our
-    /// wallets and watched addresses, treasury addresses, and the wallets of players without their proofs.
-    ///
-    /// # Errors
-    /// As [`Registry::load`].
-    pub fn load_watched(reader: &Reader) -> Result<Self, RegistryError> {
-        let mut registry = Self::default();
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Chain(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Wallet(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Server(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerAccount(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Treasury(entry)));
-        let sql = "SELECT wallet, player, proven_by, chain, linked_at FROM player_wallets";
-        for row in reader.rows(sql, vec![])? {
-            let table = PlayerWallet::TABLE;
-            let wallet = PlayerWallet::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
-            registry.player_wallets.insert(wallet.wallet, wallet);
         }
         Ok(registry)
     }
