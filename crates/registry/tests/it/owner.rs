@@ -114,3 +114,25 @@ fn a_chain_has_one_name_and_there_is_one_first_owner() {
     let second = world.registry.add_first_owner(name("mallory"), address(STRANGER), world.now);
     assert_eq!(second.unwrap_err(), RegistryRefusal::OwnerExists);
 }
+
+#[test]
+fn a_private_key_in_the_place_of_a_public_one_is_refused_and_not_repeated() {
+    let private = concat!(
+        "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiC",
+        "hkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi"
+    );
+    let body = format!(r#"{{"id": "arena", "xpub": "{private}"}}"#);
+    let refused = serde_json::from_str::<bankroll_registry::CustodyKeyDraft>(&body).unwrap_err().to_string();
+    assert!(!refused.contains("xprv"), "{refused}");
+    // Neither an address that is not the key's first, nor a draft with nothing in it.
+    let world = World::new();
+    let add = |body: &str| {
+        let draft = serde_json::from_str(body).unwrap();
+        world.registry.add_custody_key(&draft, world.now).map(drop).map_err(|refusal| refusal.code())
+    };
+    let (xpub, other) = (crate::world::XPUB, address(STRANGER));
+    assert_eq!(add(&format!(r#"{{"id": "arena", "xpub": "{xpub}"}}"#)), Ok(()));
+    assert_eq!(add(&format!(r#"{{"id": "arena", "xpub": "{xpub}", "address": "{other}"}}"#)), Err("malformed"));
+    assert_eq!(add(r#"{"id": "arena"}"#), Err("malformed"));
+    assert_eq!(add(&format!(r#"{{"id": "arena:1", "address": "{other}"}}"#)), Err("malformed"));
+}

@@ -70,3 +70,20 @@ fn a_closed_session_is_dead_at_once_and_after_a_restart() {
     assert!(!later.is_session_revoked(claims.id));
     assert_eq!(world.keys.verify(closed.reveal(), &later, claims.expires_at).unwrap_err().code(), "session_expired");
 }
+
+#[test]
+fn a_retired_secret_ends_every_session_under_it_and_the_next_one_goes_on() {
+    let world = World::with_server();
+    let issue = |keys: &SessionKeys| {
+        keys.issue(Caller::GameServer(name("arena")), address(SERVER), [1; 16], world.now, 1_000_000).unwrap().0
+    };
+    let old = issue(&world.keys);
+    let next = world.keys.next_secret([8; 32], world.now);
+    let statements = vec![next.insert(), SessionKeys::retire(1, world.now)];
+    world.ledger.write_rows(statements).unwrap().wait().unwrap().unwrap();
+    let keys = SessionKeys::load(&world.reader(), AUDIENCE).unwrap();
+    assert_eq!(keys.verify(old.reveal(), &world.registry, world.now).unwrap_err().code(), "session_invalid");
+    keys.verify(issue(&keys).reveal(), &world.registry, world.now).unwrap();
+    // Secrets are no facts, so the audit has nothing to say about them.
+    world.audit().unwrap();
+}
